@@ -1,0 +1,117 @@
+//! Snapshots: what a viewer may see. Immutable, complete, and cheap to clone.
+
+use std::sync::Arc;
+
+use crate::lesson::Lesson;
+use crate::numerics::Matrix;
+use crate::numerics::attention::{Activations, AttentionConfig};
+use crate::numerics::contributions::Contributions;
+use crate::numerics::params::Parameters;
+use crate::numerics::projection::Projection;
+
+/// The state of a running lesson at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub lesson: Arc<Lesson>,
+    /// Grows by at least one with every change.
+    pub revision: u64,
+    /// The static vectors, once they are trained.
+    pub space: Option<Arc<StaticSpace>>,
+    /// How far the static vectors are, in epochs.
+    pub embedding_progress: Progress,
+    /// The attention model, from its initialisation on.
+    pub model: Option<ModelSnapshot>,
+    /// What the last command could not do, in words for the learner.
+    pub notice: Option<Arc<str>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub done: usize,
+    pub of: usize,
+}
+
+/// The vocabulary with its static vectors and the one basis of all pictures.
+#[derive(Clone, Debug)]
+pub struct StaticSpace {
+    /// Row order of `vectors`.
+    pub vocabulary: Vec<String>,
+    /// `E` (V, D)
+    pub vectors: Matrix<f32>,
+    /// Fixed when the static vectors are trained; never refitted while the lesson runs.
+    pub projection: Projection,
+    /// `E` in the basis, (V, 3)
+    pub points: Matrix<f32>,
+    /// Index into [`Lesson::groups`] of each word that belongs to one.
+    pub group_of: Vec<Option<usize>>,
+}
+
+/// The attention model: parameters, training and the current sentence.
+#[derive(Clone, Debug)]
+pub struct ModelSnapshot {
+    pub config: AttentionConfig,
+    /// In use now.
+    pub parameters: Arc<Parameters<f32>>,
+    /// As training left them: the ghost of every slider.
+    pub trained: Arc<Parameters<f32>>,
+    /// The same for one seed, whatever came since.
+    pub training: TrainingSnapshot,
+    pub heads_enabled: Arc<[bool]>,
+    /// The forward pass of the current sentence with `parameters`.
+    pub sentence: Arc<SentenceSnapshot>,
+    pub history: HistorySnapshot,
+}
+
+#[derive(Clone, Debug)]
+pub struct TrainingSnapshot {
+    pub playing: bool,
+    /// Steps done and steps the lesson asks for.
+    pub progress: Progress,
+    /// Mean cross-entropy of each step, in nats.
+    pub losses: Arc<Vec<f32>>,
+    /// Training stopped because a loss or a parameter was no longer finite.
+    pub diverged: bool,
+}
+
+/// What undo and redo would change, in words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistorySnapshot {
+    pub undo: Option<String>,
+    pub redo: Option<String>,
+}
+
+/// One sentence through the model.
+#[derive(Clone, Debug)]
+pub struct SentenceSnapshot {
+    /// Index into [`Lesson::sentences`], if it is one of them.
+    pub index: Option<usize>,
+    pub tokens: Vec<Token>,
+    /// `X`, `Q`, `K`, `V`, scores, weights, mix, output.
+    pub activations: Activations<f32>,
+    /// Per head and source token.
+    pub contributions: Contributions<f32>,
+    /// Static vectors of the tokens in the basis, (T, 3): where the points start.
+    pub start: Matrix<f32>,
+    /// Outputs in the basis, (T, 3): where the points end.
+    pub end: Matrix<f32>,
+    /// Outputs with the trained parameters and all heads, (T, 3): the ghost while weights are turned.
+    pub trained_end: Matrix<f32>,
+    /// Nearest words by cosine in the true space, best first, of each token's static vector.
+    pub static_neighbours: Vec<Vec<Neighbour>>,
+    /// The same of each token's output.
+    pub contextual_neighbours: Vec<Vec<Neighbour>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub text: String,
+    /// Row of the vocabulary.
+    pub word: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbour {
+    /// Row of the vocabulary.
+    pub word: usize,
+    pub cosine: f32,
+}

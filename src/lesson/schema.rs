@@ -1,0 +1,166 @@
+//! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
+//! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
+
+use crate::numerics::attention::AttentionConfig;
+use crate::numerics::sgns::SkipGramConfig;
+
+/// One lesson, complete and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
+    pub id: String,
+    pub title: String,
+    /// The seed of every random stream of the lesson.
+    pub seed: u64,
+    /// Named sets of words: colours on the stage, centroids for senses, slots in templates.
+    pub groups: Vec<Group>,
+    pub corpus: Corpus,
+    pub static_embedding: SkipGramConfig,
+    pub model: ModelConfig,
+    /// Sentences that the learner can choose; the first one is shown at the start. Never empty.
+    pub sentences: Vec<Vec<String>>,
+    /// Labelled sentences that training never sees, for claims about senses.
+    pub probes: Vec<Probe>,
+    pub cells: Vec<Cell>,
+    pub claims: Vec<Claim>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub name: String,
+    pub words: Vec<String>,
+}
+
+/// Sentences are drawn from templates, so that a lesson can state what its language is like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Corpus {
+    /// How many sentences are drawn.
+    pub sentences: usize,
+    /// Word lists that `{name}` in a template draws from; groups are slots too.
+    pub slots: Vec<Group>,
+    /// Each sentence first draws a topic, all equally likely, then one of its templates.
+    pub topics: Vec<Topic>,
+    /// Words that stand in the slots of more than one group.
+    pub ambiguous: Vec<Ambiguous>,
+    /// Two clauses of different topics in one sentence.
+    pub join: Option<Join>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topic {
+    pub name: String,
+    /// Words and `{slot}`s; the article `a` becomes `an` before a vowel.
+    pub templates: Vec<String>,
+}
+
+/// A word with several senses: it takes the place of a slot's own word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ambiguous {
+    pub word: String,
+    /// Mean probability, over the senses, that a slot of such a group is filled with `word`. In (0, 1).
+    pub rate: f64,
+    /// Group name and the share of the word's occurrences that have this sense; shares sum to 1.
+    pub shares: Vec<(String, f64)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Join {
+    /// Share of sentences that have two clauses, in [0, 1].
+    pub share: f64,
+    pub words: Vec<String>,
+}
+
+/// The attention model and how it is trained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelConfig {
+    pub attention: AttentionConfig,
+    pub objective: Objective,
+    /// Optimiser steps.
+    pub steps: usize,
+    /// Sentences in a step.
+    pub batch: usize,
+    pub learning_rate: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Objective {
+    /// Some words are hidden or replaced; the output there must name the original word.
+    MaskedWord {
+        /// Probability that a position becomes a target.
+        rate: f64,
+    },
+    /// Every position names the word after it; needs the causal mask.
+    NextWord,
+}
+
+/// A sentence with the sense that a word has in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    pub sentence: Vec<String>,
+    pub word: String,
+    /// A group's name.
+    pub sense: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Unique in the lesson.
+    pub id: String,
+    pub kind: CellKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CellKind {
+    Text { markdown: String },
+    /// Steers the one stage: which sentence, which words are lit, and at what time.
+    Stage {
+        caption: String,
+        /// Index into [`Lesson::sentences`].
+        sentence: usize,
+        /// Words to light; empty: all.
+        words: Vec<String>,
+        /// 0 is static, 1 is contextual.
+        time: f32,
+    },
+}
+
+/// A named numeric fact that `attune check` verifies on the trained model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    pub id: String,
+    pub says: String,
+    pub fact: Fact,
+    pub expect: Expect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    Static,
+    Contextual,
+}
+
+/// What a claim measures.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// Share of probes whose word lies nearest, by cosine, to the centroid of its own sense.
+    SenseAccuracy(Space),
+    /// Share of the most frequent sense among the probes: what a constant answer scores.
+    MajorityShare,
+    /// Mean over the probes of cosine to the right centroid less the best cosine to a wrong one.
+    SenseMargin(Space),
+    /// Where the static word lies between two centroids: `w` of the least-squares fit
+    /// `word ≈ w·centroid(of) + u·centroid(against)`, as the share `w / (w + u)`.
+    Mixture { word: String, of: String, against: String },
+    /// Cosine of two static vectors.
+    Cosine { a: String, b: String },
+    /// Mean loss over the last tenth of the training steps, in nats.
+    FinalLoss,
+    /// Largest absolute difference between output − input and the sum of its contributions.
+    ContributionError,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expect {
+    AtLeast(f64),
+    AtMost(f64),
+    Within { value: f64, tolerance: f64 },
+}

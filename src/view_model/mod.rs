@@ -1,0 +1,10 @@
+//! Snapshot -> what each panel and the stage shows: plain data, tested as text, without a window.
+//!
+//! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
+
+pub mod attention;
+pub mod heads;
+pub mod notebook;
+pub mod stage;
+pub mod training;
+pub mod weights;

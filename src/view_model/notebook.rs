@@ -1,0 +1,53 @@
+//! The notebook: the lesson's cells as they stand.
+
+use crate::kernel::snapshot::{Snapshot, Token};
+use crate::lesson::schema::CellKind;
+
+use super::stage::{occurrence, subscript};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotebookModel {
+    pub title: String,
+    pub cells: Vec<CellModel>,
+    /// The sentences that can be chosen, as text.
+    pub sentences: Vec<String>,
+    /// The one on the stage, as text.
+    pub sentence: String,
+    /// Its index among `sentences`, if it is one of them.
+    pub selected: Option<usize>,
+    pub notice: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellModel {
+    pub id: String,
+    pub kind: CellKind,
+}
+
+impl NotebookModel {
+    pub fn of(snapshot: &Snapshot) -> NotebookModel {
+        let lesson = &snapshot.lesson;
+        let current = snapshot.model.as_ref().map(|model| &model.sentence);
+        NotebookModel {
+            title: lesson.title.clone(),
+            cells: lesson.cells.iter().map(|cell| CellModel { id: cell.id.clone(), kind: cell.kind.clone() }).collect(),
+            sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
+            sentence: current.map_or_else(String::new, |s| {
+                s.tokens.iter().map(|t| t.text.as_str()).collect::<Vec<_>>().join(" ")
+            }),
+            selected: current.map_or(Some(0), |s| s.index),
+            notice: snapshot.notice.as_ref().map(|text| text.to_string()),
+        }
+    }
+}
+
+/// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
+pub fn token_labels(tokens: &[Token]) -> Vec<String> {
+    let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
+    (0..texts.len())
+        .map(|i| match occurrence(&texts, i) {
+            Some(n) => format!("{}{}", texts[i], subscript(n)),
+            None => texts[i].to_owned(),
+        })
+        .collect()
+}

@@ -1,0 +1,129 @@
+//! The points of the stage, in the lesson's one basis.
+
+use crate::kernel::snapshot::Snapshot;
+use crate::numerics::Matrix;
+
+/// Everything the 3D view draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageModel {
+    /// The vocabulary, at rest at its static positions.
+    pub words: Vec<WordPoint>,
+    /// The current sentence, each token on its way from static to contextual.
+    pub tokens: Vec<TokenPoint>,
+    /// What the three axes are, in words, with their share of the variance.
+    pub axes: [AxisLabel; 3],
+    /// Share of the variance that the three axes show together.
+    pub explained: f32,
+    /// Radius around the origin that holds every static point: the scale of the picture, fixed for the lesson.
+    pub radius: f32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordPoint {
+    pub text: String,
+    /// Colour of its group, as an index into the lesson's groups.
+    pub group: Option<usize>,
+    pub at: [f32; 3],
+    /// The word is in the sentence: its resting point is the ghost of the moving one.
+    pub in_sentence: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenPoint {
+    pub text: String,
+    /// Position in the sentence, from 0. Its colour is the same in every panel.
+    pub position: usize,
+    /// Distinguishes the occurrences of a word that stands more than once: 1, 2, ...
+    pub occurrence: Option<usize>,
+    pub group: Option<usize>,
+    /// Static position: the ghost.
+    pub start: [f32; 3],
+    /// Contextual position with the weights in use.
+    pub end: [f32; 3],
+    /// Contextual position with the trained weights: where `end` was before weights were turned.
+    pub trained_end: [f32; 3],
+}
+
+impl TokenPoint {
+    /// The live position at `time` in [0, 1], on the straight line from static to contextual.
+    pub fn at(&self, time: f32) -> [f32; 3] {
+        std::array::from_fn(|axis| self.start[axis] + time * (self.end[axis] - self.start[axis]))
+    }
+
+    /// `apple` or, where the sentence has more than one, `apple₂`.
+    pub fn label(&self) -> String {
+        match self.occurrence {
+            Some(n) => format!("{}{}", self.text, subscript(n)),
+            None => self.text.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisLabel {
+    pub name: String,
+    /// Share of the variance, in [0, 1].
+    pub variance: f32,
+}
+
+impl StageModel {
+    /// `None` until the static vectors are trained.
+    pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
+        let space = snapshot.space.as_ref()?;
+        let sentence = snapshot.model.as_ref().map(|model| &model.sentence);
+        let in_sentence = |word| sentence.is_some_and(|s| s.tokens.iter().any(|t| t.word == word));
+        let words = space
+            .vocabulary
+            .iter()
+            .enumerate()
+            .map(|(word, text)| WordPoint {
+                text: text.clone(),
+                group: space.group_of[word],
+                at: row3(&space.points, word),
+                in_sentence: in_sentence(word),
+            })
+            .collect::<Vec<_>>();
+        let radius = words.iter().map(|w| w.at.iter().map(|x| x * x).sum::<f32>().sqrt()).fold(f32::MIN_POSITIVE, f32::max);
+        let tokens = sentence.map(|sentence| {
+            let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
+            sentence
+                .tokens
+                .iter()
+                .enumerate()
+                .map(|(i, token)| TokenPoint {
+                    text: token.text.clone(),
+                    position: i,
+                    occurrence: occurrence(&texts, i),
+                    group: space.group_of[token.word],
+                    start: row3(&sentence.start, i),
+                    end: row3(&sentence.end, i),
+                    trained_end: row3(&sentence.trained_end, i),
+                })
+                .collect()
+        });
+        let variance = space.projection.explained();
+        Some(StageModel {
+            words,
+            tokens: tokens.unwrap_or_default(),
+            axes: std::array::from_fn(|axis| AxisLabel { name: format!("PC{}", axis + 1), variance: variance[axis] }),
+            explained: variance.iter().sum(),
+            radius,
+        })
+    }
+}
+
+fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {
+    let row = points.row(row);
+    [row[0], row[1], row[2]]
+}
+
+/// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.
+pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
+    let same = |range: &[&str]| range.iter().filter(|t| **t == tokens[i]).count();
+    (same(tokens) > 1).then(|| same(&tokens[..=i]))
+}
+
+/// `n` in subscript digits.
+pub fn subscript(n: usize) -> String {
+    n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
+}

@@ -1,0 +1,59 @@
+//! The Weights panel: every entry of a tensor with its ghost.
+
+use crate::kernel::snapshot::Snapshot;
+use crate::numerics::params::TensorName;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightsModel {
+    pub tensors: Vec<TensorModel>,
+    pub undo: Option<String>,
+    pub redo: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorModel {
+    pub name: TensorName,
+    pub rows: usize,
+    pub cols: usize,
+    /// Row-major, in use now.
+    pub values: Vec<f32>,
+    /// Row-major, as training left them.
+    pub trained: Vec<f32>,
+    /// How many entries differ from `trained`.
+    pub changed: usize,
+    /// Columns (rows for `W_O`) of each head, to tint them with the head's hue.
+    pub heads: usize,
+}
+
+impl TensorModel {
+    pub fn value(&self, row: usize, col: usize) -> f32 {
+        self.values[row * self.cols + col]
+    }
+
+    pub fn trained_value(&self, row: usize, col: usize) -> f32 {
+        self.trained[row * self.cols + col]
+    }
+}
+
+impl WeightsModel {
+    pub fn of(snapshot: &Snapshot) -> Option<WeightsModel> {
+        let model = snapshot.model.as_ref()?;
+        let tensors = model
+            .parameters
+            .tensors()
+            .map(|(spec, values)| {
+                let trained = model.trained.values_of(spec.name);
+                TensorModel {
+                    name: spec.name,
+                    rows: spec.rows,
+                    cols: spec.cols,
+                    values: values.to_vec(),
+                    trained: trained.to_vec(),
+                    changed: values.iter().zip(trained).filter(|(live, trained)| live != trained).count(),
+                    heads: model.config.heads,
+                }
+            })
+            .collect();
+        Some(WeightsModel { tensors, undo: model.history.undo.clone(), redo: model.history.redo.clone() })
+    }
+}

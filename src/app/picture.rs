@@ -64,7 +64,9 @@ pub fn render(options: PictureOptions) -> Result<(), AppFault> {
 
 fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     let theme = if options.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
-    let mut view = ViewState { theme, reduced_motion: true, figure: !options.workspace, ..ViewState::default() };
+    let mut view = ViewState::themed(theme);
+    view.reduced_motion = true;
+    view.figure = !options.workspace;
     view.set_time(if options.time.is_finite() { options.time } else { 0.0 });
     let Some(id) = &options.cell else { return Ok(view) };
     let cell = options.lesson.cells.iter().find(|cell| cell.id == *id);

@@ -80,6 +80,10 @@ impl Default for ViewState {
 }
 
 impl ViewState {
+    pub fn themed(theme: ThemeChoice) -> ViewState {
+        ViewState { theme, ..ViewState::default() }
+    }
+
     /// Moves time to `to`, in a short glide unless motion is reduced.
     pub fn glide_to(&mut self, to: f32) {
         if self.reduced_motion {

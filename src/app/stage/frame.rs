@@ -84,17 +84,18 @@ pub fn resize(
         tab.wanted = wanted;
         tab.settled = 0.0;
     }
-    let current = images.get(&frame.target).map(Image::size);
+    let current = frame.target.as_ref().and_then(|target| images.get(target)).map(Image::size);
     if current == Some(wanted) || (current.is_some() && tab.is_settling()) || tab.points == Vec2::ZERO {
         return;
     }
     let picture = picture_of(wanted);
-    if current.is_none() {
-        frame.target = images.add(picture);
-        tab.texture = Some(textures.add_image(EguiTextureHandle::Strong(frame.target.clone())));
-    } else {
+    if let Some(target) = &frame.target {
         // The handle exists, so the asset can be replaced.
-        let _ = images.insert(&frame.target, picture);
+        let _ = images.insert(target, picture);
+    } else {
+        let target = images.add(picture);
+        tab.texture = Some(textures.add_image(EguiTextureHandle::Strong(target.clone())));
+        frame.target = Some(target);
     }
 }
 

@@ -51,7 +51,8 @@ pub struct StageFrame {
     pub points: Arc<Vec<u8>>,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
-    pub target: Handle<Image>,
+    /// `None` until the stage has a size.
+    pub target: Option<Handle<Image>>,
 }
 
 impl StageFrame {
@@ -183,7 +184,7 @@ fn draw_stage(
     queue: Res<RenderQueue>,
 ) {
     let pipelines = gpu.pipelines.get_or_insert_with(|| Pipelines::queue(&cache)).clone();
-    let (Some(target), Some(ready)) = (images.get(&frame.target), pipelines.ready(&cache)) else { return };
+    let (Some(target), Some(ready)) = (frame.target.as_ref().and_then(|target| images.get(target)), pipelines.ready(&cache)) else { return };
     let id = target.texture.id();
     if gpu.drawn.as_ref().is_some_and(|(drawn, on)| *on == id && drawn.shows_the_same(&frame)) {
         return;

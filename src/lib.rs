@@ -1,7 +1,2 @@
 //! attune
-pub mod kernel;
-pub mod lesson;
 pub mod numerics;
-pub mod view_model;
-#[cfg(feature = "app")]
-pub mod app;

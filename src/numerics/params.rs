@@ -147,6 +147,23 @@ impl<S: Scalar> Parameters<S> {
         MatMut::from_row_major_slice_mut(&mut self.values[spec.range()], spec.rows, spec.cols)
     }
 
+    /// A weight tensor and its bias at once, which is empty if the model does not have it.
+    ///
+    /// # Panics
+    /// If the model does not have the weights, or the bias does not lie behind them.
+    pub fn matrix_and_row_mut(&mut self, weights: TensorName, bias: TensorName) -> (MatMut<'_, S>, &mut [S]) {
+        let weights = *self.expect(weights);
+        let bias = self.spec(bias).map_or(0..0, TensorSpec::range);
+        let (front, back) = self.values.split_at_mut(weights.range().end);
+        let row = if bias.is_empty() {
+            &mut []
+        } else {
+            assert!(bias.start >= front.len(), "parameters: the bias of {} lies before it", weights.name.symbol());
+            &mut back[bias.start - front.len()..bias.end - front.len()]
+        };
+        (MatMut::from_row_major_slice_mut(&mut front[weights.range()], weights.rows, weights.cols), row)
+    }
+
     fn expect(&self, name: TensorName) -> &TensorSpec {
         self.spec(name).unwrap_or_else(|| panic!("parameters: the model has no {}", name.symbol()))
     }

@@ -1,2 +1,4 @@
 //! attune
+pub mod kernel;
+pub mod lesson;
 pub mod numerics;

@@ -1,0 +1,3 @@
+pub mod corpus;
+pub mod schema;
+pub use schema::Lesson;

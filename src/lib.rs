@@ -1,2 +1,3 @@
 //! attune
+pub mod lesson;
 pub mod numerics;

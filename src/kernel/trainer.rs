@@ -68,6 +68,11 @@ impl Trainer {
         }
     }
 
+    /// The optimiser steps that the lesson asks for.
+    pub fn steps(&self) -> usize {
+        self.config.steps
+    }
+
     /// The initialisation: the same whenever it is asked for.
     pub fn start(&self) -> TrainingState {
         let parameters = self.model.init(self.seed);

@@ -4,26 +4,9 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 
 use super::schema::{Ambiguous, Corpus, Group, Topic};
+use super::template::{Piece, pieces};
+use super::vocabulary::slot;
 use crate::numerics::rng::{Generator, Stream, stream};
-
-/// A template, cut at its slots.
-pub enum Piece<'a> {
-    Word(&'a str),
-    Slot(&'a str),
-}
-
-/// The words and slots of a template, in order.
-pub fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
-    template.split_whitespace().map(|word| match word.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
-        Some(slot) => Piece::Slot(slot),
-        None => Piece::Word(word),
-    })
-}
-
-/// The words that `{name}` draws from: a slot of the corpus, or a group.
-pub fn slot_words<'a>(corpus: &'a Corpus, groups: &'a [Group], name: &str) -> &'a [String] {
-    corpus.slots.iter().chain(groups).find(|list| list.name == name).map_or(&[], |list| &list.words)
-}
 
 /// The sentences that training sees. The same for one seed.
 pub fn generate(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<Vec<String>> {
@@ -60,21 +43,21 @@ impl Draw<'_> {
 
     fn clause(&self, topic: &Topic, rng: &mut Generator, words: &mut Vec<String>) {
         let Some(template) = topic.templates.choose(rng) else { return };
-        for piece in pieces(template) {
+        for piece in pieces(template).unwrap_or_default() {
             match piece {
-                Piece::Word(word) => words.push(word.to_owned()),
-                Piece::Slot(slot) => words.extend(self.fill(slot, rng)),
+                Piece::Word(word) => words.push(word),
+                Piece::Slot(name) => words.extend(self.fill(&name, rng)),
             }
         }
     }
 
-    fn fill(&self, slot: &str, rng: &mut Generator) -> Option<String> {
+    fn fill(&self, name: &str, rng: &mut Generator) -> Option<String> {
         for &(sense, word, rate) in &self.senses {
-            if sense == slot && rng.random_bool(rate) {
+            if sense == name && rng.random_bool(rate) {
                 return Some(word.to_owned());
             }
         }
-        slot_words(self.corpus, self.groups, slot).choose(rng).cloned()
+        slot(name, self.corpus, self.groups)?.words.choose(rng).cloned()
     }
 }
 
@@ -103,8 +86,9 @@ fn sense_rates(corpus: &Corpus) -> Vec<(&str, &str, f64)> {
 
 /// The mean number of times that a sentence of one clause has the slot.
 fn uses_per_sentence(corpus: &Corpus, slot: &str) -> f64 {
+    let is_slot = |piece: &Piece| matches!(piece, Piece::Slot(name) if name == slot);
     let in_template =
-        |template: &String| pieces(template).filter(|p| matches!(p, Piece::Slot(name) if *name == slot)).count() as f64;
+        |template: &String| pieces(template).unwrap_or_default().iter().filter(|p| is_slot(p)).count() as f64;
     let in_topic =
         |topic: &Topic| topic.templates.iter().map(in_template).sum::<f64>() / topic.templates.len().max(1) as f64;
     corpus.topics.iter().map(in_topic).sum::<f64>() / corpus.topics.len().max(1) as f64

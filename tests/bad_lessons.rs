@@ -106,16 +106,8 @@ fn broken_ron() {
         "#![enable(implicit_some)]\nLesson(\n",
         "a.ron:2:1: RON extensions are not supported; expected Lesson(…) at once",
     );
-    check(
-        "Lesson(\n",
-        "Leson(\n",
-        r#"a.ron:2:1: unknown name Leson; expected Lesson(…); did you mean "Lesson"?"#,
-    );
-    check(
-        "Lesson(\n",
-        "(\n",
-        "no issues",
-    );
+    check("Lesson(\n", "Leson(\n", r#"a.ron:2:1: unknown name Leson; expected Lesson(…); did you mean "Lesson"?"#);
+    check("Lesson(\n", "(\n", "no issues");
     check(
         "Lesson(\n",
         "3 Lesson(\n",
@@ -135,16 +127,8 @@ fn fields() {
         "seed: 7, colour: true",
         r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, seed, static_embedding, model, groups, corpus, sentences, probes, cells or claims"#,
     );
-    check(
-        "seed: 7",
-        "seed: 7, seed: 8",
-        r#"a.ron:3:60: field "seed" stands twice in Lesson"#,
-    );
-    check(
-        "seed: 7,",
-        "",
-        r#"a.ron:2:1: missing field "seed" in Lesson"#,
-    );
+    check("seed: 7", "seed: 7, seed: 8", r#"a.ron:3:60: field "seed" stands twice in Lesson"#);
+    check("seed: 7,", "", r#"a.ron:2:1: missing field "seed" in Lesson"#);
     check(
         "seed: 7",
         "seed: -1",
@@ -184,11 +168,7 @@ fn fields() {
 
 #[test]
 fn groups_and_corpus() {
-    check(
-        r#""orange""#,
-        r#""orange", "orange""#,
-        r#"a.ron:5:39: groups: word "orange" stands twice"#,
-    );
+    check(r#""orange""#, r#""orange", "orange""#, r#"a.ron:5:39: groups: word "orange" stands twice"#);
     check(
         r#""orange""#,
         r#""google""#,
@@ -204,16 +184,8 @@ fn groups_and_corpus() {
         r#""""#,
         r#"a.ron:5:29: groups: "" is not one word; expected one word of at most 40 characters"#,
     );
-    check(
-        r#"["google", "microsoft"]"#,
-        "[]",
-        "a.ron:6:20: groups: no words; expected at least one word",
-    );
-    check(
-        r#""company": ["google""#,
-        r#""fruit": ["google""#,
-        r#"a.ron:6:9: groups: "fruit" stands twice"#,
-    );
+    check(r#"["google", "microsoft"]"#, "[]", "a.ron:6:20: groups: no words; expected at least one word");
+    check(r#""company": ["google""#, r#""fruit": ["google""#, r#"a.ron:6:9: groups: "fruit" stands twice"#);
     check(
         r#""company": ["google""#,
         r#""": ["google""#,
@@ -244,26 +216,14 @@ fn groups_and_corpus() {
         "she {eats}",
         r#"a.ron:12:27: topics: unknown slot {eats}; expected a name from slots or groups; did you mean "eat"?"#,
     );
-    check(
-        "she {eat}",
-        "she {eat",
-        "a.ron:12:27: topics: a { that is not closed; expected {slot}",
-    );
-    check(
-        "she {eat}",
-        "she eat}",
-        "a.ron:12:23: topics: a } without a { before it; expected {slot}",
-    );
+    check("she {eat}", "she {eat", "a.ron:12:27: topics: a { that is not closed; expected {slot}");
+    check("she {eat}", "she eat}", "a.ron:12:23: topics: a } without a { before it; expected {slot}");
     check(
         "she {eat}",
         "she {eat}s",
         "a.ron:12:27: topics: {eat} touches other letters; expected a space around a slot, for it is one whole word",
     );
-    check(
-        "she {eat}",
-        "she {}",
-        "a.ron:12:27: topics: a slot without a name; expected {slot}",
-    );
+    check("she {eat}", "she {}", "a.ron:12:27: topics: a slot without a name; expected {slot}");
     check(
         r#""{company} sold a phone""#,
         r#""phone""#,
@@ -299,30 +259,18 @@ fn groups_and_corpus() {
         "rate: NaN, shares",
         "a.ron:15:52: rate: found the number NaN; expected a number between 0 and 1",
     );
-    check(
-        r#""company": 0.2"#,
-        r#""company": 0.3"#,
-        "a.ron:15:65: shares: they sum to 1.100; expected a sum of 1",
-    );
+    check(r#""company": 0.2"#, r#""company": 0.3"#, "a.ron:15:65: shares: they sum to 1.100; expected a sum of 1");
     check(
         r#""company": 0.2"#,
         r#""compony": 0.2"#,
         r#"a.ron:15:81: shares: unknown group "compony"; expected "fruit" or "company"; did you mean "company"?"#,
     );
-    check(
-        "share: 0.25",
-        "share: 25",
-        "a.ron:16:27: share: found the number 25; expected a number from 0 to 1",
-    );
+    check("share: 0.25", "share: 25", "a.ron:16:27: share: found the number 25; expected a number from 0 to 1");
 }
 
 #[test]
 fn model() {
-    check(
-        "dim: 16",
-        "dim: 0",
-        "a.ron:18:37: dim: found the number 0; expected a whole number from 2 to 256",
-    );
+    check("dim: 16", "dim: 0", "a.ron:18:37: dim: found the number 0; expected a whole number from 2 to 256");
     check(
         "dim: 16",
         "dim: 16, learning_rate: inf",
@@ -333,21 +281,9 @@ fn model() {
         "heads: 3",
         "a.ron:19:29: heads: 3 does not divide dim: 16; expected 1, 2, 4, 8 or 16, or key_width and value_width",
     );
-    check(
-        "heads: 2",
-        "heads: 3, key_width: 8, value_width: 4",
-        "no issues",
-    );
-    check(
-        "MaskedWord(rate: 0.3)",
-        "MaskedWord",
-        "no issues",
-    );
-    check(
-        "MaskedWord(rate: 0.3)",
-        "NextWord",
-        "no issues",
-    );
+    check("heads: 2", "heads: 3, key_width: 8, value_width: 4", "no issues");
+    check("MaskedWord(rate: 0.3)", "MaskedWord", "no issues");
+    check("MaskedWord(rate: 0.3)", "NextWord", "no issues");
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, causal: false",
@@ -416,26 +352,10 @@ fn sentences_and_probes() {
 
 #[test]
 fn cells_and_claims() {
-    check(
-        r#"id: "move""#,
-        r#"id: "intro""#,
-        r#"a.ron:27:19: cell id "intro" stands twice; expected a unique id"#,
-    );
-    check(
-        r#"id: "mix""#,
-        r#"id: "senses""#,
-        r#"a.ron:31:19: claim id "senses" stands twice; expected a unique id"#,
-    );
-    check(
-        "Stage(",
-        "Slide(",
-        "a.ron:27:9: cells: unknown name Slide; expected Text or Stage",
-    );
-    check(
-        "sentence: 0",
-        "sentence: 1",
-        "a.ron:27:60: sentence: found the number 1; expected 0, the only one",
-    );
+    check(r#"id: "move""#, r#"id: "intro""#, r#"a.ron:27:19: cell id "intro" stands twice; expected a unique id"#);
+    check(r#"id: "mix""#, r#"id: "senses""#, r#"a.ron:31:19: claim id "senses" stands twice; expected a unique id"#);
+    check("Stage(", "Slide(", "a.ron:27:9: cells: unknown name Slide; expected Text or Stage");
+    check("sentence: 0", "sentence: 1", "a.ron:27:60: sentence: found the number 1; expected 0, the only one");
     check(
         r#"words: ["apple"]"#,
         r#"words: ["aple"]"#,
@@ -446,11 +366,7 @@ fn cells_and_claims() {
         r#"words: "apple""#,
         r#"a.ron:27:70: words: found the text "apple"; expected a list, such as [ … ]"#,
     );
-    check(
-        "time: 1.0",
-        "time: 1.5",
-        "a.ron:27:87: time: found the number 1.5; expected a number from 0 to 1",
-    );
+    check("time: 1.0", "time: 1.5", "a.ron:27:87: time: found the number 1.5; expected a number from 0 to 1");
     check(
         "time: 1.0",
         "time: (1.0)",
@@ -486,21 +402,13 @@ fn cells_and_claims() {
         "AtLeast(1.95)",
         "a.ron:30:104: expect: AtLeast(1.95) can never hold; expected something that values from 0 to 1 can meet",
     );
-    check(
-        "AtLeast(0.95)",
-        "AtLeast(NaN)",
-        "a.ron:30:112: expect: found the number NaN; expected a number",
-    );
+    check("AtLeast(0.95)", "AtLeast(NaN)", "a.ron:30:112: expect: found the number NaN; expected a number");
     check(
         "AtLeast(0.95)",
         "AtLeast(at: 0.9)",
         "a.ron:30:104: expect: found AtLeast(at: 0.9); expected AtLeast(number)",
     );
-    check(
-        "AtLeast(0.95)",
-        "0.95",
-        "a.ron:30:104: expect: found the number 0.95; expected AtLeast, AtMost or Within",
-    );
+    check("AtLeast(0.95)", "0.95", "a.ron:30:104: expect: found the number 0.95; expected AtLeast, AtMost or Within");
     check(
         "tolerance: 0.2",
         "tolerance: -1",

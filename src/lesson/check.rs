@@ -129,9 +129,7 @@ pub(super) fn id<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> 
     let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(safe) {
         let message = if id.is_empty() { "an empty id".to_owned() } else { format!("id {}", shorten(node.text)) };
-        issues
-            .at(node, message)
-            .expected(format!("1 to {ID_CHARS_MAX} of the characters a-z, 0-9, - and _"));
+        issues.at(node, message).expected(format!("1 to {ID_CHARS_MAX} of the characters a-z, 0-9, - and _"));
         return None;
     }
     Some(id)

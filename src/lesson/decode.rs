@@ -38,7 +38,9 @@ impl<'s> Node<'s> {
             Some('(') => Kind::Unnamed,
             Some('\'') => Kind::Character,
             Some(_) if raw_text => Kind::Text,
-            Some('b') if text.starts_with("b\"") || text.starts_with("br\"") || text.starts_with("br#\"") => Kind::Bytes,
+            Some('b') if text.starts_with("b\"") || text.starts_with("br\"") || text.starts_with("br#\"") => {
+                Kind::Bytes
+            }
             Some('b') if text.starts_with("b'") => Kind::Bytes,
             Some(_) if number(text) || is_special_number(text) => Kind::Number,
             Some(_) if text == "true" || text == "false" => Kind::Flag,
@@ -106,9 +108,7 @@ pub(super) fn flag<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<bool> 
 }
 
 /// Decodes a whole number within limits.
-pub(super) fn whole<'s>(
-    limits: RangeInclusive<usize>,
-) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<usize> {
+pub(super) fn whole<'s>(limits: RangeInclusive<usize>) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<usize> {
     move |node, issues| {
         let number = match node.kind() {
             Kind::Number => ron::from_str::<usize>(node.text).ok(),

@@ -77,8 +77,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     if let Some(groups) = &groups {
         check_groups_apart(groups, issues);
     }
-    let corpus =
-        record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
+    let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let vocabulary = corpus.vocabulary(&groups.lists);
@@ -87,14 +86,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         vocabulary
     });
 
-    let names = Names {
-        groups: groups.as_ref().map(Lists::names),
-        vocabulary,
-        max_tokens,
-    };
+    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
     let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
-    let probes =
-        record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
+    let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
     let sentence_count = sentences.as_ref().map(Vec::len);
     let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, sentence_count, issues);
     let cells = record.take_or("cells", Vec::new(), read, issues);
@@ -182,7 +176,20 @@ mod tests {
         let example = example.expect("a ron block");
         let lesson = parse("format.md", example).expect("no issues");
         // The example writes every default out; leaving those away must give the same lesson.
-        let optional = ["window", "negatives", "epochs", "key_width", "value_width", "bias", "scale", "causal", "residual", "positions", "steps", "batch"];
+        let optional = [
+            "window",
+            "negatives",
+            "epochs",
+            "key_width",
+            "value_width",
+            "bias",
+            "scale",
+            "causal",
+            "residual",
+            "positions",
+            "steps",
+            "batch",
+        ];
         let is_default = |line: &&str| {
             optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))
                 || line.trim_start().starts_with("learning_rate:")

@@ -8,11 +8,7 @@ use super::record::Record;
 use super::schema::{Cell, CellKind, Claim, Expect, Fact, Probe, Space};
 use super::source::Node;
 
-pub(super) fn read_sentences<'s>(
-    node: Node<'s>,
-    names: &Names,
-    issues: &mut Issues<'s>,
-) -> Option<Vec<Vec<String>>> {
+pub(super) fn read_sentences<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Option<Vec<Vec<String>>> {
     let sentences = list(node, CHOICES_MAX, |node, issues| names.sentence(node, issues), issues)?;
     if sentences.is_empty() {
         issues.at(node, "sentences: none").expected("at least one, for the stage to show");
@@ -130,21 +126,9 @@ fn read_claim<'s>(
     Some(Claim { id: id?, says: says?, fact: fact?, expect: expect? })
 }
 
-fn read_fact<'s>(
-    node: Node<'s>,
-    names: &Names,
-    probe_count: Option<usize>,
-    issues: &mut Issues<'s>,
-) -> Option<Fact> {
-    const FACTS: &[&str] = &[
-        "SenseAccuracy",
-        "MajorityShare",
-        "SenseMargin",
-        "Mixture",
-        "Cosine",
-        "FinalLoss",
-        "ContributionError",
-    ];
+fn read_fact<'s>(node: Node<'s>, names: &Names, probe_count: Option<usize>, issues: &mut Issues<'s>) -> Option<Fact> {
+    const FACTS: &[&str] =
+        &["SenseAccuracy", "MajorityShare", "SenseMargin", "Mixture", "Cosine", "FinalLoss", "ContributionError"];
     const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
     let mut record = Record::open(node, FACTS, issues)?;
     let word = |node: Node<'s>, issues: &mut Issues<'s>| names.word(node, issues);

@@ -109,11 +109,7 @@ pub(super) fn read_corpus<'s>(
     let context = Templates { lists: lists.as_deref(), max_tokens };
     let topics = record.take("topics", |node, issues| context.read_topics(node, issues), issues);
 
-    let names = Names {
-        groups: groups.map(Lists::names),
-        vocabulary: None,
-        max_tokens,
-    };
+    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
     let read = |node, issues: &mut Issues<'s>| read_ambiguous(node, &names, groups, topics.as_ref(), issues);
     let ambiguous =
         record.take_or("ambiguous", Vec::new(), |node, issues| list(node, GROUPS_MAX, read, issues), issues);
@@ -349,12 +345,7 @@ fn read_join<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(Join, Node<
 }
 
 /// Answers how many words the longest joined sentence has.
-fn check_join<'s>(
-    node: Node<'s>,
-    topics: &ReadTopics,
-    max_tokens: Option<usize>,
-    issues: &mut Issues<'s>,
-) -> usize {
+fn check_join<'s>(node: Node<'s>, topics: &ReadTopics, max_tokens: Option<usize>, issues: &mut Issues<'s>) -> usize {
     let mut lengths = topics.lengths.clone();
     lengths.sort_unstable_by(|a, b| b.cmp(a));
     let [first, second, ..] = lengths[..] else {

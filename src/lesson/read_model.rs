@@ -8,8 +8,8 @@ use super::check::Vocabulary;
 use super::decode::{choice, flag, number, whole};
 use super::issue::{Issues, one_of};
 use super::limits::{
-    BATCH_MAX, DIM_MAX, EPOCHS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX,
-    VOCABULARY_MAX, WINDOW_MAX,
+    BATCH_MAX, DIM_MAX, EPOCHS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
+    WINDOW_MAX,
 };
 use super::read_language::ReadCorpus;
 use super::record::Record;
@@ -48,11 +48,7 @@ pub(super) struct ReadModel<'s> {
 }
 
 /// `dim` is the width of the static embedding, which is the model's too.
-pub(super) fn read_attention<'s>(
-    node: Node<'s>,
-    dim: Option<usize>,
-    issues: &mut Issues<'s>,
-) -> Option<ReadModel<'s>> {
+pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mut Issues<'s>) -> Option<ReadModel<'s>> {
     let mut record = Record::open(node, &["Attention"], issues)?;
     let heads = record.take("heads", |node, issues| whole(1..=HEADS_MAX)(node, issues).map(|n| (n, node)), issues);
     let objective = record.take("objective", read_objective, issues);

@@ -194,8 +194,7 @@ fn parse_named(text: &str) -> Option<Body<'_>> {
 }
 
 fn parse_unnamed(text: &str) -> Option<Body<'_>> {
-    parse(|d| d.deserialize_struct("", &[], Fields), text)
-        .or_else(|| parse(|d| d.deserialize_tuple(0, Items), text))
+    parse(|d| d.deserialize_struct("", &[], Fields), text).or_else(|| parse(|d| d.deserialize_tuple(0, Items), text))
 }
 
 fn parse<'de>(

@@ -110,7 +110,9 @@ pub struct Cell {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellKind {
-    Text { markdown: String },
+    Text {
+        markdown: String,
+    },
     /// Steers the one stage: which sentence, which words are lit, and at what time.
     Stage {
         caption: String,

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::decode::{At, text};
-use super::issue::{Issues, shorten};
-use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, TEXT_BYTES_MAX, WORD_CHARS_MAX};
+use super::issue::{Issues, is_unprintable, one_of, shorten};
+use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX};
 use super::source::Node;
 use super::text::tokenize;
 
@@ -57,7 +57,8 @@ impl Names {
             issues.at(node, format!("{}: a sentence without words", node.label));
             return None;
         }
-        if let Some(max) = self.max_tokens.filter(|max| words.len() > *max) {
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if words.len() > max {
             let message = format!("{}: a sentence of {} words", node.label, words.len());
             issues.at(node, message).expected(format!("at most max_tokens: {max}"));
             return None;
@@ -76,7 +77,7 @@ impl Names {
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
                 let known: Vec<String> = groups.iter().map(|group| format!("\"{group}\"")).collect();
-                let expected = super::issue::one_of(&known.iter().map(String::as_str).collect::<Vec<_>>());
+                let expected = one_of(&known.iter().map(String::as_str).collect::<Vec<_>>());
                 issues
                     .at(node, format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
                     .expected(expected)
@@ -148,15 +149,19 @@ pub(super) fn unique_ids<'s>(ids: &[At<'s, String>], what: &str, issues: &mut Is
 pub(super) fn line<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
     let line = text(node, issues)?;
     let count = line.chars().count();
-    if line.trim().is_empty() || count > LINE_CHARS_MAX {
-        let message = match count {
-            count if count > LINE_CHARS_MAX => format!("{}: {count} characters", node.label),
-            _ => format!("{}: empty", node.label),
-        };
-        issues.at(node, message).expected(format!("1 to {LINE_CHARS_MAX} characters"));
-        return None;
-    }
-    Some(line)
+    let problem = if count > LINE_CHARS_MAX {
+        format!("{count} characters")
+    } else if line.trim().is_empty() {
+        "empty".to_owned()
+    } else if line.chars().any(is_unprintable) {
+        "a line break or another character that cannot be shown".to_owned()
+    } else {
+        return Some(line);
+    };
+    issues
+        .at(node, format!("{}: {problem}", node.label))
+        .expected(format!("one line of 1 to {LINE_CHARS_MAX} characters"));
+    None
 }
 
 /// Markdown of any number of lines.

@@ -10,7 +10,7 @@ use ron::value::RawValue;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::issue::{Issues, shorten};
+use super::issue::{Issues, one_of, shorten};
 use super::source::Node;
 
 /// A decoded value and its place.
@@ -114,9 +114,13 @@ pub(super) fn whole<'s>(limits: RangeInclusive<usize>) -> impl Fn(Node<'s>, &mut
             Kind::Number => ron::from_str::<usize>(node.text).ok(),
             _ => None,
         };
-        number
-            .filter(|number| limits.contains(number))
-            .or_else(|| wrong(node, &format!("a whole number from {} to {}", limits.start(), limits.end()), issues))
+        number.filter(|number| limits.contains(number)).or_else(|| {
+            let expected = match (limits.start(), limits.end()) {
+                (least, most) if least == most => format!("{least}, the only one"),
+                (least, most) => format!("a whole number from {least} to {most}"),
+            };
+            wrong(node, &expected, issues)
+        })
     }
 }
 
@@ -135,6 +139,23 @@ pub(super) fn number<'s>(
     move |node, issues| match (node.kind(), ron::from_str::<f64>(node.text)) {
         (Kind::Number, Ok(number)) if number.is_finite() && accept(number) => Some(number),
         _ => wrong(node, words, issues),
+    }
+}
+
+/// Decodes one of a few names.
+pub(super) fn choice<'s, T: Copy>(
+    names: &'static [(&'static str, T)],
+) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<T> {
+    move |node, issues| {
+        let found = names.iter().find(|(name, _)| *name == node.text);
+        found.map(|(_, value)| *value).or_else(|| {
+            let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            issues
+                .at(node, format!("{}: found {}", node.label, node.describe()))
+                .expected(one_of(&known))
+                .nearest(node.text, known);
+            None
+        })
     }
 }
 

@@ -1,4 +1,6 @@
 //! From a file, or its text, to a lesson.
+//!
+#![doc = include_str!("format.md")]
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -12,7 +14,7 @@ use super::issue::{Issues, LessonIssue};
 use super::limits::LESSON_BYTES_MAX;
 use super::nearest::nearest;
 use super::read_cells::{read_cells, read_claims, read_probes, read_sentences};
-use super::read_language::{check_groups_apart, check_groups_occur, read_corpus, read_lists};
+use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
 use super::read_model::{check_budget, read_attention, read_skip_gram};
 use super::record::Record;
 use super::schema::Lesson;
@@ -71,23 +73,20 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let model = record.take("model", |node, issues| read_attention(node, dim, issues), issues);
     let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
 
-    let groups = record.take_or("groups", Default::default(), read_lists, issues);
+    let groups = record.take_or("groups", Lists::default(), read_lists, issues);
     if let Some(groups) = &groups {
         check_groups_apart(groups, issues);
     }
     let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
-    let vocabulary = corpus.as_ref().zip(groups.as_ref()).map(|(corpus, groups)| {
+    let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
+    let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let vocabulary = corpus.vocabulary(&groups.lists);
         check_groups_occur(groups, &vocabulary, issues);
         check_budget(corpus, &vocabulary, &skip_gram, &model, issues);
         vocabulary
     });
 
-    let names = Names {
-        groups: groups.as_ref().map(|groups| groups.lists.iter().map(|group| group.name.clone()).collect()),
-        vocabulary,
-        max_tokens,
-    };
+    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
     let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
     let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
     let sentence_count = sentences.as_ref().map(Vec::len);
@@ -102,7 +101,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         id: id?,
         title: title?,
         seed: seed?,
-        groups: groups?.lists,
+        groups: groups?.checked()?,
         corpus: corpus?.corpus,
         static_embedding: skip_gram?.0,
         model: model?.config?,
@@ -164,4 +163,39 @@ fn not_found(path: &Path, file: &str) -> LessonIssue {
         path.with_file_name(name).display().to_string()
     });
     issue
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_format_is_read() {
+        let format = include_str!("format.md");
+        let example = format.split("```").nth(1).and_then(|block| block.strip_prefix("ron\n"));
+        let example = example.expect("a ron block");
+        let lesson = parse("format.md", example).expect("no issues");
+        // The example writes every default out; leaving those away must give the same lesson.
+        let optional = [
+            "window",
+            "negatives",
+            "epochs",
+            "key_width",
+            "value_width",
+            "bias",
+            "scale",
+            "causal",
+            "residual",
+            "positions",
+            "steps",
+            "batch",
+        ];
+        let is_default = |line: &&str| {
+            optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))
+                || line.trim_start().starts_with("learning_rate:")
+        };
+        let short: Vec<&str> = example.lines().filter(|line| !is_default(line)).collect();
+        assert!(short.len() + optional.len() < example.lines().count());
+        assert_eq!(parse("short", &short.join("\n")), Ok(lesson));
+    }
 }

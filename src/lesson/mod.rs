@@ -12,6 +12,7 @@ mod read_cells;
 mod read_language;
 mod read_model;
 
+mod brackets;
 mod check;
 mod decode;
 pub mod issue;

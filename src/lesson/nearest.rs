@@ -11,7 +11,7 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     if chars > WORD_CHARS_MAX {
         return None;
     }
-    let allowed = (chars / 3).max(1);
+    let allowed = chars.div_ceil(3);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         if candidate.len() > 4 * WORD_CHARS_MAX || candidate.chars().count().abs_diff(chars) > allowed {

@@ -1,7 +1,7 @@
 //! Reads what the learner sees: cells, probes and claims.
 
 use super::check::{Names, id, line, markdown, unique_ids};
-use super::decode::{At, list, number, whole};
+use super::decode::{At, choice, list, number, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{CELLS_MAX, CHOICES_MAX, CLAIMS_MAX, PROBES_MAX, TOKENS_MAX};
 use super::record::Record;
@@ -129,13 +129,13 @@ fn read_claim<'s>(
 fn read_fact<'s>(node: Node<'s>, names: &Names, probe_count: Option<usize>, issues: &mut Issues<'s>) -> Option<Fact> {
     const FACTS: &[&str] =
         &["SenseAccuracy", "MajorityShare", "SenseMargin", "Mixture", "Cosine", "FinalLoss", "ContributionError"];
-    const SPACES: &str = "Static or Contextual";
+    const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
     let mut record = Record::open(node, FACTS, issues)?;
     let word = |node: Node<'s>, issues: &mut Issues<'s>| names.word(node, issues);
     let group = |node: Node<'s>, issues: &mut Issues<'s>| names.group(node, issues);
     let fact = match record.name {
-        "SenseAccuracy" => record.take_item(SPACES, read_space, issues).map(Fact::SenseAccuracy),
-        "SenseMargin" => record.take_item(SPACES, read_space, issues).map(Fact::SenseMargin),
+        "SenseAccuracy" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseAccuracy),
+        "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseMargin),
         "MajorityShare" => Some(Fact::MajorityShare),
         "Mixture" => {
             let word = record.take("word", word, issues);
@@ -158,15 +158,13 @@ fn read_fact<'s>(node: Node<'s>, names: &Names, probe_count: Option<usize>, issu
     if of_probes && probe_count == Some(0) {
         issues.at(node, format!("{} is measured on probes, but there are none", record.name)).expected("probes: [ … ]");
     }
+    let group_count = names.groups.as_ref().map_or(2, Vec::len);
+    if of_probes && group_count < 2 {
+        let message = format!("{} compares groups, and the lesson has {group_count}", record.name);
+        issues.at(node, message).expected("at least 2 groups");
+    }
     record.finish(issues);
     fact
-}
-
-fn read_space<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Space> {
-    let record = Record::open(node, &["Static", "Contextual"], issues)?;
-    let space = if record.name == "Static" { Space::Static } else { Space::Contextual };
-    record.finish(issues);
-    Some(space)
 }
 
 fn read_expect<'s>(node: Node<'s>, fact: Option<&Fact>, issues: &mut Issues<'s>) -> Option<Expect> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::check::{Names, Vocabulary, word, words};
 use super::decode::{At, list, map, number, text, whole, wrong};
 use super::issue::{Issues, shorten};
-use super::limits::{GROUPS_MAX, SENTENCES_MAX, VOCABULARY_MAX};
+use super::limits::{GROUPS_MAX, SENTENCES_MAX, TOKENS_MAX, VOCABULARY_MAX};
 use super::record::Record;
 use super::schema::{Ambiguous, Corpus, Group, Join, Topic};
 use super::source::Node;
@@ -18,29 +18,47 @@ const SHARES_TOLERANCE: f64 = 1e-3;
 /// Named word lists, with places.
 #[derive(Default)]
 pub(super) struct Lists<'s> {
+    /// A list whose words have issues is empty here: its name can still be used elsewhere.
     pub lists: Vec<Group>,
     names: Vec<Node<'s>>,
     words: Vec<Vec<At<'s, String>>>,
+    has_issues: bool,
+}
+
+impl Lists<'_> {
+    pub fn names(&self) -> Vec<String> {
+        self.lists.iter().map(|list| list.name.clone()).collect()
+    }
+
+    /// The lists, if nothing is wrong with any.
+    pub fn checked(self) -> Option<Vec<Group>> {
+        (!self.has_issues).then_some(self.lists)
+    }
+
+    pub fn are_checked(&self) -> bool {
+        !self.has_issues
+    }
 }
 
 /// Reads `{ "name": ["word", …], … }`.
 pub(super) fn read_lists<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lists<'s>> {
-    let entries = map(node, GROUPS_MAX, |node, issues| words(node, VOCABULARY_MAX, issues), issues)?;
-    let mut read = Lists { lists: Vec::new(), names: Vec::new(), words: Vec::new() };
-    let mut good = true;
+    let entries = map(node, GROUPS_MAX, |node, issues| Some(words(node, VOCABULARY_MAX, issues)), issues)?;
+    let mut read = Lists::default();
     for (name, words) in entries {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
         if name.value.trim().is_empty() || name.value.trim() != name.value || !name.value.chars().all(plain) {
             issues
                 .at(name.node, format!("{}: name {}", node.label, shorten(name.node.text)))
                 .expected("letters, digits, _ and -");
-            good = false;
+            read.has_issues = true;
         }
+        read.has_issues |= words.is_none();
+        let words = words.unwrap_or_default();
         read.lists.push(Group { name: name.value, words: words.iter().map(|word| word.value.clone()).collect() });
         read.names.push(name.node);
         read.words.push(words);
     }
-    good.then_some(read)
+    Some(read)
 }
 
 /// A word has one group, for its colour; the words with several senses are `ambiguous`.
@@ -83,8 +101,7 @@ pub(super) fn read_corpus<'s>(
 ) -> Option<ReadCorpus<'s>> {
     let mut record = Record::open(node, &["Corpus"], issues)?;
     let sentences = record.take("sentences", whole(1..=SENTENCES_MAX), issues);
-    let none = Lists::default();
-    let slots = record.take_or("slots", none, read_lists, issues);
+    let slots = record.take_or("slots", Lists::default(), read_lists, issues);
     if let (Some(slots), Some(groups)) = (&slots, groups) {
         check_slots_apart(slots, groups, issues);
     }
@@ -92,11 +109,7 @@ pub(super) fn read_corpus<'s>(
     let context = Templates { lists: lists.as_deref(), max_tokens };
     let topics = record.take("topics", |node, issues| context.read_topics(node, issues), issues);
 
-    let names = Names {
-        groups: groups.map(|groups| groups.lists.iter().map(|group| group.name.clone()).collect()),
-        vocabulary: None,
-        max_tokens,
-    };
+    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
     let read = |node, issues: &mut Issues<'s>| read_ambiguous(node, &names, groups, topics.as_ref(), issues);
     let ambiguous =
         record.take_or("ambiguous", Vec::new(), |node, issues| list(node, GROUPS_MAX, read, issues), issues);
@@ -111,7 +124,7 @@ pub(super) fn read_corpus<'s>(
     record.finish(issues);
     let corpus = Corpus {
         sentences: sentences?,
-        slots: slots?.lists,
+        slots: slots?.checked()?,
         topics: topics?.topics,
         ambiguous: ambiguous?.into_iter().map(|ambiguous| ambiguous.value).collect(),
         join: join?.map(|(join, _)| join),
@@ -191,15 +204,16 @@ impl Templates<'_> {
         let mut good = true;
         if pieces.len() < 2 {
             issues
-                .at(node, format!("topics: a template of {} words", pieces.len()))
+                .at(node, "topics: a template with fewer than 2 words")
                 .expected("at least 2, for a word learns from its neighbours");
             good = false;
         }
-        if let Some(max) = self.max_tokens.filter(|max| pieces.len() > *max) {
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if pieces.len() > max {
             issues
                 .at(node, format!("topics: a template of {} words", pieces.len()))
                 .expected(format!("at most max_tokens: {max}"));
-            good = false;
+            return None;
         }
         for piece in &pieces {
             good &= match piece {

@@ -5,7 +5,7 @@ use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
 use super::check::Vocabulary;
-use super::decode::{flag, number, whole, wrong};
+use super::decode::{choice, flag, number, whole};
 use super::issue::{Issues, one_of};
 use super::limits::{
     BATCH_MAX, DIM_MAX, EPOCHS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
@@ -60,7 +60,7 @@ pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mu
     let next_word = objective == Some(Objective::NextWord);
     let causal = record.take_or("causal", next_word, flag, issues);
     let residual = record.take_or("residual", true, flag, issues);
-    let positions = record.take_or("positions", Positions::Learned, read_positions, issues);
+    let positions = record.take_or("positions", Positions::Learned, choice(POSITIONS), issues);
     let max_tokens = record.take_or("max_tokens", 32, whole(2..=TOKENS_MAX), issues);
     let steps = record.take_or("steps", 800, whole(1..=STEPS_MAX), issues);
     let batch = record.take_or("batch", 64, whole(1..=BATCH_MAX), issues);
@@ -122,14 +122,8 @@ fn read_objective<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Objecti
     objective
 }
 
-fn read_positions<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Positions> {
-    match node.text {
-        "None" => Some(Positions::None),
-        "Sinusoidal" => Some(Positions::Sinusoidal),
-        "Learned" => Some(Positions::Learned),
-        _ => wrong(node, "None, Sinusoidal or Learned", issues),
-    }
-}
+const POSITIONS: &[(&str, Positions)] =
+    &[("None", Positions::None), ("Sinusoidal", Positions::Sinusoidal), ("Learned", Positions::Learned)];
 
 /// Keeps the product of all sizes, each within its own limit, from running for hours.
 pub(super) fn check_budget<'s>(

@@ -33,9 +33,9 @@ impl<'s> Record<'s> {
     /// Opens a record that must have one of `names`. Where only one is possible it may be left out,
     /// as usual in RON.
     pub fn open(node: Node<'s>, names: &[&'static str], issues: &mut Issues<'s>) -> Option<Self> {
-        let expected = || {
-            let examples: Vec<String> = names.iter().map(|name| format!("{name}(…)")).collect();
-            one_of(&examples.iter().map(String::as_str).collect::<Vec<_>>())
+        let expected = || match names {
+            [only] => format!("{only}(…)"),
+            names => one_of(names),
         };
         let (name, body) = match (node.kind(), names) {
             (Kind::Unnamed, [only]) => (*only, parse_unnamed(node.text)),
@@ -292,5 +292,50 @@ impl<'de> Visitor<'de> for Variant<Items> {
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
         let (BorrowedIdent(_), variant) = access.variant()?;
         variant.tuple_variant(0, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decode::{flag, text, whole};
+    use super::super::issue::LessonIssue;
+    use super::super::source::Source;
+    use super::*;
+
+    /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.
+    fn check(written: &str, expected: &[&str]) {
+        let source = Source::new("f", written);
+        let node = source.whole();
+        let mut issues = Issues::new(source);
+        if let Some(mut record) = Record::open(node, &["Thing"], &mut issues) {
+            record.take("name", text, &mut issues);
+            record.take("size", whole(1..=9), &mut issues);
+            record.take_or("open", true, flag, &mut issues);
+            record.finish(&mut issues);
+        }
+        let issues: Vec<String> = issues.finish().iter().map(LessonIssue::to_string).collect();
+        assert_eq!(issues, expected, "{written}");
+    }
+
+    #[test]
+    fn each_field_has_its_own_issue() {
+        check("Thing(name: \"a\", size: 3)", &[]);
+        check("( size: /* c */ 3, // d\n name: r#\"a\"#, open: false, )", &[]);
+        check("Thing", &["f:1:1: missing field \"name\" in Thing", "f:1:1: missing field \"size\" in Thing"]);
+        check(
+            "Thing(nam: \"a\",\n  size: /* ( */ 'x', size: 3, other: 1)",
+            &[
+                "f:1:7: unknown field \"nam\" in Thing; expected name, size or open; did you mean \"name\"?",
+                "f:2:17: size: found the character 'x'; expected a whole number from 1 to 9",
+                "f:2:22: field \"size\" stands twice in Thing",
+                "f:2:31: unknown field \"other\" in Thing; expected name, size or open",
+            ],
+        );
+        check(
+            "Thing(\"a\", 3)",
+            &["f:1:1: Thing with values that have no field names; expected named fields: Thing(name: …)"],
+        );
+        check("Think(name: 3)", &["f:1:1: unknown name Think; expected Thing(…); did you mean \"Thing\"?"]);
+        check("{}", &["f:1:1: found a map; expected Thing(…)"]);
     }
 }

@@ -4,6 +4,7 @@
 use ron::error::Error;
 use ron::value::RawValue;
 
+use super::brackets::{closing, unclosed};
 use super::issue::{Place, shorten};
 use super::source::{Node, Source};
 
@@ -40,7 +41,29 @@ pub(super) fn document<'s>(source: &Source<'s>) -> Result<&'s RawValue, SyntaxEr
             });
         }
     }
-    ron::from_str::<&RawValue>(whole.text).map_err(at)
+    ron::from_str::<&RawValue>(whole.text).map_err(|error| match unclosed(whole) {
+        // A lost bracket shows itself to the parser only far behind it.
+        Some(open) if is_about_structure(&error.code) => SyntaxError {
+            message: format!("cannot be read as RON: this {} is not closed", shorten(open.text)),
+            node: open,
+            expected: format!("a matching {}", closing(open.text)),
+        },
+        _ => at(error),
+    })
+}
+
+fn is_about_structure(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Eof
+            | Error::ExpectedComma
+            | Error::ExpectedArrayEnd
+            | Error::ExpectedMapEnd
+            | Error::ExpectedMapColon
+            | Error::ExpectedStructLikeEnd
+            | Error::ExpectedIdentifier
+            | Error::UnexpectedChar(_)
+    )
 }
 
 /// RON's own words name types of Rust; these are for someone who writes a lesson.

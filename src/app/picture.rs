@@ -17,7 +17,6 @@ use bevy::winit::WinitPlugin;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 
 use crate::kernel::snapshot::Snapshot;
-use crate::lesson::Lesson;
 use crate::lesson::schema::CellKind;
 
 use super::fault::AppFault;
@@ -30,7 +29,6 @@ use super::{bridge, gpu, window};
 /// What to draw.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
-    pub lesson: Arc<Lesson>,
     pub snapshot: Arc<Snapshot>,
     /// A stage cell: its words are lit and its time is used when `time` is not finite.
     pub cell: Option<String>,
@@ -69,7 +67,7 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     view.figure = !options.workspace;
     view.set_time(if options.time.is_finite() { options.time } else { 0.0 });
     let Some(id) = &options.cell else { return Ok(view) };
-    let cell = options.lesson.cells.iter().find(|cell| cell.id == *id);
+    let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
     match cell.map(|cell| &cell.kind) {
         Some(CellKind::Stage { words, time, .. }) => {
             view.lit.clone_from(words);

@@ -27,7 +27,7 @@ pub enum TensorName {
     OutputWeights,
     /// `b_O` (1, D)
     OutputBias,
-    /// `b_logits` (1, V), beside the tied `output · Eᵀ`
+    /// `b_logits` (1, C), beside the tied `Y E_Cᵀ`; C candidates
     LogitBias,
 }
 
@@ -145,6 +145,23 @@ impl<S: Scalar> Parameters<S> {
     pub fn matrix_mut(&mut self, name: TensorName) -> MatMut<'_, S> {
         let spec = *self.expect(name);
         MatMut::from_row_major_slice_mut(&mut self.values[spec.range()], spec.rows, spec.cols)
+    }
+
+    /// A weight tensor and its bias at once, which is empty if the model does not have it.
+    ///
+    /// # Panics
+    /// If the model does not have the weights, or the bias does not lie behind them.
+    pub fn matrix_and_row_mut(&mut self, weights: TensorName, bias: TensorName) -> (MatMut<'_, S>, &mut [S]) {
+        let weights = *self.expect(weights);
+        let bias = self.spec(bias).map_or(0..0, TensorSpec::range);
+        let (front, back) = self.values.split_at_mut(weights.range().end);
+        let row = if bias.is_empty() {
+            &mut []
+        } else {
+            assert!(bias.start >= front.len(), "parameters: the bias of {} lies before it", weights.name.symbol());
+            &mut back[bias.start - front.len()..bias.end - front.len()]
+        };
+        (MatMut::from_row_major_slice_mut(&mut front[weights.range()], weights.rows, weights.cols), row)
     }
 
     fn expect(&self, name: TensorName) -> &TensorSpec {

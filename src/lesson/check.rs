@@ -1,0 +1,177 @@
+//! Checks that several parts of a lesson share: ids, words, and names that other parts define.
+
+use std::collections::HashSet;
+
+use super::decode::{At, text};
+use super::issue::{Issues, is_unprintable, one_of, shorten};
+use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX};
+use super::source::Node;
+use super::text::tokenize;
+
+/// What earlier parts of the lesson define. `None` where that part has issues of its own: nothing
+/// is checked against it then, for one mistake must not show up as many.
+pub(super) struct Names {
+    pub groups: Option<Vec<String>>,
+    pub vocabulary: Option<Vocabulary>,
+    pub max_tokens: Option<usize>,
+}
+
+/// The words of the corpus, in order and for look-up.
+pub(super) struct Vocabulary {
+    pub words: Vec<String>,
+    set: HashSet<String>,
+}
+
+impl Vocabulary {
+    pub fn new(words: Vec<String>) -> Self {
+        Self { set: words.iter().cloned().collect(), words }
+    }
+
+    pub fn has(&self, word: &str) -> bool {
+        self.set.contains(word)
+    }
+}
+
+impl Names {
+    /// A word that occurs in the corpus.
+    pub fn word<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+        let word = word(node, issues)?;
+        self.known_word(&word, node, issues).then_some(word)
+    }
+
+    fn known_word<'s>(&self, word: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
+        let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
+            return true;
+        };
+        let label = node.label;
+        issues
+            .at(node, format!("{label}: word \"{}\" never occurs in the corpus", shorten(word)))
+            .nearest(word, vocabulary.words.iter().map(String::as_str));
+        false
+    }
+
+    /// The words of a sentence that the model can read.
+    pub fn sentence<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<String>> {
+        let words = tokenize(&text(node, issues)?);
+        if words.is_empty() {
+            issues.at(node, format!("{}: a sentence without words", node.label));
+            return None;
+        }
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if words.len() > max {
+            let message = format!("{}: a sentence of {} words", node.label, words.len());
+            issues.at(node, message).expected(format!("at most max_tokens: {max}"));
+            return None;
+        }
+        let mut seen = HashSet::new();
+        let mut known = true;
+        for word in words.iter().filter(|word| seen.insert(word.as_str())) {
+            known &= self.known_word(word, node.part(word), issues);
+        }
+        known.then_some(words)
+    }
+
+    /// The name of a group.
+    pub fn group<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+        let name = text(node, issues)?;
+        match &self.groups {
+            Some(groups) if !groups.contains(&name) => {
+                let known: Vec<String> = groups.iter().map(|group| format!("\"{group}\"")).collect();
+                let expected = one_of(&known.iter().map(String::as_str).collect::<Vec<_>>());
+                issues
+                    .at(node, format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
+                    .expected(expected)
+                    .nearest(&name, groups.iter().map(String::as_str));
+                None
+            }
+            _ => Some(name),
+        }
+    }
+}
+
+/// One word, as [`tokenize`] writes it.
+pub(super) fn word<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+    let written = text(node, issues)?;
+    match &tokenize(&written)[..] {
+        [word] if word.chars().count() <= WORD_CHARS_MAX => Some(word.clone()),
+        words => {
+            let message = format!("{}: {} is not one word", node.label, shorten(node.text));
+            let message = match words {
+                [_] => format!("{}: {} is too long", node.label, shorten(node.text)),
+                _ => message,
+            };
+            issues.at(node, message).expected(format!("one word of at most {WORD_CHARS_MAX} characters"));
+            None
+        }
+    }
+}
+
+/// Different words, at least one.
+pub(super) fn words<'s>(node: Node<'s>, max: usize, issues: &mut Issues<'s>) -> Option<Vec<At<'s, String>>> {
+    let decode = |node, issues: &mut Issues<'s>| word(node, issues).map(|value| At { value, node });
+    let words = super::decode::list(node, max, decode, issues)?;
+    if words.is_empty() {
+        issues.at(node, format!("{}: no words", node.label)).expected("at least one word");
+        return None;
+    }
+    let mut seen = HashSet::new();
+    for word in &words {
+        if !seen.insert(&word.value) {
+            issues.at(word.node, format!("{}: word \"{}\" stands twice", node.label, word.value));
+        }
+    }
+    (seen.len() == words.len()).then_some(words)
+}
+
+/// An id: it names files and anchors, so only characters that are safe in both.
+pub(super) fn id<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+    let id = text(node, issues)?;
+    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(safe) {
+        let message = if id.is_empty() { "an empty id".to_owned() } else { format!("id {}", shorten(node.text)) };
+        issues.at(node, message).expected(format!("1 to {ID_CHARS_MAX} of the characters a-z, 0-9, - and _"));
+        return None;
+    }
+    Some(id)
+}
+
+/// Reports ids that come a second time.
+pub(super) fn unique_ids<'s>(ids: &[At<'s, String>], what: &str, issues: &mut Issues<'s>) {
+    let mut seen = HashSet::new();
+    for id in ids {
+        if !seen.insert(&id.value) {
+            issues.at(id.node, format!("{what} id \"{}\" stands twice", id.value)).expected("a unique id");
+        }
+    }
+}
+
+/// A title, caption or claim: one line of words, not empty.
+pub(super) fn line<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+    let line = text(node, issues)?;
+    let count = line.chars().count();
+    let problem = if count > LINE_CHARS_MAX {
+        format!("{count} characters")
+    } else if line.trim().is_empty() {
+        "empty".to_owned()
+    } else if line.chars().any(is_unprintable) {
+        "a line break or another character that cannot be shown".to_owned()
+    } else {
+        return Some(line);
+    };
+    issues
+        .at(node, format!("{}: {problem}", node.label))
+        .expected(format!("one line of 1 to {LINE_CHARS_MAX} characters"));
+    None
+}
+
+/// Markdown of any number of lines.
+pub(super) fn markdown<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+    let markdown = text(node, issues)?;
+    if markdown.len() > TEXT_BYTES_MAX {
+        issues
+            .at(node, format!("{}: {} bytes", node.label, markdown.len()))
+            .expected(format!("at most {TEXT_BYTES_MAX} bytes; split the text into more cells"));
+        return None;
+    }
+    Some(markdown)
+}

@@ -1,0 +1,189 @@
+//! A problem of a lesson with its place, and the collector that every reading step reports to.
+
+use std::fmt;
+
+use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
+use super::nearest::nearest;
+use super::source::{Node, Source};
+
+/// One problem of a lesson file.
+///
+/// `{}` prints one line; `{:#}` adds the source line with a caret under the offending text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonIssue {
+    /// The file as the caller named it.
+    pub file: String,
+    /// `None` where the file as a whole is the problem.
+    pub place: Option<Place>,
+    /// The offending text, shortened.
+    pub found: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub expected: Option<String>,
+    /// The valid name most like the wrong one.
+    pub nearest: Option<String>,
+    pub excerpt: Option<Excerpt>,
+}
+
+/// Line and column, both from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub line: usize,
+    pub col: usize,
+}
+
+/// The part of a source line around the offending text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    pub line: String,
+    /// Characters of `line` before the offending text, and of it.
+    pub before: usize,
+    pub width: usize,
+}
+
+impl LessonIssue {
+    /// A problem of the file as a whole.
+    pub(super) fn of_file(file: &str, message: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            place: None,
+            found: String::new(),
+            message: message.into(),
+            expected: Some(expected.into()),
+            nearest: None,
+            excerpt: None,
+        }
+    }
+}
+
+impl fmt::Display for LessonIssue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(Place { line, col }) = self.place {
+            write!(f, ":{line}:{col}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let Some(expected) = &self.expected {
+            write!(f, "; expected {expected}")?;
+        }
+        if let Some(nearest) = &self.nearest {
+            write!(f, "; did you mean \"{nearest}\"?")?;
+        }
+        if let (true, Some(place), Some(excerpt)) = (f.alternate(), self.place, &self.excerpt) {
+            let number = place.line.to_string();
+            let Excerpt { line, before, width } = excerpt;
+            write!(f, "\n  {number} | {line}")?;
+            write!(f, "\n  {:1$} | ", "", number.len())?;
+            write!(f, "{:before$}{:^>width$}", "", "")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LessonIssue {}
+
+/// Collects the issues of one file.
+pub(super) struct Issues<'s> {
+    source: Source<'s>,
+    list: Vec<LessonIssue>,
+    /// Reported after the list was full.
+    more: usize,
+}
+
+impl<'s> Issues<'s> {
+    pub fn new(source: Source<'s>) -> Self {
+        Self { source, list: Vec::new(), more: 0 }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Reports a problem at `node`; the answer adds what was expected and the nearest name.
+    pub fn at(&mut self, node: Node<'s>, message: impl Into<String>) -> Report<'_> {
+        if self.list.len() == ISSUES_MAX {
+            self.more += 1;
+            return Report(None);
+        }
+        let offset = self.source.offset(node);
+        let first_line = node.text.split(['\n', '\r']).next().unwrap_or_default();
+        self.list.push(LessonIssue {
+            file: self.source.file.to_owned(),
+            place: Some(self.source.place(offset)),
+            found: shorten(node.text),
+            message: message.into(),
+            expected: None,
+            nearest: None,
+            excerpt: Some(self.source.excerpt(offset, first_line.len())),
+        });
+        Report(self.list.last_mut())
+    }
+
+    /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`].
+    pub fn finish(mut self) -> Vec<LessonIssue> {
+        self.list.sort_by_key(|issue| issue.place);
+        if self.more > 0 {
+            let message = format!("and {} more issues", self.more);
+            let mut rest = LessonIssue::of_file(self.source.file, message, "");
+            rest.expected = None;
+            self.list.push(rest);
+        }
+        self.list
+    }
+}
+
+/// The issue just reported; empty when only counted, so that no work is spent on its hints.
+pub(super) struct Report<'i>(Option<&'i mut LessonIssue>);
+
+impl Report<'_> {
+    pub fn expected(mut self, expected: impl Into<String>) -> Self {
+        if let Some(issue) = &mut self.0 {
+            issue.expected = Some(expected.into());
+        }
+        self
+    }
+
+    pub fn nearest<'c>(mut self, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Self {
+        if let Some(issue) = &mut self.0 {
+            issue.nearest = nearest(name, candidates).map(shorten);
+        }
+        self
+    }
+}
+
+/// At most [`FOUND_CHARS_MAX`] characters on one line; control characters, which could steer a
+/// terminal, are escaped.
+pub(super) fn shorten(text: &str) -> String {
+    let mut short = String::new();
+    for (i, c) in text.trim().chars().enumerate() {
+        if i == FOUND_CHARS_MAX {
+            short.push('…');
+            break;
+        }
+        match c {
+            '\n' | '\r' | '\t' => short.push(' '),
+            c if is_unprintable(c) => short.extend(c.escape_default()),
+            c => short.push(c),
+        }
+    }
+    short
+}
+
+/// Control characters, and those that change the direction of text or have no width.
+pub(super) fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// `one, two or three`
+pub(super) fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+/// How many characters an excerpt keeps before the offending text.
+pub(super) const EXCERPT_CHARS_BEFORE: usize = EXCERPT_CHARS_MAX / 2;

@@ -1,0 +1,46 @@
+//! The hard limits of a lesson. Crossing one is an issue with a place, never a slow or huge run.
+
+/// Bytes of a lesson file; larger ones are refused before they are read.
+pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Bytes of the Markdown of one text cell.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Characters of a title, a caption or the words of a claim.
+pub const LINE_CHARS_MAX: usize = 500;
+/// Characters of an id; it becomes part of file names.
+pub const ID_CHARS_MAX: usize = 64;
+/// Characters of one word: longer ones cannot be drawn as a label.
+pub const WORD_CHARS_MAX: usize = 40;
+
+/// Groups: each needs a colour that can be told from the others.
+pub const GROUPS_MAX: usize = 32;
+/// Different words of a corpus.
+pub const VOCABULARY_MAX: usize = 20_000;
+/// Sentences that are drawn for training.
+pub const SENTENCES_MAX: usize = 100_000;
+/// Sentences that the learner can choose.
+pub const CHOICES_MAX: usize = 200;
+pub const PROBES_MAX: usize = 1000;
+pub const CELLS_MAX: usize = 1000;
+pub const CLAIMS_MAX: usize = 200;
+
+/// Width of the embeddings, and of the keys and values of one head.
+pub const DIM_MAX: usize = 256;
+pub const HEADS_MAX: usize = 16;
+/// Words of one sentence.
+pub const TOKENS_MAX: usize = 64;
+pub const WINDOW_MAX: usize = 16;
+pub const NEGATIVES_MAX: usize = 64;
+pub const EPOCHS_MAX: usize = 1000;
+pub const STEPS_MAX: usize = 100_000;
+pub const BATCH_MAX: usize = 4096;
+
+/// Multiplications of the forward passes of a whole training run. Each limit above is reasonable
+/// alone; this one keeps their product from running for hours. A laptop does about 10⁹ a second.
+pub const TRAINING_WORK_MAX: f64 = 2e11;
+
+/// Issues that are kept; the others are counted.
+pub const ISSUES_MAX: usize = 100;
+/// Characters of offending text that an issue quotes.
+pub const FOUND_CHARS_MAX: usize = 60;
+/// Characters of a source line that an issue shows.
+pub const EXCERPT_CHARS_MAX: usize = 100;

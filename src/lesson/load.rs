@@ -1,0 +1,201 @@
+//! From a file, or its text, to a lesson.
+//!
+#![doc = include_str!("format.md")]
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use ron::value::RawValue;
+
+use super::check::{Names, id, line};
+use super::decode::seed;
+use super::issue::{Issues, LessonIssue};
+use super::limits::LESSON_BYTES_MAX;
+use super::nearest::nearest;
+use super::read_cells::{read_cells, read_claims, read_probes, read_sentences};
+use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
+use super::read_model::{check_budget, read_attention, read_skip_gram};
+use super::record::Record;
+use super::schema::Lesson;
+use super::source::{Node, Source};
+use super::syntax;
+
+/// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
+pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
+    let file = path.display().to_string();
+    match read_text(path, &file) {
+        Ok(text) => parse(&file, &text),
+        Err(issue) => Err(vec![issue]),
+    }
+}
+
+/// Reads the text of a lesson; `file_name` is for the issues.
+pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    if text.len() as u64 > LESSON_BYTES_MAX {
+        return Err(vec![too_large(file_name, text.len() as u64)]);
+    }
+    // Some editors begin a file with this invisible mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source::new(file_name, text);
+    let whole = source.whole();
+    let document: &RawValue = match syntax::document(&source) {
+        Ok(document) => document,
+        Err(error) => {
+            let mut issues = Issues::new(source);
+            issues.at(error.node, error.message).expected(error.expected);
+            return Err(issues.finish());
+        }
+    };
+    let mut issues = Issues::new(source);
+    let lesson = read_lesson(whole.inner(document), &mut issues);
+    match lesson {
+        Some(lesson) if issues.is_empty() => Ok(lesson),
+        _ => {
+            // Every `None` comes with an issue; should one not, say so rather than fall silent.
+            if issues.is_empty() {
+                issues.at(whole, "the lesson could not be read, and attune does not know why: please report this");
+            }
+            Err(issues.finish())
+        }
+    }
+}
+
+/// The parts in the order in which they need each other, which need not be the order of the file.
+fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
+    let mut record = Record::open(node, &["Lesson"], issues)?;
+    let id = record.take("id", id, issues);
+    let title = record.take("title", line, issues);
+    let seed = record.take("seed", seed, issues);
+
+    let skip_gram = record.take("static_embedding", read_skip_gram, issues);
+    let dim = skip_gram.as_ref().map(|(config, _)| config.dim);
+    let model = record.take("model", |node, issues| read_attention(node, dim, issues), issues);
+    let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
+
+    let groups = record.take_or("groups", Lists::default(), read_lists, issues);
+    if let Some(groups) = &groups {
+        check_groups_apart(groups, issues);
+    }
+    let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
+    let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
+    let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
+        let vocabulary = corpus.vocabulary(&groups.lists);
+        check_groups_occur(groups, &vocabulary, issues);
+        check_budget(corpus, &vocabulary, &skip_gram, &model, issues);
+        vocabulary
+    });
+
+    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
+    let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
+    let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
+    let sentence_count = sentences.as_ref().map(Vec::len);
+    let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, sentence_count, issues);
+    let cells = record.take_or("cells", Vec::new(), read, issues);
+    let probe_count = probes.as_ref().map(Vec::len);
+    let read = |node, issues: &mut Issues<'s>| read_claims(node, &names, probe_count, issues);
+    let claims = record.take_or("claims", Vec::new(), read, issues);
+    record.finish(issues);
+
+    Some(Lesson {
+        id: id?,
+        title: title?,
+        seed: seed?,
+        groups: groups?.checked()?,
+        corpus: corpus?.corpus,
+        static_embedding: skip_gram?.0,
+        model: model?.config?,
+        sentences: sentences?,
+        probes: probes?,
+        cells: cells?,
+        claims: claims?,
+    })
+}
+
+/// The text of a regular file of reasonable size. Devices and pipes could block or never end.
+fn read_text(path: &Path, file: &str) -> Result<String, LessonIssue> {
+    let cannot = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => not_found(path, file),
+        io::ErrorKind::PermissionDenied => {
+            LessonIssue::of_file(file, "no permission to read this file", "a readable file")
+        }
+        _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
+    };
+    let metadata = fs::metadata(path).map_err(cannot)?;
+    if metadata.is_dir() {
+        return Err(LessonIssue::of_file(file, "this is a folder", "a lesson file, such as lessons/apple.ron"));
+    }
+    if !metadata.is_file() {
+        return Err(LessonIssue::of_file(file, "this is not a regular file", "a lesson file"));
+    }
+    if metadata.len() > LESSON_BYTES_MAX {
+        return Err(too_large(file, metadata.len()));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed: a file that grew meanwhile is found out, not read on and on.
+    File::open(path).map_err(cannot)?.take(LESSON_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let byte = error.as_bytes().get(at).copied().unwrap_or_default();
+        LessonIssue::of_file(file, format!("byte {at} (0x{byte:02x}) is not UTF-8 text"), "a text file saved as UTF-8")
+    })
+}
+
+fn too_large(file: &str, bytes: u64) -> LessonIssue {
+    LessonIssue::of_file(file, format!("{bytes} bytes"), format!("at most {LESSON_BYTES_MAX} bytes"))
+}
+
+fn not_found(path: &Path, file: &str) -> LessonIssue {
+    /// A folder with more files than this is not one of lessons.
+    const NEIGHBOURS_MAX: usize = 1000;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(NEIGHBOURS_MAX)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".ron"))
+        .collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut issue = LessonIssue::of_file(file, "no such file", "a lesson file");
+    issue.nearest = nearest(&wanted, names.iter().map(String::as_str)).map(|name| {
+        // As the learner would type it.
+        path.with_file_name(name).display().to_string()
+    });
+    issue
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_format_is_read() {
+        let format = include_str!("format.md");
+        let example = format.split("```").nth(1).and_then(|block| block.strip_prefix("ron\n"));
+        let example = example.expect("a ron block");
+        let lesson = parse("format.md", example).expect("no issues");
+        // The example writes every default out; leaving those away must give the same lesson.
+        let optional = [
+            "window",
+            "negatives",
+            "epochs",
+            "key_width",
+            "value_width",
+            "bias",
+            "scale",
+            "causal",
+            "residual",
+            "positions",
+            "steps",
+            "batch",
+        ];
+        let is_default = |line: &&str| {
+            optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))
+                || line.trim_start().starts_with("learning_rate:")
+        };
+        let short: Vec<&str> = example.lines().filter(|line| !is_default(line)).collect();
+        assert!(short.len() + optional.len() < example.lines().count());
+        assert_eq!(parse("short", &short.join("\n")), Ok(lesson));
+    }
+}

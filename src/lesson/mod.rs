@@ -1,0 +1,33 @@
+//! A lesson: RON text becomes checked values, or every problem of it with its place.
+//!
+//! In reading order: [`schema`] is the result; [`load`] reads it, part by part, from the
+//! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
+//! what the parts have in common; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
+//! corpus can contain, and [`corpus`] draws its sentences.
+
+pub mod schema;
+
+pub mod load;
+mod read_cells;
+mod read_language;
+mod read_model;
+
+mod brackets;
+mod check;
+mod decode;
+pub mod issue;
+pub mod limits;
+mod nearest;
+mod record;
+mod source;
+mod syntax;
+
+pub mod corpus;
+pub mod template;
+pub mod text;
+pub mod vocabulary;
+
+pub use issue::LessonIssue;
+pub use load::{parse, read};
+pub use nearest::nearest;
+pub use schema::Lesson;

@@ -1,0 +1,362 @@
+//! Reads the groups and the corpus: what the lesson's language is like.
+
+use std::collections::{HashMap, HashSet};
+
+use super::check::{Names, Vocabulary, word, words};
+use super::decode::{At, list, map, number, text, whole, wrong};
+use super::issue::{Issues, shorten};
+use super::limits::{GROUPS_MAX, SENTENCES_MAX, TOKENS_MAX, VOCABULARY_MAX};
+use super::record::Record;
+use super::schema::{Ambiguous, Corpus, Group, Join, Topic};
+use super::source::Node;
+use super::template::{Piece, TemplateError, pieces};
+use super::vocabulary::vocabulary;
+
+/// Shares are written with a few decimals; thirds must be able to sum to one.
+const SHARES_TOLERANCE: f64 = 1e-3;
+
+/// Named word lists, with places.
+#[derive(Default)]
+pub(super) struct Lists<'s> {
+    /// A list whose words have issues is empty here: its name can still be used elsewhere.
+    pub lists: Vec<Group>,
+    names: Vec<Node<'s>>,
+    words: Vec<Vec<At<'s, String>>>,
+    has_issues: bool,
+}
+
+impl Lists<'_> {
+    pub fn names(&self) -> Vec<String> {
+        self.lists.iter().map(|list| list.name.clone()).collect()
+    }
+
+    /// The lists, if nothing is wrong with any.
+    pub fn checked(self) -> Option<Vec<Group>> {
+        (!self.has_issues).then_some(self.lists)
+    }
+
+    pub fn are_checked(&self) -> bool {
+        !self.has_issues
+    }
+}
+
+/// Reads `{ "name": ["word", …], … }`.
+pub(super) fn read_lists<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lists<'s>> {
+    let entries = map(node, GROUPS_MAX, |node, issues| Some(words(node, VOCABULARY_MAX, issues)), issues)?;
+    let mut read = Lists::default();
+    for (name, words) in entries {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+        if name.value.trim().is_empty() || name.value.trim() != name.value || !name.value.chars().all(plain) {
+            issues
+                .at(name.node, format!("{}: name {}", node.label, shorten(name.node.text)))
+                .expected("letters, digits, _ and -");
+            read.has_issues = true;
+        }
+        read.has_issues |= words.is_none();
+        let words = words.unwrap_or_default();
+        read.lists.push(Group { name: name.value, words: words.iter().map(|word| word.value.clone()).collect() });
+        read.names.push(name.node);
+        read.words.push(words);
+    }
+    Some(read)
+}
+
+/// A word has one group, for its colour; the words with several senses are `ambiguous`.
+pub(super) fn check_groups_apart<'s>(groups: &Lists<'s>, issues: &mut Issues<'s>) {
+    let mut group_of = HashMap::new();
+    for (group, words) in groups.lists.iter().zip(&groups.words) {
+        for word in words {
+            if let Some(first) = group_of.insert(&word.value, &group.name) {
+                let message = format!("groups: word \"{}\" is in \"{first}\" and in \"{}\"", word.value, group.name);
+                issues.at(word.node, message).expected("one group a word; a word with several senses is `ambiguous`");
+            }
+        }
+    }
+}
+
+/// A group whose words never occur has no vectors.
+pub(super) fn check_groups_occur<'s>(groups: &Lists<'s>, vocabulary: &Vocabulary, issues: &mut Issues<'s>) {
+    for (group, words) in groups.lists.iter().zip(&groups.words) {
+        for word in words.iter().filter(|word| !vocabulary.has(&word.value)) {
+            issues
+                .at(word.node, format!("groups: word \"{}\" never occurs in the corpus", word.value))
+                .expected(format!("a template with {{{}}} or with the word", group.name));
+        }
+    }
+}
+
+/// A read corpus and what must be known of it later.
+pub(super) struct ReadCorpus<'s> {
+    pub corpus: Corpus,
+    pub node: Node<'s>,
+    /// Words of the longest sentence that can be drawn.
+    pub longest: usize,
+}
+
+pub(super) fn read_corpus<'s>(
+    node: Node<'s>,
+    groups: Option<&Lists<'s>>,
+    max_tokens: Option<usize>,
+    issues: &mut Issues<'s>,
+) -> Option<ReadCorpus<'s>> {
+    let mut record = Record::open(node, &["Corpus"], issues)?;
+    let sentences = record.take("sentences", whole(1..=SENTENCES_MAX), issues);
+    let slots = record.take_or("slots", Lists::default(), read_lists, issues);
+    if let (Some(slots), Some(groups)) = (&slots, groups) {
+        check_slots_apart(slots, groups, issues);
+    }
+    let lists = slots.as_ref().zip(groups).map(|(slots, groups)| [&slots.lists[..], &groups.lists[..]].concat());
+    let context = Templates { lists: lists.as_deref(), max_tokens };
+    let topics = record.take("topics", |node, issues| context.read_topics(node, issues), issues);
+
+    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
+    let read = |node, issues: &mut Issues<'s>| read_ambiguous(node, &names, groups, topics.as_ref(), issues);
+    let ambiguous =
+        record.take_or("ambiguous", Vec::new(), |node, issues| list(node, GROUPS_MAX, read, issues), issues);
+    if let Some(ambiguous) = &ambiguous {
+        check_rates(ambiguous, issues);
+    }
+    let mut longest = topics.as_ref().map_or(0, |topics| topics.lengths.iter().copied().max().unwrap_or(0));
+    let join = record.take_or("join", None, |node, issues| read_join(node, issues).map(Some), issues);
+    if let (Some(Some((_, node))), Some(topics)) = (&join, &topics) {
+        longest = check_join(*node, topics, max_tokens, issues);
+    }
+    record.finish(issues);
+    let corpus = Corpus {
+        sentences: sentences?,
+        slots: slots?.checked()?,
+        topics: topics?.topics,
+        ambiguous: ambiguous?.into_iter().map(|ambiguous| ambiguous.value).collect(),
+        join: join?.map(|(join, _)| join),
+    };
+    Some(ReadCorpus { corpus, node, longest })
+}
+
+impl ReadCorpus<'_> {
+    pub fn vocabulary(&self, groups: &[Group]) -> Vocabulary {
+        Vocabulary::new(vocabulary(&self.corpus, groups))
+    }
+}
+
+fn check_slots_apart<'s>(slots: &Lists<'s>, groups: &Lists<'s>, issues: &mut Issues<'s>) {
+    for (slot, node) in slots.lists.iter().zip(&slots.names) {
+        if groups.lists.iter().any(|group| group.name == slot.name) {
+            issues.at(*node, format!("slots: \"{}\" is a group already", slot.name)).expected("another name");
+        }
+    }
+}
+
+struct Templates<'l> {
+    /// Slots and groups.
+    lists: Option<&'l [Group]>,
+    max_tokens: Option<usize>,
+}
+
+struct ReadTopics {
+    topics: Vec<Topic>,
+    /// Words of the longest template of each topic.
+    lengths: Vec<usize>,
+    /// Slots that some template uses.
+    used: HashSet<String>,
+}
+
+impl Templates<'_> {
+    fn read_topics<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadTopics> {
+        let template = |node, issues: &mut Issues<'s>| self.read_template(node, issues);
+        let read = |node, issues: &mut Issues<'s>| {
+            let templates = list(node, SENTENCES_MAX, template, issues)?;
+            match templates.is_empty() {
+                true => wrong(node, "at least one template", issues),
+                false => Some(templates),
+            }
+        };
+        let entries = map(node, GROUPS_MAX, read, issues)?;
+        if entries.is_empty() {
+            return wrong(node, "at least one topic", issues);
+        }
+        let mut read = ReadTopics { topics: Vec::new(), lengths: Vec::new(), used: HashSet::new() };
+        for (name, templates) in entries {
+            if name.value.trim().is_empty() {
+                issues.at(name.node, "topics: an empty name");
+                return None;
+            }
+            read.lengths.push(templates.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0));
+            let slots = templates.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
+                Piece::Slot(name) => Some(name.clone()),
+                Piece::Word(_) => None,
+            });
+            read.used.extend(slots);
+            let templates = templates.into_iter().map(|(template, _)| template).collect();
+            read.topics.push(Topic { name: name.value, templates });
+        }
+        Some(read)
+    }
+
+    fn read_template<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<(String, Vec<Piece>)> {
+        let template = text(node, issues)?;
+        let pieces = match pieces(&template) {
+            Ok(pieces) => pieces,
+            Err(error) => {
+                report_template(node, &error, issues);
+                return None;
+            }
+        };
+        let mut good = true;
+        if pieces.len() < 2 {
+            issues
+                .at(node, "topics: a template with fewer than 2 words")
+                .expected("at least 2, for a word learns from its neighbours");
+            good = false;
+        }
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if pieces.len() > max {
+            issues
+                .at(node, format!("topics: a template of {} words", pieces.len()))
+                .expected(format!("at most max_tokens: {max}"));
+            return None;
+        }
+        for piece in &pieces {
+            good &= match piece {
+                Piece::Slot(name) => self.check_slot(name, node, issues),
+                Piece::Word(word) => check_length(word, node, issues),
+            };
+        }
+        good.then_some((template, pieces))
+    }
+
+    fn check_slot<'s>(&self, name: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
+        let Some(lists) = self.lists.filter(|lists| lists.iter().all(|list| list.name != name)) else {
+            return true;
+        };
+        issues
+            .at(node.part(&format!("{{{name}}}")), format!("topics: unknown slot {{{}}}", shorten(name)))
+            .expected("a name from slots or groups")
+            .nearest(name, lists.iter().map(|list| list.name.as_str()));
+        false
+    }
+}
+
+fn check_length<'s>(word: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
+    let max = super::limits::WORD_CHARS_MAX;
+    let good = word.chars().count() <= max;
+    if !good {
+        issues
+            .at(node.part(word), format!("topics: the word {} is too long", shorten(word)))
+            .expected(format!("at most {max} characters"));
+    }
+    good
+}
+
+fn report_template<'s>(node: Node<'s>, error: &TemplateError, issues: &mut Issues<'s>) {
+    match error {
+        TemplateError::Unclosed(part) => {
+            issues.at(node.part(part), "topics: a { that is not closed").expected("{slot}");
+        }
+        TemplateError::Unopened(part) => {
+            issues.at(node.part(part), "topics: a } without a { before it").expected("{slot}");
+        }
+        TemplateError::Touching(part) => {
+            issues
+                .at(node.part(part), format!("topics: {} touches other letters", shorten(part)))
+                .expected("a space around a slot, for it is one whole word");
+        }
+        TemplateError::Unnamed => {
+            issues.at(node.part("{}"), "topics: a slot without a name").expected("{slot}");
+        }
+    }
+}
+
+fn read_ambiguous<'s>(
+    node: Node<'s>,
+    names: &Names,
+    groups: Option<&Lists<'s>>,
+    topics: Option<&ReadTopics>,
+    issues: &mut Issues<'s>,
+) -> Option<At<'s, Ambiguous>> {
+    let mut record = Record::open(node, &["Ambiguous"], issues)?;
+    let own_word = |node: Node<'s>, issues: &mut Issues<'s>| {
+        let word = word(node, issues)?;
+        match groups.and_then(|groups| groups.lists.iter().find(|group| group.words.contains(&word))) {
+            Some(group) => {
+                let message = format!("word: the ambiguous word \"{word}\" is in group \"{}\" too", group.name);
+                issues.at(node, message).expected("it in no group");
+                None
+            }
+            None => Some(word),
+        }
+    };
+    let word = record.take("word", own_word, issues);
+    let rate = record.take("rate", number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
+    let shares = |node: Node<'s>, issues: &mut Issues<'s>| {
+        let share = number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
+        let entries = map(node, GROUPS_MAX, share, issues)?;
+        let sum: f64 = entries.iter().map(|(_, share)| share).sum();
+        if (sum - 1.0).abs() > SHARES_TOLERANCE {
+            issues.at(node, format!("shares: they sum to {sum:.3}")).expected("a sum of 1");
+            return None;
+        }
+        let mut shares = Vec::new();
+        let mut good = true;
+        for (group, share) in entries {
+            good &= names.group(group.node, issues).is_some();
+            if topics.is_some_and(|topics| !topics.used.contains(&group.value)) && good {
+                issues
+                    .at(group.node, format!("shares: no template uses {{{}}}", group.value))
+                    .expected("a template in which the word can stand in this sense");
+                good = false;
+            }
+            // Exactly one, so that sampling needs no tolerance.
+            shares.push((group.value, share / sum));
+        }
+        good.then_some(shares)
+    };
+    let shares = record.take("shares", shares, issues);
+    record.finish(issues);
+    Some(At { value: Ambiguous { word: word?, rate: rate?, shares: shares? }, node })
+}
+
+/// A slot cannot be filled with ambiguous words more often than always.
+fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], issues: &mut Issues<'s>) {
+    let mut filled: HashMap<&str, f64> = HashMap::new();
+    let mut seen = HashSet::new();
+    for At { value: Ambiguous { word, rate, shares }, node } in ambiguous {
+        if !seen.insert(word) {
+            issues.at(*node, format!("ambiguous: word \"{word}\" stands twice"));
+        }
+        for (group, share) in shares {
+            let filled = filled.entry(group).or_default();
+            // `rate` is the mean over the senses, so the share is scaled by their number.
+            *filled += rate * share * shares.len() as f64;
+            if *filled > 1.0 {
+                let message = format!("ambiguous: {{{group}}} would be \"{word}\" with probability {filled:.2}");
+                issues.at(*node, message).expected("at most 1: a lower rate");
+            }
+        }
+    }
+}
+
+fn read_join<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(Join, Node<'s>)> {
+    let mut record = Record::open(node, &["Join"], issues)?;
+    let share = record.take("share", number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1"), issues);
+    let words = record.take("words", |node, issues| words(node, VOCABULARY_MAX, issues), issues);
+    record.finish(issues);
+    let words = words?.into_iter().map(|word| word.value).collect();
+    Some((Join { share: share?, words }, node))
+}
+
+/// Answers how many words the longest joined sentence has.
+fn check_join<'s>(node: Node<'s>, topics: &ReadTopics, max_tokens: Option<usize>, issues: &mut Issues<'s>) -> usize {
+    let mut lengths = topics.lengths.clone();
+    lengths.sort_unstable_by(|a, b| b.cmp(a));
+    let [first, second, ..] = lengths[..] else {
+        issues.at(node, "join: there is only one topic").expected("two topics, for two clauses of different topics");
+        return lengths.first().copied().unwrap_or(0);
+    };
+    let longest = first + 1 + second;
+    if let Some(max) = max_tokens.filter(|max| longest > *max) {
+        issues
+            .at(node, format!("join: two clauses and a word between them can have {longest} words"))
+            .expected(format!("at most max_tokens: {max}"));
+    }
+    longest
+}

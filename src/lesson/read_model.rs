@@ -1,0 +1,166 @@
+//! Reads the static embedding and the attention model, with the budget of their training.
+
+use crate::numerics::attention::AttentionConfig;
+use crate::numerics::positions::Positions;
+use crate::numerics::sgns::SkipGramConfig;
+
+use super::check::Vocabulary;
+use super::decode::{choice, flag, number, whole};
+use super::issue::{Issues, one_of};
+use super::limits::{
+    BATCH_MAX, DIM_MAX, EPOCHS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
+    WINDOW_MAX,
+};
+use super::read_language::ReadCorpus;
+use super::record::Record;
+use super::schema::{ModelConfig, Objective};
+use super::source::Node;
+
+const LEARNING_RATE: &str = "a number above 0 and at most 1";
+
+fn is_learning_rate(x: f64) -> bool {
+    x > 0.0 && x <= 1.0
+}
+
+pub(super) fn read_skip_gram<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(SkipGramConfig, Node<'s>)> {
+    let mut record = Record::open(node, &["SkipGram"], issues)?;
+    let dim = record.take("dim", whole(2..=DIM_MAX), issues);
+    let window = record.take_or("window", 3, whole(1..=WINDOW_MAX), issues);
+    let negatives = record.take_or("negatives", 5, whole(1..=NEGATIVES_MAX), issues);
+    let epochs = record.take_or("epochs", 20, whole(1..=EPOCHS_MAX), issues);
+    let learning_rate = record.take_or("learning_rate", 0.05, number(is_learning_rate, LEARNING_RATE), issues);
+    record.finish(issues);
+    let config = SkipGramConfig {
+        dim: dim?,
+        window: window?,
+        negatives: negatives?,
+        epochs: epochs?,
+        learning_rate: learning_rate?,
+    };
+    Some((config, node))
+}
+
+/// A read model; what is right in it stays known where something else is wrong.
+pub(super) struct ReadModel<'s> {
+    pub config: Option<ModelConfig>,
+    pub max_tokens: Option<usize>,
+    pub node: Node<'s>,
+}
+
+/// `dim` is the width of the static embedding, which is the model's too.
+pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mut Issues<'s>) -> Option<ReadModel<'s>> {
+    let mut record = Record::open(node, &["Attention"], issues)?;
+    let heads = record.take("heads", |node, issues| whole(1..=HEADS_MAX)(node, issues).map(|n| (n, node)), issues);
+    let objective = record.take("objective", read_objective, issues);
+    let width = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=DIM_MAX)(node, issues).map(Some);
+    let key_width = record.take_or("key_width", None, width, issues);
+    let value_width = record.take_or("value_width", None, width, issues);
+    let bias = record.take_or("bias", true, flag, issues);
+    let scale = record.take_or("scale", true, flag, issues);
+    let next_word = objective == Some(Objective::NextWord);
+    let causal = record.take_or("causal", next_word, flag, issues);
+    let residual = record.take_or("residual", true, flag, issues);
+    let positions = record.take_or("positions", Positions::Learned, choice(POSITIONS), issues);
+    let max_tokens = record.take_or("max_tokens", 32, whole(2..=TOKENS_MAX), issues);
+    let steps = record.take_or("steps", 800, whole(1..=STEPS_MAX), issues);
+    let batch = record.take_or("batch", 64, whole(1..=BATCH_MAX), issues);
+    let learning_rate = record.take_or("learning_rate", 0.01, number(is_learning_rate, LEARNING_RATE), issues);
+
+    if next_word && causal == Some(false) {
+        issues
+            .at(record.place_of("causal"), "causal: false with the objective NextWord lets each word see the next one")
+            .expected("causal: true");
+    }
+    if let (Some((heads, node)), Some(dim)) = (heads, dim)
+        && !dim.is_multiple_of(heads)
+        && (key_width == Some(None) || value_width == Some(None))
+    {
+        let divisors: Vec<String> =
+            (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
+        let divisors = one_of(&divisors.iter().map(String::as_str).collect::<Vec<_>>());
+        issues
+            .at(node, format!("heads: {heads} does not divide dim: {dim}"))
+            .expected(format!("{divisors}, or key_width and value_width"));
+    }
+    record.finish(issues);
+
+    let config = || {
+        let (heads, _) = heads?;
+        let dim = dim?;
+        let attention = AttentionConfig {
+            width: dim,
+            heads,
+            key_width: key_width?.unwrap_or(dim / heads),
+            value_width: value_width?.unwrap_or(dim / heads),
+            bias: bias?,
+            scale: scale?,
+            causal: causal?,
+            residual: residual?,
+            positions: positions?,
+            max_tokens: max_tokens?,
+        };
+        Some(ModelConfig {
+            attention,
+            objective: objective?,
+            steps: steps?,
+            batch: batch?,
+            learning_rate: learning_rate?,
+        })
+    };
+    Some(ReadModel { config: config(), max_tokens, node })
+}
+
+fn read_objective<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Objective> {
+    let mut record = Record::open(node, &["MaskedWord", "NextWord"], issues)?;
+    let objective = match record.name {
+        "MaskedWord" => record
+            .take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues)
+            .map(|rate| Objective::MaskedWord { rate, among: Vec::new() }),
+        _ => Some(Objective::NextWord),
+    };
+    record.finish(issues);
+    objective
+}
+
+const POSITIONS: &[(&str, Positions)] =
+    &[("None", Positions::None), ("Sinusoidal", Positions::Sinusoidal), ("Learned", Positions::Learned)];
+
+/// Keeps the product of all sizes, each within its own limit, from running for hours.
+pub(super) fn check_budget<'s>(
+    corpus: &ReadCorpus<'s>,
+    vocabulary: &Vocabulary,
+    skip_gram: &Option<(SkipGramConfig, Node<'s>)>,
+    model: &Option<ReadModel<'s>>,
+    issues: &mut Issues<'s>,
+) {
+    let words = vocabulary.words.len();
+    if words > VOCABULARY_MAX {
+        issues
+            .at(corpus.node, format!("corpus: {words} different words"))
+            .expected(format!("at most {VOCABULARY_MAX}"));
+        return;
+    }
+    let longest = corpus.longest as f64;
+    if let Some((skip_gram, node)) = skip_gram {
+        let pairs = corpus.corpus.sentences as f64 * longest * 2.0 * skip_gram.window as f64;
+        let work = skip_gram.epochs as f64 * pairs * (1 + skip_gram.negatives) as f64 * skip_gram.dim as f64;
+        check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
+    }
+    let Some(ReadModel { config: Some(model), node, .. }) = model else {
+        return;
+    };
+    let attention = &model.attention;
+    let heads_width = (attention.heads * (attention.key_width + attention.value_width)) as f64;
+    let width = attention.width as f64;
+    let per_token = 2.0 * width * heads_width + longest * heads_width + width * words as f64;
+    let work = model.steps as f64 * model.batch as f64 * longest * per_token;
+    check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
+}
+
+fn check_work<'s>(node: Node<'s>, work: f64, remedy: &str, issues: &mut Issues<'s>) {
+    if work > TRAINING_WORK_MAX {
+        issues
+            .at(node, format!("{}: the training needs {work:.1e} multiplications", node.label))
+            .expected(format!("at most {TRAINING_WORK_MAX:.0e}: {remedy}"));
+    }
+}

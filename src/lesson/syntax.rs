@@ -1,0 +1,109 @@
+//! Whether the text is RON at all. Only here does the first mistake end the reading, for behind a
+//! missing bracket nothing is certain.
+
+use ron::error::Error;
+use ron::value::RawValue;
+
+use super::brackets::{closing, unclosed};
+use super::issue::{Place, shorten};
+use super::source::{Node, Source};
+
+pub(super) struct SyntaxError<'s> {
+    pub node: Node<'s>,
+    pub message: String,
+    pub expected: String,
+}
+
+/// The one value of the file, unread but well formed.
+pub(super) fn document<'s>(source: &Source<'s>) -> Result<&'s RawValue, SyntaxError<'s>> {
+    let whole = source.whole();
+    let at = |error: ron::error::SpannedError| {
+        let place = Place { line: error.span.end.line, col: error.span.end.col };
+        explain(source.from_place(place), &error.code)
+    };
+    let deserializer = ron::Deserializer::from_str(whole.text).map_err(at)?;
+    let start = Node { text: deserializer.remainder(), ..whole };
+    if start.text.is_empty() {
+        return Err(SyntaxError {
+            node: whole,
+            message: "the file is empty".to_owned(),
+            expected: "a lesson: Lesson(id: …, title: …, …)".to_owned(),
+        });
+    }
+    // `#![enable(…)]` would change the meaning of the values but not reach those read on their own.
+    if whole.text[..whole.text.len() - start.text.len()].contains("#!") {
+        let before = &whole.text[..whole.text.len() - start.text.len()];
+        if let Some(attribute) = before.lines().find(|line| line.trim_start().starts_with("#!")) {
+            return Err(SyntaxError {
+                node: Node { text: attribute.trim(), ..whole },
+                message: "RON extensions are not supported".to_owned(),
+                expected: "Lesson(…) at once".to_owned(),
+            });
+        }
+    }
+    ron::from_str::<&RawValue>(whole.text).map_err(|error| match unclosed(whole) {
+        // A lost bracket shows itself to the parser only far behind it.
+        Some(open) if is_about_structure(&error.code) => SyntaxError {
+            message: format!("cannot be read as RON: this {} is not closed", shorten(open.text)),
+            node: open,
+            expected: format!("a matching {}", closing(open.text)),
+        },
+        _ => at(error),
+    })
+}
+
+fn is_about_structure(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Eof
+            | Error::ExpectedComma
+            | Error::ExpectedArrayEnd
+            | Error::ExpectedMapEnd
+            | Error::ExpectedMapColon
+            | Error::ExpectedStructLikeEnd
+            | Error::ExpectedIdentifier
+            | Error::UnexpectedChar(_)
+    )
+}
+
+/// RON's own words name types of Rust; these are for someone who writes a lesson.
+fn explain<'s>(node: Node<'s>, error: &Error) -> SyntaxError<'s> {
+    let rest = node.text.trim_start();
+    let found = match rest.split_whitespace().next() {
+        None => "the file ends here".to_owned(),
+        Some(word) => format!("found {}", shorten(word)),
+    };
+    let expected = match error {
+        Error::Eof => "more text: a value or a closing bracket",
+        Error::ExpectedComma => "a comma between two values",
+        Error::ExpectedArrayEnd => "a closing ]",
+        Error::ExpectedMapColon => "a colon between name and value",
+        Error::ExpectedMapEnd => "a closing }",
+        Error::ExpectedStructLikeEnd | Error::ExpectedOptionEnd => "a closing )",
+        Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => "an opening (",
+        Error::ExpectedIdentifier | Error::SuggestRawIdentifier(_) | Error::InvalidIdentifier(_) => {
+            "a field name of letters, digits and _"
+        }
+        Error::ExpectedString => "text in double quotes",
+        Error::ExpectedStringEnd => "a closing double quote",
+        Error::ExpectedChar => "text in double quotes; single quotes hold one character",
+        Error::InvalidEscape(_) => "one of the escapes \\n, \\t, \\\", \\\\ or \\u{…}; or a raw text r#\"…\"#",
+        Error::ExpectedInteger
+        | Error::ExpectedFloat
+        | Error::FloatUnderscore
+        | Error::UnderscoreAtBeginning
+        | Error::IntegerOutOfBounds
+        | Error::InvalidIntegerDigit { .. } => "a number",
+        Error::UnclosedBlockComment => "*/ at the end of the comment",
+        Error::UnclosedLineComment => "a line break after the comment",
+        Error::TrailingCharacters => "the end of the file after the lesson",
+        Error::ExceededRecursionLimit => "brackets nested less deeply",
+        Error::ExpectedAttribute
+        | Error::ExpectedAttributeEnd
+        | Error::NoSuchExtension(_)
+        | Error::ExpectedRawValue => "Lesson(…) at once, without RON extensions",
+        Error::UnexpectedChar(_) => "a value: text, a number, a [list], a {map} or Name(…)",
+        _ => "a value",
+    };
+    SyntaxError { node, message: format!("cannot be read as RON: {found}"), expected: expected.to_owned() }
+}

@@ -1,0 +1,86 @@
+//! All words that a corpus can contain, known before any sentence is drawn.
+
+use std::collections::HashSet;
+
+use super::schema::{Corpus, Group};
+use super::template::{Piece, pieces};
+
+/// The words in order of first appearance: the templates topic by topic, with the words of a slot
+/// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
+/// any rate, so a word keeps its row while the learner changes those.
+pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
+    let mut words = Ordered::default();
+    let mut expanded = HashSet::new();
+    for template in corpus.topics.iter().flat_map(|topic| &topic.templates) {
+        for piece in pieces(template).unwrap_or_default() {
+            match piece {
+                Piece::Word(word) => words.push(&word),
+                // A slot adds nothing the second time: work stays linear in the size of the lesson.
+                Piece::Slot(name) => {
+                    if let Some(slot) = slot(&name, corpus, groups)
+                        && expanded.insert(name)
+                    {
+                        slot.words.iter().for_each(|word| words.push(word));
+                    }
+                }
+            }
+        }
+    }
+    corpus.ambiguous.iter().for_each(|ambiguous| words.push(&ambiguous.word));
+    corpus.join.iter().flat_map(|join| &join.words).for_each(|word| words.push(word));
+    words.list
+}
+
+/// The list that `{name}` draws from.
+pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&'l Group> {
+    corpus.slots.iter().chain(groups).find(|slot| slot.name == name)
+}
+
+#[derive(Default)]
+struct Ordered {
+    list: Vec<String>,
+    seen: HashSet<String>,
+}
+
+impl Ordered {
+    fn push(&mut self, word: &str) {
+        if self.seen.insert(word.to_owned()) {
+            self.list.push(word.to_owned());
+            // The article fits itself to the word drawn after it, so one brings the other.
+            match word {
+                "a" => self.push("an"),
+                "an" => self.push("a"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::schema::{Ambiguous, Join, Topic};
+
+    #[test]
+    fn order_of_first_appearance() {
+        let group = |name: &str, words: &[&str]| Group {
+            name: name.into(),
+            words: words.iter().map(|w| (*w).into()).collect(),
+        };
+        let corpus = Corpus {
+            sentences: 10,
+            slots: vec![group("eat", &["ate", "eats"])],
+            topics: vec![
+                Topic { name: "fruit".into(), templates: vec!["She {eat} a {fruit}".into(), "the {fruit}".into()] },
+                Topic { name: "company".into(), templates: vec!["the {unknown} fell".into()] },
+            ],
+            ambiguous: vec![Ambiguous { word: "apple".into(), rate: 0.1, shares: vec![] }],
+            join: Some(Join { share: 0.5, words: vec!["while".into(), "the".into()] }),
+        };
+        let groups = [group("fruit", &["banana", "ate"]), group("never", &["unused"])];
+        assert_eq!(
+            vocabulary(&corpus, &groups),
+            ["she", "ate", "eats", "a", "an", "banana", "the", "fell", "apple", "while"]
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! An owned row-major matrix: rows are tokens or words, and a row is a slice.
+
+use faer::{MatMut, MatRef};
+
+use super::Scalar;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix<S> {
+    rows: usize,
+    cols: usize,
+    values: Vec<S>,
+}
+
+impl<S: Scalar> Matrix<S> {
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Self { rows, cols, values: vec![S::zero(); rows * cols] }
+    }
+
+    /// # Panics
+    /// If `values` does not hold `rows · cols` entries.
+    pub fn from_row_major(rows: usize, cols: usize, values: Vec<S>) -> Self {
+        assert_eq!(values.len(), rows * cols, "matrix: {} entries given for ({rows}, {cols})", values.len());
+        Self { rows, cols, values }
+    }
+
+    pub fn from_fn(rows: usize, cols: usize, mut entry: impl FnMut(usize, usize) -> S) -> Self {
+        let values = (0..rows * cols).map(|i| entry(i / cols, i % cols)).collect();
+        Self { rows, cols, values }
+    }
+
+    pub fn copied(view: MatRef<'_, S>) -> Self {
+        Self::from_fn(view.nrows(), view.ncols(), |i, j| view[(i, j)])
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    pub fn row(&self, i: usize) -> &[S] {
+        &self.values[i * self.cols..(i + 1) * self.cols]
+    }
+
+    pub fn row_mut(&mut self, i: usize) -> &mut [S] {
+        &mut self.values[i * self.cols..(i + 1) * self.cols]
+    }
+
+    pub fn get(&self, i: usize, j: usize) -> S {
+        self.row(i)[j]
+    }
+
+    /// Every entry, row by row.
+    pub fn flat(&self) -> &[S] {
+        &self.values
+    }
+
+    pub fn flat_mut(&mut self) -> &mut [S] {
+        &mut self.values
+    }
+
+    pub fn view(&self) -> MatRef<'_, S> {
+        MatRef::from_row_major_slice(&self.values, self.rows, self.cols)
+    }
+
+    pub fn view_mut(&mut self) -> MatMut<'_, S> {
+        MatMut::from_row_major_slice_mut(&mut self.values, self.rows, self.cols)
+    }
+
+    /// The first `rows` rows: a buffer made for the largest batch serves a smaller one.
+    pub fn top(&self, rows: usize) -> MatRef<'_, S> {
+        MatRef::from_row_major_slice(&self.values[..rows * self.cols], rows, self.cols)
+    }
+
+    pub fn top_mut(&mut self, rows: usize) -> MatMut<'_, S> {
+        MatMut::from_row_major_slice_mut(&mut self.values[..rows * self.cols], rows, self.cols)
+    }
+
+    /// The first `rows` rows, as entries.
+    pub fn top_flat_mut(&mut self, rows: usize) -> &mut [S] {
+        &mut self.values[..rows * self.cols]
+    }
+
+    pub fn cast<R: Scalar>(&self) -> Matrix<R> {
+        Matrix {
+            rows: self.rows,
+            cols: self.cols,
+            values: self.values.iter().map(|x| R::from_f64(x.to_f64())).collect(),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Position encodings, added to the static vectors.
+
+use super::{Matrix, Scalar};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Positions {
+    /// Attention sees a bag of words.
+    None,
+    /// Fixed waves (Vaswani et al. 2017, section 3.5).
+    Sinusoidal,
+    /// A learned vector for each position.
+    Learned,
+}
+
+/// `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i+1] = cos(t / 10000^(2i/D))`
+pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
+    const BASE: f64 = 10_000.0;
+    Matrix::from_fn(max_tokens, width, |t, j| {
+        let angle = t as f64 / BASE.powf((j / 2 * 2) as f64 / width as f64);
+        S::from_f64(if j % 2 == 0 { angle.sin() } else { angle.cos() })
+    })
+}

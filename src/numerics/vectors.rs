@@ -1,0 +1,58 @@
+//! Vectors as slices: dot product, length, cosine, centroids.
+
+use super::{Matrix, Scalar};
+
+/// `a · b`
+pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
+    debug_assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
+    a.iter().zip(b).map(|(&a, &b)| a * b).sum()
+}
+
+/// `‖a‖`
+pub fn norm<S: Scalar>(a: &[S]) -> S {
+    dot(a, a).sqrt()
+}
+
+/// `a · b / (‖a‖ ‖b‖)`, and 0 if either is the zero vector.
+///
+/// ```
+/// # use attune::numerics::vectors::cosine;
+/// assert_eq!(cosine(&[3.0, 0.0], &[5.0, 0.0]), 1.0);
+/// assert_eq!(cosine(&[0.0, 0.0], &[5.0, 0.0]), 0.0);
+/// ```
+pub fn cosine<S: Scalar>(a: &[S], b: &[S]) -> S {
+    let lengths = norm(a) * norm(b);
+    if lengths > S::zero() { dot(a, b) / lengths } else { S::zero() }
+}
+
+/// The mean of some rows.
+///
+/// # Panics
+/// If there are none.
+pub fn centroid<S: Scalar>(vectors: &Matrix<S>, rows: &[usize]) -> Vec<S> {
+    assert!(!rows.is_empty(), "centroid: of no rows");
+    let share = S::one() / S::from_f64(rows.len() as f64);
+    let mut mean = vec![S::zero(); vectors.cols()];
+    for &row in rows {
+        add_scaled(&mut mean, share, vectors.row(row));
+    }
+    mean
+}
+
+/// `to += scale · x`
+pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
+    debug_assert_eq!(to.len(), x.len(), "add_scaled: {} and {} entries", to.len(), x.len());
+    for (to, &x) in to.iter_mut().zip(x) {
+        *to += scale * x;
+    }
+}
+
+/// Rows nearest to `to` by cosine, best first, without the row `except`.
+pub fn nearest<S: Scalar>(vectors: &Matrix<S>, to: &[S], count: usize, except: Option<usize>) -> Vec<(usize, S)> {
+    let mut all: Vec<(usize, S)> =
+        (0..vectors.rows()).filter(|&row| Some(row) != except).map(|row| (row, cosine(vectors.row(row), to))).collect();
+    // A NaN sorts as equal: the list stays a list, and divergence is reported elsewhere.
+    all.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal));
+    all.truncate(count);
+    all
+}

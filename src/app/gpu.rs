@@ -3,18 +3,23 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy::render::renderer::initialize_renderer;
-use bevy::render::settings::{Backends, RenderCreation, WgpuSettings};
+use bevy::render::settings::{Backends, RenderCreation, RenderResources, WgpuSettings};
 use bevy::tasks::block_on;
 
 use super::fault::AppFault;
 
 /// The renderer, ready to be handed to Bevy's plugin.
+///
+/// Vulkan, Metal and DirectX first: looking for OpenGL takes time and writes to the terminal.
 pub fn open() -> Result<RenderCreation, AppFault> {
-    let settings = WgpuSettings::default();
-    let backends = settings.backends.unwrap_or(Backends::all());
+    let chosen = Backends::from_env();
+    let tries = chosen.map_or([Backends::PRIMARY, Backends::all()], |backends| [backends, backends]);
+    open_with(tries[0]).or_else(|_| open_with(tries[1])).map(RenderCreation::Manual).map_err(AppFault::NoGpu)
+}
+
+fn open_with(backends: Backends) -> Result<RenderResources, String> {
+    let settings = WgpuSettings { backends: Some(backends), ..WgpuSettings::default() };
     quietly(|| block_on(initialize_renderer(backends, None, &settings)))
-        .map(RenderCreation::Manual)
-        .map_err(AppFault::NoGpu)
 }
 
 /// Runs `work`, whose panic becomes its message: for libraries that panic where they could return an error.

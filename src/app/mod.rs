@@ -9,10 +9,11 @@
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
 //! | [`stage`] | the 3D view |
 //! | [`view_state`], [`shortcuts`], [`pace`] | what the viewer chooses, the keys, when to draw |
-//! | [`theme`], [`fonts`] | every colour, size, duration and face |
+//! | [`theme`], [`fonts`], [`blending`] | every colour, size, duration and face; soft edges |
 //!
 //! Panels and stage never import each other; [`ui`] hands the stage to the dock as a closure.
 
+pub mod blending;
 pub mod bridge;
 pub mod fault;
 pub mod fonts;
@@ -52,7 +53,7 @@ pub enum AppSystems {
 
 /// Everything that window and picture share.
 pub fn plugin(app: &mut App) {
-    app.add_plugins((EguiPlugin::default(), stage::plugin))
+    app.add_plugins((EguiPlugin::default(), blending::plugin, stage::plugin))
         .init_resource::<bridge::Link>()
         .init_resource::<bridge::LatestSnapshot>()
         .init_resource::<bridge::Models>()

@@ -3,6 +3,7 @@
 //! Hues are told apart by people who do not see red and green alike: groups follow Okabe-Ito and
 //! Tol, tuned to one contrast for each ground; weights run blue through the surface to orange.
 
+use egui::epaint::FontColorTransferFunction;
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2, style::WidgetVisuals};
 
 /// Sizes, in points.
@@ -106,7 +107,7 @@ pub struct Palette {
 }
 
 const GROUPS: usize = 8;
-const TOKENS: usize = 4;
+const TOKENS: usize = 7;
 const HEADS: usize = 6;
 
 /// Paints nothing.
@@ -143,7 +144,9 @@ pub static DARK: Palette = Palette {
     groups: [
         hex(0xf59a4a), hex(0x5fa8f5), hex(0x49c79a), hex(0xe879b9), hex(0xe3cf57), hex(0xb79cf7), hex(0x63cfe0), hex(0xf0746a),
     ],
-    tokens: [hex(0xd6cfc4), hex(0xbfb8ac), hex(0xcbc0b2), hex(0xb3aca1)],
+    tokens: [
+        hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4),
+    ],
     heads: [hex(0x4cc5b4), hex(0xd99be8), hex(0xe9b44c), hex(0x7fb2ff), hex(0xf08a8a), hex(0x9fd36a)],
 };
 
@@ -172,7 +175,9 @@ pub static LIGHT: Palette = Palette {
     groups: [
         hex(0xc75f0e), hex(0x1f6fc4), hex(0x0f8a62), hex(0xb83d86), hex(0x8f7400), hex(0x6d4fc4), hex(0x0b8299), hex(0xc0392e),
     ],
-    tokens: [hex(0x4c463e), hex(0x665f55), hex(0x575047), hex(0x716a5f)],
+    tokens: [
+        hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047),
+    ],
     heads: [hex(0x0b8575), hex(0x9a3fb0), hex(0xa86f00), hex(0x2f63c8), hex(0xb8423f), hex(0x4f8a15)],
 };
 
@@ -189,9 +194,9 @@ impl Palette {
         group.map_or(self.word, |group| self.group(group))
     }
 
-    /// A token keeps one colour in every panel: its group's, or an ink of its own.
-    pub fn token(&self, group: Option<usize>, position: usize) -> Color32 {
-        group.map_or(self.tokens[position % TOKENS], |group| self.group(group))
+    /// A token keeps one colour in every panel: its group's, or a hue of its own by the first position of its word.
+    pub fn token(&self, group: Option<usize>, first_position: usize) -> Color32 {
+        group.map_or(self.tokens[first_position % TOKENS], |group| self.group(group))
     }
 
     pub fn head(&self, head: usize) -> Color32 {
@@ -200,7 +205,9 @@ impl Palette {
 
     /// A weight in [0, 1]: from the surface to the head's hue.
     pub fn weight(&self, head: usize, weight: f32) -> Color32 {
-        self.raised.lerp_to_gamma(self.head(head), weight.clamp(0.0, 1.0))
+        /// Spreads the small weights, where the eye has to tell them apart; 0 and 1 stay.
+        const SPREAD: f32 = 0.7;
+        self.raised.lerp_to_gamma(self.head(head), weight.clamp(0.0, 1.0).powf(SPREAD))
     }
 
     /// A number in [-1, 1]: blue through the surface to orange.
@@ -295,8 +302,9 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
         fg_stroke: Stroke::new(size::HAIRLINE, ink),
         expansion: 0.0,
     };
+    const SOFTER: f32 = 0.22;
     visuals.dark_mode = palette.dark;
-    visuals.widgets.noninteractive = widget(surface, hairline, ink);
+    visuals.widgets.noninteractive = widget(surface, hairline, ink.lerp_to_gamma(ink_soft, SOFTER));
     visuals.widgets.inactive = widget(raised, Stroke::NONE, ink);
     visuals.widgets.hovered = widget(lifted, Stroke::NONE, ink);
     visuals.widgets.active = widget(accent_soft, Stroke::NONE, ink);
@@ -319,5 +327,8 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.window_shadow = shadow;
     visuals.popup_shadow = shadow;
     visuals.slider_trailing_fill = true;
+    // The blend is linear: dark strokes on light come out thin unless their edges are lifted.
+    visuals.text_options.color_transfer_function =
+        if palette.dark { FontColorTransferFunction::Off } else { FontColorTransferFunction::TwoCoverageMinusCoverageSq };
     visuals.striped = false;
 }

@@ -108,28 +108,31 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize)) -> Op
     if tensor.values.is_empty() {
         return None;
     }
+    const WITH_TRAINED: f32 = 110.0;
     let mut command = None;
     ui.horizontal(|ui| {
         ui.monospace(RichText::new(format!("{}[{row},{col}]", tensor.name.symbol())).strong());
         command = value_ui(ui, tensor, row, col);
-        ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
+        if ui.available_width() > WITH_TRAINED {
+            ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
+        }
     });
     command
 }
 
 /// Slider and number of one entry, with a mark where training left it.
 fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option<Command> {
-    const NUMBER: f32 = 150.0;
+    const NUMBER: f32 = 80.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let reach = reach(tensor);
+    let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
     let mut value = tensor.value(row, col);
     let before = value;
     let name = format!("{}[{row},{col}]", tensor.name.symbol());
     ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
     let slider = ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
-    ghost_mark(ui, slider.rect, tensor.trained_value(row, col) / reach, palette);
-    slider.on_hover_text("Drag: the stage follows at once. The mark is the trained value.");
+    ghost_mark(ui, slider.rect, trained / reach, palette);
+    slider.on_hover_text(format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
     let number = ui.add(DragValue::new(&mut value).speed(DRAG_SPEED).fixed_decimals(DECIMALS));
     number.on_hover_text("Drag, or click and type");
     (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.name, row, col, value })

@@ -3,7 +3,7 @@
 use crate::app::theme::Palette;
 use crate::view_model::stage::StageModel;
 
-use super::points::{Instance, scaled, shade};
+use super::points::{Instance, scaled, shade, token_color};
 
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;
@@ -22,7 +22,7 @@ pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<I
     let arrows = model.tokens.iter().map(|token| Instance {
         start: scaled(model, token.start),
         end: scaled(model, token.end),
-        color: shade(palette, palette.token(token.group, token.position), &token.text, lit),
+        color: shade(palette, token_color(model, &token.text, token.group, palette), &token.text, lit),
         size: ARROW_WIDTH,
         kind: ARROW,
     });

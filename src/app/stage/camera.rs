@@ -21,7 +21,7 @@ const FAR: f32 = 200.0;
 const HOME_YAW: f32 = 0.42;
 const HOME_PITCH: f32 = 0.26;
 /// Room around the scene at home.
-const HOME_MARGIN: f32 = 1.08;
+const HOME_MARGIN: f32 = 1.02;
 /// A focused point is seen from this share of the home distance.
 const FOCUS_SHARE: f32 = 0.42;
 

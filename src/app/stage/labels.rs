@@ -31,14 +31,15 @@ pub struct Wish {
     pub depth: f32,
 }
 
-/// A place for each wish that has one. Labels keep clear of each other and stay inside `bounds`.
-pub fn place(wishes: &[Wish], bounds: Rect) -> Vec<Option<Rect>> {
+/// A place for each wish that has one. Labels keep clear of each other and of the discs, and stay inside `bounds`.
+pub fn place(wishes: &[Wish], discs: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by(|&a, &b| {
         let (first, second) = (&wishes[a], &wishes[b]);
         first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
     });
     let mut grid = Grid::default();
+    discs.iter().for_each(|disc| grid.take(*disc));
     let mut places = vec![None; wishes.len()];
     for index in order {
         let wish = &wishes[index];
@@ -46,22 +47,31 @@ pub fn place(wishes: &[Wish], bounds: Rect) -> Vec<Option<Rect>> {
         // The one under the pointer is always named.
         let place = free.or_else(|| (wish.priority == Priority::Hovered).then(|| moved_inside(candidates(wish)[0], bounds)));
         if let Some(rect) = place {
-            grid.take(rect);
+            grid.take(rect.expand2(MARGIN));
             places[index] = Some(rect);
         }
     }
     places
 }
 
-/// Right of the point, left of it, above, below.
-fn candidates(wish: &Wish) -> [Rect; 4] {
+/// Room around a label that stands.
+const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
+
+/// Right of the point, left of it, above, below, and the four corners.
+fn candidates(wish: &Wish) -> [Rect; 8] {
     let reach = wish.radius + size::LABEL_GAP;
     let half = wish.size / 2.0;
+    let (x, y) = (reach + half.x, reach + half.y);
+    let (near_x, near_y) = (wish.radius / 2.0 + half.x, wish.radius / 2.0 + half.y);
     [
-        Vec2::new(reach + half.x, 0.0),
-        Vec2::new(-reach - half.x, 0.0),
-        Vec2::new(0.0, -reach - half.y),
-        Vec2::new(0.0, reach + half.y),
+        Vec2::new(x, 0.0),
+        Vec2::new(-x, 0.0),
+        Vec2::new(0.0, -y),
+        Vec2::new(0.0, y),
+        Vec2::new(near_x, -near_y),
+        Vec2::new(near_x, near_y),
+        Vec2::new(-near_x, -near_y),
+        Vec2::new(-near_x, near_y),
     ]
     .map(|offset| Rect::from_center_size(wish.point + offset, wish.size))
 }
@@ -113,7 +123,7 @@ mod tests {
     #[test]
     fn labels_never_overlap() {
         let wishes: Vec<Wish> = (0..200).map(|i| wish(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
-        let placed: Vec<Rect> = place(&wishes, BOUNDS).into_iter().flatten().collect();
+        let placed: Vec<Rect> = place(&wishes, &[], BOUNDS).into_iter().flatten().collect();
         assert!(placed.len() > 20);
         for (i, a) in placed.iter().enumerate() {
             assert!(BOUNDS.contains_rect(*a));
@@ -126,14 +136,14 @@ mod tests {
         let crowd: Vec<Wish> = std::iter::repeat_n(wish(Priority::Word, 100.0, 100.0), 9)
             .chain([wish(Priority::Selected, 100.0, 100.0)])
             .collect();
-        let places = place(&crowd, BOUNDS);
+        let places = place(&crowd, &[], BOUNDS);
         assert!(places[9].is_some());
         assert!(places.iter().filter(|place| place.is_some()).count() < crowd.len());
     }
 
     #[test]
     fn the_hovered_one_is_always_named() {
-        let places = place(&[wish(Priority::Hovered, 399.0, 299.0)], Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) });
+        let places = place(&[wish(Priority::Hovered, 399.0, 299.0)], &[], Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) });
         assert!(places[0].is_some());
     }
 }

@@ -51,6 +51,12 @@ pub fn shade(palette: &Palette, color: Color32, text: &str, lit: &[String]) -> C
     if lit.is_empty() || lit.iter().any(|word| word == text) { color } else { palette.dimmed(color) }
 }
 
+/// The colour of a word of the sentence: the same for all its occurrences and for its ghost.
+pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette: &Palette) -> Color32 {
+    let first = model.tokens.iter().position(|token| token.text == text).unwrap_or(0);
+    palette.token(group, first)
+}
+
 /// Every disc and ring of the scene.
 pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<Instance> {
     let words = model.words.iter().map(|word| word_point(model, word, lit, palette));
@@ -62,7 +68,7 @@ pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<I
 fn word_point(model: &StageModel, word: &WordPoint, lit: &[String], palette: &Palette) -> Instance {
     let at = scaled(model, word.at);
     let (color, size, kind) = if word.in_sentence {
-        (palette.token(word.group, 0), TOKEN_RADIUS, RING)
+        (token_color(model, &word.text, word.group, palette), TOKEN_RADIUS, RING)
     } else {
         (palette.word_of(word.group), WORD_RADIUS, DISC)
     };
@@ -70,14 +76,14 @@ fn word_point(model: &StageModel, word: &WordPoint, lit: &[String], palette: &Pa
 }
 
 fn token_point(model: &StageModel, token: &TokenPoint, lit: &[String], palette: &Palette) -> Instance {
-    let color = shade(palette, palette.token(token.group, token.position), &token.text, lit);
+    let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, lit);
     Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
 }
 
 /// Where the token was before weights were turned.
 fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
-    let color = palette.dimmed(palette.token(token.group, token.position));
+    let color = palette.dimmed(token_color(model, &token.text, token.group, palette));
     Instance { start, end, color, size: TOKEN_RADIUS, kind: RING }
 }
 

@@ -12,7 +12,7 @@ use super::arrows::axis_end;
 use super::camera::{CameraRig, View};
 use super::labels::{self, Priority, Wish};
 use super::picking::{self, Candidate};
-use super::points::{LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, scaled, shade};
+use super::points::{LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, scaled, shade, token_color};
 
 /// What can be hovered and picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,13 @@ struct SeenPoint<'a> {
     radius: f32,
     depth: f32,
     priority: Priority,
+}
+
+impl SeenPoint<'_> {
+    /// The square inside the disc.
+    fn disc(&self) -> Rect {
+        Rect::from_center_size(self.at, egui::Vec2::splat(self.radius * std::f32::consts::SQRT_2))
+    }
 }
 
 /// The picture with its labels. Returns its rectangle, in points.
@@ -105,7 +112,7 @@ fn seen_points<'a>(model: &'a StageModel, projection: &View, rect: Rect, view: &
     let tokens = model.tokens.iter().filter_map(|token| {
         let world = Vec3::from(scaled(model, token.at(view.time)));
         let (at, radius, depth) = see(world, TOKEN_RADIUS)?;
-        let color = shade(palette, palette.token(token.group, token.position), &token.text, &view.lit);
+        let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, &view.lit);
         let hit = Hit::Token(token.position);
         Some(SeenPoint { hit, text: token.label(), word: &token.text, color, world, at, radius, depth, priority: Priority::Token })
     });
@@ -170,7 +177,8 @@ fn paint_labels(painter: &Painter, points: &[SeenPoint], hovered: Option<Hit>, q
         wishes.push(Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth });
         texts.push((galley, color));
     }
-    for (place, (galley, color)) in labels::place(&wishes, rect).into_iter().zip(texts) {
+    let discs: Vec<Rect> = points.iter().filter(|point| rect.contains(point.at)).map(SeenPoint::disc).collect();
+    for (place, (galley, color)) in labels::place(&wishes, &discs, rect).into_iter().zip(texts) {
         if let Some(place) = place {
             paint_haloed(painter, place.min, galley, color, palette.stage);
         }

@@ -152,7 +152,7 @@ pub static DARK: Palette = Palette {
 
 pub static LIGHT: Palette = Palette {
     dark: false,
-    ground: hex(0xefece6),
+    ground: hex(0xe7e2d9),
     surface: hex(0xfaf8f4),
     raised: hex(0xf0ede6),
     lifted: hex(0xe6e1d8),

@@ -55,7 +55,7 @@ impl Heat {
     }
 
     pub fn outline(&self, painter: &Painter, rect: Rect, color: Color32) {
-        painter.rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(size::OUTLINE, color), StrokeKind::Outside);
+        painter.rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(size::OUTLINE, color), StrokeKind::Inside);
     }
 }
 

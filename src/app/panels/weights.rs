@@ -127,7 +127,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
     let mut value = tensor.value(row, col);
     let before = value;
-    let name = format!("{}[{row},{col}]", tensor.name.symbol());
+    let name = format!("Slider {}[{row},{col}]", tensor.name.symbol());
     ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
     let slider = ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));

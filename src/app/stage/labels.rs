@@ -38,31 +38,41 @@ pub fn place(wishes: &[Wish], discs: &[Rect], bounds: Rect) -> Vec<Option<Rect>>
         let (first, second) = (&wishes[a], &wishes[b]);
         first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
     });
-    let mut grid = Grid::default();
-    discs.iter().for_each(|disc| grid.take(*disc));
+    let (mut labels, mut obstacles) = (Grid::default(), Grid::default());
+    discs.iter().for_each(|disc| obstacles.take(*disc));
     let mut places = vec![None; wishes.len()];
     for index in order {
         let wish = &wishes[index];
-        let free = candidates(wish).into_iter().find(|rect| bounds.contains_rect(*rect) && grid.is_free(*rect));
-        // The one under the pointer is always named.
-        let place = free.or_else(|| (wish.priority == Priority::Hovered).then(|| moved_inside(candidates(wish)[0], bounds)));
+        let near = candidates(wish, size::LABEL_GAP);
+        let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
+        let mut place = near.into_iter().find(|rect| clear(rect) && obstacles.is_free(*rect));
+        if wish.priority <= Priority::GroupWord {
+            // Rather over a disc or a little away than not at all.
+            place = place.or_else(|| near.into_iter().chain(candidates(wish, FAR)).find(clear));
+        }
+        if wish.priority == Priority::Hovered {
+            place = place.or(Some(moved_inside(near[0], bounds)));
+        }
         if let Some(rect) = place {
-            grid.take(rect.expand2(MARGIN));
+            labels.take(rect.expand2(MARGIN));
             places[index] = Some(rect);
         }
     }
     places
 }
 
+/// How far a label that must stand moves away when there is no room beside its point.
+const FAR: f32 = 18.0;
 /// Room around a label that stands.
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
 
 /// Right of the point, left of it, above, below, and the four corners.
-fn candidates(wish: &Wish) -> [Rect; 8] {
-    let reach = wish.radius + size::LABEL_GAP;
+fn candidates(wish: &Wish, gap: f32) -> [Rect; 8] {
+    let reach = wish.radius + gap;
     let half = wish.size / 2.0;
     let (x, y) = (reach + half.x, reach + half.y);
-    let (near_x, near_y) = (wish.radius / 2.0 + half.x, wish.radius / 2.0 + half.y);
+    let corner = (wish.radius + gap) / 2.0;
+    let (near_x, near_y) = (corner + half.x, corner + half.y);
     [
         Vec2::new(x, 0.0),
         Vec2::new(-x, 0.0),

@@ -44,7 +44,7 @@ mod tests {
         const SYMBOLS: &str = "ᵀℝₖ→∈∇⊙⟨⟩₁₂√Σα·×‖≈↶↷↺▶";
         let ctx = egui::Context::default();
         ctx.set_fonts(definitions());
-        let _ = ctx.run_ui(egui::RawInput::default(), |_| {});
+        ctx.run_ui(egui::RawInput::default(), |_| {}).textures_delta.clear();
         let families = [FontFamily::Proportional, FontFamily::Monospace, theme::strong_family()];
         for family in families {
             let id = egui::FontId::new(theme::size::BODY, family);

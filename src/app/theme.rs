@@ -34,7 +34,7 @@ pub mod size {
     pub const CELL_MIN: f32 = 12.0;
     pub const CELL_MAX: f32 = 34.0;
     /// A heat-map cell narrower than this shows no number.
-    pub const CELL_WITH_NUMBER: f32 = 25.0;
+    pub const CELL_WITH_NUMBER: f32 = 24.0;
     pub const CELL_NUMBER: f32 = 9.5;
     pub const SLIDER: f32 = 150.0;
     pub const SLIDER_ROW: f32 = 22.0;
@@ -53,6 +53,12 @@ pub mod size {
     pub const SIDE_SPLIT: f32 = 0.52;
     /// Zoom of all text: least, most, and one step.
     pub const ZOOM: (f32, f32, f32) = (0.7, 2.0, 0.1);
+    /// A window higher than this many points starts with larger text, up to the second number.
+    const ZOOM_FROM: (f32, f32) = (1152.0, 1.4);
+
+    pub fn zoom_for(height: u32) -> f32 {
+        (height as f32 / ZOOM_FROM.0).clamp(1.0, ZOOM_FROM.1)
+    }
 }
 
 /// Durations, in seconds.

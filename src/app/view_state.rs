@@ -39,9 +39,9 @@ pub enum ThemeChoice {
 impl ThemeChoice {
     pub fn next(self) -> ThemeChoice {
         match self {
-            ThemeChoice::System => ThemeChoice::Dark,
-            ThemeChoice::Dark => ThemeChoice::Light,
-            ThemeChoice::Light => ThemeChoice::System,
+            ThemeChoice::System => ThemeChoice::Light,
+            ThemeChoice::Light => ThemeChoice::Dark,
+            ThemeChoice::Dark => ThemeChoice::System,
         }
     }
 
@@ -82,6 +82,10 @@ impl Default for ViewState {
 impl ViewState {
     pub fn themed(theme: ThemeChoice) -> ViewState {
         ViewState { theme, ..ViewState::default() }
+    }
+
+    pub fn zoomed(self, zoom: f32) -> ViewState {
+        ViewState { zoom, ..self }
     }
 
     /// Moves time to `to`, in a short glide unless motion is reduced.

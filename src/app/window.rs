@@ -69,7 +69,7 @@ fn windowed(options: &WindowOptions, renderer: RenderCreation) -> App {
             .set(quiet_log()),
     )
     .add_plugins(super::plugin)
-    .insert_resource(ViewState::themed(theme))
+    .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
     .insert_resource(ClearColor(ground(options.dark != Some(false))))
     .add_systems(Startup, spawn_camera);
     app

@@ -16,13 +16,25 @@ pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, view: &mut ViewState) -
     ui.weak("Each row is a query and sums to 1; each column is a key.");
     ui.add_space(size::GAP_TIGHT);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        for map in &model.heads {
-            ui.push_id(map.head, |ui| head_ui(ui, model, map, view));
+        let beside = heads_beside(ui, model);
+        for row in model.heads.chunks(beside) {
+            ui.columns(beside, |columns| {
+                for (ui, map) in columns.iter_mut().zip(row) {
+                    ui.push_id(map.head, |ui| head_ui(ui, model, map, view));
+                }
+            });
             ui.add_space(size::GAP_WIDE);
         }
     });
     // What is shown is a choice of the viewer: nothing goes to the kernel.
     Vec::new()
+}
+
+/// How many heads fit beside each other with a number in every cell.
+fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
+    let widest = model.tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
+    let width = 2.0 * widest + size::GAP + model.tokens.len() as f32 * size::CELL_WITH_NUMBER;
+    ((ui.available_width() / width) as usize).clamp(1, model.heads.len().max(1))
 }
 
 fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewState) {

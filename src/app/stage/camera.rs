@@ -212,9 +212,10 @@ impl View {
         })
     }
 
-    /// Points on the screen that one unit takes at depth 1.
-    pub fn focal(&self) -> f32 {
-        self.size.y / 2.0 / (FIELD_OF_VIEW / 2.0).tan()
+    /// Radius on the screen, in points, of a disc of `size` at `depth`. The shader's `radius_at`.
+    pub fn radius_at(&self, size: f32, depth: f32) -> f32 {
+        const LIMITS: (f32, f32) = (0.62, 1.7);
+        size * (self.distance / depth).clamp(LIMITS.0, LIMITS.1)
     }
 }
 

@@ -133,8 +133,8 @@ fn uniform(view: &View, time: f32, pixels_per_point: f32, palette: &Palette) -> 
     super::pass::StageUniform {
         clip_from_world: view.clip_from_world,
         background: Vec4::new(red, green, blue, 1.0),
-        viewport: Vec4::new(pixels.x, pixels.y, view.focal() * pixels_per_point, pixels_per_point),
+        viewport: Vec4::new(pixels.x, pixels.y, view.distance, pixels_per_point),
         range: Vec4::new(time, view.near, fog(FOG_FROM), fog(FOG_TO)),
-        sizes: Vec4::new(LEAST_RADIUS * pixels_per_point, TOKEN_RADIUS, FOG, 0.0),
+        sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, 0.0),
     }
 }

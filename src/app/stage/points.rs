@@ -5,10 +5,10 @@ use egui::{Color32, Rgba};
 use crate::app::theme::Palette;
 use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
-/// Radii in scene units; the static points fill a ball of radius 1.
-pub const WORD_RADIUS: f32 = 0.021;
-pub const TOKEN_RADIUS: f32 = 0.034;
-/// No point is drawn smaller than this, in points on the screen.
+/// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
+pub const WORD_RADIUS: f32 = 4.6;
+pub const TOKEN_RADIUS: f32 = 7.6;
+/// No point is drawn smaller than this.
 pub const LEAST_RADIUS: f32 = 2.5;
 
 /// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
@@ -23,7 +23,7 @@ pub struct Instance {
     pub start: [f32; 3],
     pub end: [f32; 3],
     pub color: Color32,
-    /// Radius in scene units, or width in points.
+    /// Radius or width, in points.
     pub size: f32,
     pub kind: f32,
 }

@@ -6,11 +6,11 @@ struct Stage {
     clip_from_world: mat4x4<f32>,
     // rgb, linear
     background: vec4<f32>,
-    // width, height, focal length, all in pixels; pixels per point
+    // width and height in pixels; distance from the eye to its target; pixels per point
     viewport: vec4<f32>,
     // time; near plane; fog from and to, in scene units from the eye
     range: vec4<f32>,
-    // least radius in pixels; radius of a token in scene units; strength of the fog
+    // least radius and radius of a token, in points; strength of the fog
     sizes: vec4<f32>,
 }
 
@@ -20,13 +20,13 @@ struct Instance {
     @location(0) start: vec3<f32>,
     @location(1) end: vec3<f32>,
     @location(2) color: vec4<f32>,
-    // x: radius in scene units, or width in points; y: kind
+    // x: radius or width, in points; y: kind
     @location(3) shape: vec2<f32>,
 }
 
 const RING: f32 = 1.0;
 const ARROW: f32 = 1.0;
-// Share of a ring's radius that is drawn, at least this many points.
+// In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
 const RIM: f32 = 0.22;
@@ -36,6 +36,14 @@ const HEAD_SLOPE: f32 = 0.42;
 
 fn corner_of(vertex: u32) -> vec2<f32> {
     return vec2<f32>(f32(vertex & 1u), f32(vertex >> 1u)) * 2.0 - 1.0;
+}
+
+// At the target's depth a disc has its own size; nearer it is larger, farther smaller, within limits.
+const SMALLER: f32 = 0.62;
+const LARGER: f32 = 1.7;
+
+fn radius_at(size: f32, depth: f32) -> f32 {
+    return max(size * clamp(stage.viewport.z / depth, SMALLER, LARGER), stage.sizes.x) * stage.viewport.w;
 }
 
 fn fog_at(depth: f32) -> f32 {
@@ -56,7 +64,7 @@ struct Disc {
 fn disc_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Disc {
     let center = mix(instance.start, instance.end, stage.range.x);
     let clip = stage.clip_from_world * vec4<f32>(center, 1.0);
-    let radius = max(instance.shape.x * stage.viewport.z / clip.w, stage.sizes.x);
+    let radius = radius_at(instance.shape.x, clip.w);
     let local = corner_of(vertex) * (radius + 1.0);
     var out: Disc;
     out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
@@ -144,8 +152,8 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let to_px = b.xy / b.w * half_view;
     // An arrow stops at the disc's edge and starts at the ghost's.
     let inset = select(0.0, 1.0, is_arrow);
-    let radius_a = max(stage.sizes.y * stage.viewport.z / a.w, stage.sizes.x) * inset;
-    let radius_b = (max(stage.sizes.y * stage.viewport.z / b.w, stage.sizes.x) + stage.viewport.w) * inset;
+    let radius_a = radius_at(stage.sizes.y, a.w) * inset;
+    let radius_b = (radius_at(stage.sizes.y, b.w) + stage.viewport.w) * inset;
     let whole = distance(from_px, to_px);
     let length_px = whole - radius_a - radius_b;
     if length_px < stage.viewport.w {

@@ -95,9 +95,9 @@ fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
 }
 
 fn seen_points<'a>(model: &'a StageModel, projection: &View, rect: Rect, view: &ViewState, palette: &Palette) -> Vec<SeenPoint<'a>> {
-    let see = |world: Vec3, scene_radius: f32| {
+    let see = |world: Vec3, size: f32| {
         projection.project(world).map(|seen| {
-            let radius = (scene_radius * projection.focal() / seen.depth).max(LEAST_RADIUS);
+            let radius = projection.radius_at(size, seen.depth).max(LEAST_RADIUS);
             (rect.min + egui::vec2(seen.at.x, seen.at.y), radius, seen.depth)
         })
     };

@@ -70,13 +70,15 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
 
     let skip_gram = record.take("static_embedding", read_skip_gram, issues);
     let dim = skip_gram.as_ref().map(|(config, _)| config.dim);
-    let model = record.take("model", |node, issues| read_attention(node, dim, issues), issues);
-    let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
 
     let groups = record.take_or("groups", Lists::default(), read_lists, issues);
     if let Some(groups) = &groups {
         check_groups_apart(groups, issues);
     }
+    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary: None, max_tokens: None };
+    let model = record.take("model", |node, issues| read_attention(node, dim, &names, issues), issues);
+    let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
+
     let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
@@ -86,7 +88,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         vocabulary
     });
 
-    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
+    let names = Names { vocabulary, max_tokens, ..names };
     let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
     let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
     let sentence_count = sentences.as_ref().map(Vec::len);

@@ -4,11 +4,11 @@ use crate::numerics::attention::AttentionConfig;
 use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
-use super::check::Vocabulary;
-use super::decode::{choice, flag, number, whole};
+use super::check::{Names, Vocabulary};
+use super::decode::{choice, flag, list, number, whole};
 use super::issue::{Issues, one_of};
 use super::limits::{
-    BATCH_MAX, DIM_MAX, EPOCHS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
+    BATCH_MAX, DIM_MAX, EPOCHS_MAX, GROUPS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
     WINDOW_MAX,
 };
 use super::read_language::ReadCorpus;
@@ -47,11 +47,16 @@ pub(super) struct ReadModel<'s> {
     pub node: Node<'s>,
 }
 
-/// `dim` is the width of the static embedding, which is the model's too.
-pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mut Issues<'s>) -> Option<ReadModel<'s>> {
+/// `dim` is the width of the static embedding, which is the model's too; `names` knows the groups.
+pub(super) fn read_attention<'s>(
+    node: Node<'s>,
+    dim: Option<usize>,
+    names: &Names,
+    issues: &mut Issues<'s>,
+) -> Option<ReadModel<'s>> {
     let mut record = Record::open(node, &["Attention"], issues)?;
     let heads = record.take("heads", |node, issues| whole(1..=HEADS_MAX)(node, issues).map(|n| (n, node)), issues);
-    let objective = record.take("objective", read_objective, issues);
+    let objective = record.take("objective", |node, issues| read_objective(node, names, issues), issues);
     let width = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=DIM_MAX)(node, issues).map(Some);
     let key_width = record.take_or("key_width", None, width, issues);
     let value_width = record.take_or("value_width", None, width, issues);
@@ -110,16 +115,22 @@ pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mu
     Some(ReadModel { config: config(), max_tokens, node })
 }
 
-fn read_objective<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Objective> {
+fn read_objective<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Option<Objective> {
     let mut record = Record::open(node, &["MaskedWord", "NextWord"], issues)?;
     let objective = match record.name {
-        "MaskedWord" => record
-            .take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues)
-            .map(|rate| Objective::MaskedWord { rate, among: Vec::new() }),
+        "MaskedWord" => {
+            let rate = record.take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
+            let among = record.take_or("among", Vec::new(), |node, issues| read_among(node, names, issues), issues);
+            rate.zip(among).map(|(rate, among)| Objective::MaskedWord { rate, among })
+        }
         _ => Some(Objective::NextWord),
     };
     record.finish(issues);
     objective
+}
+
+fn read_among<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Option<Vec<String>> {
+    list(node, GROUPS_MAX, |node, issues| names.group(node, issues), issues)
 }
 
 const POSITIONS: &[(&str, Positions)] =

@@ -13,15 +13,27 @@ pub enum Command {
     /// Back to the same initialisation, at step 0.
     ResetTraining,
     /// Set one entry of a tensor. Successive sets of one entry undo as one.
-    SetWeight { tensor: TensorName, row: usize, col: usize, value: f32 },
+    SetWeight {
+        tensor: TensorName,
+        row: usize,
+        col: usize,
+        value: f32,
+    },
     /// One entry back to what training left there.
-    ResetWeight { tensor: TensorName, row: usize, col: usize },
+    ResetWeight {
+        tensor: TensorName,
+        row: usize,
+        col: usize,
+    },
     /// A whole tensor back to what training left there.
     ResetTensor(TensorName),
     /// All tensors back to what training left there.
     ResetWeights,
     /// Take part of the heads out of the sum, or put one back.
-    SetHeadEnabled { head: usize, enabled: bool },
+    SetHeadEnabled {
+        head: usize,
+        enabled: bool,
+    },
     /// Only this head takes part; `None`: all do.
     SoloHead(Option<usize>),
     /// Show one of the lesson's sentences.

@@ -25,6 +25,14 @@ pub struct Snapshot {
     pub notice: Option<Arc<str>>,
 }
 
+impl Snapshot {
+    /// Before anything is trained.
+    pub fn before(lesson: Arc<Lesson>) -> Self {
+        let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs };
+        Self { lesson, revision: 0, space: None, embedding_progress, model: None, notice: None }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub done: usize,

@@ -3,7 +3,7 @@
 //! In reading order: [`schema`] is the result; [`load`] reads it, part by part, from the
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
 //! what the parts have in common; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
-//! corpus can contain.
+//! corpus can contain, and [`corpus`] draws its sentences.
 
 pub mod schema;
 
@@ -22,6 +22,7 @@ mod record;
 mod source;
 mod syntax;
 
+pub mod corpus;
 pub mod template;
 pub mod text;
 pub mod vocabulary;

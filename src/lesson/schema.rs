@@ -81,12 +81,15 @@ pub struct ModelConfig {
     pub learning_rate: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
     /// Some words are hidden or replaced; the output there must name the original word.
     MaskedWord {
-        /// Probability that a position becomes a target.
+        /// Probability that a candidate's position becomes a target; one in a sentence is certain.
         rate: f64,
+        /// Groups whose words, with the ambiguous words of these senses, are the candidates;
+        /// empty: the whole vocabulary.
+        among: Vec<String>,
     },
     /// Every position names the word after it; needs the causal mask.
     NextWord,

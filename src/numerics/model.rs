@@ -4,11 +4,12 @@
 //! ```text
 //! X = E[words] + P          a hidden word has the zero vector instead of E's row
 //! Y = attention(X)
-//! Z = Y Eᵀ + b_logits       tied: a word is likely where the output is like its static vector
+//! Z = Y E_Cᵀ + b_logits     tied: a word is likely where the output is like its static vector
 //! L = mean over the targets of cross_entropy(Z_row, word)
 //! ```
 //!
-//! `E` stays as SGNS left it, so that static and contextual vectors share one space.
+//! `E_C` are the rows of the candidates, the words that the objective chooses among: all of them,
+//! or those that a lesson is about. `E` stays as SGNS left it, so that static and contextual vectors share one space.
 
 use std::sync::Arc;
 
@@ -33,21 +34,26 @@ pub struct AttentionModel<S> {
     pub config: AttentionConfig,
     /// `E` (V, D)
     pub embedding: Arc<Matrix<S>>,
+    pub candidates: Candidates,
+    /// `E_C` (C, D)
+    readout: Matrix<S>,
     /// `P` (T_max, D) where it is not learned.
     fixed_positions: Option<Matrix<S>>,
 }
 
 /// Standard deviation of learned positions at the start.
-const POSITION_INIT: f64 = 0.1;
+const POSITION_INIT: f64 = 0.5;
 
 impl<S: Scalar> AttentionModel<S> {
     /// # Panics
     /// If the embedding is not `D` wide.
-    pub fn new(config: AttentionConfig, embedding: Arc<Matrix<S>>) -> Self {
+    pub fn new(config: AttentionConfig, embedding: Arc<Matrix<S>>, candidates: Candidates) -> Self {
         assert_eq!(embedding.cols(), config.width, "model: E is {} wide, D is {}", embedding.cols(), config.width);
         let fixed_positions =
             (config.positions == Positions::Sinusoidal).then(|| sinusoidal(config.max_tokens, config.width));
-        Self { config, embedding, fixed_positions }
+        let readout =
+            Matrix::from_fn(candidates.words.len(), config.width, |i, j| embedding.get(candidates.words[i], j));
+        Self { config, embedding, candidates, readout, fixed_positions }
     }
 
     /// Zeros in the model's shapes.
@@ -57,7 +63,7 @@ impl<S: Scalar> AttentionModel<S> {
             shapes.push((TensorName::Positions, self.config.max_tokens, self.config.width));
         }
         shapes.extend(self.config.shapes());
-        shapes.push((TensorName::LogitBias, 1, self.embedding.rows()));
+        shapes.push((TensorName::LogitBias, 1, self.candidates.words.len()));
         Parameters::zeros(&shapes)
     }
 
@@ -111,13 +117,56 @@ impl<S: Scalar> AttentionModel<S> {
     }
 }
 
+/// The words that the objective chooses among. A candidate's number is its class.
+#[derive(Clone, Debug)]
+pub struct Candidates {
+    /// By word.
+    class: Vec<Option<usize>>,
+    words: Vec<usize>,
+}
+
+impl Candidates {
+    /// # Panics
+    /// If there are none, or one is not below `vocabulary`.
+    pub fn new(vocabulary: usize, words: Vec<usize>) -> Self {
+        assert!(!words.is_empty(), "candidates: none");
+        let mut class = vec![None; vocabulary];
+        for (i, &word) in words.iter().enumerate() {
+            class[word] = Some(i);
+        }
+        Self { class, words }
+    }
+
+    /// Every word of the vocabulary.
+    pub fn all(vocabulary: usize) -> Self {
+        Self::new(vocabulary, (0..vocabulary).collect())
+    }
+
+    pub fn words(&self) -> &[usize] {
+        &self.words
+    }
+
+    pub fn class(&self, word: usize) -> Option<usize> {
+        self.class[word]
+    }
+
+    fn draw(&self, rng: &mut Generator) -> usize {
+        self.words[rng.random_range(0..self.words.len())]
+    }
+}
+
+/// Share of the masked-word targets whose word is hidden; the others are replaced.
+const HIDDEN_SHARE: f64 = 0.5;
+
 /// The sentences of one training step.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pub rows: Rows,
     /// The word at each row; `None` is hidden.
     pub words: Vec<Option<usize>>,
-    /// Rows whose output is scored, with the word it must name.
+    /// The position of each row, as an index into `P`.
+    pub positions: Vec<usize>,
+    /// Rows whose output is scored, with the class of the word it must name.
     pub targets: Vec<(usize, usize)>,
 }
 
@@ -127,6 +176,7 @@ impl Batch {
         Self {
             rows: Rows::with_capacity(sentences),
             words: Vec::with_capacity(rows),
+            positions: Vec::with_capacity(rows),
             targets: Vec::with_capacity(rows),
         }
     }
@@ -134,40 +184,60 @@ impl Batch {
     pub fn clear(&mut self) {
         self.rows.clear();
         self.words.clear();
+        self.positions.clear();
         self.targets.clear();
     }
 
-    /// Adds a sentence for the masked-word objective (Devlin et al. 2019, section 3.1): each
-    /// position is a target with probability `rate`, at least one is. A target's own word is
-    /// hidden, replaced by another or kept, so that the context has to tell what belongs there.
-    pub fn push_masked(&mut self, sentence: &[usize], vocabulary: usize, rate: f64, rng: &mut Generator) {
-        /// Shares of the targets whose word is hidden, and hidden or replaced.
-        const HIDDEN: f64 = 0.5;
-        const HIDDEN_OR_REPLACED: f64 = 0.9;
-        let start = self.words.len();
-        let certain = rng.random_range(0..sentence.len());
-        for (t, &word) in sentence.iter().enumerate() {
-            if t != certain && !rng.random_bool(rate) {
-                self.words.push(Some(word));
-                continue;
-            }
-            self.targets.push((start + t, word));
-            let kind: f64 = rng.random();
-            self.words.push(match kind {
-                _ if kind < HIDDEN => None,
-                _ if kind < HIDDEN_OR_REPLACED => Some(rng.random_range(0..vocabulary)),
-                _ => Some(word),
-            });
+    /// Adds a sentence for the masked-word objective (after Devlin et al. 2019, section 3.1).
+    ///
+    /// Each word is hidden with probability `rate`, and one of the candidates for certain; a
+    /// sentence without candidates is not added. The candidates among the hidden words are the
+    /// targets. Half of them are replaced by a random candidate instead, and none is kept, so that
+    /// it is the context that has to tell what belongs there.
+    pub fn push_masked(
+        &mut self,
+        sentence: &[usize],
+        first: usize,
+        candidates: &Candidates,
+        rate: f64,
+        rng: &mut Generator,
+    ) {
+        let count = sentence.iter().filter(|&&word| candidates.class(word).is_some()).count();
+        if count == 0 {
+            return;
         }
-        self.rows.push(sentence.len());
+        let certain = rng.random_range(0..count);
+        let start = self.words.len();
+        let mut seen = 0;
+        for (t, &word) in sentence.iter().enumerate() {
+            let target = candidates.class(word).filter(|_| {
+                seen += 1;
+                seen - 1 == certain || rng.random_bool(rate)
+            });
+            match target {
+                Some(class) => {
+                    self.targets.push((start + t, class));
+                    self.words.push(if rng.random_bool(HIDDEN_SHARE) { None } else { Some(candidates.draw(rng)) });
+                }
+                None => self.words.push(if rng.random_bool(rate) { None } else { Some(word) }),
+            }
+        }
+        self.push_rows(sentence.len(), first);
     }
 
     /// Adds a sentence for the next-word objective: every position names the word after it.
-    pub fn push_next(&mut self, sentence: &[usize]) {
+    /// Words after it that are no candidates are not asked for.
+    pub fn push_next(&mut self, sentence: &[usize], first: usize, candidates: &Candidates) {
         let start = self.words.len();
         self.words.extend(sentence.iter().copied().map(Some));
-        self.targets.extend(sentence.iter().skip(1).enumerate().map(|(t, &next)| (start + t, next)));
-        self.rows.push(sentence.len());
+        let next = sentence.iter().skip(1).enumerate();
+        self.targets.extend(next.filter_map(|(t, &next)| Some((start + t, candidates.class(next)?))));
+        self.push_rows(sentence.len(), first);
+    }
+
+    fn push_rows(&mut self, tokens: usize, first: usize) {
+        self.positions.extend(first..first + tokens);
+        self.rows.push(tokens);
     }
 }
 
@@ -190,7 +260,7 @@ pub struct Workspace<S> {
 impl<S: Scalar> Workspace<S> {
     /// Room for batches of `rows` tokens.
     pub fn new(model: &AttentionModel<S>, rows: usize) -> Self {
-        let (width, vocabulary) = (model.config.width, model.embedding.rows());
+        let (width, classes) = (model.config.width, model.candidates.words.len());
         Self {
             x: Matrix::zeros(rows, width),
             cache: AttentionCache::new(&model.config, rows),
@@ -198,8 +268,8 @@ impl<S: Scalar> Workspace<S> {
             d_x: Matrix::zeros(rows, width),
             d_output: Matrix::zeros(rows, width),
             scored: Matrix::zeros(rows, width),
-            logits: Matrix::zeros(rows, vocabulary),
-            d_logits: Matrix::zeros(rows, vocabulary),
+            logits: Matrix::zeros(rows, classes),
+            d_logits: Matrix::zeros(rows, classes),
             all_heads: vec![true; model.config.heads],
             gradient: model.zeros(),
         }
@@ -214,10 +284,8 @@ pub fn model_forward<S: Scalar>(
     workspace: &mut Workspace<S>,
 ) -> S {
     let Workspace { x, cache, scored, logits, d_logits, all_heads, .. } = workspace;
-    for sentence in batch.rows.sentences() {
-        for (t, row) in sentence.enumerate() {
-            model.input_row(parameters, batch.words[row], t, x.row_mut(row));
-        }
+    for (row, (&word, &t)) in batch.words.iter().zip(&batch.positions).enumerate() {
+        model.input_row(parameters, word, t, x.row_mut(row));
     }
     attention_forward(&model.config, parameters, x.top(batch.rows.total()), &batch.rows, all_heads, cache);
 
@@ -226,9 +294,9 @@ pub fn model_forward<S: Scalar>(
     }
     let count = batch.targets.len();
     let bias = parameters.values_of(TensorName::LogitBias);
-    linear_forward(scored.top(count), model.embedding.view().transpose(), bias, logits.top_mut(count));
+    linear_forward(scored.top(count), model.readout.view().transpose(), bias, logits.top_mut(count));
     let losses = batch.targets.iter().enumerate();
-    let sum: S = losses.map(|(i, &(_, word))| cross_entropy_forward(logits.row(i), word, d_logits.row_mut(i))).sum();
+    let sum: S = losses.map(|(i, &(_, class))| cross_entropy_forward(logits.row(i), class, d_logits.row_mut(i))).sum();
     sum / S::from_f64(count.max(1) as f64)
 }
 
@@ -245,15 +313,15 @@ pub fn model_backward<S: Scalar>(
 
     // L = mean of cross_entropy(Z_row, word)
     let scale = S::one() / S::from_f64(count.max(1) as f64);
-    for (i, &(_, word)) in batch.targets.iter().enumerate() {
-        cross_entropy_backward(d_logits.row_mut(i), word, scale);
+    for (i, &(_, class)) in batch.targets.iter().enumerate() {
+        cross_entropy_backward(d_logits.row_mut(i), class, scale);
     }
 
-    // Z = Y Eᵀ + b_logits
+    // Z = Y E_Cᵀ + b_logits
     for i in 0..count {
         add_scaled(gradient.values_of_mut(TensorName::LogitBias), S::one(), d_logits.row(i));
     }
-    matmul(scored.top_mut(count), Accum::Replace, d_logits.top(count), model.embedding.view(), S::one(), Par::Seq);
+    matmul(scored.top_mut(count), Accum::Replace, d_logits.top(count), model.readout.view(), S::one(), Par::Seq);
     d_output.top_flat_mut(n).fill(S::zero());
     for (i, &(row, _)) in batch.targets.iter().enumerate() {
         add_scaled(d_output.row_mut(row), S::one(), scored.row(i));
@@ -267,10 +335,8 @@ pub fn model_backward<S: Scalar>(
     if model.config.positions == Positions::Learned {
         let width = model.config.width;
         let d_positions = gradient.values_of_mut(TensorName::Positions);
-        for sentence in batch.rows.sentences() {
-            for (t, row) in sentence.enumerate() {
-                add_scaled(&mut d_positions[t * width..(t + 1) * width], S::one(), d_x.row(row));
-            }
+        for (row, &t) in batch.positions.iter().enumerate() {
+            add_scaled(&mut d_positions[t * width..(t + 1) * width], S::one(), d_x.row(row));
         }
     }
 }

@@ -27,7 +27,7 @@ pub enum TensorName {
     OutputWeights,
     /// `b_O` (1, D)
     OutputBias,
-    /// `b_logits` (1, V), beside the tied `output · Eᵀ`
+    /// `b_logits` (1, C), beside the tied `Y E_Cᵀ`; C candidates
     LogitBias,
 }
 

@@ -49,5 +49,8 @@ impl HeadsModel {
 }
 
 fn strongest(row: &[f32]) -> (usize, f32) {
-    row.iter().copied().enumerate().fold((0, f32::NEG_INFINITY), |best, (key, w)| if w > best.1 { (key, w) } else { best })
+    row.iter()
+        .copied()
+        .enumerate()
+        .fold((0, f32::NEG_INFINITY), |best, (key, w)| if w > best.1 { (key, w) } else { best })
 }

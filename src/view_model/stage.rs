@@ -83,7 +83,8 @@ impl StageModel {
                 in_sentence: in_sentence(word),
             })
             .collect::<Vec<_>>();
-        let radius = words.iter().map(|w| w.at.iter().map(|x| x * x).sum::<f32>().sqrt()).fold(f32::MIN_POSITIVE, f32::max);
+        let radius =
+            words.iter().map(|w| w.at.iter().map(|x| x * x).sum::<f32>().sqrt()).fold(f32::MIN_POSITIVE, f32::max);
         let tokens = sentence.map(|sentence| {
             let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
             sentence

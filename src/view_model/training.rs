@@ -20,7 +20,10 @@ pub struct TrainingModel {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrainingStage {
     /// The static vectors, in epochs.
-    Embedding { done: usize, of: usize },
+    Embedding {
+        done: usize,
+        of: usize,
+    },
     Playing,
     Paused,
     Finished,
@@ -29,7 +32,8 @@ pub enum TrainingStage {
 
 impl TrainingModel {
     pub fn of(snapshot: &Snapshot) -> TrainingModel {
-        let embedding = TrainingStage::Embedding { done: snapshot.embedding_progress.done, of: snapshot.embedding_progress.of };
+        let embedding =
+            TrainingStage::Embedding { done: snapshot.embedding_progress.done, of: snapshot.embedding_progress.of };
         let sentences = snapshot.lesson.corpus.sentences;
         let words = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
         let (stage, step, losses, parameters) = match &snapshot.model {

@@ -1,0 +1,85 @@
+//! One sentence through the model: everything that a viewer may see of it.
+
+use super::snapshot::{Neighbour, SentenceSnapshot, StaticSpace, Token};
+use crate::numerics::Matrix;
+use crate::numerics::attention::Activations;
+use crate::numerics::contributions::Contributions;
+use crate::numerics::model::AttentionModel;
+use crate::numerics::params::Parameters;
+use crate::numerics::vectors::nearest;
+
+/// How many neighbours a list has.
+pub const NEIGHBOURS: usize = 8;
+
+/// A sentence that can be run: words of the vocabulary, at least one and not too many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// Index into the lesson's sentences, if it is one of them.
+    pub index: Option<usize>,
+    /// Rows of the vocabulary.
+    pub words: Vec<usize>,
+}
+
+/// The parts of a snapshot that change with the sentence alone.
+#[derive(Clone, Debug)]
+pub struct SentenceFrame {
+    pub sentence: Sentence,
+    tokens: Vec<Token>,
+    start: Matrix<f32>,
+    static_neighbours: Vec<Vec<Neighbour>>,
+}
+
+impl SentenceFrame {
+    pub fn new(sentence: Sentence, space: &StaticSpace) -> Self {
+        let words = &sentence.words;
+        let tokens = words.iter().map(|&word| Token { text: space.vocabulary[word].clone(), word }).collect();
+        let start = Matrix::from_fn(words.len(), space.points.cols(), |i, axis| space.points.get(words[i], axis));
+        let static_neighbours =
+            words.iter().map(|&word| neighbours(space, space.vectors.row(word), Some(word))).collect();
+        Self { tokens, start, static_neighbours, sentence }
+    }
+
+    /// The forward pass, its contributions and its points.
+    pub fn run(
+        &self,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+        trained: &Parameters<f32>,
+        enabled: &[bool],
+    ) -> SentenceSnapshot {
+        let config = &model.config;
+        let words = &self.sentence.words;
+        let activations = Activations::of(config, live, model.input(live, words), enabled);
+        let contributions = Contributions::of(config, live, &activations, enabled);
+        let end = space.projection.points(&activations.output);
+        // The ghost differs only while weights or heads do.
+        let trained_end = if std::ptr::eq(live, trained) && enabled.iter().all(|on| *on) {
+            end.clone()
+        } else {
+            let all = vec![true; config.heads];
+            let ghost = Activations::of(config, trained, model.input(trained, words), &all);
+            space.projection.points(&ghost.output)
+        };
+        let contextual_neighbours =
+            (0..words.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
+        SentenceSnapshot {
+            index: self.sentence.index,
+            tokens: self.tokens.clone(),
+            start: self.start.clone(),
+            static_neighbours: self.static_neighbours.clone(),
+            activations,
+            contributions,
+            end,
+            trained_end,
+            contextual_neighbours,
+        }
+    }
+}
+
+fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Vec<Neighbour> {
+    nearest(&space.vectors, vector, NEIGHBOURS, except)
+        .into_iter()
+        .map(|(word, cosine)| Neighbour { word, cosine })
+        .collect()
+}

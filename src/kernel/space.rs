@@ -1,0 +1,102 @@
+//! The static vectors: the lesson's corpus as word indices, SGNS, and the basis of all pictures.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::snapshot::{Progress, StaticSpace};
+use crate::lesson::schema::{Lesson, Objective};
+use crate::lesson::{corpus, vocabulary};
+use crate::numerics::Matrix;
+use crate::numerics::model::{AttentionModel, Candidates};
+use crate::numerics::projection::Projection;
+use crate::numerics::sgns::SkipGram;
+use crate::numerics::vectors::{add_scaled, centroid};
+
+/// Static vectors in the making.
+pub struct SpaceTrainer {
+    vocabulary: Vec<String>,
+    /// Word indices of every sentence that training sees.
+    pub corpus: Vec<Vec<usize>>,
+    skip_gram: SkipGram<f32>,
+    epochs: usize,
+}
+
+impl SpaceTrainer {
+    /// Draws the corpus of the lesson's seed.
+    pub fn new(lesson: &Lesson) -> Self {
+        let vocabulary = vocabulary::vocabulary(&lesson.corpus, &lesson.groups);
+        let index = index_of(&vocabulary);
+        let corpus: Vec<Vec<usize>> = corpus::generate(&lesson.corpus, &lesson.groups, lesson.seed)
+            .iter()
+            .map(|sentence| sentence.iter().filter_map(|word| index.get(word.as_str()).copied()).collect())
+            .collect();
+        let config = lesson.static_embedding.clone();
+        let epochs = config.epochs;
+        let skip_gram = SkipGram::new(config, vocabulary.len(), &corpus, lesson.seed);
+        Self { vocabulary, corpus, skip_gram, epochs }
+    }
+
+    pub fn progress(&self) -> Progress {
+        Progress { done: self.skip_gram.epochs_done(), of: self.epochs }
+    }
+
+    /// One epoch; true when it was the last.
+    pub fn advance(&mut self) -> bool {
+        if !self.skip_gram.is_done() {
+            self.skip_gram.epoch(&self.corpus);
+        }
+        self.skip_gram.is_done()
+    }
+
+    /// The finished vectors, less their mean: what all words share would hide what tells them
+    /// apart (Mu & Viswanath 2018, arXiv 1702.01417).
+    pub fn finish(&self, lesson: &Lesson) -> StaticSpace {
+        let vectors = centred(self.skip_gram.vectors());
+        let projection = Projection::principal_components(&vectors);
+        let points = projection.points(&vectors);
+        let group_of = self
+            .vocabulary
+            .iter()
+            .map(|word| lesson.groups.iter().position(|group| group.words.contains(word)))
+            .collect();
+        StaticSpace { vocabulary: self.vocabulary.clone(), vectors, projection, points, group_of }
+    }
+}
+
+fn centred(vectors: &Matrix<f32>) -> Matrix<f32> {
+    let all: Vec<usize> = (0..vectors.rows()).collect();
+    let mean = centroid(vectors, &all);
+    let mut vectors = vectors.clone();
+    for row in all {
+        add_scaled(vectors.row_mut(row), -1.0, &mean);
+    }
+    vectors
+}
+
+/// Row of each word.
+pub fn index_of(vocabulary: &[String]) -> HashMap<&str, usize> {
+    vocabulary.iter().enumerate().map(|(row, word)| (word.as_str(), row)).collect()
+}
+
+/// The attention model over a space: everything but its parameters.
+pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
+    let candidates = candidates(lesson, &space.vocabulary);
+    AttentionModel::new(lesson.model.attention.clone(), Arc::new(space.vectors.clone()), candidates)
+}
+
+/// The words that the lesson's objective chooses among.
+fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    let among = match &lesson.model.objective {
+        Objective::MaskedWord { among, .. } if !among.is_empty() => among,
+        _ => return Candidates::all(vocabulary.len()),
+    };
+    let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
+    let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
+    let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
+    let index = index_of(vocabulary);
+    let mut words: Vec<usize> = Vec::new();
+    for word in in_groups.chain(ambiguous) {
+        words.extend(index.get(word.as_str()).filter(|row| !words.contains(row)).copied());
+    }
+    if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) }
+}

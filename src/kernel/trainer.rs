@@ -1,0 +1,125 @@
+//! Training of the attention model, step by step: resumable, deterministic, without threads.
+
+use rand::RngExt;
+
+use crate::lesson::schema::{ModelConfig, Objective};
+use crate::numerics::Scalar;
+use crate::numerics::adam::{Adam, AdamConfig};
+use crate::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
+use crate::numerics::params::Parameters;
+use crate::numerics::rng::{Generator, Stream, stream};
+
+/// Everything that training changes: a value to keep for undo, and to return to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingState {
+    pub parameters: Parameters<f32>,
+    optimiser: Adam<f32>,
+    /// Mean cross-entropy of each step done, in nats.
+    pub losses: Vec<f32>,
+    batches: Generator,
+    masking: Generator,
+}
+
+impl TrainingState {
+    pub fn steps_done(&self) -> usize {
+        self.losses.len()
+    }
+}
+
+/// The training set, the model, and room for one step.
+pub struct Trainer {
+    pub model: AttentionModel<f32>,
+    config: ModelConfig,
+    corpus: Vec<Vec<usize>>,
+    seed: u64,
+    batch: Batch,
+    workspace: Workspace<f32>,
+}
+
+/// A loss or a parameter is no longer finite; the state is as it was before the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Diverged {
+    pub step: usize,
+}
+
+impl Trainer {
+    /// `corpus` holds word indices; sentences that the model cannot learn from are left out.
+    pub fn new(model: AttentionModel<f32>, config: ModelConfig, corpus: &[Vec<usize>], seed: u64) -> Self {
+        let max_tokens = config.attention.max_tokens;
+        let shortest = match config.objective {
+            Objective::MaskedWord { .. } => 1,
+            Objective::NextWord => 2,
+        };
+        let masked = matches!(config.objective, Objective::MaskedWord { .. });
+        let fits = |sentence: &&Vec<usize>| {
+            (shortest..=max_tokens).contains(&sentence.len())
+                && (!masked || sentence.iter().any(|&word| model.candidates.class(word).is_some()))
+        };
+        let corpus: Vec<Vec<usize>> = corpus.iter().filter(fits).cloned().collect();
+        let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
+        let rows = config.batch * longest;
+        Self {
+            batch: Batch::with_capacity(config.batch, rows),
+            workspace: Workspace::new(&model, rows),
+            model,
+            config,
+            corpus,
+            seed,
+        }
+    }
+
+    /// The optimiser steps that the lesson asks for.
+    pub fn steps(&self) -> usize {
+        self.config.steps
+    }
+
+    /// The initialisation: the same whenever it is asked for.
+    pub fn start(&self) -> TrainingState {
+        let parameters = self.model.init(self.seed);
+        TrainingState {
+            optimiser: Adam::new(AdamConfig::with_learning_rate(self.config.learning_rate), &parameters),
+            parameters,
+            losses: Vec::with_capacity(self.config.steps),
+            batches: stream(self.seed, Stream::Batches),
+            masking: stream(self.seed, Stream::Masking),
+        }
+    }
+
+    /// One optimiser step.
+    ///
+    /// # Errors
+    /// If the loss or the gradient is not finite; the state is then unchanged.
+    pub fn step(&mut self, state: &mut TrainingState) -> Result<(), Diverged> {
+        self.draw_batch(state);
+        let Self { model, batch, workspace, .. } = self;
+        let loss = model_forward(model, &state.parameters, batch, workspace);
+        model_backward(model, &state.parameters, batch, workspace);
+        // A sum is finite only if no term is NaN, and not both infinities are among them.
+        let gradient_sum: f32 = workspace.gradient.flat().iter().sum();
+        if !Scalar::is_finite(loss) || !Scalar::is_finite(gradient_sum) {
+            return Err(Diverged { step: state.steps_done() });
+        }
+        state.optimiser.update(&mut state.parameters, &workspace.gradient);
+        state.losses.push(loss);
+        Ok(())
+    }
+
+    fn draw_batch(&mut self, state: &mut TrainingState) {
+        self.batch.clear();
+        if self.corpus.is_empty() {
+            return;
+        }
+        let max_tokens = self.config.attention.max_tokens;
+        for _ in 0..self.config.batch {
+            let sentence = &self.corpus[state.batches.random_range(0..self.corpus.len())];
+            // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
+            let first = state.batches.random_range(0..=max_tokens - sentence.len());
+            match self.config.objective {
+                Objective::MaskedWord { rate, .. } => {
+                    self.batch.push_masked(sentence, first, &self.model.candidates, rate, &mut state.masking);
+                }
+                Objective::NextWord => self.batch.push_next(sentence, first, &self.model.candidates),
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The kernel on a thread of its own: the window sends commands and reads the latest snapshot, and
+//! waits for neither.
+
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::command::Command;
+use super::snapshot::Snapshot;
+use super::state::Kernel;
+use crate::lesson::schema::Lesson;
+
+/// While training plays, a viewer hears of it this often: once a frame is often enough.
+const PUBLISH_EVERY: Duration = Duration::from_millis(12);
+
+enum Request {
+    Apply(Command),
+    Open(Arc<Lesson>),
+}
+
+/// A handle on the kernel's thread, which ends when the handle is dropped.
+pub struct Worker {
+    requests: Mutex<Sender<Request>>,
+    latest: Arc<Mutex<Arc<Snapshot>>>,
+}
+
+impl Worker {
+    /// Starts a thread on the lesson. `wake` is called from it after each new snapshot.
+    ///
+    /// # Panics
+    /// If the operating system gives no thread.
+    pub fn spawn(lesson: Arc<Lesson>, wake: impl Fn() + Send + 'static) -> Worker {
+        let first = Snapshot::before(lesson.clone());
+        let latest = Arc::new(Mutex::new(Arc::new(first)));
+        let (sender, receiver) = channel();
+        let shared = latest.clone();
+        thread::Builder::new()
+            .name("kernel".to_owned())
+            .spawn(move || run(lesson, &receiver, &shared, &wake))
+            .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
+        Worker { requests: Mutex::new(sender), latest }
+    }
+
+    /// Queues a command; it is applied before the next piece of training.
+    pub fn send(&self, command: Command) {
+        self.request(Request::Apply(command));
+    }
+
+    /// Starts over with another lesson, or another version of this one.
+    pub fn open(&self, lesson: Arc<Lesson>) {
+        self.request(Request::Open(lesson));
+    }
+
+    /// The newest snapshot, at once.
+    pub fn latest(&self) -> Arc<Snapshot> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn request(&self, request: Request) {
+        // The thread outlives the handle, so the other end is open; were it not, there is nobody to tell.
+        let _ = self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request);
+    }
+}
+
+fn run(lesson: Arc<Lesson>, requests: &Receiver<Request>, latest: &Mutex<Arc<Snapshot>>, wake: &dyn Fn()) {
+    let mut kernel = Kernel::new(lesson);
+    let mut published = Instant::now();
+    loop {
+        let mut changed = false;
+        // Everything that waits, before the next piece of work; with no work, wait for a request.
+        loop {
+            let request = match requests.try_recv() {
+                Ok(request) => request,
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) if kernel.is_busy() || changed => break,
+                Err(TryRecvError::Empty) => match requests.recv() {
+                    Ok(request) => request,
+                    Err(_) => return,
+                },
+            };
+            match request {
+                Request::Apply(command) => kernel.apply(command),
+                Request::Open(lesson) => kernel = Kernel::new(lesson),
+            }
+            changed = true;
+        }
+        let was_busy = kernel.is_busy();
+        if was_busy && !changed {
+            kernel.advance();
+        }
+        let done = was_busy && !kernel.is_busy();
+        if changed || done || published.elapsed() >= PUBLISH_EVERY {
+            let snapshot = Arc::new(kernel.snapshot());
+            *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+            published = Instant::now();
+            wake();
+        }
+    }
+}

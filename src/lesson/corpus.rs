@@ -1,0 +1,104 @@
+//! Sentences drawn from a lesson's templates.
+
+use rand::RngExt;
+use rand::seq::{IndexedRandom, SliceRandom};
+
+use super::schema::{Ambiguous, Corpus, Group, Topic};
+use super::template::{Piece, pieces};
+use super::vocabulary::slot;
+use crate::numerics::rng::{Generator, Stream, stream};
+
+/// The sentences that training sees. The same for one seed.
+pub fn generate(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<Vec<String>> {
+    let mut rng = stream(seed, Stream::Corpus);
+    let senses = sense_rates(corpus);
+    let draw = Draw { corpus, groups, senses };
+    (0..corpus.sentences).map(|_| draw.sentence(&mut rng)).collect()
+}
+
+struct Draw<'a> {
+    corpus: &'a Corpus,
+    groups: &'a [Group],
+    /// For each slot: words that may take its place, with the probability.
+    senses: Vec<(&'a str, &'a str, f64)>,
+}
+
+impl Draw<'_> {
+    fn sentence(&self, rng: &mut Generator) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut topics: Vec<&Topic> = self.corpus.topics.iter().collect();
+        topics.shuffle(rng);
+        match &self.corpus.join {
+            Some(join) if rng.random_bool(join.share) => {
+                let second = topics.get(1).unwrap_or(&topics[0]);
+                self.clause(topics[0], rng, &mut words);
+                words.extend(join.words.choose(rng).cloned());
+                self.clause(second, rng, &mut words);
+            }
+            _ => self.clause(topics[0], rng, &mut words),
+        }
+        agree_articles(&mut words);
+        words
+    }
+
+    fn clause(&self, topic: &Topic, rng: &mut Generator, words: &mut Vec<String>) {
+        let Some(template) = topic.templates.choose(rng) else { return };
+        for piece in pieces(template).unwrap_or_default() {
+            match piece {
+                Piece::Word(word) => words.push(word),
+                Piece::Slot(name) => words.extend(self.fill(&name, rng)),
+            }
+        }
+    }
+
+    fn fill(&self, name: &str, rng: &mut Generator) -> Option<String> {
+        for &(sense, word, rate) in &self.senses {
+            if sense == name && rng.random_bool(rate) {
+                return Some(word.to_owned());
+            }
+        }
+        slot(name, self.corpus, self.groups)?.words.choose(rng).cloned()
+    }
+}
+
+/// How often each sense's slot is filled with the ambiguous word, so that the word's occurrences
+/// have the shares that the lesson asks for although the slots are not equally frequent.
+fn sense_rates(corpus: &Corpus) -> Vec<(&str, &str, f64)> {
+    let mut rates = Vec::new();
+    for Ambiguous { word, rate, shares } in &corpus.ambiguous {
+        let raw: Vec<f64> = shares
+            .iter()
+            .map(|(group, share)| share / uses_per_sentence(&corpus.topics, group).max(f64::MIN_POSITIVE))
+            .collect();
+        let mean = raw.iter().sum::<f64>() / raw.len().max(1) as f64;
+        let highest = raw.iter().copied().fold(0.0, f64::max);
+        // Scaled to the mean rate that is asked for, but never past certainty.
+        let scale = (rate / mean).min(1.0 / highest);
+        rates.extend(
+            shares
+                .iter()
+                .zip(raw)
+                .map(|((group, _), raw)| (group.as_str(), word.as_str(), (raw * scale).clamp(0.0, 1.0))),
+        );
+    }
+    rates
+}
+
+/// The mean number of times that a sentence of one clause has the slot.
+pub(super) fn uses_per_sentence(topics: &[Topic], slot: &str) -> f64 {
+    let is_slot = |piece: &Piece| matches!(piece, Piece::Slot(name) if name == slot);
+    let in_template =
+        |template: &String| pieces(template).unwrap_or_default().iter().filter(|p| is_slot(p)).count() as f64;
+    let in_topic =
+        |topic: &Topic| topic.templates.iter().map(in_template).sum::<f64>() / topic.templates.len().max(1) as f64;
+    topics.iter().map(in_topic).sum::<f64>() / topics.len().max(1) as f64
+}
+
+/// `a` becomes `an` before a vowel.
+fn agree_articles(words: &mut [String]) {
+    for i in 1..words.len() {
+        if words[i - 1] == "a" && words[i].starts_with(['a', 'e', 'i', 'o', 'u']) {
+            words[i - 1].push('n');
+        }
+    }
+}

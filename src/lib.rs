@@ -1,6 +1,8 @@
 //! attune
 #[cfg(feature = "app")]
 pub mod app;
+pub mod cli;
+pub mod export;
 pub mod kernel;
 pub mod lesson;
 pub mod numerics;

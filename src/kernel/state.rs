@@ -100,6 +100,14 @@ impl Kernel {
         matches!(self.phase, Phase::Embedding(_)) || self.playing
     }
 
+    /// Optimiser steps done.
+    pub fn steps_done(&self) -> usize {
+        match &self.phase {
+            Phase::Embedding(_) => 0,
+            Phase::Ready(ready) => ready.now.training.steps_done(),
+        }
+    }
+
     /// Does the next piece of that work: an epoch of the static vectors, or a few training steps.
     pub fn advance(&mut self) {
         self.revision += 1;

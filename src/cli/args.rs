@@ -1,0 +1,115 @@
+//! What can be asked on the command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+
+/// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
+///
+/// Exit codes: 0 done, 1 the lesson has issues, 2 wrong usage, 3 no display or GPU.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
+    /// The lesson to open; without one, the first in the folder `lessons`.
+    pub lesson: Option<PathBuf>,
+
+    /// The look of the window.
+    #[arg(long, value_enum)]
+    pub theme: Option<ThemeArg>,
+
+    /// The size of the window.
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub size: Option<(u32, u32)>,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Common {
+    /// The seed of every random stream, instead of the lesson's own.
+    #[arg(long, global = true)]
+    pub seed: Option<u64>,
+
+    /// Print results and faults only.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
+    /// Print no colours.
+    #[arg(long = "no-color", global = true, action = ArgAction::SetFalse)]
+    pub color: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Train lessons and verify every claim of them, without a window.
+    Check {
+        #[arg(required = true)]
+        lessons: Vec<PathBuf>,
+        /// Print what each claim measured.
+        #[arg(long, short)]
+        verbose: bool,
+    },
+    /// Print every tensor of a sentence's forward pass as one JSON object.
+    Trace {
+        lesson: PathBuf,
+        /// Words of the lesson's vocabulary; without it, the lesson's first sentence.
+        #[arg(long)]
+        sentence: Option<String>,
+    },
+    /// Draw a lesson to a PNG file, without a display.
+    Render(RenderArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RenderArgs {
+    pub lesson: PathBuf,
+    /// The PNG file to write.
+    #[arg(long, short, value_name = "PNG")]
+    pub output: PathBuf,
+    /// The stage cell to draw; without it, the lesson's first sentence.
+    #[arg(long, value_name = "ID")]
+    pub cell: Option<String>,
+    /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
+    #[arg(long, value_parser = time)]
+    pub time: Option<f32>,
+    #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
+    pub size: (u32, u32),
+    /// Draw the whole window with its panels, not the stage alone.
+    #[arg(long)]
+    pub workspace: bool,
+    #[arg(long, value_enum, default_value = "light")]
+    pub theme: ThemeArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ThemeArg {
+    Light,
+    Dark,
+}
+
+impl ThemeArg {
+    pub fn is_dark(self) -> bool {
+        self == Self::Dark
+    }
+}
+
+/// The smallest and largest picture, in pixels a side.
+const SIDE_MIN: u32 = 16;
+const SIDE_MAX: u32 = 8192;
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || format!("expected WIDTHxHEIGHT in pixels, each from {SIDE_MIN} to {SIDE_MAX}, such as 1280x720");
+    let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
+    let side =
+        |text: &str| text.trim().parse().ok().filter(|side| (SIDE_MIN..=SIDE_MAX).contains(side)).ok_or_else(wrong);
+    Ok((side(width)?, side(height)?))
+}
+
+fn time(text: &str) -> Result<f32, String> {
+    let time = text.parse().ok().filter(|time| (0.0..=1.0).contains(time));
+    time.ok_or_else(|| "expected a number from 0, static, to 1, contextual".to_owned())
+}

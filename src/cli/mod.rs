@@ -1,0 +1,50 @@
+//! The command line.
+
+mod args;
+mod check;
+mod fault;
+mod open;
+mod progress;
+mod render;
+mod trace;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::lesson::{self, Lesson};
+use args::{Action, Args};
+use fault::Fault;
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are answers, not faults. A closed pipe leaves nobody to tell.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(fault::USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    let result = match &args.action {
+        None => open::open(&args),
+        Some(Action::Check { lessons, verbose }) => check::check(lessons, *verbose, &args.common),
+        Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence.as_deref(), &args.common),
+        Some(Action::Render(request)) => render::render(request, &args.common),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            eprint!("{}", fault.text());
+            fault.exit_code()
+        }
+    }
+}
+
+/// Reads a lesson, with the seed of the command line if there is one.
+fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {
+    let mut lesson = lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;
+    lesson.seed = seed.unwrap_or(lesson.seed);
+    Ok(lesson)
+}

@@ -1,0 +1,48 @@
+//! `attune render`: a picture without a display.
+
+use super::args::{Common, RenderArgs};
+use super::fault::Fault;
+
+#[cfg(not(feature = "app"))]
+pub fn render(_: &RenderArgs, _: &Common) -> Result<(), Fault> {
+    Err(Fault::screen("this build draws no pictures; build with the default features"))
+}
+
+#[cfg(feature = "app")]
+pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
+    use std::sync::Arc;
+
+    use crate::app::{AppFault, PictureOptions};
+    use crate::kernel::Command;
+    use crate::lesson::schema::CellKind;
+
+    let lesson = super::read(&request.lesson, common.seed)?;
+    let (mut sentence, mut time) = (0, 1.0);
+    if let Some(id) = &request.cell {
+        let stages = || lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Stage { .. }));
+        let cell = stages().find(|cell| cell.id == *id).ok_or_else(|| {
+            let known: Vec<&str> = stages().map(|cell| cell.id.as_str()).collect();
+            let nearest = crate::lesson::nearest(id, known.iter().copied());
+            let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest:?}?"));
+            Fault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {}{hint}", known.join(", ")))
+        })?;
+        if let CellKind::Stage { sentence: of_cell, time: at_cell, .. } = &cell.kind {
+            (sentence, time) = (*of_cell, *at_cell);
+        }
+    }
+    let mut kernel = super::progress::train(lesson, common);
+    kernel.apply(Command::SelectSentence(sentence));
+    let options = PictureOptions {
+        snapshot: Arc::new(kernel.snapshot()),
+        cell: request.cell.clone(),
+        time: request.time.unwrap_or(time),
+        size: request.size,
+        out: request.output.clone(),
+        workspace: request.workspace,
+        dark: request.theme.is_dark(),
+    };
+    crate::app::render(options).map_err(|fault| match fault {
+        AppFault::Output(text) => Fault::usage(text),
+        fault => Fault::screen(fault),
+    })
+}

@@ -1,0 +1,3 @@
+//! Snapshots as text for other programs.
+
+pub mod trace;

@@ -1,0 +1,152 @@
+//! Every tensor of the forward pass as one JSON object, so that anyone can recompute it.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
+use crate::lesson::schema::Objective;
+use crate::numerics::Matrix;
+use crate::numerics::positions::Positions;
+
+/// The trace of the snapshot's sentence; `None` until there is a model.
+///
+/// A tensor is `{"shape": [rows, cols], "rows": [[…], …]}`; a bias has one row; a masked score, −∞,
+/// is `null`. `config.scale` is the factor on `q · k`, 1 where scores are not scaled.
+pub fn trace(snapshot: &Snapshot) -> Option<String> {
+    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    let trace = Trace {
+        lesson: &snapshot.lesson.id,
+        seed: snapshot.lesson.seed,
+        config: Config::of(snapshot, model),
+        groups: snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words)).collect(),
+        tokens: model.sentence.tokens.iter().map(|token| token.text.as_str()).collect(),
+        vocabulary: &space.vocabulary,
+        r#static: rows(&space.vectors),
+        parameters: Parameters(model),
+        tensors: Tensors { sentence: &model.sentence, space },
+    };
+    serde_json::to_string(&trace).ok()
+}
+
+#[derive(Serialize)]
+struct Trace<'a> {
+    lesson: &'a str,
+    seed: u64,
+    config: Config,
+    groups: std::collections::BTreeMap<&'a str, &'a Vec<String>>,
+    tokens: Vec<&'a str>,
+    vocabulary: &'a [String],
+    r#static: Vec<&'a [f32]>,
+    parameters: Parameters<'a>,
+    tensors: Tensors<'a>,
+}
+
+#[derive(Serialize)]
+struct Config {
+    heads: usize,
+    width: usize,
+    d_k: usize,
+    d_v: usize,
+    bias: bool,
+    scale: f64,
+    mask: &'static str,
+    residual: bool,
+    norm: &'static str,
+    positions: &'static str,
+    max_tokens: usize,
+    objective: &'static str,
+    steps_trained: usize,
+}
+
+impl Config {
+    fn of(snapshot: &Snapshot, model: &ModelSnapshot) -> Self {
+        let config = &model.config;
+        Self {
+            heads: config.heads,
+            width: config.width,
+            d_k: config.key_width,
+            d_v: config.value_width,
+            bias: config.bias,
+            scale: config.score_scale(),
+            mask: if config.causal { "causal" } else { "none" },
+            residual: config.residual,
+            norm: "none",
+            positions: match config.positions {
+                Positions::None => "none",
+                Positions::Sinusoidal => "sinusoidal",
+                Positions::Learned => "learned",
+            },
+            max_tokens: config.max_tokens,
+            objective: match snapshot.lesson.model.objective {
+                Objective::MaskedWord { .. } => "masked word",
+                Objective::NextWord => "next word",
+            },
+            steps_trained: model.training.progress.done,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Tensor<Rows: Serialize> {
+    shape: Vec<usize>,
+    rows: Rows,
+}
+
+fn rows(matrix: &Matrix<f32>) -> Vec<&[f32]> {
+    (0..matrix.rows()).map(|i| matrix.row(i)).collect()
+}
+
+fn tensor(matrix: &Matrix<f32>) -> Tensor<Vec<&[f32]>> {
+    Tensor { shape: vec![matrix.rows(), matrix.cols()], rows: rows(matrix) }
+}
+
+/// By symbol, in the order of the model.
+struct Parameters<'a>(&'a ModelSnapshot);
+
+impl Serialize for Parameters<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (spec, values) in self.0.parameters.tensors() {
+            let rows: Vec<&[f32]> = values.chunks_exact(spec.cols).collect();
+            map.serialize_entry(spec.name.symbol(), &Tensor { shape: vec![spec.rows, spec.cols], rows })?;
+        }
+        map.end()
+    }
+}
+
+struct Tensors<'a> {
+    sentence: &'a SentenceSnapshot,
+    space: &'a StaticSpace,
+}
+
+impl Serialize for Tensors<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { sentence, space } = self;
+        let activations = &sentence.activations;
+        let tokens = sentence.tokens.len();
+        let mut map = serializer.serialize_map(None)?;
+        let embedded: Vec<&[f32]> = sentence.tokens.iter().map(|token| space.vectors.row(token.word)).collect();
+        map.serialize_entry("E[tokens]", &Tensor { shape: vec![tokens, space.vectors.cols()], rows: embedded })?;
+        map.serialize_entry("X", &tensor(&activations.input))?;
+        for (h, head) in activations.heads.iter().enumerate() {
+            let named = [
+                ("Q", &head.query),
+                ("K", &head.key),
+                ("V", &head.value),
+                ("scores", &head.scores),
+                ("weights", &head.weights),
+                ("mix", &head.mix),
+            ];
+            for (name, matrix) in named {
+                map.serialize_entry(&format!("{name}[{h}]"), &tensor(matrix))?;
+            }
+            let terms: Vec<Vec<&[f32]>> = (0..tokens)
+                .map(|query| (0..tokens).map(|key| sentence.contributions.term(h, query, key)).collect())
+                .collect();
+            let shape = vec![tokens, tokens, activations.output.cols()];
+            map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
+        }
+        map.serialize_entry("output", &tensor(&activations.output))?;
+        map.end()
+    }
+}

@@ -102,8 +102,10 @@ fn numerics_is_pure() {
 /// Colours have one home, so that a theme can be read and changed in one place.
 #[test]
 fn colours_live_in_the_theme() {
-    let sources: Vec<_> =
-        sources(&src("app")).into_iter().filter(|(path, _)| !path.components().any(|c| c.as_os_str() == "theme.rs")).collect();
+    let sources: Vec<_> = sources(&src("app"))
+        .into_iter()
+        .filter(|(path, _)| !path.components().any(|c| c.as_os_str() == "theme.rs"))
+        .collect();
     for literal in ["Color32::from_rgb", "Color32::from_gray", "Color::srgb", "Color32::from_hex"] {
         let found = lines_with(&sources, literal);
         assert!(found.is_empty(), "a colour outside the theme:\n{}", found.join("\n"));

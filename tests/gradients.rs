@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::numerics::Matrix;
 use attune::numerics::adam::{Adam, AdamConfig};
 use attune::numerics::attention::{
     AttentionCache, AttentionConfig, AttentionScratch, Rows, attention_backward, attention_forward,
@@ -14,7 +15,6 @@ use attune::numerics::positions::Positions;
 use attune::numerics::rng::{Generator, Stream, stream};
 use attune::numerics::softmax::{softmax_backward, softmax_forward};
 use attune::numerics::vectors::dot;
-use attune::numerics::Matrix;
 use rand::RngExt;
 
 /// Step of the central difference: its error is of the order of the square.

@@ -1,1 +1,83 @@
-//! The window.
+//! The window and the rendered picture: the only folder that names Bevy or egui.
+//!
+//! | file | job |
+//! |---|---|
+//! | [`window`], [`picture`] | the two ways in: [`run`] and [`render`] |
+//! | [`bridge`] | snapshots in, commands out |
+//! | [`source`] | the lesson file, watched |
+//! | [`ui`] | the egui systems that put panels and stage on the screen |
+//! | [`panels`] | one file a panel; they name egui, never Bevy |
+//! | [`stage`] | the 3D view |
+//! | [`view_state`], [`shortcuts`], [`pace`] | what the viewer chooses, the keys, when to draw |
+//! | [`theme`], [`fonts`], [`blending`] | every colour, size, duration and face; soft edges |
+//!
+//! Panels and stage never import each other; [`ui`] hands the stage to the dock as a closure.
+
+pub mod blending;
+pub mod bridge;
+pub mod fault;
+pub mod fonts;
+pub mod gpu;
+pub mod pace;
+pub mod panels;
+pub mod picture;
+pub mod shortcuts;
+pub mod source;
+pub mod stage;
+pub mod theme;
+pub mod ui;
+pub mod view_state;
+pub mod window;
+
+pub use fault::AppFault;
+pub use picture::{PictureOptions, render};
+pub use window::{WindowOptions, run};
+
+use bevy::prelude::*;
+use bevy_egui::{EguiPlugin, EguiPrimaryContextPass};
+
+/// What happens in a frame, in this order. The egui pass lies between the two schedules.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AppSystems {
+    /// `Update`: lesson file and snapshot become models.
+    Receive,
+    /// `Update`: time passes for glides and the camera.
+    Advance,
+    /// `Last`: what the panels asked for goes to the kernel.
+    Send,
+    /// `Last`: the stage's next frame.
+    BuildStage,
+    /// `Last`: how soon the next frame comes.
+    Pace,
+}
+
+/// Everything that window and picture share.
+pub fn plugin(app: &mut App) {
+    app.add_plugins((EguiPlugin::default(), blending::plugin, stage::plugin))
+        .init_resource::<bridge::Link>()
+        .init_resource::<bridge::LatestSnapshot>()
+        .init_resource::<bridge::Models>()
+        .init_resource::<bridge::Outbox>()
+        .init_resource::<source::LessonIssues>()
+        .init_resource::<view_state::ViewState>()
+        .init_resource::<ui::Desk>()
+        .configure_sets(Update, (AppSystems::Receive, AppSystems::Advance).chain())
+        .configure_sets(Last, (AppSystems::Send, AppSystems::BuildStage, AppSystems::Pace).chain())
+        .add_systems(
+            Update,
+            (
+                (source::reload, bridge::receive).chain().in_set(AppSystems::Receive),
+                stage::frame::advance.in_set(AppSystems::Advance),
+                ui::dress,
+            ),
+        )
+        .add_systems(EguiPrimaryContextPass, ui::workspace)
+        .add_systems(
+            Last,
+            (
+                bridge::send.in_set(AppSystems::Send),
+                (stage::frame::resize, stage::frame::build).chain().in_set(AppSystems::BuildStage),
+                pace::pace.in_set(AppSystems::Pace),
+            ),
+        );
+}

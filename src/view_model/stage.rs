@@ -1,6 +1,6 @@
 //! The points of the stage, in the lesson's one basis.
 
-use crate::kernel::snapshot::Snapshot;
+use crate::kernel::snapshot::{Neighbour, Snapshot};
 use crate::numerics::Matrix;
 
 /// Everything the 3D view draws.
@@ -10,6 +10,8 @@ pub struct StageModel {
     pub words: Vec<WordPoint>,
     /// The current sentence, each token on its way from static to contextual.
     pub tokens: Vec<TokenPoint>,
+    /// Names of the lesson's groups, in the order of their colours.
+    pub groups: Vec<String>,
     /// What the three axes are, in words, with their share of the variance.
     pub axes: [AxisLabel; 3],
     /// Share of the variance that the three axes show together.
@@ -42,6 +44,9 @@ pub struct TokenPoint {
     pub end: [f32; 3],
     /// Contextual position with the trained weights: where `end` was before weights were turned.
     pub trained_end: [f32; 3],
+    /// The nearest other word by cosine in the true space, of the static vector and of the output.
+    pub static_nearest: Option<(String, f32)>,
+    pub contextual_nearest: Option<(String, f32)>,
 }
 
 impl TokenPoint {
@@ -99,6 +104,8 @@ impl StageModel {
                     start: row3(&sentence.start, i),
                     end: row3(&sentence.end, i),
                     trained_end: row3(&sentence.trained_end, i),
+                    static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
+                    contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
                 })
                 .collect()
         });
@@ -106,11 +113,16 @@ impl StageModel {
         Some(StageModel {
             words,
             tokens: tokens.unwrap_or_default(),
+            groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: std::array::from_fn(|axis| AxisLabel { name: format!("PC{}", axis + 1), variance: variance[axis] }),
             explained: variance.iter().sum(),
             radius,
         })
     }
+}
+
+fn nearest(vocabulary: &[String], neighbours: &[Neighbour]) -> Option<(String, f32)> {
+    neighbours.first().map(|neighbour| (vocabulary[neighbour.word].clone(), neighbour.cosine))
 }
 
 fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {

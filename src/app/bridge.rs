@@ -1,0 +1,84 @@
+//! Between the kernel's thread and the window: the latest snapshot comes in, commands go out.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+
+use crate::kernel::command::Command as KernelCommand;
+use crate::kernel::snapshot::Snapshot;
+use crate::kernel::worker::Worker;
+use crate::view_model::attention::AttentionModel;
+use crate::view_model::heads::HeadsModel;
+use crate::view_model::notebook::NotebookModel;
+use crate::view_model::stage::StageModel;
+use crate::view_model::training::TrainingModel;
+use crate::view_model::weights::WeightsModel;
+
+use super::view_state::ViewState;
+
+/// The kernel's thread; absent until a lesson loads, and in a picture.
+#[derive(Resource, Default)]
+pub struct Link(pub Option<Worker>);
+
+/// What the window shows.
+#[derive(Resource, Default)]
+pub struct LatestSnapshot(pub Option<Arc<Snapshot>>);
+
+/// Commands that the panels gave and the kernel has not seen.
+#[derive(Resource, Default)]
+pub struct Outbox(pub Vec<KernelCommand>);
+
+/// What each panel and the stage shows: rebuilt only when the snapshot changes.
+#[derive(Resource, Default)]
+pub struct Models {
+    pub notebook: Option<NotebookModel>,
+    /// The same `Arc` as long as the scene is the same, so that nothing is uploaded twice.
+    pub stage: Option<Arc<StageModel>>,
+    pub attention: Option<AttentionModel>,
+    pub heads: Option<HeadsModel>,
+    pub weights: Option<WeightsModel>,
+    pub training: Option<TrainingModel>,
+}
+
+impl Models {
+    fn rebuild(&mut self, snapshot: &Snapshot) {
+        let stage = StageModel::of(snapshot);
+        if self.stage.as_deref() != stage.as_ref() {
+            self.stage = stage.map(Arc::new);
+        }
+        self.notebook = Some(NotebookModel::of(snapshot));
+        self.attention = AttentionModel::of(snapshot);
+        self.heads = HeadsModel::of(snapshot);
+        self.weights = WeightsModel::of(snapshot);
+        self.training = Some(TrainingModel::of(snapshot));
+    }
+}
+
+/// Takes the newest snapshot, if there is one.
+pub fn receive(link: Res<Link>, mut latest: ResMut<LatestSnapshot>, mut models: ResMut<Models>, mut view: ResMut<ViewState>) {
+    let Some(worker) = &link.0 else { return };
+    let snapshot = worker.latest();
+    if latest.0.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {
+        return;
+    }
+    show(snapshot, &mut latest, &mut models, &mut view);
+}
+
+/// Makes `snapshot` what the window shows.
+pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut Models, view: &mut ViewState) {
+    models.rebuild(&snapshot);
+    view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+    latest.0 = Some(snapshot);
+}
+
+/// Sends what the panels asked for.
+pub fn send(link: Res<Link>, mut outbox: ResMut<Outbox>) {
+    if outbox.0.is_empty() {
+        return;
+    }
+    for command in outbox.0.drain(..) {
+        if let Some(worker) = &link.0 {
+            worker.send(command);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The faces of the app, compiled in, so that a lesson looks the same everywhere and ᵀ, ℝ and ∇ are there.
+
+use std::sync::Arc;
+
+use egui::{FontData, FontDefinitions, FontFamily};
+
+use super::theme;
+
+const BODY: &str = "Inter";
+const STRONG: &str = "Inter SemiBold";
+const NUMBERS: &str = "JetBrains Mono";
+/// What the others lack: ᵀ ℝ ∈ ∇ ⊙ ⟨ ⟩
+const SYMBOLS: &str = "DejaVu Sans";
+
+pub fn definitions() -> FontDefinitions {
+    let mut fonts = FontDefinitions::empty();
+    let faces: [(&str, &'static [u8]); 4] = [
+        (BODY, include_bytes!("../../assets/fonts/Inter-Regular.otf")),
+        (STRONG, include_bytes!("../../assets/fonts/Inter-SemiBold.otf")),
+        (NUMBERS, include_bytes!("../../assets/fonts/JetBrainsMono-Regular.ttf")),
+        (SYMBOLS, include_bytes!("../../assets/fonts/DejaVuSans-Symbols.ttf")),
+    ];
+    for (name, bytes) in faces {
+        fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+    }
+    let families = [
+        (FontFamily::Proportional, [BODY, SYMBOLS]),
+        (FontFamily::Monospace, [NUMBERS, SYMBOLS]),
+        (theme::strong_family(), [STRONG, SYMBOLS]),
+    ];
+    for (family, names) in families {
+        fonts.families.insert(family, names.map(str::to_owned).to_vec());
+    }
+    fonts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every symbol of the lessons has a glyph in every family.
+    #[test]
+    fn faces_have_the_symbols_of_attention() {
+        const SYMBOLS: &str = "ᵀℝₖ→∈∇⊙⟨⟩₁₂√Σα·×‖≈↶↷↺▶";
+        let ctx = egui::Context::default();
+        ctx.set_fonts(definitions());
+        ctx.run_ui(egui::RawInput::default(), |_| {}).textures_delta.clear();
+        let families = [FontFamily::Proportional, FontFamily::Monospace, theme::strong_family()];
+        for family in families {
+            let id = egui::FontId::new(theme::size::BODY, family);
+            for symbol in SYMBOLS.chars() {
+                assert!(ctx.fonts_mut(|fonts| fonts.has_glyph(&id, symbol)), "{symbol} is missing in {id:?}");
+            }
+        }
+    }
+}

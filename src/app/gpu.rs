@@ -1,0 +1,35 @@
+//! The graphics adapter, asked for once, before any window, so that its absence is an error and not a panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bevy::render::renderer::initialize_renderer;
+use bevy::render::settings::{Backends, RenderCreation, RenderResources, WgpuSettings};
+use bevy::tasks::block_on;
+
+use super::fault::AppFault;
+
+/// The renderer, ready to be handed to Bevy's plugin.
+///
+/// Vulkan, Metal and DirectX first: looking for OpenGL takes time and writes to the terminal.
+pub fn open() -> Result<RenderCreation, AppFault> {
+    let chosen = Backends::from_env();
+    let tries = chosen.map_or([Backends::PRIMARY, Backends::all()], |backends| [backends, backends]);
+    open_with(tries[0]).or_else(|_| open_with(tries[1])).map(RenderCreation::Manual).map_err(AppFault::NoGpu)
+}
+
+fn open_with(backends: Backends) -> Result<RenderResources, String> {
+    let settings = WgpuSettings { backends: Some(backends), ..WgpuSettings::default() };
+    quietly(|| block_on(initialize_renderer(backends, None, &settings)))
+}
+
+/// Runs `work`, whose panic becomes its message: for libraries that panic where they could return an error.
+pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(hook);
+    result.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        text.unwrap_or("unknown").lines().next().unwrap_or("unknown").to_owned()
+    })
+}

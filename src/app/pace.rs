@@ -1,0 +1,38 @@
+//! When the window draws: continuously while something moves, and not at all while nothing does.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy::time::Real;
+use bevy::window::WindowEvent;
+use bevy::winit::{UpdateMode, WinitSettings};
+
+use super::stage::frame::StageTab;
+use super::theme::motion;
+use super::view_state::ViewState;
+
+/// Sets how winit runs until the next frame. Snapshots wake it by themselves.
+pub fn pace(
+    time: Res<Time<Real>>,
+    view: Res<ViewState>,
+    tab: Res<StageTab>,
+    mut events: MessageReader<WindowEvent>,
+    mut last_input: Local<f32>,
+    settings: Option<ResMut<WinitSettings>>,
+) {
+    let Some(mut settings) = settings else { return };
+    let now = time.elapsed_secs();
+    if events.read().count() > 0 {
+        *last_input = now;
+    }
+    let moves = view.is_gliding() || tab.rig.is_moving() || tab.is_settling() || view.home_requested;
+    let mode = mode(moves || now - *last_input < motion::AFTER_INPUT);
+    if settings.focused_mode != mode {
+        settings.focused_mode = mode;
+        settings.unfocused_mode = mode;
+    }
+}
+
+fn mode(busy: bool) -> UpdateMode {
+    if busy { UpdateMode::Continuous } else { UpdateMode::reactive_low_power(Duration::from_secs_f32(motion::LONG_WAIT)) }
+}

@@ -1,0 +1,146 @@
+//! The attention panel: one heat map a head; rows are queries, columns are keys.
+
+use egui::{Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, epaint::TextShape};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::command::Command;
+use crate::view_model::attention::{AttentionModel, HeadMap};
+
+use super::heat::Heat;
+
+/// Keys are written on a slant above their columns.
+const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
+
+pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, view: &mut ViewState) -> Vec<Command> {
+    ui.weak("Each row is a query and sums to 1; each column is a key.");
+    ui.add_space(size::GAP_TIGHT);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        let beside = heads_beside(ui, model);
+        for row in model.heads.chunks(beside) {
+            ui.columns(beside, |columns| {
+                for (ui, map) in columns.iter_mut().zip(row) {
+                    ui.push_id(map.head, |ui| head_ui(ui, model, map, view));
+                }
+            });
+            ui.add_space(size::GAP_WIDE);
+        }
+    });
+    // What is shown is a choice of the viewer: nothing goes to the kernel.
+    Vec::new()
+}
+
+/// How many heads fit beside each other with a number in every cell.
+fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
+    let widest = model.tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
+    let width = 2.0 * widest + size::GAP + model.tokens.len() as f32 * size::CELL_WITH_NUMBER;
+    ((ui.available_width() / width) as usize).clamp(1, model.heads.len().max(1))
+}
+
+fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let off = if map.enabled { "" } else { "  · out of the sum" };
+    ui.label(RichText::new(format!("Head {}{off}", map.head + 1)).font(theme::strong(size::BODY)).color(palette.head(map.head)));
+    let layout = Layout::of(ui, &model.tokens);
+    let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
+    let heat = Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: model.tokens.len(), cols: model.tokens.len() };
+    let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
+    paint(ui, model, map, &heat, view.query, palette);
+    queries_ui(ui, model, map, &heat, rect.left(), view);
+    hover_and_click(&response, model, map, &heat, view);
+}
+
+/// Room for the labels and the size of a cell.
+struct Layout {
+    size: Vec2,
+    offset: Vec2,
+    cell: f32,
+}
+
+impl Layout {
+    fn of(ui: &Ui, tokens: &[String]) -> Layout {
+        let widest = tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
+        let left = widest + size::GAP;
+        let height = widest * SLANT.sin().abs() + size::LABEL;
+        // The last key's label leans out to the right.
+        let lean = tokens.last().map_or(0.0, |token| text_width(ui, token) * SLANT.cos());
+        let count = tokens.len().max(1) as f32;
+        let cell = ((ui.available_width() - left - lean) / count).clamp(size::CELL_MIN, size::CELL_MAX).floor();
+        Layout { size: Vec2::new(left + count * cell + lean, height + count * cell), offset: Vec2::new(left, height), cell }
+    }
+}
+
+fn text_width(ui: &Ui, text: &str) -> f32 {
+    ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
+}
+
+fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
+    const OFF: f32 = 0.35;
+    let painter = ui.painter();
+    for (row, weights) in map.weights.iter().enumerate() {
+        for (col, weight) in weights.iter().enumerate() {
+            let fill = palette.weight(map.head, *weight);
+            let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
+            heat.paint_cell(painter, row, col, fill);
+            heat.paint_number(painter, row, col, short(*weight), fill, palette);
+        }
+    }
+    for (col, token) in model.tokens.iter().enumerate() {
+        let galley = painter.layout_no_wrap(token.clone(), theme::plain(size::LABEL), palette.ink_soft);
+        let foot = heat.cell_rect(0, col).center_top() - Vec2::new(galley.size().y / 2.0, size::GAP_TIGHT);
+        painter.add(TextShape::new(turned(foot, galley.size().y), galley, palette.ink_soft).with_angle(SLANT));
+    }
+    if let Some(row) = query.filter(|row| *row < heat.rows) {
+        heat.outline(painter, heat.row_rect(row), palette.accent);
+    }
+}
+
+/// Where the corner of a slanted line goes so that the middle of its left edge stands at `foot`.
+fn turned(foot: Pos2, height: f32) -> Pos2 {
+    foot + Vec2::new(height / 2.0 * SLANT.sin(), -height / 2.0 * SLANT.cos()) + Vec2::new(height / 2.0, 0.0)
+}
+
+/// `.62`, so that it fits in a cell.
+fn short(weight: f32) -> String {
+    let text = format!("{weight:.2}");
+    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+}
+
+/// The row labels are buttons: each selects its query.
+fn queries_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, left: f32, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for (row, token) in model.tokens.iter().enumerate() {
+        let cell = heat.cell_rect(row, 0);
+        let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));
+        let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
+        let name = format!("Query {token} in head {}", map.head + 1);
+        response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, view.query == Some(row), &name));
+        let ink = match (view.query == Some(row), response.hovered()) {
+            (true, _) => palette.accent,
+            (_, true) => palette.ink,
+            _ => palette.ink_soft,
+        };
+        let font = if view.query == Some(row) { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
+        let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
+        ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
+        if response.on_hover_text(format!("Light the row of {token}")).clicked() {
+            toggle(&mut view.query, row);
+        }
+    }
+}
+
+fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut ViewState) {
+    let cell = response.hover_pos().and_then(|pointer| heat.at(pointer));
+    let Some((query, key)) = cell else { return };
+    if response.clicked() {
+        view.query = Some(query);
+    }
+    response.clone().on_hover_ui_at_pointer(|ui| {
+        ui.label(model.say(map.head, query, key));
+        ui.weak(format!("The row sums to {:.4}.", map.weights[query].iter().sum::<f32>()));
+    });
+}
+
+fn toggle(query: &mut Option<usize>, row: usize) {
+    *query = if *query == Some(row) { None } else { Some(row) };
+}

@@ -1,0 +1,204 @@
+//! The workspace: the bar on top, the panels in a dock, the stage in their middle.
+
+use egui::{CornerRadius, Frame, Margin, Stroke, Ui, WidgetText};
+use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::command::Command;
+use crate::view_model::attention::AttentionModel;
+use crate::view_model::heads::HeadsModel;
+use crate::view_model::notebook::NotebookModel;
+use crate::view_model::training::TrainingModel;
+use crate::view_model::weights::WeightsModel;
+
+use super::attention::attention_ui;
+use super::faults::{fault_page_ui, fault_strip_ui};
+use super::heads::heads_ui;
+use super::key_sheet::key_sheet_ui;
+use super::notebook::{NotebookUiState, notebook_ui};
+use super::top_bar::{TopBarUiState, top_bar_ui};
+use super::training::{TrainingUiState, training_ui};
+use super::waiting_ui;
+use super::weights::{WeightsUiState, weights_ui};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PanelId {
+    Notebook,
+    Stage,
+    Attention,
+    Heads,
+    Weights,
+    Training,
+}
+
+impl PanelId {
+    fn title(self) -> &'static str {
+        match self {
+            PanelId::Notebook => "Notebook",
+            PanelId::Stage => "Stage",
+            PanelId::Attention => "Attention",
+            PanelId::Heads => "Heads",
+            PanelId::Weights => "Weights",
+            PanelId::Training => "Training",
+        }
+    }
+}
+
+/// What every panel shows; absent while the kernel is not that far.
+#[derive(Clone, Copy, Default)]
+pub struct WorkspaceModel<'a> {
+    pub notebook: Option<&'a NotebookModel>,
+    pub attention: Option<&'a AttentionModel>,
+    pub heads: Option<&'a HeadsModel>,
+    pub weights: Option<&'a WeightsModel>,
+    pub training: Option<&'a TrainingModel>,
+}
+
+/// Where the panels lie, and what each remembers.
+pub struct Workspace {
+    dock: DockState<PanelId>,
+    top_bar: TopBarUiState,
+    notebook: NotebookUiState,
+    weights: WeightsUiState,
+    training: TrainingUiState,
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        let mut dock = DockState::new(vec![PanelId::Stage]);
+        let tree = dock.main_surface_mut();
+        let [stage, _] = tree.split_left(NodeIndex::root(), size::NOTEBOOK_SHARE, vec![PanelId::Notebook]);
+        let [_, side] = tree.split_right(stage, 1.0 - size::SIDE_SHARE, vec![PanelId::Attention, PanelId::Heads]);
+        tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Training]);
+        Workspace {
+            dock,
+            top_bar: TopBarUiState::default(),
+            notebook: NotebookUiState::default(),
+            weights: WeightsUiState::default(),
+            training: TrainingUiState::default(),
+        }
+    }
+}
+
+/// Draws the stage into its tab.
+pub type StageUi<'a> = dyn FnMut(&mut Ui, &mut ViewState) + 'a;
+
+/// The whole window. `issues` are those of the lesson file as it was last saved.
+pub fn workspace_ui(
+    ui: &mut Ui,
+    model: &WorkspaceModel,
+    issues: &mut Vec<String>,
+    workspace: &mut Workspace,
+    view: &mut ViewState,
+    stage: &mut StageUi,
+) -> Vec<Command> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut commands = Vec::new();
+    let Some(notebook) = model.notebook else {
+        fault_page_ui(ui, issues);
+        return commands;
+    };
+    let Workspace { dock, top_bar, notebook: notebook_state, weights, training } = workspace;
+    let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
+    egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
+        commands.extend(top_bar_ui(ui, notebook, model.weights, top_bar, view));
+    });
+    fault_strip_ui(ui, issues, notebook.notice.as_deref());
+    let mut tabs = Tabs { model, notebook_state, weights_state: weights, training_state: training, view, stage, commands: &mut commands };
+    DockArea::new(dock)
+        .style(dock_style(ui, palette))
+        .show_close_buttons(false)
+        .show_leaf_close_all_buttons(false)
+        .show_leaf_collapse_buttons(false)
+        .show_inside(ui, &mut tabs);
+    key_sheet_ui(ui.ctx(), view);
+    commands
+}
+
+struct Tabs<'a, 'b> {
+    model: &'a WorkspaceModel<'a>,
+    notebook_state: &'a mut NotebookUiState,
+    weights_state: &'a mut WeightsUiState,
+    training_state: &'a mut TrainingUiState,
+    view: &'a mut ViewState,
+    stage: &'a mut StageUi<'b>,
+    commands: &'a mut Vec<Command>,
+}
+
+impl TabViewer for Tabs<'_, '_> {
+    type Tab = PanelId;
+
+    fn id(&mut self, tab: &mut PanelId) -> egui::Id {
+        egui::Id::new(*tab)
+    }
+
+    fn title(&mut self, tab: &mut PanelId) -> WidgetText {
+        tab.title().into()
+    }
+
+    fn is_closeable(&self, _tab: &PanelId) -> bool {
+        false
+    }
+
+    fn scroll_bars(&self, _tab: &PanelId) -> [bool; 2] {
+        [false, false]
+    }
+
+    fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
+        let WorkspaceModel { notebook, attention, heads, weights, training } = *self.model;
+        if *tab == PanelId::Stage {
+            (self.stage)(ui, self.view);
+            return;
+        }
+        Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::PANEL_MARGIN)).show(ui, |ui| {
+            let commands = match (tab, notebook, attention, heads, weights, training) {
+                (PanelId::Notebook, Some(model), ..) => notebook_ui(ui, model, self.notebook_state, self.view),
+                (PanelId::Attention, _, Some(model), ..) => attention_ui(ui, model, self.view),
+                (PanelId::Heads, _, _, Some(model), ..) => heads_ui(ui, model, self.view),
+                (PanelId::Weights, _, _, _, Some(model), _) => weights_ui(ui, model, self.weights_state),
+                (PanelId::Training, .., Some(model)) => training_ui(ui, model, self.training_state),
+                _ => {
+                    waiting_ui(ui, "The static vectors are being trained …");
+                    Vec::new()
+                }
+            };
+            self.commands.extend(commands);
+        });
+    }
+}
+
+/// Quiet tabs: no outlines, one hairline between panels, the accent only under the pointer.
+fn dock_style(ui: &Ui, palette: &Palette) -> Style {
+    let mut style = Style::from_egui(ui.style());
+    style.main_surface_border_stroke = Stroke::NONE;
+    style.separator.width = size::HAIRLINE;
+    style.separator.color_idle = palette.line;
+    style.separator.color_hovered = palette.accent;
+    style.separator.color_dragged = palette.accent;
+    style.tab_bar.bg_fill = palette.surface;
+    style.tab_bar.height = size::TAB_HEIGHT;
+    style.tab_bar.hline_color = palette.line;
+    style.tab_bar.corner_radius = CornerRadius::ZERO;
+    style.tab.hline_below_active_tab_name = true;
+    style.tab.tab_body.inner_margin = Margin::ZERO;
+    style.tab.tab_body.stroke = Stroke::NONE;
+    style.tab.tab_body.corner_radius = CornerRadius::ZERO;
+    style.tab.tab_body.bg_fill = palette.surface;
+    let looks = [
+        (&mut style.tab.active, palette.ink),
+        (&mut style.tab.focused, palette.ink),
+        (&mut style.tab.inactive, palette.ink_faint),
+        (&mut style.tab.hovered, palette.accent),
+        (&mut style.tab.inactive_with_kb_focus, palette.accent),
+        (&mut style.tab.active_with_kb_focus, palette.accent),
+        (&mut style.tab.focused_with_kb_focus, palette.accent),
+    ];
+    for (look, ink) in looks {
+        look.outline_color = theme::CLEAR;
+        look.bg_fill = palette.surface;
+        look.text_color = ink;
+        look.corner_radius = CornerRadius::ZERO;
+    }
+    style
+}

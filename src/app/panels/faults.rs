@@ -1,0 +1,60 @@
+//! What is wrong with the lesson file: a page while there is no lesson, a strip while the last good one stays.
+
+use egui::{Frame, Margin, RichText, ScrollArea, Ui};
+
+use crate::app::theme::{self, Palette, size};
+
+/// Every issue, to be read, copied and mended; the lesson opens as soon as the file is saved without one.
+pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) {
+    const MARGIN: i8 = 48;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    Frame::new().fill(palette.surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
+        ui.set_min_size(ui.available_size());
+        if issues.is_empty() {
+            ui.weak("Opening the lesson …");
+            return;
+        }
+        let count = if issues.len() == 1 { "an issue".to_owned() } else { format!("{} issues", issues.len()) };
+        ui.label(RichText::new(format!("The lesson has {count}")).font(theme::strong(size::HEADING)));
+        ui.weak("Mend the file and save it: it is read again by itself.");
+        ui.add_space(size::GAP_WIDE);
+        issue_list_ui(ui, issues);
+    });
+}
+
+/// Above the panels, until it is dismissed or the file is saved again.
+pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>, notice: Option<&str>) {
+    const MOST: f32 = 150.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let frame = Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
+    if let Some(notice) = notice {
+        egui::Panel::top("notice").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.label(RichText::new(notice).color(palette.warn));
+        });
+    }
+    if issues.is_empty() {
+        return;
+    }
+    egui::Panel::top("issues").frame(frame).show_separator_line(false).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("The file as it was last saved has issues; the last good lesson stays.").color(palette.error));
+            if ui.button("Dismiss").on_hover_text("Hide this until the file is saved again").clicked() {
+                issues.clear();
+            }
+        });
+        ui.scope(|ui| {
+            ui.set_max_height(MOST);
+            issue_list_ui(ui, issues);
+        });
+    });
+}
+
+fn issue_list_ui(ui: &mut Ui, issues: &[String]) {
+    ScrollArea::both().id_salt("issues").auto_shrink([false, true]).show(ui, |ui| {
+        for issue in issues {
+            let text = RichText::new(issue).monospace();
+            ui.add(egui::Label::new(text).selectable(true).extend());
+            ui.add_space(size::GAP);
+        }
+    });
+}

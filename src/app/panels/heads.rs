@@ -1,0 +1,81 @@
+//! The heads panel: what each head adds to the selected token, and whether it takes part.
+
+use egui::{RichText, ScrollArea, Sense, Ui, Vec2};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::command::Command;
+use crate::view_model::heads::{HeadRow, HeadsModel};
+
+pub fn heads_ui(ui: &mut Ui, model: &HeadsModel, view: &mut ViewState) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let query = view.query.filter(|query| *query < model.tokens.len());
+    match query {
+        Some(query) => ui.label(format!("What each head adds to {}", model.tokens[query])),
+        None => ui.weak("Select a token, on the stage or in a row of attention, to see what each head adds to it."),
+    };
+    ui.add_space(size::GAP);
+    let longest = query.map_or(0.0, |query| model.heads.iter().map(|head| head.move_length[query]).fold(0.0, f32::max));
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        for head in &model.heads {
+            ui.push_id(head.head, |ui| commands.extend(head_ui(ui, model, head, query, longest)));
+            ui.add_space(size::GAP_WIDE);
+        }
+    });
+    commands
+}
+
+fn head_ui(ui: &mut Ui, model: &HeadsModel, head: &HeadRow, query: Option<usize>, longest: f32) -> Option<Command> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let command = controls_ui(ui, head, palette);
+    if let Some(query) = query {
+        length_ui(ui, head, query, longest, palette);
+        let (key, weight) = head.strongest[query];
+        ui.label(format!("{} looks most at {} ({weight:.3})", model.tokens[query], model.tokens[key]));
+    }
+    let columns = |range: &std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
+    ui.weak(format!(
+        "Columns {} of W_Q and W_K, {} of W_V; rows {} of W_O",
+        columns(&head.key_columns),
+        columns(&head.value_columns),
+        columns(&head.value_columns)
+    ));
+    command
+}
+
+fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command> {
+    let mut command = None;
+    ui.horizontal(|ui| {
+        let (chip, _) = ui.allocate_exact_size(Vec2::splat(size::CHIP), Sense::hover());
+        ui.painter().rect_filled(chip, f32::from(size::RADIUS_SMALL), palette.head(head.head));
+        let name = format!("Head {}", head.head + 1);
+        let mut enabled = head.enabled;
+        let text = RichText::new(&name).font(theme::strong(size::BODY));
+        if ui.checkbox(&mut enabled, text).on_hover_text("Takes part in the sum").changed() {
+            command = Some(Command::SetHeadEnabled { head: head.head, enabled });
+        }
+        let solo = ui.selectable_label(head.solo, "Solo").on_hover_text(format!("Only {name} takes part; again: all do"));
+        solo.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, head.solo, format!("Solo head {}", head.head + 1)));
+        if solo.clicked() {
+            command = Some(Command::SoloHead((!head.solo).then_some(head.head)));
+        }
+    });
+    command
+}
+
+/// The length of what the head adds, as a bar and as a number.
+fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette) {
+    const NUMBER: f32 = 64.0;
+    let length = head.move_length[query];
+    ui.horizontal(|ui| {
+        let width = (ui.available_width() - NUMBER).max(size::CHART_MIN);
+        let (rect, response) = ui.allocate_exact_size(Vec2::new(width, size::BAR), Sense::hover());
+        ui.painter().rect_filled(rect, size::BAR / 2.0, palette.raised);
+        if longest > 0.0 {
+            let filled = rect.with_max_x(rect.left() + rect.width() * (length / longest).clamp(0.0, 1.0));
+            ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.head));
+        }
+        response.on_hover_text("Length of the head's contribution to this token in the true space");
+        ui.monospace(format!("{length:.3}"));
+    });
+}

@@ -1,0 +1,77 @@
+//! The cells of a heat map: where each lies, its fill, its number, and which one the pointer is on.
+
+use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
+
+use crate::app::theme::{self, Palette, size};
+
+/// A grid of square cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heat {
+    pub origin: Pos2,
+    pub cell: f32,
+    pub rows: usize,
+    pub cols: usize,
+}
+
+impl Heat {
+    pub fn size(&self) -> Vec2 {
+        Vec2::new(self.cols as f32, self.rows as f32) * self.cell
+    }
+
+    pub fn rect(&self) -> Rect {
+        Rect::from_min_size(self.origin, self.size())
+    }
+
+    pub fn cell_rect(&self, row: usize, col: usize) -> Rect {
+        let min = self.origin + Vec2::new(col as f32, row as f32) * self.cell;
+        Rect::from_min_size(min, Vec2::splat(self.cell))
+    }
+
+    pub fn row_rect(&self, row: usize) -> Rect {
+        self.cell_rect(row, 0).union(self.cell_rect(row, self.cols.saturating_sub(1)))
+    }
+
+    /// Row and column under `pointer`.
+    pub fn at(&self, pointer: Pos2) -> Option<(usize, usize)> {
+        if !self.rect().contains(pointer) {
+            return None;
+        }
+        let offset = (pointer - self.origin) / self.cell;
+        let (row, col) = (offset.y as usize, offset.x as usize);
+        (row < self.rows && col < self.cols).then_some((row, col))
+    }
+
+    pub fn paint_cell(&self, painter: &Painter, row: usize, col: usize, fill: Color32) {
+        let gap = if self.cell > size::CELL_MIN { size::HAIRLINE / 2.0 } else { 0.0 };
+        painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(self.cell as u8 / 4), fill);
+    }
+
+    /// The number in its cell, if cells are wide enough for numbers.
+    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, text: String, fill: Color32, palette: &Palette) {
+        if self.cell >= size::CELL_WITH_NUMBER {
+            let center = self.cell_rect(row, col).center();
+            painter.text(center, egui::Align2::CENTER_CENTER, text, theme::mono(size::CELL_NUMBER), palette.ink_on(fill));
+        }
+    }
+
+    pub fn outline(&self, painter: &Painter, rect: Rect, color: Color32) {
+        painter.rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(size::OUTLINE, color), StrokeKind::Inside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointer_finds_the_cell_whose_rectangle_it_is_in() {
+        let heat = Heat { origin: Pos2::new(10.0, 20.0), cell: 16.0, rows: 3, cols: 5 };
+        for row in 0..3 {
+            for col in 0..5 {
+                assert_eq!(heat.at(heat.cell_rect(row, col).center()), Some((row, col)));
+            }
+        }
+        assert_eq!(heat.at(Pos2::new(9.0, 20.0)), None);
+        assert_eq!(heat.at(heat.rect().max + Vec2::splat(1.0)), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! The panels: what is seen comes in as a model, what is wanted goes out as commands.
+//!
+//! No panel names a Bevy type, computes a tensor, or advances a clock: the egui pass may run twice.
+
+pub mod attention;
+pub mod dock;
+pub mod faults;
+pub mod figure;
+pub mod heads;
+pub mod heat;
+pub mod key_sheet;
+pub mod notebook;
+pub mod top_bar;
+pub mod training;
+pub mod weights;
+
+use egui::{RichText, Ui};
+
+/// A line in place of a panel that has nothing to show yet.
+pub fn waiting_ui(ui: &mut Ui, what: &str) {
+    ui.centered_and_justified(|ui| ui.weak(what));
+}
+
+/// A small heading within a panel.
+pub fn section(ui: &mut Ui, text: &str) {
+    use super::theme::{self, size};
+    ui.label(RichText::new(text).font(theme::strong(size::BODY)));
+}

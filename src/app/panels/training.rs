@@ -1,0 +1,124 @@
+//! The training panel: the loss, where training stands, and how to drive it.
+
+use std::sync::Arc;
+
+use egui::{ProgressBar, RichText, Ui};
+use egui_plot::{HLine, Line, Plot, PlotPoint, PlotPoints};
+
+use crate::app::shortcuts::play_or_pause;
+use crate::app::theme::{Palette, size};
+use crate::kernel::command::Command;
+use crate::view_model::training::{TrainingModel, TrainingStage};
+
+const SMALL_STEP: usize = 1;
+const LARGE_STEP: usize = 10;
+
+#[derive(Default)]
+pub struct TrainingUiState {
+    log: bool,
+    /// The curve's points, kept until the losses change.
+    curve: Vec<PlotPoint>,
+    curve_of: Option<(Arc<Vec<f32>>, bool)>,
+}
+
+pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState) -> Vec<Command> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    progress_ui(ui, model, palette);
+    let commands = controls_ui(ui, model);
+    state.keep_curve(&model.losses);
+    curve_ui(ui, model, state, palette);
+    ui.weak(&model.honest_label);
+    commands
+}
+
+fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
+    let (share, text) = match model.stage {
+        TrainingStage::Embedding { done, of } => (share(done, of), format!("static vectors: epoch {done} of {of}")),
+        _ => (share(model.step, model.steps), format!("step {} of {}", model.step, model.steps)),
+    };
+    let state = match model.stage {
+        TrainingStage::Embedding { .. } => "learning where words live",
+        TrainingStage::Playing => "training",
+        TrainingStage::Paused => "paused",
+        TrainingStage::Finished => "finished",
+        TrainingStage::Diverged => "stopped: a number was no longer finite",
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(text);
+        let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
+        ui.label(RichText::new(state).color(ink));
+        if let Some(loss) = model.losses.last() {
+            ui.monospace(format!("loss {loss:.4}")).on_hover_text("Mean cross-entropy of the last step, in nats");
+        }
+    });
+    ui.add(ProgressBar::new(share).desired_height(size::BAR / 2.0).fill(palette.accent));
+}
+
+fn share(done: usize, of: usize) -> f32 {
+    done as f32 / of.max(1) as f32
+}
+
+fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let ready = !matches!(model.stage, TrainingStage::Embedding { .. });
+    let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused);
+    ui.horizontal_wrapped(|ui| {
+        let toggle = play_or_pause(model);
+        let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
+        let tip = if name == "Pause" { "Stand still at this step (P)" } else { "Train to the last step (P)" };
+        if ui.add_enabled(toggle.is_some(), egui::Button::new(name)).on_hover_text(tip).clicked() {
+            commands.extend(toggle);
+        }
+        for steps in [SMALL_STEP, LARGE_STEP] {
+            let name = if steps == SMALL_STEP { "Step".to_owned() } else { format!("Step {steps}") };
+            let tip = format!("Train {steps} optimiser step{} and stand still", if steps == SMALL_STEP { "" } else { "s" });
+            if ui.add_enabled(can_step, egui::Button::new(name)).on_hover_text(tip).clicked() {
+                commands.push(Command::Step(steps));
+            }
+        }
+        if ui.add_enabled(ready, egui::Button::new("Reset")).on_hover_text("Back to the same initialisation, at step 0").clicked() {
+            commands.push(Command::ResetTraining);
+        }
+    });
+    commands
+}
+
+impl TrainingUiState {
+    fn keep_curve(&mut self, losses: &Arc<Vec<f32>>) {
+        if self.curve_of.as_ref().is_some_and(|(of, log)| Arc::ptr_eq(of, losses) && *log == self.log) {
+            return;
+        }
+        let log = self.log;
+        let scaled = |loss: f32| if log { f64::from(loss).log10() } else { f64::from(loss) };
+        self.curve = losses.iter().enumerate().map(|(step, loss)| PlotPoint::new(step as f64, scaled(*loss))).collect();
+        self.curve_of = Some((losses.clone(), log));
+    }
+}
+
+fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, palette: &Palette) {
+    const BELOW: f32 = 30.0;
+    ui.horizontal(|ui| {
+        ui.weak("Loss, in nats, by step");
+        ui.checkbox(&mut state.log, "log").on_hover_text("Logarithmic scale");
+    });
+    let log = state.log;
+    let chance = if log { f64::from(model.chance).log10() } else { f64::from(model.chance) };
+    let height = (ui.available_height() - BELOW).clamp(size::CHART_MIN, size::CHART_MAX);
+    let value = move |y: f64| if log { 10f64.powf(y) } else { y };
+    Plot::new("loss")
+        .height(height)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .show_background(false)
+        .include_x(0.0)
+        .include_x(model.steps as f64)
+        .include_y(chance)
+        .include_y(if log { chance - 1.0 } else { 0.0 })
+        .y_axis_formatter(move |mark, _| format!("{:.1}", value(mark.value)))
+        .show(ui, |plot| {
+            plot.hline(HLine::new("chance: ln V", chance).color(palette.ink_faint).style(egui_plot::LineStyle::dashed_loose()));
+            plot.line(Line::new("loss", PlotPoints::Borrowed(&state.curve)).color(palette.accent).width(size::CURVE));
+        });
+}

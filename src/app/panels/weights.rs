@@ -1,0 +1,215 @@
+//! The weights panel: every entry of every tensor is a colour, a slider and a number.
+
+use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
+
+use crate::app::theme::{Palette, size};
+use crate::kernel::command::Command;
+use crate::numerics::params::TensorName;
+use crate::view_model::weights::{TensorModel, WeightsModel};
+
+use super::heat::Heat;
+
+/// Speed of a number under a drag, in units a point.
+const DRAG_SPEED: f64 = 0.01;
+const DECIMALS: usize = 3;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WeightsView {
+    #[default]
+    Map,
+    List,
+}
+
+pub struct WeightsUiState {
+    pub tensor: TensorName,
+    /// Row and column of the entry in hand.
+    pub entry: (usize, usize),
+    pub view: WeightsView,
+}
+
+impl Default for WeightsUiState {
+    fn default() -> Self {
+        WeightsUiState { tensor: TensorName::QueryWeights, entry: (0, 0), view: WeightsView::Map }
+    }
+}
+
+pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) -> Vec<Command> {
+    let mut commands = Vec::new();
+    tensors_ui(ui, model, state);
+    let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == state.tensor).or_else(|| model.tensors.first()) else {
+        return commands;
+    };
+    state.tensor = tensor.name;
+    state.entry = (state.entry.0.min(tensor.rows.saturating_sub(1)), state.entry.1.min(tensor.cols.saturating_sub(1)));
+    commands.extend(resets_ui(ui, model, tensor, state));
+    match state.view {
+        WeightsView::Map => {
+            commands.extend(entry_ui(ui, tensor, state.entry));
+            map_ui(ui, tensor, state);
+        }
+        WeightsView::List => commands.extend(list_ui(ui, tensor)),
+    }
+    commands
+}
+
+/// Matrices first, then what is added to them.
+const ORDER: [TensorName; 10] = [
+    TensorName::QueryWeights,
+    TensorName::KeyWeights,
+    TensorName::ValueWeights,
+    TensorName::OutputWeights,
+    TensorName::QueryBias,
+    TensorName::KeyBias,
+    TensorName::ValueBias,
+    TensorName::OutputBias,
+    TensorName::Positions,
+    TensorName::LogitBias,
+];
+
+fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
+    ui.horizontal_wrapped(|ui| {
+        for name in ORDER {
+            let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == name) else { continue };
+            let text = RichText::new(name.symbol()).monospace();
+            let tip = format!("{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
+            if ui.selectable_label(state.tensor == name, text).on_hover_text(tip).clicked() {
+                state.tensor = name;
+            }
+        }
+    });
+}
+
+fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsUiState) -> Option<Command> {
+    let mut command = None;
+    let (row, col) = state.entry;
+    let symbol = tensor.name.symbol();
+    let turned = |tensor: &TensorModel| tensor.changed > 0;
+    let entry_turned = tensor.values.get(row * tensor.cols + col) != tensor.trained.get(row * tensor.cols + col);
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
+        ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
+        ui.separator();
+        let resets = [
+            ("Reset entry", entry_turned, Command::ResetWeight { tensor: tensor.name, row, col }, format!("{symbol}[{row},{col}] as trained")),
+            ("matrix", turned(tensor), Command::ResetTensor(tensor.name), format!("{symbol} as trained")),
+            ("all", model.tensors.iter().any(turned), Command::ResetWeights, "Every tensor as trained".to_owned()),
+        ];
+        for (name, enabled, reset, tip) in resets {
+            if ui.add_enabled(enabled, Button::new(name)).on_hover_text(tip).clicked() {
+                command = Some(reset);
+            }
+        }
+    });
+    command
+}
+
+/// The entry in hand: slider, number, and where training left it.
+fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize)) -> Option<Command> {
+    if tensor.values.is_empty() {
+        return None;
+    }
+    const WITH_TRAINED: f32 = 110.0;
+    let mut command = None;
+    ui.horizontal(|ui| {
+        ui.monospace(RichText::new(format!("{}[{row},{col}]", tensor.name.symbol())).strong());
+        command = value_ui(ui, tensor, row, col);
+        if ui.available_width() > WITH_TRAINED {
+            ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
+        }
+    });
+    command
+}
+
+/// Slider and number of one entry, with a mark where training left it.
+fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option<Command> {
+    const NUMBER: f32 = 80.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
+    let mut value = tensor.value(row, col);
+    let before = value;
+    let name = format!("Slider {}[{row},{col}]", tensor.name.symbol());
+    ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
+    let slider = ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
+    slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
+    ghost_mark(ui, slider.rect, trained / reach, palette);
+    slider.on_hover_text(format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
+    let number = ui.add(DragValue::new(&mut value).speed(DRAG_SPEED).fixed_decimals(DECIMALS));
+    number.on_hover_text("Drag, or click and type");
+    (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.name, row, col, value })
+}
+
+/// `share` in [-1, 1] along the slider.
+fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palette) {
+    let handle = rect.height() / 2.0;
+    let run = rect.shrink2(egui::vec2(handle, 0.0));
+    let x = egui::lerp(run.left()..=run.right(), (share.clamp(-1.0, 1.0) + 1.0) / 2.0);
+    let mark = egui::Stroke::new(size::OUTLINE, palette.ink_faint);
+    ui.painter().vline(x, egui::Rangef::new(rect.bottom() - size::GAP_TIGHT, rect.bottom() + size::HAIRLINE), mark);
+}
+
+/// A slider reaches a little beyond the largest entry, as training left the tensor, so that it does not move under the hand.
+fn reach(tensor: &TensorModel) -> f32 {
+    const LEAST: f32 = 2.0;
+    const BEYOND: f32 = 1.5;
+    (largest(tensor) * BEYOND).max(LEAST).ceil()
+}
+
+fn largest(tensor: &TensorModel) -> f32 {
+    tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
+}
+
+fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
+        let fit = (ui.available_width() - size::GAP) / tensor.cols.max(1) as f32;
+        let cell = fit.clamp(size::CELL_MIN, size::CELL_MAX).floor();
+        let mut heat = Heat { origin: egui::Pos2::ZERO, cell, rows: tensor.rows, cols: tensor.cols };
+        let (rect, response) = ui.allocate_exact_size(heat.size(), Sense::click());
+        heat.origin = rect.min;
+        paint_map(ui, tensor, &heat, palette);
+        heat.outline(ui.painter(), heat.cell_rect(state.entry.0, state.entry.1), palette.accent);
+        let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) else { return };
+        if response.clicked() {
+            state.entry = (row, col);
+        }
+        response.on_hover_ui_at_pointer(|ui| {
+            ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.name.symbol(), tensor.value(row, col)));
+            ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
+            ui.weak("Click to take it in hand.");
+        });
+    });
+}
+
+fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
+    let scale = largest(tensor).max(f32::MIN_POSITIVE);
+    let visible = ui.clip_rect();
+    for row in (0..tensor.rows).filter(|row| heat.row_rect(*row).intersects(visible)) {
+        for col in 0..tensor.cols {
+            let value = tensor.value(row, col);
+            let fill = palette.diverging(value / scale);
+            heat.paint_cell(ui.painter(), row, col, fill);
+            heat.paint_number(ui.painter(), row, col, format!("{value:.1}"), fill, palette);
+            if value != tensor.trained_value(row, col) {
+                let corner = heat.cell_rect(row, col).right_top() + egui::vec2(-size::GAP_TIGHT, size::GAP_TIGHT);
+                ui.painter().circle_filled(corner, size::OUTLINE, palette.accent);
+            }
+        }
+    }
+}
+
+/// Every entry as a row; only those in sight are laid out.
+fn list_ui(ui: &mut Ui, tensor: &TensorModel) -> Option<Command> {
+    let mut command = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, size::SLIDER_ROW, tensor.values.len(), |ui, rows| {
+        for index in rows {
+            let (row, col) = (index / tensor.cols, index % tensor.cols);
+            ui.push_id(index, |ui| {
+                ui.horizontal(|ui| {
+                    ui.monospace(format!("{}[{row:>2},{col:>2}]", tensor.name.symbol()));
+                    command = value_ui(ui, tensor, row, col).or(command.take());
+                });
+            });
+        }
+    });
+    command
+}

@@ -1,0 +1,165 @@
+//! A picture without a display: `attune render LESSON -o picture.png`.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bevy::app::TerminalCtrlCHandlerPlugin;
+use bevy::camera::RenderTarget;
+use bevy::log::LogPlugin;
+use bevy::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::render::render_resource::TextureFormat;
+use bevy::render::settings::RenderCreation;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
+use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
+
+use crate::kernel::snapshot::Snapshot;
+use crate::lesson::schema::CellKind;
+
+use super::fault::AppFault;
+use super::stage::frame::StageTab;
+use super::stage::points;
+use super::ui::Figure;
+use super::view_state::{ThemeChoice, ViewState};
+use super::{bridge, gpu, window};
+
+/// What to draw.
+#[derive(Clone, Debug)]
+pub struct PictureOptions {
+    pub snapshot: Arc<Snapshot>,
+    /// A stage cell: its words are lit and its time is used when `time` is not finite.
+    pub cell: Option<String>,
+    /// 0 is static, 1 is contextual.
+    pub time: f32,
+    /// In pixels.
+    pub size: (u32, u32),
+    pub out: PathBuf,
+    /// The whole window instead of the stage alone.
+    pub workspace: bool,
+    pub dark: bool,
+}
+
+/// Frames until fonts, layout and the stage's image have settled.
+const SETTLE_FRAMES: usize = 6;
+/// Frames until the picture must have come back.
+const PATIENCE_FRAMES: usize = 200;
+
+/// Draws the picture and writes it as PNG, whole or not at all.
+pub fn render(options: PictureOptions) -> Result<(), AppFault> {
+    if options.snapshot.space.is_none() {
+        return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
+    }
+    let view = view_of(&options)?;
+    let renderer = gpu::open()?;
+    let mut app = gpu::quietly(|| headless(&options, renderer)).map_err(AppFault::NoGpu)?;
+    prepare(&mut app, &options, view);
+    let picture = capture(&mut app)?;
+    write_png(&picture, &options.out)
+}
+
+fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
+    let theme = if options.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
+    let mut view = ViewState::themed(theme);
+    view.reduced_motion = true;
+    view.figure = !options.workspace;
+    view.set_time(if options.time.is_finite() { options.time } else { 0.0 });
+    let Some(id) = &options.cell else { return Ok(view) };
+    let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
+    match cell.map(|cell| &cell.kind) {
+        Some(CellKind::Stage { words, time, .. }) => {
+            view.lit.clone_from(words);
+            view.shown_cell = Some(id.clone());
+            if !options.time.is_finite() {
+                view.set_time(*time);
+            }
+            Ok(view)
+        }
+        Some(_) => Err(AppFault::NothingToDraw(format!("cell `{id}` is not a stage cell"))),
+        None => Err(AppFault::NothingToDraw(format!("the lesson has no cell `{id}`"))),
+    }
+}
+
+fn headless(options: &PictureOptions, renderer: RenderCreation) -> App {
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .set(RenderPlugin { render_creation: renderer, synchronous_pipeline_compilation: true, ..default() })
+            .disable::<WinitPlugin>()
+            .disable::<LogPlugin>()
+            .disable::<TerminalCtrlCHandlerPlugin>(),
+    )
+    .add_plugins(super::plugin)
+    .insert_resource(ClearColor(window::ground(options.dark)))
+    .init_resource::<Captured>();
+    app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+    if !options.workspace {
+        app.insert_resource(Figure);
+    }
+    app
+}
+
+/// The target, the camera on it, and what they show.
+fn prepare(app: &mut App, options: &PictureOptions, view: ViewState) {
+    let (width, height) = options.size;
+    let target = Image::new_target_texture(width.max(1), height.max(1), TextureFormat::Rgba8UnormSrgb, None);
+    let world = app.world_mut();
+    let target = world.resource_mut::<Assets<Image>>().add(target);
+    world.insert_resource(Target(target.clone()));
+    world.spawn((PrimaryEguiContext, Camera2d, Msaa::Off, RenderTarget::Image(target.into())));
+    let mut latest = bridge::LatestSnapshot::default();
+    let mut models = bridge::Models::default();
+    let mut view = view;
+    bridge::show(options.snapshot.clone(), &mut latest, &mut models, &mut view);
+    if let Some(model) = &models.stage {
+        world.resource_mut::<StageTab>().rig.fit_now(points::extent(model));
+    }
+    world.insert_resource(latest);
+    world.insert_resource(models);
+    world.insert_resource(view);
+    app.finish();
+    app.cleanup();
+}
+
+#[derive(Resource)]
+struct Target(Handle<Image>);
+
+#[derive(Resource, Default)]
+struct Captured(Option<Image>);
+
+fn capture(app: &mut App) -> Result<Image, AppFault> {
+    for _ in 0..SETTLE_FRAMES {
+        app.update();
+        std::thread::sleep(std::time::Duration::from_secs_f32(super::theme::motion::RESIZE_SETTLES / 2.0));
+    }
+    let target = app.world().resource::<Target>().0.clone();
+    app.world_mut().spawn(Screenshot::image(target)).observe(|picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
+        captured.0 = Some(picture.image.clone());
+    });
+    for _ in 0..PATIENCE_FRAMES {
+        app.update();
+        if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {
+            return Ok(picture);
+        }
+    }
+    Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
+}
+
+/// Through a file beside the target, so that a reader never sees half a picture.
+fn write_png(picture: &Image, out: &Path) -> Result<(), AppFault> {
+    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", out.display()));
+    let picture = picture.clone().try_into_dynamic().map_err(|why| fault(&why))?;
+    let mut bytes = Vec::new();
+    picture.to_rgb8().write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
+    let name = out.file_name().ok_or_else(|| fault(&"not a file name"))?.to_string_lossy();
+    let beside = out.with_file_name(format!(".{name}.{}.part", std::process::id()));
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, out));
+    written.map_err(|why| {
+        // Nothing to clean up when it was never created.
+        let _ = std::fs::remove_file(&beside);
+        fault(&why)
+    })
+}

@@ -1,0 +1,83 @@
+//! The keys, in one table: what is pressed and what is written on the key sheet.
+
+use egui::{Context, Key, Modifiers};
+
+use crate::kernel::command::Command;
+use crate::view_model::training::{TrainingModel, TrainingStage};
+
+use super::view_state::ViewState;
+
+/// Key and meaning, for the sheet.
+pub const SHEET: [(&str, &str); 13] = [
+    ("Space", "move every token to its contextual place"),
+    ("Shift + Space", "and back to its static place"),
+    ("Home", "camera home"),
+    ("Left-drag", "orbit"),
+    ("Right- or middle-drag", "pan"),
+    ("Wheel", "zoom towards the pointer"),
+    ("Click", "light a token's row of attention"),
+    ("Double-click", "look at a point; beside every point: home"),
+    ("P", "play or pause training"),
+    ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
+    ("T", "theme: system, dark, light"),
+    ("Ctrl + plus, minus, 0", "size of everything"),
+    ("F1 or ?", "this sheet; Esc closes it"),
+];
+
+/// Acts on the keys of this frame. Nothing happens while text is edited.
+pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&TrainingModel>) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
+    if pressed(Modifiers::NONE, Key::F1) {
+        view.key_sheet = !view.key_sheet;
+    }
+    if view.key_sheet && pressed(Modifiers::NONE, Key::Escape) {
+        view.key_sheet = false;
+    }
+    if ctx.text_edit_focused() {
+        return commands;
+    }
+    // With the keyboard on a control, Space presses that control.
+    if ctx.memory(|memory| memory.focused()).is_none() {
+        if pressed(Modifiers::SHIFT, Key::Space) {
+            view.glide_to(0.0);
+        } else if pressed(Modifiers::NONE, Key::Space) {
+            view.glide_to(1.0);
+        }
+    }
+    if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || pressed(Modifiers::COMMAND, Key::Y) {
+        commands.push(Command::Redo);
+    } else if pressed(Modifiers::COMMAND, Key::Z) {
+        commands.push(Command::Undo);
+    }
+    if pressed(Modifiers::NONE, Key::Home) {
+        view.home_requested = true;
+    }
+    if pressed(Modifiers::NONE, Key::T) {
+        view.theme = view.theme.next();
+    }
+    if pressed(Modifiers::SHIFT, Key::Questionmark) || pressed(Modifiers::NONE, Key::Questionmark) {
+        view.key_sheet = !view.key_sheet;
+    }
+    if pressed(Modifiers::NONE, Key::P) {
+        commands.extend(training.and_then(play_or_pause));
+    }
+    for (key, steps) in [(Key::Plus, 1.0), (Key::Equals, 1.0), (Key::Minus, -1.0)] {
+        if pressed(Modifiers::COMMAND, key) {
+            view.zoom_by(steps);
+        }
+    }
+    if pressed(Modifiers::COMMAND, Key::Num0) {
+        view.zoom = 1.0;
+    }
+    commands
+}
+
+/// What the play button does now.
+pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
+    match training.stage {
+        TrainingStage::Playing => Some(Command::Pause),
+        TrainingStage::Paused => Some(Command::Play),
+        TrainingStage::Embedding { .. } | TrainingStage::Finished | TrainingStage::Diverged => None,
+    }
+}

@@ -1,0 +1,126 @@
+//! The lesson file: read at the start, watched, and read again when it is saved.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use bevy::prelude::*;
+use bevy::winit::{EventLoopProxy, WinitUserEvent};
+
+use crate::kernel::command::Command as KernelCommand;
+use crate::kernel::worker::Worker;
+use crate::lesson::Lesson;
+
+use super::bridge::Link;
+use super::theme::motion;
+
+/// Every issue of a lesson, as text.
+pub type Issues = Vec<String>;
+
+/// Wakes the window from another thread; does nothing until the window exists.
+#[derive(Clone, Default)]
+pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
+
+impl Waker {
+    pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
+        // A second window never comes, so the first proxy stays.
+        let _ = self.0.set(proxy);
+    }
+
+    pub fn wake(&self) {
+        if let Some(proxy) = self.0.get() {
+            // The window is closing: nobody is left to wake.
+            let _ = proxy.send_event(WinitUserEvent::WakeUp);
+        }
+    }
+}
+
+/// Where lessons come from.
+#[derive(Resource)]
+pub struct Source {
+    path: PathBuf,
+    seed: Option<u64>,
+    news: Mutex<Receiver<Result<Lesson, Issues>>>,
+    waker: Waker,
+}
+
+/// What is wrong with the file as it was last saved.
+#[derive(Resource, Default)]
+pub struct LessonIssues(pub Issues);
+
+impl Source {
+    /// Reads the lesson and starts to watch its file.
+    pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<Lesson, Issues>) {
+        let stamp = stamp(&path);
+        let first = read(&path, seed);
+        let (sender, news) = channel();
+        let source = Source { path: path.clone(), seed, news: Mutex::new(news), waker: waker.clone() };
+        std::thread::spawn(move || watch(&path, seed, stamp, &sender, &waker));
+        (source, first)
+    }
+
+    /// A kernel on its own thread, training by itself.
+    pub fn start(&self, lesson: Lesson) -> Worker {
+        let waker = self.waker.clone();
+        let worker = Worker::spawn(Arc::new(lesson), move || waker.wake());
+        worker.send(KernelCommand::Play);
+        worker
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+}
+
+fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Issues> {
+    match crate::lesson::load::read(path) {
+        Ok(lesson) => Ok(Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }),
+        Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
+    }
+}
+
+/// Changes when the file is saved.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Looks at the file until the window is gone. A file that is missing for a moment is being saved.
+fn watch(path: &Path, seed: Option<u64>, mut last: Option<(SystemTime, u64)>, news: &Sender<Result<Lesson, Issues>>, waker: &Waker) {
+    loop {
+        std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
+        let now = stamp(path);
+        if now.is_none() || now == last {
+            continue;
+        }
+        last = now;
+        if news.send(read(path, seed)).is_err() {
+            return;
+        }
+        waker.wake();
+    }
+}
+
+/// Opens a lesson that was saved, or shows what is wrong with it while the last good one stays.
+pub fn reload(source: Option<Res<Source>>, mut link: ResMut<Link>, mut issues: ResMut<LessonIssues>) {
+    let Some(source) = source else { return };
+    let Ok(news) = source.news.lock() else { return };
+    let Some(read) = news.try_iter().last() else { return };
+    match (read, &link.0) {
+        (Err(found), _) => issues.0 = found,
+        (Ok(lesson), None) => {
+            issues.0.clear();
+            link.0 = Some(source.start(lesson));
+        }
+        (Ok(lesson), Some(worker)) => {
+            issues.0.clear();
+            worker.open(Arc::new(lesson));
+            worker.send(KernelCommand::Play);
+        }
+    }
+}

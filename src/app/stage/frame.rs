@@ -1,0 +1,140 @@
+//! From model, time and camera to the frame that the pass draws, and the image it draws into.
+
+use std::sync::Arc;
+
+use bevy::asset::RenderAssetUsages;
+use bevy::math::{UVec2, Vec4};
+use bevy::prelude::*;
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureUsages};
+use bevy_egui::{EguiTextureHandle, EguiUserTextures};
+use egui::{Rgba, TextureId};
+
+use crate::app::bridge::Models;
+use crate::app::theme::{Palette, motion};
+use crate::app::view_state::ViewState;
+use crate::view_model::stage::StageModel;
+
+use super::camera::{CameraRig, View};
+use super::pass::{COLOR_FORMAT, StageFrame};
+use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
+use super::{arrows, points};
+
+/// How much of the far side the fog takes.
+const FOG: f32 = 0.62;
+/// Where the fog begins and ends, in extents from the target.
+const FOG_FROM: f32 = -0.2;
+const FOG_TO: f32 = 1.7;
+const LARGEST_PICTURE: u32 = 8192;
+
+/// The stage's place on the screen and its camera.
+#[derive(Resource, Default)]
+pub struct StageTab {
+    pub rig: CameraRig,
+    pub texture: Option<TextureId>,
+    /// Of the tab's rectangle, in points.
+    pub points: Vec2,
+    pub pixels_per_point: f32,
+    pub dark: bool,
+    /// The size asked for last, in pixels, and for how long it has been asked for.
+    wanted: UVec2,
+    settled: f32,
+    built_from: Option<BuiltFrom>,
+}
+
+/// What the instance buffers were made of.
+struct BuiltFrom {
+    model: Arc<StageModel>,
+    lit: Vec<String>,
+    dark: bool,
+}
+
+impl StageTab {
+    /// A new size waits until the divider stands still.
+    pub fn is_settling(&self) -> bool {
+        self.settled < motion::RESIZE_SETTLES
+    }
+}
+
+/// Camera easing and the resize clock. Never in the egui pass, which may run twice.
+pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>, mut tab: ResMut<StageTab>) {
+    let seconds = time.delta_secs();
+    if view.is_gliding() {
+        view.advance(seconds);
+    }
+    if view.home_requested {
+        view.home_requested = false;
+        tab.rig.home();
+    }
+    if let Some(model) = &models.stage {
+        tab.rig.fit(points::extent(model));
+    }
+    tab.rig.advance(seconds);
+    tab.settled += seconds;
+}
+
+/// Gives the picture the size of its tab.
+pub fn resize(
+    mut tab: ResMut<StageTab>,
+    mut frame: ResMut<StageFrame>,
+    mut images: ResMut<Assets<Image>>,
+    mut textures: ResMut<EguiUserTextures>,
+) {
+    let wanted = (tab.points * tab.pixels_per_point).round().as_uvec2().clamp(UVec2::ONE, UVec2::splat(LARGEST_PICTURE));
+    if wanted != tab.wanted {
+        tab.wanted = wanted;
+        tab.settled = 0.0;
+    }
+    let current = frame.target.as_ref().and_then(|target| images.get(target)).map(Image::size);
+    if current == Some(wanted) || (current.is_some() && tab.is_settling()) || tab.points == Vec2::ZERO {
+        return;
+    }
+    let picture = picture_of(wanted);
+    if let Some(target) = &frame.target {
+        // The handle exists, so the asset can be replaced.
+        let _ = images.insert(target, picture);
+    } else {
+        let target = images.add(picture);
+        tab.texture = Some(textures.add_image(EguiTextureHandle::Strong(target.clone())));
+        frame.target = Some(target);
+    }
+}
+
+fn picture_of(size: UVec2) -> Image {
+    let mut image = Image::new_uninit(
+        Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
+        TextureDimension::D2,
+        COLOR_FORMAT,
+        RenderAssetUsages::RENDER_WORLD | RenderAssetUsages::MAIN_WORLD,
+    );
+    image.texture_descriptor.usage = TextureUsages::RENDER_ATTACHMENT | TextureUsages::TEXTURE_BINDING;
+    image
+}
+
+/// Hands the pass its next frame.
+pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
+    let Some(model) = &models.stage else { return };
+    let palette = Palette::of(tab.dark);
+    let same = tab.built_from.as_ref().is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
+    if !same {
+        frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));
+        frame.lines = Arc::new(points::bytes(arrows::instances(model, &view.lit, palette)));
+        tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark });
+    }
+    let uniform = uniform(&tab.rig.view(tab.points), view.time, tab.pixels_per_point, palette);
+    if frame.uniform != uniform {
+        frame.uniform = uniform;
+    }
+}
+
+fn uniform(view: &View, time: f32, pixels_per_point: f32, palette: &Palette) -> super::pass::StageUniform {
+    let [red, green, blue, _] = Rgba::from(palette.stage).to_array();
+    let pixels = view.size * pixels_per_point;
+    let fog = |share: f32| view.distance + share * view.extent;
+    super::pass::StageUniform {
+        clip_from_world: view.clip_from_world,
+        background: Vec4::new(red, green, blue, 1.0),
+        viewport: Vec4::new(pixels.x, pixels.y, view.distance, pixels_per_point),
+        range: Vec4::new(time, view.near, fog(FOG_FROM), fog(FOG_TO)),
+        sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, 0.0),
+    }
+}

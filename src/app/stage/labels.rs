@@ -1,0 +1,159 @@
+//! Which labels are drawn and where: the important ones first, none over another.
+
+use std::collections::HashMap;
+
+use egui::{Pos2, Rect, Vec2};
+
+use crate::app::theme::size;
+
+/// All labels are wanted when the scene has no more points than this.
+pub const ALL_UP_TO: usize = 60;
+
+/// Who gives way to whom; a later one yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    Hovered,
+    Selected,
+    Token,
+    GroupWord,
+    Word,
+}
+
+/// A label that wants a place beside its point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wish {
+    pub priority: Priority,
+    pub point: Pos2,
+    /// Radius of the point's disc.
+    pub radius: f32,
+    pub size: Vec2,
+    /// Nearer labels win among their equals.
+    pub depth: f32,
+}
+
+/// A place for each wish that has one. Labels keep clear of each other and of the discs, and stay inside `bounds`.
+pub fn place(wishes: &[Wish], discs: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
+    let mut order: Vec<usize> = (0..wishes.len()).collect();
+    order.sort_by(|&a, &b| {
+        let (first, second) = (&wishes[a], &wishes[b]);
+        first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
+    });
+    let (mut labels, mut obstacles) = (Grid::default(), Grid::default());
+    discs.iter().for_each(|disc| obstacles.take(*disc));
+    let mut places = vec![None; wishes.len()];
+    for index in order {
+        let wish = &wishes[index];
+        let near = candidates(wish, size::LABEL_GAP);
+        let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
+        let mut place = near.into_iter().find(|rect| clear(rect) && obstacles.is_free(*rect));
+        if wish.priority <= Priority::GroupWord {
+            // Rather over a disc or a little away than not at all.
+            place = place.or_else(|| near.into_iter().chain(candidates(wish, FAR)).find(clear));
+        }
+        if wish.priority == Priority::Hovered {
+            place = place.or(Some(moved_inside(near[0], bounds)));
+        }
+        if let Some(rect) = place {
+            labels.take(rect.expand2(MARGIN));
+            places[index] = Some(rect);
+        }
+    }
+    places
+}
+
+/// How far a label that must stand moves away when there is no room beside its point.
+const FAR: f32 = 18.0;
+/// Room around a label that stands.
+const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
+
+/// Right of the point, left of it, above, below, and the four corners.
+fn candidates(wish: &Wish, gap: f32) -> [Rect; 8] {
+    let reach = wish.radius + gap;
+    let half = wish.size / 2.0;
+    let (x, y) = (reach + half.x, reach + half.y);
+    let corner = (wish.radius + gap) / 2.0;
+    let (near_x, near_y) = (corner + half.x, corner + half.y);
+    [
+        Vec2::new(x, 0.0),
+        Vec2::new(-x, 0.0),
+        Vec2::new(0.0, -y),
+        Vec2::new(0.0, y),
+        Vec2::new(near_x, -near_y),
+        Vec2::new(near_x, near_y),
+        Vec2::new(-near_x, -near_y),
+        Vec2::new(-near_x, near_y),
+    ]
+    .map(|offset| Rect::from_center_size(wish.point + offset, wish.size))
+}
+
+fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
+    let right = (rect.right() - bounds.right()).max(0.0);
+    let bottom = (rect.bottom() - bounds.bottom()).max(0.0);
+    let moved = rect.translate(Vec2::new(-right, -bottom));
+    moved.translate((bounds.min - moved.min).max(Vec2::ZERO))
+}
+
+/// Cells with the rectangles that touch them, so that a label looks only at its neighbours.
+#[derive(Default)]
+struct Grid {
+    cells: HashMap<(i32, i32), Vec<Rect>>,
+}
+
+/// About one short label.
+const CELL: Vec2 = Vec2::new(64.0, 24.0);
+
+impl Grid {
+    fn cells_of(rect: Rect) -> impl Iterator<Item = (i32, i32)> {
+        let cell = |pos: Pos2| ((pos.x / CELL.x).floor() as i32, (pos.y / CELL.y).floor() as i32);
+        let (min, max) = (cell(rect.min), cell(rect.max));
+        (min.0..=max.0).flat_map(move |x| (min.1..=max.1).map(move |y| (x, y)))
+    }
+
+    fn is_free(&self, rect: Rect) -> bool {
+        Self::cells_of(rect).filter_map(|cell| self.cells.get(&cell)).flatten().all(|taken| !taken.intersects(rect))
+    }
+
+    fn take(&mut self, rect: Rect) {
+        for cell in Self::cells_of(rect) {
+            self.cells.entry(cell).or_default().push(rect);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(400.0, 300.0) };
+
+    fn wish(priority: Priority, x: f32, y: f32) -> Wish {
+        Wish { priority, point: Pos2::new(x, y), radius: 5.0, size: Vec2::new(50.0, 14.0), depth: 1.0 }
+    }
+
+    #[test]
+    fn labels_never_overlap() {
+        let wishes: Vec<Wish> = (0..200).map(|i| wish(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
+        let placed: Vec<Rect> = place(&wishes, &[], BOUNDS).into_iter().flatten().collect();
+        assert!(placed.len() > 20);
+        for (i, a) in placed.iter().enumerate() {
+            assert!(BOUNDS.contains_rect(*a));
+            assert!(placed[i + 1..].iter().all(|b| !a.intersects(*b)), "{a:?} is covered");
+        }
+    }
+
+    #[test]
+    fn the_important_one_takes_the_place() {
+        let crowd: Vec<Wish> = std::iter::repeat_n(wish(Priority::Word, 100.0, 100.0), 9)
+            .chain([wish(Priority::Selected, 100.0, 100.0)])
+            .collect();
+        let places = place(&crowd, &[], BOUNDS);
+        assert!(places[9].is_some());
+        assert!(places.iter().filter(|place| place.is_some()).count() < crowd.len());
+    }
+
+    #[test]
+    fn the_hovered_one_is_always_named() {
+        let places = place(&[wish(Priority::Hovered, 399.0, 299.0)], &[], Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) });
+        assert!(places[0].is_some());
+    }
+}

@@ -1,0 +1,20 @@
+//! The 3D stage: points that move from static to contextual.
+//!
+//! The egui tab ([`view`]) steers the camera and writes the labels; [`frame`] turns model, time and
+//! camera into a [`pass::StageFrame`]; the pass draws it into an image that the tab shows.
+
+pub mod arrows;
+pub mod camera;
+pub mod frame;
+pub mod labels;
+pub mod pass;
+pub mod picking;
+pub mod points;
+pub mod timeline;
+pub mod view;
+
+use bevy::prelude::*;
+
+pub fn plugin(app: &mut App) {
+    app.init_resource::<frame::StageTab>().add_plugins(pass::plugin);
+}

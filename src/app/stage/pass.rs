@@ -1,0 +1,284 @@
+//! The stage's render pass: four draws into an image of its own, only when something changed.
+//!
+//! It stands outside Bevy's cameras: the main world hands over a [`StageFrame`], and one system in
+//! the render world uploads what differs and draws.
+
+use std::sync::Arc;
+
+use bevy::asset::uuid_handle;
+use bevy::math::{UVec2, Vec4};
+use bevy::prelude::*;
+use bevy::render::render_asset::RenderAssets;
+use bevy::render::render_resource::{
+    BindGroupEntries, BindGroupLayoutDescriptor, BindGroupLayoutEntries, BlendState, Buffer, BufferInitDescriptor,
+    BufferUsages, CachedRenderPipelineId, ColorTargetState, ColorWrites, CommandEncoderDescriptor, CompareFunction,
+    DepthBiasState, DepthStencilState, Extent3d, FragmentState, LoadOp, MultisampleState, Operations, PipelineCache,
+    PrimitiveState, PrimitiveTopology, RenderPassColorAttachment, RenderPassDepthStencilAttachment,
+    RenderPassDescriptor, RenderPipeline, RenderPipelineDescriptor, ShaderStages, ShaderType, StencilState, StoreOp,
+    Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureId, TextureUsages, TextureView,
+    TextureViewDescriptor, UniformBuffer, VertexAttribute, VertexFormat, VertexState, VertexStepMode,
+    binding_types::uniform_buffer,
+};
+use bevy::render::renderer::{RenderDevice, RenderQueue, render_system};
+use bevy::render::texture::GpuImage;
+use bevy::render::{Extract, ExtractSchedule, Render, RenderApp, RenderSystems};
+use bevy::mesh::VertexBufferLayout;
+use bevy::shader::Shader;
+
+use super::points::INSTANCE_FLOATS;
+
+pub const COLOR_FORMAT: TextureFormat = TextureFormat::Rgba8UnormSrgb;
+const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
+const SHADER: Handle<Shader> = uuid_handle!("8a6a5b1e-54a9-4d0e-9f5f-3b7f6b3c2d11");
+const VERTICES: std::ops::Range<u32> = 0..4;
+const FLOAT_BYTES: usize = size_of::<f32>();
+const INSTANCE_BYTES: usize = INSTANCE_FLOATS * FLOAT_BYTES;
+
+/// What changes with time and camera. The shader's `Stage`.
+#[derive(ShaderType, Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageUniform {
+    pub clip_from_world: Mat4,
+    pub background: Vec4,
+    pub viewport: Vec4,
+    pub range: Vec4,
+    pub sizes: Vec4,
+}
+
+/// One picture of the stage, complete.
+#[derive(Resource, Clone, Default)]
+pub struct StageFrame {
+    /// Bytes of the point instances; another `Arc` is another upload.
+    pub points: Arc<Vec<u8>>,
+    pub lines: Arc<Vec<u8>>,
+    pub uniform: StageUniform,
+    /// `None` until the stage has a size.
+    pub target: Option<Handle<Image>>,
+}
+
+impl StageFrame {
+    fn shows_the_same(&self, other: &StageFrame) -> bool {
+        Arc::ptr_eq(&self.points, &other.points)
+            && Arc::ptr_eq(&self.lines, &other.lines)
+            && self.uniform == other.uniform
+            && self.target == other.target
+    }
+}
+
+pub fn plugin(app: &mut App) {
+    app.init_resource::<StageFrame>();
+    let shader = Shader::from_wgsl(include_str!("stage.wgsl"), file!());
+    // The id is a constant, so there is always room for it.
+    let _ = app.world_mut().resource_mut::<Assets<Shader>>().insert(&SHADER, shader);
+    let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
+    render_app
+        .init_resource::<StageFrame>()
+        .init_resource::<StageGpu>()
+        .add_systems(ExtractSchedule, extract_frame)
+        .add_systems(
+            Render,
+            draw_stage
+                .in_set(RenderSystems::Render)
+                .before(render_system),
+        );
+}
+
+fn extract_frame(frame: Extract<Res<StageFrame>>, mut extracted: ResMut<StageFrame>) {
+    if frame.is_changed() {
+        *extracted = frame.clone();
+    }
+}
+
+/// What the pass keeps on the graphics card.
+#[derive(Resource, Default)]
+struct StageGpu {
+    pipelines: Option<Pipelines>,
+    uniform: UniformBuffer<StageUniform>,
+    points: Option<Uploaded>,
+    lines: Option<Uploaded>,
+    depth: Option<(UVec2, TextureView)>,
+    drawn: Option<(StageFrame, TextureId)>,
+}
+
+struct Uploaded {
+    source: Arc<Vec<u8>>,
+    buffer: Buffer,
+    count: u32,
+}
+
+#[derive(Clone)]
+struct Pipelines {
+    layout: BindGroupLayoutDescriptor,
+    core: CachedRenderPipelineId,
+    edge: CachedRenderPipelineId,
+    lines: CachedRenderPipelineId,
+}
+
+impl Pipelines {
+    fn queue(cache: &PipelineCache) -> Pipelines {
+        let layout = BindGroupLayoutDescriptor::new(
+            "stage_uniform",
+            &BindGroupLayoutEntries::single(ShaderStages::VERTEX_FRAGMENT, uniform_buffer::<StageUniform>(false)),
+        );
+        let queue = |vertex, fragment, opaque| cache.queue_render_pipeline(descriptor(&layout, vertex, fragment, opaque));
+        Pipelines {
+            core: queue("disc_vertex", "disc_core", true),
+            edge: queue("disc_vertex", "disc_edge", false),
+            lines: queue("line_vertex", "line_fragment", false),
+            layout,
+        }
+    }
+
+    fn ready<'a>(&self, cache: &'a PipelineCache) -> Option<[&'a RenderPipeline; 3]> {
+        let get = |id| cache.get_render_pipeline(id);
+        Some([get(self.core)?, get(self.lines)?, get(self.edge)?])
+    }
+}
+
+fn descriptor(layout: &BindGroupLayoutDescriptor, vertex: &'static str, fragment: &'static str, opaque: bool) -> RenderPipelineDescriptor {
+    RenderPipelineDescriptor {
+        label: Some(format!("stage_{fragment}").into()),
+        layout: vec![layout.clone()],
+        vertex: VertexState { shader: SHADER, shader_defs: Vec::new(), entry_point: Some(vertex.into()), buffers: vec![instance_layout()] },
+        fragment: Some(FragmentState {
+            shader: SHADER,
+            shader_defs: Vec::new(),
+            entry_point: Some(fragment.into()),
+            targets: vec![Some(ColorTargetState {
+                format: COLOR_FORMAT,
+                blend: (!opaque).then_some(BlendState::ALPHA_BLENDING),
+                write_mask: ColorWrites::ALL,
+            })],
+        }),
+        primitive: PrimitiveState { topology: PrimitiveTopology::TriangleStrip, ..default() },
+        depth_stencil: Some(DepthStencilState {
+            format: DEPTH_FORMAT,
+            depth_write_enabled: Some(opaque),
+            depth_compare: Some(CompareFunction::LessEqual),
+            stencil: StencilState::default(),
+            bias: DepthBiasState::default(),
+        }),
+        multisample: MultisampleState::default(),
+        immediate_size: 0,
+        zero_initialize_workgroup_memory: false,
+    }
+}
+
+fn instance_layout() -> VertexBufferLayout {
+    const FIELDS: [(VertexFormat, usize); 4] =
+        [(VertexFormat::Float32x3, 0), (VertexFormat::Float32x3, 3), (VertexFormat::Float32x4, 6), (VertexFormat::Float32x2, 10)];
+    let attributes = FIELDS
+        .iter()
+        .zip(0..)
+        .map(|(&(format, floats), shader_location)| VertexAttribute { format, offset: (floats * FLOAT_BYTES) as u64, shader_location })
+        .collect();
+    VertexBufferLayout { array_stride: INSTANCE_BYTES as u64, step_mode: VertexStepMode::Instance, attributes }
+}
+
+/// Uploads what differs from the last picture and draws, or returns at once.
+fn draw_stage(
+    frame: Res<StageFrame>,
+    mut gpu: ResMut<StageGpu>,
+    images: Res<RenderAssets<GpuImage>>,
+    cache: Res<PipelineCache>,
+    device: Res<RenderDevice>,
+    queue: Res<RenderQueue>,
+) {
+    let pipelines = gpu.pipelines.get_or_insert_with(|| Pipelines::queue(&cache)).clone();
+    let (Some(target), Some(ready)) = (frame.target.as_ref().and_then(|target| images.get(target)), pipelines.ready(&cache)) else { return };
+    let id = target.texture.id();
+    if gpu.drawn.as_ref().is_some_and(|(drawn, on)| *on == id && drawn.shows_the_same(&frame)) {
+        return;
+    }
+    gpu.upload(&frame, &device, &queue);
+    gpu.keep_depth(target.size_2d(), &device);
+    gpu.draw(&pipelines.layout, ready, &target.texture_view, &cache, &device, &queue);
+    gpu.drawn = Some((frame.clone(), id));
+}
+
+impl StageGpu {
+    fn upload(&mut self, frame: &StageFrame, device: &RenderDevice, queue: &RenderQueue) {
+        self.uniform.set(frame.uniform);
+        self.uniform.write_buffer(device, queue);
+        keep_uploaded(&mut self.points, &frame.points, device);
+        keep_uploaded(&mut self.lines, &frame.lines, device);
+    }
+
+    fn keep_depth(&mut self, size: UVec2, device: &RenderDevice) {
+        if self.depth.as_ref().is_none_or(|(kept, _)| *kept != size) {
+            let view = depth_texture(size, device).create_view(&TextureViewDescriptor::default());
+            self.depth = Some((size, view));
+        }
+    }
+
+    fn draw(
+        &self,
+        layout: &BindGroupLayoutDescriptor,
+        [core, lines, edge]: [&RenderPipeline; 3],
+        target: &TextureView,
+        cache: &PipelineCache,
+        device: &RenderDevice,
+        queue: &RenderQueue,
+    ) {
+        let (Some(uniform), Some((_, depth))) = (self.uniform.binding(), &self.depth) else { return };
+        let background = self.uniform.get().background;
+        let clear = LinearRgba::rgb(background.x, background.y, background.z);
+        let group = device.create_bind_group("stage", &cache.get_bind_group_layout(layout), &BindGroupEntries::single(uniform));
+        let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor { label: Some("stage") });
+        {
+            let mut pass = encoder.begin_render_pass(&RenderPassDescriptor {
+                label: Some("stage"),
+                color_attachments: &[Some(RenderPassColorAttachment {
+                    view: target,
+                    depth_slice: None,
+                    resolve_target: None,
+                    ops: Operations { load: LoadOp::Clear(clear.into()), store: StoreOp::Store },
+                })],
+                depth_stencil_attachment: Some(RenderPassDepthStencilAttachment {
+                    view: depth,
+                    depth_ops: Some(Operations { load: LoadOp::Clear(1.0), store: StoreOp::Discard }),
+                    stencil_ops: None,
+                }),
+                timestamp_writes: None,
+                occlusion_query_set: None,
+                multiview_mask: None,
+            });
+            for (pipeline, instances) in [(core, &self.points), (lines, &self.lines), (edge, &self.points)] {
+                let Some(instances) = instances else { continue };
+                pass.set_pipeline(pipeline);
+                pass.set_bind_group(0, &*group, &[]);
+                pass.set_vertex_buffer(0, *instances.buffer.slice(..));
+                pass.draw(VERTICES, 0..instances.count);
+            }
+        }
+        queue.submit([encoder.finish()]);
+    }
+}
+
+/// Uploads `source` unless it is what was uploaded last.
+fn keep_uploaded(uploaded: &mut Option<Uploaded>, source: &Arc<Vec<u8>>, device: &RenderDevice) {
+    if uploaded.as_ref().is_some_and(|kept| Arc::ptr_eq(&kept.source, source)) {
+        return;
+    }
+    *uploaded = (!source.is_empty()).then(|| Uploaded {
+        source: source.clone(),
+        buffer: device.create_buffer_with_data(&BufferInitDescriptor {
+            label: Some("stage instances"),
+            contents: source,
+            usage: BufferUsages::VERTEX,
+        }),
+        count: (source.len() / INSTANCE_BYTES) as u32,
+    });
+}
+
+fn depth_texture(size: UVec2, device: &RenderDevice) -> Texture {
+    device.create_texture(&TextureDescriptor {
+        label: Some("stage depth"),
+        size: Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: TextureDimension::D2,
+        format: DEPTH_FORMAT,
+        usage: TextureUsages::RENDER_ATTACHMENT,
+        view_formats: &[],
+    })
+}

@@ -1,0 +1,96 @@
+//! From the stage's model to the points' instance buffer.
+
+use egui::{Color32, Rgba};
+
+use crate::app::theme::Palette;
+use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
+
+/// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
+pub const WORD_RADIUS: f32 = 4.6;
+pub const TOKEN_RADIUS: f32 = 7.6;
+/// No point is drawn smaller than this.
+pub const LEAST_RADIUS: f32 = 2.5;
+
+/// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
+pub const INSTANCE_FLOATS: usize = 12;
+
+pub const DISC: f32 = 0.0;
+pub const RING: f32 = 1.0;
+
+/// One point or line as the shader reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instance {
+    pub start: [f32; 3],
+    pub end: [f32; 3],
+    pub color: Color32,
+    /// Radius or width, in points.
+    pub size: f32,
+    pub kind: f32,
+}
+
+impl Instance {
+    fn floats(&self) -> [f32; INSTANCE_FLOATS] {
+        let ([a, b, c], [d, e, f]) = (self.start, self.end);
+        let [red, green, blue, alpha] = Rgba::from(self.color).to_rgba_unmultiplied();
+        [a, b, c, d, e, f, red, green, blue, alpha, self.size, self.kind]
+    }
+}
+
+/// The buffer's bytes.
+pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
+    instances.into_iter().flat_map(|instance| instance.floats()).flat_map(f32::to_ne_bytes).collect()
+}
+
+/// Model coordinates to scene coordinates: one isotropic scale, fixed for the lesson.
+pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
+    at.map(|x| x / model.radius.max(f32::MIN_POSITIVE))
+}
+
+/// The colour of a word or token, stepped back when other words are lit.
+pub fn shade(palette: &Palette, color: Color32, text: &str, lit: &[String]) -> Color32 {
+    if lit.is_empty() || lit.iter().any(|word| word == text) { color } else { palette.dimmed(color) }
+}
+
+/// The colour of a word of the sentence: the same for all its occurrences and for its ghost.
+pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette: &Palette) -> Color32 {
+    let first = model.tokens.iter().position(|token| token.text == text).unwrap_or(0);
+    palette.token(group, first)
+}
+
+/// Every disc and ring of the scene.
+pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<Instance> {
+    let words = model.words.iter().map(|word| word_point(model, word, lit, palette));
+    let ghosts = model.tokens.iter().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
+    let tokens = model.tokens.iter().map(|token| token_point(model, token, lit, palette));
+    words.chain(ghosts).chain(tokens).collect()
+}
+
+fn word_point(model: &StageModel, word: &WordPoint, lit: &[String], palette: &Palette) -> Instance {
+    let at = scaled(model, word.at);
+    let (color, size, kind) = if word.in_sentence {
+        (token_color(model, &word.text, word.group, palette), TOKEN_RADIUS, RING)
+    } else {
+        (palette.word_of(word.group), WORD_RADIUS, DISC)
+    };
+    Instance { start: at, end: at, color: shade(palette, color, &word.text, lit), size, kind }
+}
+
+fn token_point(model: &StageModel, token: &TokenPoint, lit: &[String], palette: &Palette) -> Instance {
+    let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, lit);
+    Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
+}
+
+/// Where the token was before weights were turned.
+fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
+    let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
+    let color = palette.dimmed(token_color(model, &token.text, token.group, palette));
+    Instance { start, end, color, size: TOKEN_RADIUS, kind: RING }
+}
+
+/// How far the scene reaches from the origin, in coarse steps so that home does not jitter while training moves the points.
+pub fn extent(model: &StageModel) -> f32 {
+    const STEP: f32 = 0.25;
+    let length = |at: [f32; 3]| at.iter().map(|x| x * x).sum::<f32>().sqrt();
+    let reach = model.tokens.iter().map(|token| length(scaled(model, token.end))).fold(1.0, f32::max);
+    if reach.is_finite() { (reach / STEP).ceil() * STEP } else { 1.0 }
+}

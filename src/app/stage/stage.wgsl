@@ -1,0 +1,199 @@
+// The stage: impostor discs and screen-space lines. One instance layout for both:
+// where it starts, where it ends, its colour, a radius or width, and a kind.
+// Time and camera are uniforms, so a moving picture uploads nothing else.
+
+struct Stage {
+    clip_from_world: mat4x4<f32>,
+    // rgb, linear
+    background: vec4<f32>,
+    // width and height in pixels; distance from the eye to its target; pixels per point
+    viewport: vec4<f32>,
+    // time; near plane; fog from and to, in scene units from the eye
+    range: vec4<f32>,
+    // least radius and radius of a token, in points; strength of the fog
+    sizes: vec4<f32>,
+}
+
+@group(0) @binding(0) var<uniform> stage: Stage;
+
+struct Instance {
+    @location(0) start: vec3<f32>,
+    @location(1) end: vec3<f32>,
+    @location(2) color: vec4<f32>,
+    // x: radius or width, in points; y: kind
+    @location(3) shape: vec2<f32>,
+}
+
+const RING: f32 = 1.0;
+const ARROW: f32 = 1.0;
+// In points.
+const RING_WIDTH: f32 = 1.6;
+// Of a disc: how much darker the rim, how much lighter the side towards the light.
+const RIM: f32 = 0.22;
+const SHINE: f32 = 0.14;
+const HEAD_LENGTH: f32 = 10.0;
+const HEAD_SLOPE: f32 = 0.42;
+
+fn corner_of(vertex: u32) -> vec2<f32> {
+    return vec2<f32>(f32(vertex & 1u), f32(vertex >> 1u)) * 2.0 - 1.0;
+}
+
+// At the target's depth a disc has its own size; nearer it is larger, farther smaller, within limits.
+const SMALLER: f32 = 0.62;
+const LARGER: f32 = 1.7;
+
+fn radius_at(size: f32, depth: f32) -> f32 {
+    return max(size * clamp(stage.viewport.z / depth, SMALLER, LARGER), stage.sizes.x) * stage.viewport.w;
+}
+
+fn fog_at(depth: f32) -> f32 {
+    return smoothstep(stage.range.z, stage.range.w, depth) * stage.sizes.z;
+}
+
+// --- discs ---
+
+struct Disc {
+    @builtin(position) position: vec4<f32>,
+    @location(0) @interpolate(linear) local: vec2<f32>,
+    @location(1) @interpolate(flat) color: vec4<f32>,
+    // radius in pixels; kind; fog
+    @location(2) @interpolate(flat) shape: vec3<f32>,
+}
+
+@vertex
+fn disc_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Disc {
+    let center = mix(instance.start, instance.end, stage.range.x);
+    let clip = stage.clip_from_world * vec4<f32>(center, 1.0);
+    let radius = radius_at(instance.shape.x, clip.w);
+    let local = corner_of(vertex) * (radius + 1.0);
+    var out: Disc;
+    out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
+    out.local = local;
+    out.color = instance.color;
+    out.shape = vec3<f32>(radius, instance.shape.y, fog_at(clip.w));
+    return out;
+}
+
+fn disc_alpha(disc: Disc) -> f32 {
+    let distance = length(disc.local);
+    let outer = clamp(disc.shape.x + 0.5 - distance, 0.0, 1.0);
+    if disc.shape.y == RING {
+        let inner = disc.shape.x - RING_WIDTH * stage.viewport.w;
+        return min(outer, clamp(distance - inner + 0.5, 0.0, 1.0));
+    }
+    return outer;
+}
+
+fn disc_color(disc: Disc) -> vec3<f32> {
+    var color = disc.color.rgb;
+    if disc.shape.y != RING {
+        let reach = disc.local / disc.shape.x;
+        let rim = smoothstep(0.72, 1.0, length(reach));
+        let shine = SHINE * dot(reach, normalize(vec2<f32>(-1.0, 1.0)));
+        color = clamp(color * (1.0 + shine - RIM * rim), vec3<f32>(0.0), vec3<f32>(1.0));
+    }
+    return mix(color, stage.background.rgb, disc.shape.z);
+}
+
+// Inside: opaque, writes depth.
+@fragment
+fn disc_core(disc: Disc) -> @location(0) vec4<f32> {
+    if disc_alpha(disc) * disc.color.a < 0.999 {
+        discard;
+    }
+    return vec4<f32>(disc_color(disc), 1.0);
+}
+
+// The soft edge: blended over what lies behind, writes no depth.
+@fragment
+fn disc_edge(disc: Disc) -> @location(0) vec4<f32> {
+    let alpha = disc_alpha(disc) * disc.color.a;
+    if alpha >= 0.999 || alpha <= 0.0 {
+        discard;
+    }
+    return vec4<f32>(disc_color(disc), alpha);
+}
+
+// --- lines and arrows ---
+
+struct Line {
+    @builtin(position) position: vec4<f32>,
+    // along and across the line, in pixels; fog
+    @location(0) @interpolate(linear) local: vec3<f32>,
+    @location(1) @interpolate(flat) color: vec4<f32>,
+    // length and half width in pixels; kind
+    @location(2) @interpolate(flat) shape: vec3<f32>,
+}
+
+// The part of a segment in front of the near plane.
+fn clipped(from_clip: vec4<f32>, to_clip: vec4<f32>) -> vec4<f32> {
+    let near = stage.range.y;
+    if from_clip.w >= near || to_clip.w <= near {
+        return from_clip;
+    }
+    return mix(from_clip, to_clip, (near - from_clip.w) / (to_clip.w - from_clip.w));
+}
+
+@vertex
+fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
+    let is_arrow = instance.shape.y == ARROW;
+    let goal = select(instance.end, mix(instance.start, instance.end, stage.range.x), is_arrow);
+    let clip_a = stage.clip_from_world * vec4<f32>(instance.start, 1.0);
+    let clip_b = stage.clip_from_world * vec4<f32>(goal, 1.0);
+    var out: Line;
+    if clip_a.w <= stage.range.y && clip_b.w <= stage.range.y {
+        out.position = vec4<f32>(2.0, 2.0, 2.0, 1.0);
+        return out;
+    }
+    let a = clipped(clip_a, clip_b);
+    let b = clipped(clip_b, clip_a);
+    let half_view = stage.viewport.xy * 0.5;
+    let from_px = a.xy / a.w * half_view;
+    let to_px = b.xy / b.w * half_view;
+    // An arrow stops at the disc's edge and starts at the ghost's.
+    let inset = select(0.0, 1.0, is_arrow);
+    let radius_a = radius_at(stage.sizes.y, a.w) * inset;
+    let radius_b = (radius_at(stage.sizes.y, b.w) + stage.viewport.w) * inset;
+    let whole = distance(from_px, to_px);
+    let length_px = whole - radius_a - radius_b;
+    if length_px < stage.viewport.w {
+        out.position = vec4<f32>(2.0, 2.0, 2.0, 1.0);
+        return out;
+    }
+    let along = (to_px - from_px) / whole;
+    let across = vec2<f32>(-along.y, along.x);
+    let half_width = instance.shape.x * stage.viewport.w * 0.5;
+    let reach = select(half_width, max(half_width, HEAD_LENGTH * HEAD_SLOPE * stage.viewport.w), is_arrow) + 1.0;
+    let corner = corner_of(vertex);
+    let u = select(-1.0, length_px + 1.0, corner.x > 0.0);
+    let v = corner.y * reach;
+    let px = from_px + along * (radius_a + u) + across * v;
+    let share = clamp((radius_a + u) / whole, 0.0, 1.0);
+    let depth = mix(a.z / a.w, b.z / b.w, share);
+    out.position = vec4<f32>(px / half_view, depth, 1.0);
+    out.local = vec3<f32>(u, v, fog_at(mix(a.w, b.w, share)));
+    out.color = instance.color;
+    out.shape = vec3<f32>(length_px, half_width, instance.shape.y);
+    return out;
+}
+
+@fragment
+fn line_fragment(line: Line) -> @location(0) vec4<f32> {
+    let u = line.local.x;
+    let v = abs(line.local.y);
+    var head = 0.0;
+    if line.shape.z == ARROW {
+        head = min(HEAD_LENGTH * stage.viewport.w, line.shape.x);
+    }
+    let shaft = max(v - line.shape.y, max(-u, u - (line.shape.x - head)));
+    var outside = shaft;
+    if head > 0.0 {
+        let tip = max(v - (line.shape.x - u) * HEAD_SLOPE, line.shape.x - head - u);
+        outside = min(shaft, tip);
+    }
+    let alpha = clamp(0.5 - outside, 0.0, 1.0) * line.color.a;
+    if alpha <= 0.0 {
+        discard;
+    }
+    return vec4<f32>(mix(line.color.rgb, stage.background.rgb, line.local.z), alpha);
+}

@@ -1,0 +1,96 @@
+//! The egui systems: the whole workspace, or one figure.
+
+use bevy::math::Vec2;
+use bevy::prelude::*;
+use bevy_egui::{EguiContext, EguiContexts};
+use egui::{LayerId, ThemePreference, Ui, UiBuilder};
+
+use super::bridge::{Models, Outbox};
+use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
+use super::panels::figure::figure_ui;
+use super::shortcuts::shortcuts;
+use super::source::LessonIssues;
+use super::stage::frame::StageTab;
+use super::stage::timeline::timeline_ui;
+use super::stage::view::picture_ui;
+use super::view_state::{ThemeChoice, ViewState};
+use super::{fonts, theme};
+
+/// The panels' own state.
+#[derive(Resource, Default)]
+pub struct Desk(pub Workspace);
+
+/// Draw the stage alone, with a caption.
+#[derive(Resource)]
+pub struct Figure;
+
+/// A new context gets the app's fonts and styles before its first pass.
+pub fn dress(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
+    for mut context in &mut contexts {
+        let ctx = context.get_mut();
+        ctx.set_fonts(fonts::definitions());
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        theme::apply(ctx);
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the one place where everything on the screen meets")]
+pub fn workspace(
+    mut contexts: EguiContexts,
+    models: Res<Models>,
+    mut view: ResMut<ViewState>,
+    mut tab: ResMut<StageTab>,
+    mut desk: ResMut<Desk>,
+    mut issues: ResMut<LessonIssues>,
+    mut outbox: ResMut<Outbox>,
+    figure: Option<Res<Figure>>,
+) -> Result {
+    let ctx = contexts.ctx_mut()?.clone();
+    follow_settings(&ctx, &view);
+    outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
+    let mut ui = root(&ctx);
+    let mut stage = |ui: &mut Ui, view: &mut ViewState| stage_ui(ui, &models, &mut tab, view);
+    if figure.is_some() {
+        figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
+        return Ok(());
+    }
+    let model = WorkspaceModel {
+        notebook: models.notebook.as_ref(),
+        attention: models.attention.as_ref(),
+        heads: models.heads.as_ref(),
+        weights: models.weights.as_ref(),
+        training: models.training.as_ref(),
+    };
+    outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
+    Ok(())
+}
+
+/// The picture and, in the workspace, the time slider under it.
+fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
+    let mut area = ui.available_rect_before_wrap();
+    if !view.figure {
+        let timeline = area.split_top_bottom_at_y(area.bottom() - theme::size::TIMELINE).1;
+        area.max.y = timeline.top();
+        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, view));
+    }
+    let texture = tab.texture;
+    let rect = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, models.stage.as_deref(), &mut tab.rig, view, texture)).inner;
+    tab.points = Vec2::new(rect.width(), rect.height());
+    tab.pixels_per_point = ui.pixels_per_point();
+    tab.dark = ui.visuals().dark_mode;
+}
+
+fn root(ctx: &egui::Context) -> Ui {
+    Ui::new(ctx.clone(), "workspace".into(), UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect()))
+}
+
+fn follow_settings(ctx: &egui::Context, view: &ViewState) {
+    ctx.set_theme(match view.theme {
+        ThemeChoice::System => ThemePreference::System,
+        ThemeChoice::Dark => ThemePreference::Dark,
+        ThemeChoice::Light => ThemePreference::Light,
+    });
+    if ctx.zoom_factor() != view.zoom {
+        ctx.set_zoom_factor(view.zoom);
+    }
+}

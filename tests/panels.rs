@@ -1,0 +1,275 @@
+//! The panels, found and clicked by their labels, without a window or a graphics card.
+#![cfg(feature = "app")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attune::app::panels::attention::attention_ui;
+use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
+use attune::app::panels::heads::heads_ui;
+use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::panels::training::{TrainingUiState, training_ui};
+use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
+use attune::app::view_state::ViewState;
+use attune::app::{fonts, shortcuts, theme};
+use attune::kernel::Command;
+use attune::lesson::schema::CellKind;
+use attune::numerics::params::TensorName;
+use attune::view_model::attention::{AttentionModel, HeadMap};
+use attune::view_model::heads::{HeadRow, HeadsModel};
+use attune::view_model::notebook::{CellModel, NotebookModel};
+use attune::view_model::training::{TrainingModel, TrainingStage};
+use attune::view_model::weights::{TensorModel, WeightsModel};
+use egui::{Modifiers, Ui, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+const SIZE: Vec2 = Vec2::new(420.0, 640.0);
+
+/// What a panel changed: the commands it gave and the view it left.
+#[derive(Clone, Default)]
+struct Seen(Rc<RefCell<(Vec<Command>, ViewState)>>);
+
+impl Seen {
+    fn commands(&self) -> Vec<Command> {
+        self.0.borrow().0.clone()
+    }
+
+    fn view(&self) -> ViewState {
+        self.0.borrow().1.clone()
+    }
+}
+
+/// Shows a panel in the app's own style.
+fn show<'a>(size: Vec2, mut panel: impl FnMut(&mut Ui, &mut ViewState) -> Vec<Command> + 'a) -> (Harness<'a>, Seen) {
+    let seen = Seen::default();
+    let inner = seen.clone();
+    let mut dressed = false;
+    let mut harness = Harness::builder().with_size(size).build_ui(move |ui| {
+        if !dressed {
+            ui.ctx().set_fonts(fonts::definitions());
+            theme::apply(ui.ctx());
+            dressed = true;
+            return;
+        }
+        let (commands, view) = &mut *inner.0.borrow_mut();
+        commands.extend(panel(ui, view));
+    });
+    harness.run_steps(3);
+    (harness, seen)
+}
+
+fn click(harness: &mut Harness, label: &str) {
+    harness.get_by_label(label).click();
+    harness.run_steps(3);
+}
+
+fn tokens() -> Vec<String> {
+    ["bank", "of", "river"].map(str::to_owned).to_vec()
+}
+
+fn attention() -> AttentionModel {
+    let weights = vec![vec![0.2, 0.2, 0.6], vec![0.1, 0.8, 0.1], vec![1.0, 0.0, 0.0]];
+    AttentionModel { tokens: tokens(), heads: vec![HeadMap { head: 0, enabled: true, weights }] }
+}
+
+fn heads() -> HeadsModel {
+    let head = |head| HeadRow {
+        head,
+        enabled: true,
+        solo: false,
+        key_columns: head * 4..(head + 1) * 4,
+        value_columns: head * 4..(head + 1) * 4,
+        move_length: vec![0.5, 0.1, 0.2],
+        strongest: vec![(2, 0.6), (1, 0.8), (0, 1.0)],
+    };
+    HeadsModel { tokens: tokens(), heads: vec![head(0), head(1)] }
+}
+
+fn weights() -> WeightsModel {
+    let tensor = |name, rows, cols| TensorModel {
+        name,
+        rows,
+        cols,
+        values: (0..rows * cols).map(|i| i as f32 / 1000.0).collect(),
+        trained: vec![0.0; rows * cols],
+        changed: rows * cols - 1,
+        heads: 2,
+    };
+    let tensors = vec![tensor(TensorName::QueryWeights, 32, 32), tensor(TensorName::OutputWeights, 4, 4)];
+    WeightsModel { tensors, undo: None, redo: Some("W_Q[0,0]".to_owned()) }
+}
+
+fn training(stage: TrainingStage) -> TrainingModel {
+    TrainingModel {
+        stage,
+        step: 2,
+        steps: 10,
+        losses: Arc::new(vec![2.0, 1.5]),
+        chance: 3.0,
+        honest_label: "toy model".to_owned(),
+    }
+}
+
+fn notebook() -> NotebookModel {
+    let cell = |id: &str, kind| CellModel { id: id.to_owned(), kind };
+    NotebookModel {
+        title: "Banks".to_owned(),
+        cells: vec![
+            cell("intro", CellKind::Text { markdown: "# A bank\n\nis where a river ends.".to_owned() }),
+            cell(
+                "move",
+                CellKind::Stage { caption: "It moves".to_owned(), sentence: 1, words: vec!["bank".to_owned()], time: 1.0 },
+            ),
+        ],
+        sentences: vec!["bank of river".to_owned(), "bank of money".to_owned()],
+        sentence: "bank of river".to_owned(),
+        selected: Some(0),
+        notice: None,
+    }
+}
+
+#[test]
+fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
+    let model = attention();
+    let (mut harness, seen) = show(SIZE, |ui, view| attention_ui(ui, &model, view));
+    click(&mut harness, "Query river in head 1");
+    assert_eq!(seen.view().query, Some(2));
+    click(&mut harness, "Query river in head 1");
+    assert_eq!(seen.view().query, None);
+}
+
+#[test]
+fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
+    let model = heads();
+    let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, view));
+    click(&mut harness, "Head 2");
+    click(&mut harness, "Solo head 1");
+    let expected = vec![Command::SetHeadEnabled { head: 1, enabled: false }, Command::SoloHead(Some(0))];
+    assert_eq!(seen.commands(), expected);
+}
+
+#[test]
+fn a_stage_cell_sets_sentence_words_and_time() {
+    let (model, mut state) = (notebook(), NotebookUiState::default());
+    let (mut harness, seen) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
+    click(&mut harness, "Show: It moves");
+    assert_eq!(seen.commands(), vec![Command::SelectSentence(1)]);
+    let view = seen.view();
+    assert_eq!((view.lit, view.shown_cell, view.time), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
+    assert!(seen.view().is_gliding(), "time glides; it does not jump");
+}
+
+#[test]
+fn training_is_paused_stepped_and_reset() {
+    let model = training(TrainingStage::Playing);
+    let mut state = TrainingUiState::default();
+    let (mut harness, seen) = show(SIZE, |ui, _| training_ui(ui, &model, &mut state));
+    for label in ["Pause", "Step", "Step 10", "Reset"] {
+        click(&mut harness, label);
+    }
+    let expected = vec![Command::Pause, Command::Step(1), Command::Step(10), Command::ResetTraining];
+    assert_eq!(seen.commands(), expected);
+}
+
+#[test]
+fn finished_training_is_not_played_again() {
+    let model = training(TrainingStage::Finished);
+    let mut state = TrainingUiState::default();
+    let (mut harness, seen) = show(SIZE, |ui, _| training_ui(ui, &model, &mut state));
+    click(&mut harness, "Play");
+    assert_eq!(seen.commands(), vec![]);
+}
+
+#[test]
+fn every_reset_names_what_it_resets() {
+    let model = weights();
+    let mut state = WeightsUiState { entry: (1, 2), ..WeightsUiState::default() };
+    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    for label in ["Reset entry", "matrix", "all"] {
+        click(&mut harness, label);
+    }
+    let tensor = TensorName::QueryWeights;
+    let expected =
+        vec![Command::ResetWeight { tensor, row: 1, col: 2 }, Command::ResetTensor(tensor), Command::ResetWeights];
+    assert_eq!(seen.commands(), expected);
+}
+
+#[test]
+fn another_tensor_comes_into_hand() {
+    let model = weights();
+    let mut state = WeightsUiState::default();
+    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    click(&mut harness, "W_O");
+    click(&mut harness, "matrix");
+    assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights)]);
+}
+
+#[test]
+fn a_list_of_a_thousand_sliders_lays_out_only_those_in_sight() {
+    let model = weights();
+    let mut state = WeightsUiState { view: WeightsView::List, ..WeightsUiState::default() };
+    let (harness, _) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    assert!(harness.query_by_label("Slider W_Q[0,3]").is_some());
+    assert!(harness.query_by_label("Slider W_Q[31,31]").is_none());
+}
+
+#[test]
+fn a_slider_sets_its_entry_at_once() {
+    let model = weights();
+    let mut state = WeightsUiState { entry: (0, 5), ..WeightsUiState::default() };
+    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    click(&mut harness, "Slider W_Q[0,5]");
+    let commands = seen.commands();
+    assert!(
+        !commands.is_empty() && commands.iter().all(|command| matches!(command, Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 5, .. })),
+        "{commands:?}"
+    );
+}
+
+#[test]
+fn keys_reach_the_view_and_the_kernel() {
+    let model = training(TrainingStage::Playing);
+    let (mut harness, seen) = show(SIZE, |ui, view| shortcuts::shortcuts(ui.ctx(), view, Some(&model)));
+    for (modifiers, key) in [
+        (Modifiers::NONE, egui::Key::P),
+        (Modifiers::COMMAND, egui::Key::Z),
+        (Modifiers::COMMAND | Modifiers::SHIFT, egui::Key::Z),
+        (Modifiers::NONE, egui::Key::Home),
+        (Modifiers::NONE, egui::Key::F1),
+        (Modifiers::NONE, egui::Key::Space),
+    ] {
+        harness.key_press_modifiers(modifiers, key);
+        harness.run_steps(2);
+    }
+    assert_eq!(seen.commands(), vec![Command::Pause, Command::Undo, Command::Redo]);
+    let view = seen.view();
+    assert!(view.home_requested && view.key_sheet && view.is_gliding());
+}
+
+#[test]
+fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
+    let (attention, heads, weights, training) = (attention(), heads(), weights(), training(TrainingStage::Paused));
+    let notebook = notebook();
+    for open in [false, true] {
+        let mut workspace = Workspace::default();
+        let mut issues = vec!["lesson.ron:3:7: expected `,`".to_owned()];
+        let (mut harness, _) = show(Vec2::new(1280.0, 720.0), |ui, view| {
+            let model = WorkspaceModel {
+                notebook: open.then_some(&notebook),
+                attention: Some(&attention),
+                heads: Some(&heads),
+                weights: Some(&weights),
+                training: Some(&training),
+            };
+            workspace_ui(ui, &model, &mut issues, &mut workspace, view, &mut |_, _| {})
+        });
+        assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_some());
+        assert_eq!(harness.query_by_label("Banks").is_some(), open);
+        if open {
+            click(&mut harness, "Dismiss");
+            assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_none());
+        }
+    }
+}

@@ -120,12 +120,12 @@ fn fields() {
     check(
         "sentences: [",
         "sentenses: [",
-        r#"a.ron:20:5: unknown field "sentenses" in Lesson; expected id, title, seed, static_embedding, model, groups, corpus, sentences, probes, cells or claims; did you mean "sentences"?"#,
+        r#"a.ron:20:5: unknown field "sentenses" in Lesson; expected id, title, seed, groups, static_embedding, model, corpus, sentences, probes, cells or claims; did you mean "sentences"?"#,
     );
     check(
         "seed: 7",
         "seed: 7, colour: true",
-        r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, seed, static_embedding, model, groups, corpus, sentences, probes, cells or claims"#,
+        r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, seed, groups, static_embedding, model, corpus, sentences, probes, cells or claims"#,
     );
     check("seed: 7", "seed: 7, seed: 8", r#"a.ron:3:60: field "seed" stands twice in Lesson"#);
     check("seed: 7,", "", r#"a.ron:2:1: missing field "seed" in Lesson"#);
@@ -168,6 +168,11 @@ fn fields() {
 
 #[test]
 fn groups_and_corpus() {
+    check(
+        "she {eat}",
+        &format!("she {{eat}}{}", "!".repeat(5000)),
+        "a.ron:12:22: topics: a template of 5031 bytes; expected at most 4096",
+    );
     check(r#""orange""#, r#""orange", "orange""#, r#"a.ron:5:39: groups: word "orange" stands twice"#);
     check(
         r#""orange""#,
@@ -270,6 +275,12 @@ fn groups_and_corpus() {
 
 #[test]
 fn model() {
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"MaskedWord(among: ["fruit", "companies", "fruit"])"#,
+        r#"a.ron:19:71: among: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
+a.ron:19:84: among: group "fruit" stands twice"#,
+    );
     check("dim: 16", "dim: 0", "a.ron:18:37: dim: found the number 0; expected a whole number from 2 to 256");
     check(
         "dim: 16",
@@ -461,8 +472,8 @@ fn an_issue_shows_its_line() {
     check(
         &GOOD.replace("\"One word, two meanings\", seed", &format!("\"{}\", sed", "word ".repeat(50))),
         &format!(
-            "a.ron:3:268: unknown field \"sed\" in Lesson; expected id, title, seed, static_embedding, model, \
-             groups, corpus, sentences, probes, cells or claims; did you mean \"seed\"?\n  \
+            "a.ron:3:279: unknown field \"sed\" in Lesson; expected id, title, seed, groups, \
+             static_embedding, model, corpus, sentences, probes, cells or claims; did you mean \"seed\"?\n  \
              3 | {}\", sed: 7,\n    | {}^^^",
             &"word ".repeat(50)[250 - 47..],
             " ".repeat(50)

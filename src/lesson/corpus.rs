@@ -68,7 +68,7 @@ fn sense_rates(corpus: &Corpus) -> Vec<(&str, &str, f64)> {
     for Ambiguous { word, rate, shares } in &corpus.ambiguous {
         let raw: Vec<f64> = shares
             .iter()
-            .map(|(group, share)| share / uses_per_sentence(corpus, group).max(f64::MIN_POSITIVE))
+            .map(|(group, share)| share / uses_per_sentence(&corpus.topics, group).max(f64::MIN_POSITIVE))
             .collect();
         let mean = raw.iter().sum::<f64>() / raw.len().max(1) as f64;
         let highest = raw.iter().copied().fold(0.0, f64::max);
@@ -85,13 +85,13 @@ fn sense_rates(corpus: &Corpus) -> Vec<(&str, &str, f64)> {
 }
 
 /// The mean number of times that a sentence of one clause has the slot.
-fn uses_per_sentence(corpus: &Corpus, slot: &str) -> f64 {
+pub(super) fn uses_per_sentence(topics: &[Topic], slot: &str) -> f64 {
     let is_slot = |piece: &Piece| matches!(piece, Piece::Slot(name) if name == slot);
     let in_template =
         |template: &String| pieces(template).unwrap_or_default().iter().filter(|p| is_slot(p)).count() as f64;
     let in_topic =
         |topic: &Topic| topic.templates.iter().map(in_template).sum::<f64>() / topic.templates.len().max(1) as f64;
-    corpus.topics.iter().map(in_topic).sum::<f64>() / corpus.topics.len().max(1) as f64
+    topics.iter().map(in_topic).sum::<f64>() / topics.len().max(1) as f64
 }
 
 /// `a` becomes `an` before a vowel.

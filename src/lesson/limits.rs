@@ -11,6 +11,12 @@ pub const ID_CHARS_MAX: usize = 64;
 /// Characters of one word: longer ones cannot be drawn as a label.
 pub const WORD_CHARS_MAX: usize = 40;
 
+/// Bytes of one template; it is read again for every sentence that is drawn from it.
+pub const TEMPLATE_BYTES_MAX: usize = 4096;
+/// Templates of one topic.
+pub const TEMPLATES_MAX: usize = 200;
+/// Words with several senses.
+pub const AMBIGUOUS_MAX: usize = 16;
 /// Groups: each needs a colour that can be told from the others.
 pub const GROUPS_MAX: usize = 32;
 /// Different words of a corpus.

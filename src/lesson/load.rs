@@ -26,7 +26,7 @@ pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
     let file = path.display().to_string();
     match read_text(path, &file) {
         Ok(text) => parse(&file, &text),
-        Err(issue) => Err(vec![issue]),
+        Err(issue) => Err(vec![*issue]),
     }
 }
 
@@ -68,15 +68,16 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let title = record.take("title", line, issues);
     let seed = record.take("seed", seed, issues);
 
-    let skip_gram = record.take("static_embedding", read_skip_gram, issues);
-    let dim = skip_gram.as_ref().map(|(config, _)| config.dim);
-    let model = record.take("model", |node, issues| read_attention(node, dim, issues), issues);
-    let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
-
     let groups = record.take_or("groups", Lists::default(), read_lists, issues);
     if let Some(groups) = &groups {
         check_groups_apart(groups, issues);
     }
+
+    let skip_gram = record.take("static_embedding", read_skip_gram, issues);
+    let dim = skip_gram.as_ref().map(|(config, _)| config.dim);
+    let model = record.take("model", |node, issues| read_attention(node, dim, groups.as_ref(), issues), issues);
+    let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
+
     let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
@@ -113,23 +114,26 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
 }
 
 /// The text of a regular file of reasonable size. Devices and pipes could block or never end.
-fn read_text(path: &Path, file: &str) -> Result<String, LessonIssue> {
-    let cannot = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => not_found(path, file),
-        io::ErrorKind::PermissionDenied => {
-            LessonIssue::of_file(file, "no permission to read this file", "a readable file")
-        }
-        _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
+fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
+    let cannot = |error: io::Error| {
+        Box::new(match error.kind() {
+            io::ErrorKind::NotFound => not_found(path, file),
+            io::ErrorKind::PermissionDenied => {
+                LessonIssue::of_file(file, "no permission to read this file", "a readable file")
+            }
+            _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
+        })
     };
     let metadata = fs::metadata(path).map_err(cannot)?;
     if metadata.is_dir() {
-        return Err(LessonIssue::of_file(file, "this is a folder", "a lesson file, such as lessons/apple.ron"));
+        let issue = LessonIssue::of_file(file, "this is a folder", "a lesson file, such as lessons/apple.ron");
+        return Err(Box::new(issue));
     }
     if !metadata.is_file() {
-        return Err(LessonIssue::of_file(file, "this is not a regular file", "a lesson file"));
+        return Err(Box::new(LessonIssue::of_file(file, "this is not a regular file", "a lesson file")));
     }
     if metadata.len() > LESSON_BYTES_MAX {
-        return Err(too_large(file, metadata.len()));
+        return Err(Box::new(too_large(file, metadata.len())));
     }
     let mut bytes = Vec::new();
     // One byte more than allowed: a file that grew meanwhile is found out, not read on and on.
@@ -137,7 +141,11 @@ fn read_text(path: &Path, file: &str) -> Result<String, LessonIssue> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let byte = error.as_bytes().get(at).copied().unwrap_or_default();
-        LessonIssue::of_file(file, format!("byte {at} (0x{byte:02x}) is not UTF-8 text"), "a text file saved as UTF-8")
+        Box::new(LessonIssue::of_file(
+            file,
+            format!("byte {at} (0x{byte:02x}) is not UTF-8 text"),
+            "a text file saved as UTF-8",
+        ))
     })
 }
 

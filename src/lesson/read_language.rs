@@ -3,9 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, word, words};
+use super::corpus::uses_per_sentence;
 use super::decode::{At, list, map, number, text, whole, wrong};
 use super::issue::{Issues, shorten};
-use super::limits::{GROUPS_MAX, SENTENCES_MAX, TOKENS_MAX, VOCABULARY_MAX};
+use super::limits::{
+    AMBIGUOUS_MAX, GROUPS_MAX, SENTENCES_MAX, TEMPLATE_BYTES_MAX, TEMPLATES_MAX, TOKENS_MAX, VOCABULARY_MAX,
+};
 use super::record::Record;
 use super::schema::{Ambiguous, Corpus, Group, Join, Topic};
 use super::source::Node;
@@ -44,13 +47,14 @@ impl Lists<'_> {
 pub(super) fn read_lists<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lists<'s>> {
     let entries = map(node, GROUPS_MAX, |node, issues| Some(words(node, VOCABULARY_MAX, issues)), issues)?;
     let mut read = Lists::default();
+    let mut well_named = true;
     for (name, words) in entries {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
         if name.value.trim().is_empty() || name.value.trim() != name.value || !name.value.chars().all(plain) {
             issues
                 .at(name.node, format!("{}: name {}", node.label, shorten(name.node.text)))
                 .expected("letters, digits, _ and -");
-            read.has_issues = true;
+            well_named = false;
         }
         read.has_issues |= words.is_none();
         let words = words.unwrap_or_default();
@@ -58,7 +62,8 @@ pub(super) fn read_lists<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<
         read.names.push(name.node);
         read.words.push(words);
     }
-    Some(read)
+    // With a wrong name the right one would be unknown wherever it is used.
+    well_named.then_some(read)
 }
 
 /// A word has one group, for its colour; the words with several senses are `ambiguous`.
@@ -112,9 +117,9 @@ pub(super) fn read_corpus<'s>(
     let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
     let read = |node, issues: &mut Issues<'s>| read_ambiguous(node, &names, groups, topics.as_ref(), issues);
     let ambiguous =
-        record.take_or("ambiguous", Vec::new(), |node, issues| list(node, GROUPS_MAX, read, issues), issues);
-    if let Some(ambiguous) = &ambiguous {
-        check_rates(ambiguous, issues);
+        record.take_or("ambiguous", Vec::new(), |node, issues| list(node, AMBIGUOUS_MAX, read, issues), issues);
+    if let (Some(ambiguous), Some(topics)) = (&ambiguous, &topics) {
+        check_rates(ambiguous, &topics.topics, issues);
     }
     let mut longest = topics.as_ref().map_or(0, |topics| topics.lengths.iter().copied().max().unwrap_or(0));
     let join = record.take_or("join", None, |node, issues| read_join(node, issues).map(Some), issues);
@@ -164,7 +169,7 @@ impl Templates<'_> {
     fn read_topics<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadTopics> {
         let template = |node, issues: &mut Issues<'s>| self.read_template(node, issues);
         let read = |node, issues: &mut Issues<'s>| {
-            let templates = list(node, SENTENCES_MAX, template, issues)?;
+            let templates = list(node, TEMPLATES_MAX, template, issues)?;
             match templates.is_empty() {
                 true => wrong(node, "at least one template", issues),
                 false => Some(templates),
@@ -194,6 +199,12 @@ impl Templates<'_> {
 
     fn read_template<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<(String, Vec<Piece>)> {
         let template = text(node, issues)?;
+        if template.len() > TEMPLATE_BYTES_MAX {
+            issues
+                .at(node, format!("topics: a template of {} bytes", template.len()))
+                .expected(format!("at most {TEMPLATE_BYTES_MAX}"));
+            return None;
+        }
         let pieces = match pieces(&template) {
             Ok(pieces) => pieces,
             Err(error) => {
@@ -316,17 +327,21 @@ fn read_ambiguous<'s>(
 }
 
 /// A slot cannot be filled with ambiguous words more often than always.
-fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], issues: &mut Issues<'s>) {
+fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], topics: &[Topic], issues: &mut Issues<'s>) {
     let mut filled: HashMap<&str, f64> = HashMap::new();
+    let mut uses: HashMap<&str, f64> = HashMap::new();
     let mut seen = HashSet::new();
     for At { value: Ambiguous { word, rate, shares }, node } in ambiguous {
         if !seen.insert(word) {
             issues.at(*node, format!("ambiguous: word \"{word}\" stands twice"));
         }
-        for (group, share) in shares {
+        // As in `corpus`: a sense whose slot is rare needs a higher rate there for its share.
+        let mut weight = |group, share| share / *uses.entry(group).or_insert_with(|| uses_per_sentence(topics, group));
+        let weights: Vec<f64> = shares.iter().map(|(group, share)| weight(group.as_str(), *share)).collect();
+        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+        for ((group, _), weight) in shares.iter().zip(weights) {
             let filled = filled.entry(group).or_default();
-            // `rate` is the mean over the senses, so the share is scaled by their number.
-            *filled += rate * share * shares.len() as f64;
+            *filled += rate * weight / mean;
             if *filled > 1.0 {
                 let message = format!("ambiguous: {{{group}}} would be \"{word}\" with probability {filled:.2}");
                 issues.at(*node, message).expected("at most 1: a lower rate");

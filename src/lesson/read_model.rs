@@ -1,17 +1,19 @@
 //! Reads the static embedding and the attention model, with the budget of their training.
 
+use std::collections::HashSet;
+
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
-use super::check::Vocabulary;
-use super::decode::{choice, flag, number, whole};
+use super::check::{Names, Vocabulary};
+use super::decode::{choice, flag, list, number, whole};
 use super::issue::{Issues, one_of};
 use super::limits::{
-    BATCH_MAX, DIM_MAX, EPOCHS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX,
-    WINDOW_MAX,
+    BATCH_MAX, DIM_MAX, EPOCHS_MAX, GROUPS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX,
+    VOCABULARY_MAX, WINDOW_MAX,
 };
-use super::read_language::ReadCorpus;
+use super::read_language::{Lists, ReadCorpus};
 use super::record::Record;
 use super::schema::{ModelConfig, Objective};
 use super::source::Node;
@@ -48,10 +50,15 @@ pub(super) struct ReadModel<'s> {
 }
 
 /// `dim` is the width of the static embedding, which is the model's too.
-pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mut Issues<'s>) -> Option<ReadModel<'s>> {
+pub(super) fn read_attention<'s>(
+    node: Node<'s>,
+    dim: Option<usize>,
+    groups: Option<&Lists<'s>>,
+    issues: &mut Issues<'s>,
+) -> Option<ReadModel<'s>> {
     let mut record = Record::open(node, &["Attention"], issues)?;
     let heads = record.take("heads", |node, issues| whole(1..=HEADS_MAX)(node, issues).map(|n| (n, node)), issues);
-    let objective = record.take("objective", read_objective, issues);
+    let objective = record.take("objective", |node, issues| read_objective(node, groups, issues), issues);
     let width = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=DIM_MAX)(node, issues).map(Some);
     let key_width = record.take_or("key_width", None, width, issues);
     let value_width = record.take_or("value_width", None, width, issues);
@@ -110,16 +117,42 @@ pub(super) fn read_attention<'s>(node: Node<'s>, dim: Option<usize>, issues: &mu
     Some(ReadModel { config: config(), max_tokens, node })
 }
 
-fn read_objective<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Objective> {
+fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>, issues: &mut Issues<'s>) -> Option<Objective> {
     let mut record = Record::open(node, &["MaskedWord", "NextWord"], issues)?;
     let objective = match record.name {
-        "MaskedWord" => record
-            .take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues)
-            .map(|rate| Objective::MaskedWord { rate, among: Vec::new() }),
+        "MaskedWord" => {
+            let rate = record.take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
+            let read = |node, issues: &mut Issues<'s>| read_candidates(node, groups, issues);
+            let among = record.take_or("among", Vec::new(), read, issues);
+            rate.zip(among).map(|(rate, among)| Objective::MaskedWord { rate, among })
+        }
         _ => Some(Objective::NextWord),
     };
     record.finish(issues);
     objective
+}
+
+/// Different groups, with words enough to choose among.
+fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>, issues: &mut Issues<'s>) -> Option<Vec<String>> {
+    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens: None };
+    let mut seen = HashSet::new();
+    let group = |node: Node<'s>, issues: &mut Issues<'s>| {
+        let name = names.group(node, issues)?;
+        let fresh = seen.insert(name.clone());
+        if !fresh {
+            issues.at(node, format!("among: group \"{name}\" stands twice"));
+        }
+        fresh.then_some(name)
+    };
+    let among = list(node, GROUPS_MAX, group, issues)?;
+    let lists = groups.filter(|groups| groups.are_checked()).map(|groups| &groups.lists);
+    let chosen = lists.into_iter().flatten().filter(|group| among.contains(&group.name));
+    let count: usize = chosen.map(|group| group.words.len()).sum();
+    if lists.is_some() && count == 1 {
+        issues.at(node, "among: only one word to choose").expected("groups with at least 2 words in all");
+        return None;
+    }
+    Some(among)
 }
 
 const POSITIONS: &[(&str, Positions)] =

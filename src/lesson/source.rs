@@ -60,7 +60,7 @@ impl<'s> Source<'s> {
     }
 
     /// The text from a line and column on, both from 1; the empty end of the text beyond it.
-    pub fn from_place(&self, place: Place) -> Node<'s> {
+    pub fn rest_from(&self, place: Place) -> Node<'s> {
         let end = self.text.len();
         let start = self.lines.get(place.line.saturating_sub(1)).copied().unwrap_or(end);
         let rest = &self.text[start..];

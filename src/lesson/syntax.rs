@@ -19,7 +19,7 @@ pub(super) fn document<'s>(source: &Source<'s>) -> Result<&'s RawValue, SyntaxEr
     let whole = source.whole();
     let at = |error: ron::error::SpannedError| {
         let place = Place { line: error.span.end.line, col: error.span.end.col };
-        explain(source.from_place(place), &error.code)
+        explain(source.rest_from(place), &error.code)
     };
     let deserializer = ron::Deserializer::from_str(whole.text).map_err(at)?;
     let start = Node { text: deserializer.remainder(), ..whole };

@@ -1,0 +1,57 @@
+//! A training step allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+use attune::kernel::space::{SpaceTrainer, network};
+use attune::kernel::trainer::Trainer;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+#[allow(unsafe_code)] // A counting allocator can only be written so; it passes every call on unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn count(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn a_training_step_allocates_nothing() {
+    let lesson = Arc::new(attune::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid"));
+    let mut embedding = SpaceTrainer::new(&lesson);
+    while !embedding.advance() {}
+    let space = embedding.finish(&lesson);
+    let mut trainer = Trainer::new(network(&lesson, &space), lesson.model.clone(), &embedding.corpus, lesson.seed);
+    let mut state = trainer.start();
+    // The first steps fill the matrix product's packing buffers, once per thread.
+    for _ in 0..20 {
+        trainer.step(&mut state).expect("finite");
+    }
+    let allocations = count(|| {
+        for _ in 0..50 {
+            trainer.step(&mut state).expect("finite");
+        }
+    });
+    assert_eq!(allocations, 0, "allocations in 50 training steps");
+    assert!(count(|| drop(vec![0u8; 64])) > 0, "the counter counts");
+}

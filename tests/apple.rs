@@ -1,0 +1,28 @@
+//! The main lesson keeps its promise, whatever the seed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attune::kernel::Kernel;
+use attune::kernel::facts::verify;
+
+#[test]
+fn apple_holds_for_seeds_1_to_10() {
+    let lesson = attune::lesson::read(Path::new("lessons/apple.ron")).unwrap_or_else(|issues| panic!("{issues:?}"));
+    assert!(lesson.probes.len() >= 20);
+    for seed in 1..=10 {
+        let mut lesson = lesson.clone();
+        lesson.seed = seed;
+        let seen = attune::lesson::corpus::generate(&lesson.corpus, &lesson.groups, seed);
+        for probe in &lesson.probes {
+            assert!(!seen.contains(&probe.sentence), "seed {seed}: training sees {:?}", probe.sentence.join(" "));
+        }
+        let verdicts = verify(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a trained model");
+        for id in ["contextual", "margin", "static", "mixture", "sum"] {
+            assert!(verdicts.iter().any(|verdict| verdict.id == id), "the claim {id:?} is gone");
+        }
+        for verdict in verdicts {
+            assert!(verdict.holds(), "seed {seed}: {verdict:?}");
+        }
+    }
+}

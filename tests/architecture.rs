@@ -1,0 +1,113 @@
+//! The layers point one way: `numerics <- lesson <- kernel <- view_model <- {export, app} <- cli`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each layer with the layers that it may name.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("numerics", &[]),
+    ("lesson", &["numerics"]),
+    ("kernel", &["numerics", "lesson"]),
+    ("view_model", &["numerics", "lesson", "kernel"]),
+    ("export", &["numerics", "lesson", "kernel", "view_model"]),
+    ("app", &["numerics", "lesson", "kernel", "view_model", "export"]),
+    ("cli", &["numerics", "lesson", "kernel", "view_model", "export", "app"]),
+];
+
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "{} has no sources", folder.display());
+    found
+}
+
+/// Lines of code that contain `text`, without comments, as `file:line: text`.
+fn lines_with(sources: &[(PathBuf, String)], text: &str) -> Vec<String> {
+    let lines = sources.iter().flat_map(|(path, source)| {
+        source.lines().enumerate().map(move |(i, line)| (path, i + 1, line.split("//").next().unwrap_or_default()))
+    });
+    lines
+        .filter(|(_, _, line)| line.contains(text))
+        .map(|(path, number, line)| format!("{}:{number}: {}", path.display(), line.trim()))
+        .collect()
+}
+
+fn src(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)
+}
+
+#[test]
+fn every_folder_is_a_layer() {
+    for entry in fs::read_dir(src("")).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+        let name = entry.file_name().into_string().unwrap();
+        assert!(LAYERS.iter().any(|(layer, _)| *layer == name), "src/{name} is no layer");
+    }
+}
+
+#[test]
+fn layers_point_one_way() {
+    for (layer, may_name) in LAYERS {
+        let sources = sources(&src(layer));
+        for (other, _) in LAYERS.iter().filter(|(other, _)| other != layer && !may_name.contains(other)) {
+            let found = lines_with(&sources, &format!("crate::{other}"));
+            assert!(found.is_empty(), "{layer} names {other}:\n{}", found.join("\n"));
+        }
+        // Forms that would slip past the search above.
+        for hidden in ["crate::{", "use super::super::super", "crate as"] {
+            let found = lines_with(&sources, hidden);
+            assert!(found.is_empty(), "{layer} hides its imports:\n{}", found.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn only_the_app_names_bevy_and_egui() {
+    for (layer, _) in LAYERS.iter().filter(|(layer, _)| *layer != "app") {
+        let sources = sources(&src(layer));
+        for name in ["bevy", "egui", "wgpu", "winit"] {
+            let found = lines_with(&sources, &format!("{name}::"));
+            assert!(found.is_empty(), "{layer} names {name}:\n{}", found.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn panels_and_stage_do_not_know_each_other() {
+    let found = lines_with(&sources(&src("app/panels")), "bevy");
+    assert!(found.is_empty(), "panels name Bevy:\n{}", found.join("\n"));
+    let found = lines_with(&sources(&src("app/panels")), "app::stage");
+    assert!(found.is_empty(), "panels name the stage:\n{}", found.join("\n"));
+    let found = lines_with(&sources(&src("app/stage")), "app::panels");
+    assert!(found.is_empty(), "the stage names panels:\n{}", found.join("\n"));
+}
+
+#[test]
+fn numerics_is_pure() {
+    let sources = sources(&src("numerics"));
+    for impure in ["std::fs", "std::io", "std::time", "std::env", "std::thread", "serde", "rand::rng()", "println!"] {
+        let found = lines_with(&sources, impure);
+        assert!(found.is_empty(), "numerics uses {impure}:\n{}", found.join("\n"));
+    }
+}
+
+/// Colours have one home, so that a theme can be read and changed in one place.
+#[test]
+fn colours_live_in_the_theme() {
+    let sources: Vec<_> = sources(&src("app"))
+        .into_iter()
+        .filter(|(path, _)| !path.components().any(|c| c.as_os_str() == "theme.rs"))
+        .collect();
+    for literal in ["Color32::from_rgb", "Color32::from_gray", "Color::srgb", "Color32::from_hex"] {
+        let found = lines_with(&sources, literal);
+        assert!(found.is_empty(), "a colour outside the theme:\n{}", found.join("\n"));
+    }
+}

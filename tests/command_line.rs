@@ -1,0 +1,77 @@
+//! The program as a shell sees it: what it prints, and its exit codes.
+
+use std::process::{Command, Output};
+
+const SMALL: &str = "tests/fixtures/small.ron";
+
+fn attune(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_attune")).args(args).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+fn check(args: &[&str], code: i32, says: &str) {
+    let output = attune(args);
+    let said = format!("{}{}", stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+    assert!(said.contains(says), "{args:?} should say {says:?}, but says:\n{said}");
+    assert!(!said.contains("panicked"), "{args:?}: {said}");
+}
+
+#[test]
+fn a_good_lesson_checks() {
+    check(&["check", SMALL], 0, "tests/fixtures/small.ron: ok, 2 cells, 1 claims hold with seed 5");
+    check(&["check", SMALL, "--seed", "9", "--verbose"], 0, "claim \"sum\" holds: measured 0.00000");
+}
+
+#[test]
+fn every_lesson_is_checked_and_every_issue_printed() {
+    let output = attune(&["check", SMALL, "missing.ron", "src", SMALL]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output).matches(": ok").count(), 2);
+    assert_eq!(stdout(&output).matches("has issues").count(), 2);
+    assert!(stderr(&output).contains("missing.ron") && stderr(&output).contains("src"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_claim_that_does_not_hold_fails_the_check() {
+    let text = std::fs::read_to_string(SMALL).expect("the fixture").replace("AtMost(1e-5)", "AtLeast(0.5)");
+    let file = std::env::temp_dir().join(format!("attune-claim-{}.ron", std::process::id()));
+    std::fs::write(&file, text).expect("a temporary file");
+    let path = file.to_str().expect("UTF-8");
+    check(&["check", path], 1, "claim \"sum\" does not hold: measured 0.00000, expected at least 0.5");
+    std::fs::remove_file(&file).expect("it is there");
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    check(&["check"], 2, "required");
+    check(&["--no-such-flag"], 2, "--no-such-flag");
+    check(&["check", SMALL, "--seed", "-1"], 2, "-1");
+    check(&["check", SMALL, "--seed", "99999999999999999999"], 2, "99999999999999999999");
+    check(&["trace", SMALL, "--sentence", "the stne sank"], 2, "did you mean \"stone\"?");
+    check(&["trace", SMALL, "--sentence", ""], 2, "no words");
+    check(&["render", SMALL, "-o", "x.png", "--size", "0x0"], 2, "1280x720");
+    check(&["render", SMALL, "-o", "x.png", "--time", "1.5"], 2, "from 0, static, to 1, contextual");
+    check(&["trace", "missing.ron"], 1, "missing.ron");
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    check(&["--help"], 0, "Exit codes: 0 done");
+    check(&["--version"], 0, env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn a_trace_is_the_same_bytes_twice() {
+    let (first, second) = (attune(&["trace", SMALL]), attune(&["trace", SMALL]));
+    assert!(first.status.success() && first.stderr.is_empty());
+    assert_eq!(first.stdout, second.stdout);
+    assert_ne!(first.stdout, attune(&["trace", SMALL, "--seed", "6"]).stdout);
+}

@@ -30,8 +30,8 @@ const CAPTION: f32 = 64.0;
 /// Largest difference of a colour channel: discs are shaded and fogged.
 const TOLERANCE: i32 = 70;
 
-fn folder() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("attune-stage-{}", std::process::id()));
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("attune-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     folder
 }
@@ -66,12 +66,13 @@ fn picture(options: PictureOptions) -> Option<image::RgbImage> {
 
 #[test]
 fn a_point_is_where_its_projection_says() {
-    let folder = folder();
+    let folder = folder("place");
     let snapshot = snapshot(&folder);
     let model = StageModel::of(&snapshot).expect("the static vectors are there");
     for (time, dark) in [(0.0, true), (1.0, false)] {
         let out = folder.join(format!("{time}.png"));
-        let options = PictureOptions { snapshot: snapshot.clone(), cell: None, time, size: SIZE, out, workspace: false, dark };
+        let options =
+            PictureOptions { snapshot: snapshot.clone(), cell: None, time, size: SIZE, out, workspace: false, dark };
         let Some(picture) = picture(options) else { return };
         assert_eq!(picture.dimensions(), SIZE);
         check_tokens(&picture, &model, time, Palette::of(dark));
@@ -105,13 +106,21 @@ fn check_tokens(picture: &image::RgbImage, model: &StageModel, time: f32, palett
 
 #[test]
 fn a_picture_that_cannot_be_written_is_an_error() {
-    let folder = folder().join("b");
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let folder = folder("output");
     let out = folder.join("no such folder").join("picture.png");
-    let options = PictureOptions { snapshot: snapshot(&folder), cell: None, time: 0.0, size: (64, 64), out, workspace: false, dark: true };
+    let options = PictureOptions {
+        snapshot: snapshot(&folder),
+        cell: None,
+        time: 0.0,
+        size: (64, 64),
+        out,
+        workspace: false,
+        dark: true,
+    };
     match render(options) {
         Err(AppFault::Output(_)) => {}
         Err(AppFault::NoGpu(why)) => eprintln!("SKIPPED: no GPU, not even a software one: {why}"),
         other => panic!("{other:?}"),
     }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

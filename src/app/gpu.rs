@@ -1,6 +1,7 @@
 //! The graphics adapter, asked for once, before any window, so that its absence is an error and not a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use bevy::render::renderer::initialize_renderer;
 use bevy::render::settings::{Backends, RenderCreation, RenderResources, WgpuSettings};
@@ -14,7 +15,11 @@ use super::fault::AppFault;
 pub fn open() -> Result<RenderCreation, AppFault> {
     let chosen = Backends::from_env();
     let tries = chosen.map_or([Backends::PRIMARY, Backends::all()], |backends| [backends, backends]);
-    open_with(tries[0]).or_else(|_| open_with(tries[1])).map(RenderCreation::Manual).map_err(AppFault::NoGpu)
+    open_with(tries[0]).or_else(|_| open_with(tries[1])).map(RenderCreation::Manual).map_err(no_gpu)
+}
+
+fn no_gpu(why: String) -> AppFault {
+    AppFault::NoGpu(if why.starts_with("Unable to find a GPU") { "no driver offers one".to_owned() } else { why })
 }
 
 fn open_with(backends: Backends) -> Result<RenderResources, String> {
@@ -24,6 +29,9 @@ fn open_with(backends: Backends) -> Result<RenderResources, String> {
 
 /// Runs `work`, whose panic becomes its message: for libraries that panic where they could return an error.
 pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // The hook belongs to the whole process: one at a time.
+    static HOOK: Mutex<()> = Mutex::new(());
+    let _turn = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let result = catch_unwind(AssertUnwindSafe(work));

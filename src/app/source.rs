@@ -39,8 +39,6 @@ impl Waker {
 /// Where lessons come from.
 #[derive(Resource)]
 pub struct Source {
-    path: PathBuf,
-    seed: Option<u64>,
     news: Mutex<Receiver<Result<Lesson, Issues>>>,
     waker: Waker,
 }
@@ -55,7 +53,7 @@ impl Source {
         let stamp = stamp(&path);
         let first = read(&path, seed);
         let (sender, news) = channel();
-        let source = Source { path: path.clone(), seed, news: Mutex::new(news), waker: waker.clone() };
+        let source = Source { news: Mutex::new(news), waker: waker.clone() };
         std::thread::spawn(move || watch(&path, seed, stamp, &sender, &waker));
         (source, first)
     }
@@ -66,14 +64,6 @@ impl Source {
         let worker = Worker::spawn(Arc::new(lesson), move || waker.wake());
         worker.send(KernelCommand::Play);
         worker
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn seed(&self) -> Option<u64> {
-        self.seed
     }
 }
 
@@ -91,7 +81,13 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Looks at the file until the window is gone. A file that is missing for a moment is being saved.
-fn watch(path: &Path, seed: Option<u64>, mut last: Option<(SystemTime, u64)>, news: &Sender<Result<Lesson, Issues>>, waker: &Waker) {
+fn watch(
+    path: &Path,
+    seed: Option<u64>,
+    mut last: Option<(SystemTime, u64)>,
+    news: &Sender<Result<Lesson, Issues>>,
+    waker: &Waker,
+) {
     loop {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
         let now = stamp(path);

@@ -33,8 +33,10 @@ pub mod size {
     pub const BAR: f32 = 8.0;
     pub const CELL_MIN: f32 = 12.0;
     pub const CELL_MAX: f32 = 34.0;
-    /// A heat-map cell narrower than this shows no number.
-    pub const CELL_WITH_NUMBER: f32 = 24.0;
+    /// A heat-map cell shows its number if every digit has this width.
+    pub const CELL_DIGIT: f32 = 6.6;
+    /// Wide enough for `.62`.
+    pub const CELL_WITH_NUMBER: f32 = 21.0;
     pub const CELL_NUMBER: f32 = 9.5;
     pub const SLIDER: f32 = 150.0;
     pub const SLIDER_ROW: f32 = 22.0;
@@ -148,11 +150,16 @@ pub static DARK: Palette = Palette {
     negative: hex(0x4f9dea),
     positive: hex(0xf0883e),
     groups: [
-        hex(0xf59a4a), hex(0x5fa8f5), hex(0x49c79a), hex(0xe879b9), hex(0xe3cf57), hex(0xb79cf7), hex(0x63cfe0), hex(0xf0746a),
+        hex(0xf59a4a),
+        hex(0x5fa8f5),
+        hex(0x49c79a),
+        hex(0xe879b9),
+        hex(0xe3cf57),
+        hex(0xb79cf7),
+        hex(0x63cfe0),
+        hex(0xf0746a),
     ],
-    tokens: [
-        hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4),
-    ],
+    tokens: [hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4)],
     heads: [hex(0x4cc5b4), hex(0xd99be8), hex(0xe9b44c), hex(0x7fb2ff), hex(0xf08a8a), hex(0x9fd36a)],
 };
 
@@ -179,11 +186,16 @@ pub static LIGHT: Palette = Palette {
     negative: hex(0x1f6fc4),
     positive: hex(0xc85a0c),
     groups: [
-        hex(0xc75f0e), hex(0x1f6fc4), hex(0x0f8a62), hex(0xb83d86), hex(0x8f7400), hex(0x6d4fc4), hex(0x0b8299), hex(0xc0392e),
+        hex(0xc75f0e),
+        hex(0x1f6fc4),
+        hex(0x0f8a62),
+        hex(0xb83d86),
+        hex(0x8f7400),
+        hex(0x6d4fc4),
+        hex(0x0b8299),
+        hex(0xc0392e),
     ],
-    tokens: [
-        hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047),
-    ],
+    tokens: [hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047)],
     heads: [hex(0x0b8575), hex(0x9a3fb0), hex(0xa86f00), hex(0x2f63c8), hex(0xb8423f), hex(0x4f8a15)],
 };
 
@@ -229,6 +241,12 @@ impl Palette {
         let luma = LUMA[0] * f32::from(fill.r()) + LUMA[1] * f32::from(fill.g()) + LUMA[2] * f32::from(fill.b());
         let (light, dark) = if self.dark { (self.ink, self.ground) } else { (self.on_accent, self.ink) };
         if luma > MIDDLE { dark } else { light }
+    }
+
+    /// A word that nobody asked for, among many.
+    pub fn quiet(&self, color: Color32) -> Color32 {
+        const TOWARDS_GROUND: f32 = 0.45;
+        color.lerp_to_gamma(self.stage, TOWARDS_GROUND)
     }
 
     /// `color` stepped back towards the stage.
@@ -334,7 +352,10 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.popup_shadow = shadow;
     visuals.slider_trailing_fill = true;
     // The blend is linear: dark strokes on light come out thin unless their edges are lifted.
-    visuals.text_options.color_transfer_function =
-        if palette.dark { FontColorTransferFunction::Off } else { FontColorTransferFunction::TwoCoverageMinusCoverageSq };
+    visuals.text_options.color_transfer_function = if palette.dark {
+        FontColorTransferFunction::Off
+    } else {
+        FontColorTransferFunction::TwoCoverageMinusCoverageSq
+    };
     visuals.striped = false;
 }

@@ -40,13 +40,28 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
         Err(issues) => (None, issues),
     };
     let renderer = gpu::open()?;
-    let mut app = gpu::quietly(|| windowed(&options, renderer)).map_err(AppFault::NoDisplay)?;
+    let mut app = gpu::quietly(|| windowed(&options, renderer)).map_err(|why| no_display(&why))?;
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         waker.connect((**proxy).clone());
     }
     app.insert_resource(source).insert_resource(bridge::Link(worker)).insert_resource(LessonIssues(issues));
     app.run();
     Ok(())
+}
+
+/// Winit panics where no display answers; this says which one was asked.
+fn no_display(why: &str) -> AppFault {
+    let set: Vec<String> = ["WAYLAND_DISPLAY", "DISPLAY"]
+        .iter()
+        .filter_map(|name| {
+            std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| format!("{name}={value}"))
+        })
+        .collect();
+    AppFault::NoDisplay(match set[..] {
+        _ if !why.contains("event loop") => why.to_owned(),
+        [] => "neither DISPLAY nor WAYLAND_DISPLAY is set".to_owned(),
+        _ => format!("nothing answers at {}", set.join(" or ")),
+    })
 }
 
 fn windowed(options: &WindowOptions, renderer: RenderCreation) -> App {
@@ -57,7 +72,10 @@ fn windowed(options: &WindowOptions, renderer: RenderCreation) -> App {
         Some(false) => ThemeChoice::Light,
     };
     let window = Window {
-        title: format!("{} · attune", options.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())),
+        title: format!(
+            "{} · attune",
+            options.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        ),
         resolution: WindowResolution::new(width, height),
         ..default()
     };
@@ -82,7 +100,7 @@ fn quiet_log() -> LogPlugin {
 
 pub(super) fn ground(dark: bool) -> Color {
     let ground = Palette::of(dark).ground;
-    Color::srgb_u8(ground.r(), ground.g(), ground.b())
+    Srgba::from_u8_array(ground.to_array()).into()
 }
 
 /// The camera draws nothing: egui draws on it.

@@ -14,15 +14,9 @@ pub mod top_bar;
 pub mod training;
 pub mod weights;
 
-use egui::{RichText, Ui};
+use egui::Ui;
 
 /// A line in place of a panel that has nothing to show yet.
 pub fn waiting_ui(ui: &mut Ui, what: &str) {
     ui.centered_and_justified(|ui| ui.weak(what));
-}
-
-/// A small heading within a panel.
-pub fn section(ui: &mut Ui, text: &str) {
-    use super::theme::{self, size};
-    ui.label(RichText::new(text).font(theme::strong(size::BODY)));
 }

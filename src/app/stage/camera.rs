@@ -25,6 +25,11 @@ const HOME_MARGIN: f32 = 1.02;
 /// A focused point is seen from this share of the home distance.
 const FOCUS_SHARE: f32 = 0.42;
 
+/// Half the height that is seen at distance 1. A view that is taller than wide sees the field of view across.
+fn half_height(aspect: f32) -> f32 {
+    (FIELD_OF_VIEW / 2.0).tan() / aspect.clamp(f32::EPSILON, 1.0)
+}
+
 /// Where the camera looks and from where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
@@ -106,9 +111,9 @@ impl CameraRig {
     }
 
     /// Moves with the pointer: what lies at the target's depth stays under it.
-    pub fn pan(&mut self, delta: Vec2, view_height: f32) {
+    pub fn pan(&mut self, delta: Vec2, size: Vec2) {
         let pose = self.take();
-        let units_per_point = 2.0 * pose.distance * (FIELD_OF_VIEW / 2.0).tan() / view_height.max(1.0);
+        let units_per_point = 2.0 * pose.distance * half_height(size.x / size.y.max(1.0)) / size.y.max(1.0);
         pose.target += (pose.up() * delta.y - pose.right() * delta.x) * units_per_point;
     }
 
@@ -118,7 +123,7 @@ impl CameraRig {
         let pose = self.take();
         let distance = (pose.distance * (-scroll / ZOOM_SCALE).exp()).clamp(DISTANCE.0, DISTANCE.1);
         let factor = distance / pose.distance;
-        let half_height = pose.distance * (FIELD_OF_VIEW / 2.0).tan();
+        let half_height = pose.distance * half_height(aspect);
         let offset = pose.right() * (cursor.x * half_height * aspect) + pose.up() * (cursor.y * half_height);
         pose.target += offset * (1.0 - factor);
         pose.distance = distance;
@@ -175,7 +180,8 @@ impl CameraRig {
     pub fn view(&self, size: Vec2) -> View {
         let size = size.max(Vec2::ONE);
         let near = self.pose.distance * NEAR_SHARE;
-        let projection = Mat4::perspective_rh(FIELD_OF_VIEW, size.x / size.y, near, FAR);
+        let aspect = size.x / size.y;
+        let projection = Mat4::perspective_rh(2.0 * half_height(aspect).atan(), aspect, near, FAR);
         let view = Mat4::look_at_rh(self.pose.eye(), self.pose.target, Vec3::Y);
         View { clip_from_world: projection * view, size, near, distance: self.pose.distance, extent: self.extent }
     }
@@ -206,10 +212,8 @@ impl View {
     /// `None` behind the camera.
     pub fn project(&self, point: Vec3) -> Option<Seen> {
         let clip: Vec4 = self.clip_from_world * point.extend(1.0);
-        (clip.w > self.near).then(|| Seen {
-            at: (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size,
-            depth: clip.w,
-        })
+        (clip.w > self.near)
+            .then(|| Seen { at: (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size, depth: clip.w })
     }
 
     /// Radius on the screen, in points, of a disc of `size` at `depth`. The shader's `radius_at`.
@@ -261,7 +265,9 @@ mod tests {
         let cursor = Vec2::new(0.5, -0.3);
         let pixel = (Vec2::new(cursor.x, -cursor.y) * 0.5 + 0.5) * SIZE;
         let half = rig.pose.distance * (FIELD_OF_VIEW / 2.0).tan();
-        let point = rig.pose.target + rig.pose.right() * (cursor.x * half * SIZE.x / SIZE.y) + rig.pose.up() * (cursor.y * half);
+        let point = rig.pose.target
+            + rig.pose.right() * (cursor.x * half * SIZE.x / SIZE.y)
+            + rig.pose.up() * (cursor.y * half);
         for scroll in [120.0, -340.0, 900.0] {
             rig.zoom(scroll, cursor, SIZE.x / SIZE.y);
             let at = rig.view(SIZE).project(point).expect("in front").at;
@@ -272,7 +278,7 @@ mod tests {
     #[test]
     fn a_pan_moves_the_target_with_the_pointer() {
         let mut rig = CameraRig::default();
-        rig.pan(Vec2::new(40.0, -25.0), SIZE.y);
+        rig.pan(Vec2::new(40.0, -25.0), SIZE);
         let at = rig.view(SIZE).project(Vec3::ZERO).expect("in front").at;
         assert!((at - (SIZE / 2.0 + Vec2::new(40.0, -25.0))).length() < 1.5, "{at}");
     }

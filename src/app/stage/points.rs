@@ -7,12 +7,17 @@ use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
+/// Of a word without a group among many: it is there, but it does not compete.
+pub const QUIET_RADIUS: f32 = 3.2;
 pub const TOKEN_RADIUS: f32 = 7.6;
 /// No point is drawn smaller than this.
 pub const LEAST_RADIUS: f32 = 2.5;
 
 /// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
 pub const INSTANCE_FLOATS: usize = 12;
+
+/// All points are labelled when there are no more than this.
+const ALL_LABELLED: usize = 60;
 
 pub const DISC: f32 = 0.0;
 pub const RING: f32 = 1.0;
@@ -51,6 +56,11 @@ pub fn shade(palette: &Palette, color: Color32, text: &str, lit: &[String]) -> C
     if lit.is_empty() || lit.iter().any(|word| word == text) { color } else { palette.dimmed(color) }
 }
 
+/// So few points that all of them are labelled.
+pub fn is_small(model: &StageModel) -> bool {
+    model.words.len() + model.tokens.len() <= ALL_LABELLED
+}
+
 /// The colour of a word of the sentence: the same for all its occurrences and for its ghost.
 pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette: &Palette) -> Color32 {
     let first = model.tokens.iter().position(|token| token.text == text).unwrap_or(0);
@@ -60,7 +70,11 @@ pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette
 /// Every disc and ring of the scene.
 pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<Instance> {
     let words = model.words.iter().map(|word| word_point(model, word, lit, palette));
-    let ghosts = model.tokens.iter().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
+    let ghosts = model
+        .tokens
+        .iter()
+        .filter(|token| token.end != token.trained_end)
+        .map(|token| trained_ghost(model, token, palette));
     let tokens = model.tokens.iter().map(|token| token_point(model, token, lit, palette));
     words.chain(ghosts).chain(tokens).collect()
 }
@@ -69,6 +83,8 @@ fn word_point(model: &StageModel, word: &WordPoint, lit: &[String], palette: &Pa
     let at = scaled(model, word.at);
     let (color, size, kind) = if word.in_sentence {
         (token_color(model, &word.text, word.group, palette), TOKEN_RADIUS, RING)
+    } else if word.group.is_none() && !is_small(model) {
+        (palette.quiet(palette.word), QUIET_RADIUS, DISC)
     } else {
         (palette.word_of(word.group), WORD_RADIUS, DISC)
     };
@@ -87,10 +103,15 @@ fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> I
     Instance { start, end, color, size: TOKEN_RADIUS, kind: RING }
 }
 
-/// How far the scene reaches from the origin, in coarse steps so that home does not jitter while training moves the points.
+/// How far the scene reaches from the origin: all tokens on their way, and nine words of ten. In coarse steps,
+/// so that home does not jitter while training moves the points.
 pub fn extent(model: &StageModel) -> f32 {
-    const STEP: f32 = 0.25;
-    let length = |at: [f32; 3]| at.iter().map(|x| x * x).sum::<f32>().sqrt();
-    let reach = model.tokens.iter().map(|token| length(scaled(model, token.end))).fold(1.0, f32::max);
-    if reach.is_finite() { (reach / STEP).ceil() * STEP } else { 1.0 }
+    const STEP: f32 = 0.125;
+    const WORDS: f32 = 0.9;
+    let length = |at: [f32; 3]| scaled(model, at).iter().map(|x| x * x).sum::<f32>().sqrt();
+    let mut words: Vec<f32> = model.words.iter().map(|word| length(word.at)).collect();
+    words.sort_by(f32::total_cmp);
+    let most_words = words.get((words.len() as f32 * WORDS) as usize).copied().unwrap_or(1.0);
+    let reach = model.tokens.iter().flat_map(|token| [token.start, token.end]).map(length).fold(most_words, f32::max);
+    if reach.is_finite() { (reach / STEP).ceil().max(1.0) * STEP } else { 1.0 }
 }

@@ -34,7 +34,7 @@ pub use picture::{PictureOptions, render};
 pub use window::{WindowOptions, run};
 
 use bevy::prelude::*;
-use bevy_egui::{EguiPlugin, EguiPrimaryContextPass};
+use bevy_egui::{EguiPlugin, EguiPreUpdateSet, EguiPrimaryContextPass};
 
 /// What happens in a frame, in this order. The egui pass lies between the two schedules.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +70,10 @@ pub fn plugin(app: &mut App) {
                 stage::frame::advance.in_set(AppSystems::Advance),
                 ui::dress,
             ),
+        )
+        .add_systems(
+            PreUpdate,
+            pace::drop_idle_events.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
         )
         .add_systems(EguiPrimaryContextPass, ui::workspace)
         .add_systems(

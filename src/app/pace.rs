@@ -7,6 +7,9 @@ use bevy::time::Real;
 use bevy::window::WindowEvent;
 use bevy::winit::{UpdateMode, WinitSettings};
 
+use bevy_egui::EguiInput;
+use egui::{Event, Modifiers};
+
 use super::stage::frame::StageTab;
 use super::theme::motion;
 use super::view_state::ViewState;
@@ -30,6 +33,17 @@ pub fn pace(
     if settings.focused_mode != mode {
         settings.focused_mode = mode;
         settings.unfocused_mode = mode;
+    }
+}
+
+/// Lets egui sleep: bevy_egui tells it the state of the modifier keys in every frame, and egui draws
+/// another frame after every event.
+pub fn drop_idle_events(mut inputs: Query<&mut EguiInput>, mut last: Local<Modifiers>) {
+    for mut input in &mut inputs {
+        input.events.retain(|event| match event {
+            Event::ModifiersChanged(now) => std::mem::replace(&mut *last, *now) != *now,
+            _ => true,
+        });
     }
 }
 

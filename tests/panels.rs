@@ -120,7 +120,12 @@ fn notebook() -> NotebookModel {
             cell("intro", CellKind::Text { markdown: "# A bank\n\nis where a river ends.".to_owned() }),
             cell(
                 "move",
-                CellKind::Stage { caption: "It moves".to_owned(), sentence: 1, words: vec!["bank".to_owned()], time: 1.0 },
+                CellKind::Stage {
+                    caption: "It moves".to_owned(),
+                    sentence: 1,
+                    words: vec!["bank".to_owned()],
+                    time: 1.0,
+                },
             ),
         ],
         sentences: vec!["bank of river".to_owned(), "bank of money".to_owned()],
@@ -223,7 +228,11 @@ fn a_slider_sets_its_entry_at_once() {
     click(&mut harness, "Slider W_Q[0,5]");
     let commands = seen.commands();
     assert!(
-        !commands.is_empty() && commands.iter().all(|command| matches!(command, Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 5, .. })),
+        !commands.is_empty()
+            && commands.iter().all(|command| matches!(
+                command,
+                Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 5, .. }
+            )),
         "{commands:?}"
     );
 }

@@ -71,7 +71,8 @@ fn a_point_is_where_its_projection_says() {
     let model = StageModel::of(&snapshot).expect("the static vectors are there");
     for (time, dark) in [(0.0, true), (1.0, false)] {
         let out = folder.join(format!("{time}.png"));
-        let options = PictureOptions { snapshot: snapshot.clone(), cell: None, time, size: SIZE, out, workspace: false, dark };
+        let options =
+            PictureOptions { snapshot: snapshot.clone(), cell: None, time, size: SIZE, out, workspace: false, dark };
         let Some(picture) = picture(options) else { return };
         assert_eq!(picture.dimensions(), SIZE);
         check_tokens(&picture, &model, time, Palette::of(dark));
@@ -108,7 +109,15 @@ fn a_picture_that_cannot_be_written_is_an_error() {
     let folder = folder().join("b");
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let out = folder.join("no such folder").join("picture.png");
-    let options = PictureOptions { snapshot: snapshot(&folder), cell: None, time: 0.0, size: (64, 64), out, workspace: false, dark: true };
+    let options = PictureOptions {
+        snapshot: snapshot(&folder),
+        cell: None,
+        time: 0.0,
+        size: (64, 64),
+        out,
+        workspace: false,
+        dark: true,
+    };
     match render(options) {
         Err(AppFault::Output(_)) => {}
         Err(AppFault::NoGpu(why)) => eprintln!("SKIPPED: no GPU, not even a software one: {why}"),

@@ -55,7 +55,12 @@ impl Models {
 }
 
 /// Takes the newest snapshot, if there is one.
-pub fn receive(link: Res<Link>, mut latest: ResMut<LatestSnapshot>, mut models: ResMut<Models>, mut view: ResMut<ViewState>) {
+pub fn receive(
+    link: Res<Link>,
+    mut latest: ResMut<LatestSnapshot>,
+    mut models: ResMut<Models>,
+    mut view: ResMut<ViewState>,
+) {
     let Some(worker) = &link.0 else { return };
     let snapshot = worker.latest();
     if latest.0.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {

@@ -48,5 +48,9 @@ pub fn drop_idle_events(mut inputs: Query<&mut EguiInput>, mut last: Local<Modif
 }
 
 fn mode(busy: bool) -> UpdateMode {
-    if busy { UpdateMode::Continuous } else { UpdateMode::reactive_low_power(Duration::from_secs_f32(motion::LONG_WAIT)) }
+    if busy {
+        UpdateMode::Continuous
+    } else {
+        UpdateMode::reactive_low_power(Duration::from_secs_f32(motion::LONG_WAIT))
+    }
 }

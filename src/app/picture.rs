@@ -136,9 +136,11 @@ fn capture(app: &mut App) -> Result<Image, AppFault> {
         std::thread::sleep(std::time::Duration::from_secs_f32(super::theme::motion::RESIZE_SETTLES / 2.0));
     }
     let target = app.world().resource::<Target>().0.clone();
-    app.world_mut().spawn(Screenshot::image(target)).observe(|picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
-        captured.0 = Some(picture.image.clone());
-    });
+    app.world_mut().spawn(Screenshot::image(target)).observe(
+        |picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
+            captured.0 = Some(picture.image.clone());
+        },
+    );
     for _ in 0..PATIENCE_FRAMES {
         app.update();
         if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {

@@ -91,7 +91,13 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Looks at the file until the window is gone. A file that is missing for a moment is being saved.
-fn watch(path: &Path, seed: Option<u64>, mut last: Option<(SystemTime, u64)>, news: &Sender<Result<Lesson, Issues>>, waker: &Waker) {
+fn watch(
+    path: &Path,
+    seed: Option<u64>,
+    mut last: Option<(SystemTime, u64)>,
+    news: &Sender<Result<Lesson, Issues>>,
+    waker: &Waker,
+) {
     loop {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
         let now = stamp(path);

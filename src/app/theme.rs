@@ -148,11 +148,16 @@ pub static DARK: Palette = Palette {
     negative: hex(0x4f9dea),
     positive: hex(0xf0883e),
     groups: [
-        hex(0xf59a4a), hex(0x5fa8f5), hex(0x49c79a), hex(0xe879b9), hex(0xe3cf57), hex(0xb79cf7), hex(0x63cfe0), hex(0xf0746a),
+        hex(0xf59a4a),
+        hex(0x5fa8f5),
+        hex(0x49c79a),
+        hex(0xe879b9),
+        hex(0xe3cf57),
+        hex(0xb79cf7),
+        hex(0x63cfe0),
+        hex(0xf0746a),
     ],
-    tokens: [
-        hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4),
-    ],
+    tokens: [hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4)],
     heads: [hex(0x4cc5b4), hex(0xd99be8), hex(0xe9b44c), hex(0x7fb2ff), hex(0xf08a8a), hex(0x9fd36a)],
 };
 
@@ -179,11 +184,16 @@ pub static LIGHT: Palette = Palette {
     negative: hex(0x1f6fc4),
     positive: hex(0xc85a0c),
     groups: [
-        hex(0xc75f0e), hex(0x1f6fc4), hex(0x0f8a62), hex(0xb83d86), hex(0x8f7400), hex(0x6d4fc4), hex(0x0b8299), hex(0xc0392e),
+        hex(0xc75f0e),
+        hex(0x1f6fc4),
+        hex(0x0f8a62),
+        hex(0xb83d86),
+        hex(0x8f7400),
+        hex(0x6d4fc4),
+        hex(0x0b8299),
+        hex(0xc0392e),
     ],
-    tokens: [
-        hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047),
-    ],
+    tokens: [hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047)],
     heads: [hex(0x0b8575), hex(0x9a3fb0), hex(0xa86f00), hex(0x2f63c8), hex(0xb8423f), hex(0x4f8a15)],
 };
 
@@ -334,7 +344,10 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.popup_shadow = shadow;
     visuals.slider_trailing_fill = true;
     // The blend is linear: dark strokes on light come out thin unless their edges are lifted.
-    visuals.text_options.color_transfer_function =
-        if palette.dark { FontColorTransferFunction::Off } else { FontColorTransferFunction::TwoCoverageMinusCoverageSq };
+    visuals.text_options.color_transfer_function = if palette.dark {
+        FontColorTransferFunction::Off
+    } else {
+        FontColorTransferFunction::TwoCoverageMinusCoverageSq
+    };
     visuals.striped = false;
 }

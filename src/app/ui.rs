@@ -74,14 +74,22 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, view));
     }
     let texture = tab.texture;
-    let rect = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, models.stage.as_deref(), &mut tab.rig, view, texture)).inner;
+    let rect = ui
+        .scope_builder(UiBuilder::new().max_rect(area), |ui| {
+            picture_ui(ui, models.stage.as_deref(), &mut tab.rig, view, texture)
+        })
+        .inner;
     tab.points = Vec2::new(rect.width(), rect.height());
     tab.pixels_per_point = ui.pixels_per_point();
     tab.dark = ui.visuals().dark_mode;
 }
 
 fn root(ctx: &egui::Context) -> Ui {
-    Ui::new(ctx.clone(), "workspace".into(), UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect()))
+    Ui::new(
+        ctx.clone(),
+        "workspace".into(),
+        UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect()),
+    )
 }
 
 fn follow_settings(ctx: &egui::Context, view: &ViewState) {

@@ -57,7 +57,10 @@ fn windowed(options: &WindowOptions, renderer: RenderCreation) -> App {
         Some(false) => ThemeChoice::Light,
     };
     let window = Window {
-        title: format!("{} · attune", options.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())),
+        title: format!(
+            "{} · attune",
+            options.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        ),
         resolution: WindowResolution::new(width, height),
         ..default()
     };

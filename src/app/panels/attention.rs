@@ -40,10 +40,19 @@ fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
 fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
-    ui.label(RichText::new(format!("Head {}{off}", map.head + 1)).font(theme::strong(size::BODY)).color(palette.head(map.head)));
+    ui.label(
+        RichText::new(format!("Head {}{off}", map.head + 1))
+            .font(theme::strong(size::BODY))
+            .color(palette.head(map.head)),
+    );
     let layout = Layout::of(ui, &model.tokens);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
-    let heat = Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: model.tokens.len(), cols: model.tokens.len() };
+    let heat = Heat {
+        origin: rect.min + layout.offset,
+        cell: layout.cell,
+        rows: model.tokens.len(),
+        cols: model.tokens.len(),
+    };
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
     paint(ui, model, map, &heat, view.query, palette);
     queries_ui(ui, model, map, &heat, rect.left(), view);
@@ -66,7 +75,11 @@ impl Layout {
         let lean = tokens.last().map_or(0.0, |token| text_width(ui, token) * SLANT.cos());
         let count = tokens.len().max(1) as f32;
         let cell = ((ui.available_width() - left - lean) / count).clamp(size::CELL_MIN, size::CELL_MAX).floor();
-        Layout { size: Vec2::new(left + count * cell + lean, height + count * cell), offset: Vec2::new(left, height), cell }
+        Layout {
+            size: Vec2::new(left + count * cell + lean, height + count * cell),
+            offset: Vec2::new(left, height),
+            cell,
+        }
     }
 }
 
@@ -114,7 +127,9 @@ fn queries_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, l
         let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));
         let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
         let name = format!("Query {token} in head {}", map.head + 1);
-        response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, view.query == Some(row), &name));
+        response.widget_info(|| {
+            egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, view.query == Some(row), &name)
+        });
         let ink = match (view.query == Some(row), response.hovered()) {
             (true, _) => palette.accent,
             (_, true) => palette.ink,

@@ -105,7 +105,15 @@ pub fn workspace_ui(
         commands.extend(top_bar_ui(ui, notebook, model.weights, top_bar, view));
     });
     fault_strip_ui(ui, issues, notebook.notice.as_deref());
-    let mut tabs = Tabs { model, notebook_state, weights_state: weights, training_state: training, view, stage, commands: &mut commands };
+    let mut tabs = Tabs {
+        model,
+        notebook_state,
+        weights_state: weights,
+        training_state: training,
+        view,
+        stage,
+        commands: &mut commands,
+    };
     DockArea::new(dock)
         .style(dock_style(ui, palette))
         .show_close_buttons(false)

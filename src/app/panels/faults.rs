@@ -26,7 +26,8 @@ pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) {
 pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>, notice: Option<&str>) {
     const MOST: f32 = 150.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let frame = Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
+    let frame =
+        Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
     if let Some(notice) = notice {
         egui::Panel::top("notice").frame(frame).show_separator_line(false).show(ui, |ui| {
             ui.label(RichText::new(notice).color(palette.warn));
@@ -37,7 +38,10 @@ pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>, notice: Option<&str
     }
     egui::Panel::top("issues").frame(frame).show_separator_line(false).show(ui, |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("The file as it was last saved has issues; the last good lesson stays.").color(palette.error));
+            ui.label(
+                RichText::new("The file as it was last saved has issues; the last good lesson stays.")
+                    .color(palette.error),
+            );
             if ui.button("Dismiss").on_hover_text("Hide this until the file is saved again").clicked() {
                 issues.clear();
             }

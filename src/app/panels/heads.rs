@@ -54,8 +54,16 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
         if ui.checkbox(&mut enabled, text).on_hover_text("Takes part in the sum").changed() {
             command = Some(Command::SetHeadEnabled { head: head.head, enabled });
         }
-        let solo = ui.selectable_label(head.solo, "Solo").on_hover_text(format!("Only {name} takes part; again: all do"));
-        solo.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, head.solo, format!("Solo head {}", head.head + 1)));
+        let solo =
+            ui.selectable_label(head.solo, "Solo").on_hover_text(format!("Only {name} takes part; again: all do"));
+        solo.widget_info(|| {
+            egui::WidgetInfo::selected(
+                egui::WidgetType::SelectableLabel,
+                true,
+                head.solo,
+                format!("Solo head {}", head.head + 1),
+            )
+        });
         if solo.clicked() {
             command = Some(Command::SoloHead((!head.solo).then_some(head.head)));
         }

@@ -47,10 +47,24 @@ impl Heat {
     }
 
     /// The number in its cell, if cells are wide enough for numbers.
-    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, text: String, fill: Color32, palette: &Palette) {
+    pub fn paint_number(
+        &self,
+        painter: &Painter,
+        row: usize,
+        col: usize,
+        text: String,
+        fill: Color32,
+        palette: &Palette,
+    ) {
         if self.cell >= size::CELL_WITH_NUMBER {
             let center = self.cell_rect(row, col).center();
-            painter.text(center, egui::Align2::CENTER_CENTER, text, theme::mono(size::CELL_NUMBER), palette.ink_on(fill));
+            painter.text(
+                center,
+                egui::Align2::CENTER_CENTER,
+                text,
+                theme::mono(size::CELL_NUMBER),
+                palette.ink_on(fill),
+            );
         }
     }
 

@@ -9,16 +9,21 @@ use crate::app::view_state::ViewState;
 pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
     let mut open = view.key_sheet;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    Window::new("Keys and mouse").open(&mut open).anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO).collapsible(false).resizable(false).show(ctx, |ui| {
-        Grid::new("keys").num_columns(2).spacing([size::GAP_WIDE, size::GAP]).show(ui, |ui| {
-            for (keys, meaning) in SHEET {
-                ui.label(RichText::new(keys).font(theme::mono(size::MONO)).color(palette.accent));
-                ui.label(meaning);
-                ui.end_row();
-            }
+    Window::new("Keys and mouse")
+        .open(&mut open)
+        .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
+        .collapsible(false)
+        .resizable(false)
+        .show(ctx, |ui| {
+            Grid::new("keys").num_columns(2).spacing([size::GAP_WIDE, size::GAP]).show(ui, |ui| {
+                for (keys, meaning) in SHEET {
+                    ui.label(RichText::new(keys).font(theme::mono(size::MONO)).color(palette.accent));
+                    ui.label(meaning);
+                    ui.end_row();
+                }
+            });
+            ui.add_space(size::GAP);
+            ui.checkbox(&mut view.reduced_motion, "Reduced motion: jump instead of gliding");
         });
-        ui.add_space(size::GAP);
-        ui.checkbox(&mut view.reduced_motion, "Reduced motion: jump instead of gliding");
-    });
     view.key_sheet = open;
 }

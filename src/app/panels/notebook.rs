@@ -14,7 +14,12 @@ pub struct NotebookUiState {
     markdown: CommonMarkCache,
 }
 
-pub fn notebook_ui(ui: &mut Ui, model: &NotebookModel, state: &mut NotebookUiState, view: &mut ViewState) -> Vec<Command> {
+pub fn notebook_ui(
+    ui: &mut Ui,
+    model: &NotebookModel,
+    state: &mut NotebookUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
     let mut commands = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let width = ui.available_width().min(size::MEASURE);
@@ -27,7 +32,13 @@ pub fn notebook_ui(ui: &mut Ui, model: &NotebookModel, state: &mut NotebookUiSta
     commands
 }
 
-fn cell_ui(ui: &mut Ui, cell: &CellModel, model: &NotebookModel, state: &mut NotebookUiState, view: &mut ViewState) -> Option<Command> {
+fn cell_ui(
+    ui: &mut Ui,
+    cell: &CellModel,
+    model: &NotebookModel,
+    state: &mut NotebookUiState,
+    view: &mut ViewState,
+) -> Option<Command> {
     match &cell.kind {
         CellKind::Text { markdown } => {
             text_ui(ui, markdown, &mut state.markdown);

@@ -14,7 +14,13 @@ pub struct TopBarUiState {
     own_sentence: String,
 }
 
-pub fn top_bar_ui(ui: &mut Ui, model: &NotebookModel, weights: Option<&WeightsModel>, state: &mut TopBarUiState, view: &mut ViewState) -> Vec<Command> {
+pub fn top_bar_ui(
+    ui: &mut Ui,
+    model: &NotebookModel,
+    weights: Option<&WeightsModel>,
+    state: &mut TopBarUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.horizontal_centered(|ui| {
         ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
@@ -35,13 +41,16 @@ fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
     const RESERVED: f32 = 420.0;
     let mut chosen = None;
     let width = (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH);
-    let response = ComboBox::from_id_salt("sentence").selected_text(&model.sentence).width(width).truncate().show_ui(ui, |ui| {
-        for (index, sentence) in model.sentences.iter().enumerate() {
-            if ui.selectable_label(model.selected == Some(index), sentence).clicked() && model.selected != Some(index) {
-                chosen = Some(Command::SelectSentence(index));
+    let response =
+        ComboBox::from_id_salt("sentence").selected_text(&model.sentence).width(width).truncate().show_ui(ui, |ui| {
+            for (index, sentence) in model.sentences.iter().enumerate() {
+                if ui.selectable_label(model.selected == Some(index), sentence).clicked()
+                    && model.selected != Some(index)
+                {
+                    chosen = Some(Command::SelectSentence(index));
+                }
             }
-        }
-    });
+        });
     response.response.on_hover_text("The sentence on the stage");
     chosen
 }
@@ -52,7 +61,8 @@ fn own_sentence_ui(ui: &mut Ui, text: &mut String) -> Option<Command> {
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let (button, _) = MenuButton::new("Your own …").config(config).ui(ui, |ui| {
         ui.set_width(WIDTH);
-        let field = ui.add(TextEdit::singleline(text).desired_width(WIDTH).hint_text("words of the lesson, then Enter"));
+        let field =
+            ui.add(TextEdit::singleline(text).desired_width(WIDTH).hint_text("words of the lesson, then Enter"));
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         ui.weak("Only words that the lesson knows; the notice says which it does not.");
         if (ui.button("Show it").clicked() || entered) && !text.trim().is_empty() {
@@ -71,7 +81,8 @@ fn history_ui(ui: &mut Ui, weights: Option<&WeightsModel>) -> Vec<Command> {
     for (icon, name, keys, step, command) in
         [("↷", "Redo", "Ctrl+Shift+Z", steps.1, Command::Redo), ("↶", "Undo", "Ctrl+Z", steps.0, Command::Undo)]
     {
-        let text = step.map_or_else(|| format!("Nothing to {}", name.to_lowercase()), |step| format!("{name} {step} ({keys})"));
+        let text = step
+            .map_or_else(|| format!("Nothing to {}", name.to_lowercase()), |step| format!("{name} {step} ({keys})"));
         if icon_button(ui, icon, name, step.is_some()).on_hover_text(&text).on_disabled_hover_text(&text).clicked() {
             commands.push(command);
         }
@@ -99,7 +110,8 @@ fn view_ui(ui: &mut Ui, view: &mut ViewState) {
 
 /// A button that shows a sign and is called by a word.
 fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> egui::Response {
-    let response = ui.add_enabled(enabled, Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false));
+    let response =
+        ui.add_enabled(enabled, Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, name));
     response
 }

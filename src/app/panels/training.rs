@@ -71,12 +71,17 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
         }
         for steps in [SMALL_STEP, LARGE_STEP] {
             let name = if steps == SMALL_STEP { "Step".to_owned() } else { format!("Step {steps}") };
-            let tip = format!("Train {steps} optimiser step{} and stand still", if steps == SMALL_STEP { "" } else { "s" });
+            let tip =
+                format!("Train {steps} optimiser step{} and stand still", if steps == SMALL_STEP { "" } else { "s" });
             if ui.add_enabled(can_step, egui::Button::new(name)).on_hover_text(tip).clicked() {
                 commands.push(Command::Step(steps));
             }
         }
-        if ui.add_enabled(ready, egui::Button::new("Reset")).on_hover_text("Back to the same initialisation, at step 0").clicked() {
+        if ui
+            .add_enabled(ready, egui::Button::new("Reset"))
+            .on_hover_text("Back to the same initialisation, at step 0")
+            .clicked()
+        {
             commands.push(Command::ResetTraining);
         }
     });
@@ -118,7 +123,9 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, pal
         .include_y(if log { chance - 1.0 } else { 0.0 })
         .y_axis_formatter(move |mark, _| format!("{:.1}", value(mark.value)))
         .show(ui, |plot| {
-            plot.hline(HLine::new("chance: ln V", chance).color(palette.ink_faint).style(egui_plot::LineStyle::dashed_loose()));
+            plot.hline(
+                HLine::new("chance: ln V", chance).color(palette.ink_faint).style(egui_plot::LineStyle::dashed_loose()),
+            );
             plot.line(Line::new("loss", PlotPoints::Borrowed(&state.curve)).color(palette.accent).width(size::CURVE));
         });
 }

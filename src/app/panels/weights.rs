@@ -36,7 +36,9 @@ impl Default for WeightsUiState {
 pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) -> Vec<Command> {
     let mut commands = Vec::new();
     tensors_ui(ui, model, state);
-    let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == state.tensor).or_else(|| model.tensors.first()) else {
+    let Some(tensor) =
+        model.tensors.iter().find(|tensor| tensor.name == state.tensor).or_else(|| model.tensors.first())
+    else {
         return commands;
     };
     state.tensor = tensor.name;
@@ -90,7 +92,12 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
         ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
         ui.separator();
         let resets = [
-            ("Reset entry", entry_turned, Command::ResetWeight { tensor: tensor.name, row, col }, format!("{symbol}[{row},{col}] as trained")),
+            (
+                "Reset entry",
+                entry_turned,
+                Command::ResetWeight { tensor: tensor.name, row, col },
+                format!("{symbol}[{row},{col}] as trained"),
+            ),
             ("matrix", turned(tensor), Command::ResetTensor(tensor.name), format!("{symbol} as trained")),
             ("all", model.tensors.iter().any(turned), Command::ResetWeights, "Every tensor as trained".to_owned()),
         ];
@@ -129,10 +136,13 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     let before = value;
     let name = format!("Slider {}[{row},{col}]", tensor.name.symbol());
     ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
-    let slider = ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
+    let slider =
+        ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
     ghost_mark(ui, slider.rect, trained / reach, palette);
-    slider.on_hover_text(format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
+    slider.on_hover_text(format!(
+        "Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."
+    ));
     let number = ui.add(DragValue::new(&mut value).speed(DRAG_SPEED).fixed_decimals(DECIMALS));
     number.on_hover_text("Drag, or click and type");
     (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.name, row, col, value })
@@ -200,16 +210,21 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
 /// Every entry as a row; only those in sight are laid out.
 fn list_ui(ui: &mut Ui, tensor: &TensorModel) -> Option<Command> {
     let mut command = None;
-    ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, size::SLIDER_ROW, tensor.values.len(), |ui, rows| {
-        for index in rows {
-            let (row, col) = (index / tensor.cols, index % tensor.cols);
-            ui.push_id(index, |ui| {
-                ui.horizontal(|ui| {
-                    ui.monospace(format!("{}[{row:>2},{col:>2}]", tensor.name.symbol()));
-                    command = value_ui(ui, tensor, row, col).or(command.take());
+    ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+        ui,
+        size::SLIDER_ROW,
+        tensor.values.len(),
+        |ui, rows| {
+            for index in rows {
+                let (row, col) = (index / tensor.cols, index % tensor.cols);
+                ui.push_id(index, |ui| {
+                    ui.horizontal(|ui| {
+                        ui.monospace(format!("{}[{row:>2},{col:>2}]", tensor.name.symbol()));
+                        command = value_ui(ui, tensor, row, col).or(command.take());
+                    });
                 });
-            });
-        }
-    });
+            }
+        },
+    );
     command
 }

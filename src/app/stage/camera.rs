@@ -206,10 +206,8 @@ impl View {
     /// `None` behind the camera.
     pub fn project(&self, point: Vec3) -> Option<Seen> {
         let clip: Vec4 = self.clip_from_world * point.extend(1.0);
-        (clip.w > self.near).then(|| Seen {
-            at: (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size,
-            depth: clip.w,
-        })
+        (clip.w > self.near)
+            .then(|| Seen { at: (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size, depth: clip.w })
     }
 
     /// Radius on the screen, in points, of a disc of `size` at `depth`. The shader's `radius_at`.
@@ -261,7 +259,9 @@ mod tests {
         let cursor = Vec2::new(0.5, -0.3);
         let pixel = (Vec2::new(cursor.x, -cursor.y) * 0.5 + 0.5) * SIZE;
         let half = rig.pose.distance * (FIELD_OF_VIEW / 2.0).tan();
-        let point = rig.pose.target + rig.pose.right() * (cursor.x * half * SIZE.x / SIZE.y) + rig.pose.up() * (cursor.y * half);
+        let point = rig.pose.target
+            + rig.pose.right() * (cursor.x * half * SIZE.x / SIZE.y)
+            + rig.pose.up() * (cursor.y * half);
         for scroll in [120.0, -340.0, 900.0] {
             rig.zoom(scroll, cursor, SIZE.x / SIZE.y);
             let at = rig.view(SIZE).project(point).expect("in front").at;

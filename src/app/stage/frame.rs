@@ -79,7 +79,8 @@ pub fn resize(
     mut images: ResMut<Assets<Image>>,
     mut textures: ResMut<EguiUserTextures>,
 ) {
-    let wanted = (tab.points * tab.pixels_per_point).round().as_uvec2().clamp(UVec2::ONE, UVec2::splat(LARGEST_PICTURE));
+    let wanted =
+        (tab.points * tab.pixels_per_point).round().as_uvec2().clamp(UVec2::ONE, UVec2::splat(LARGEST_PICTURE));
     if wanted != tab.wanted {
         tab.wanted = wanted;
         tab.settled = 0.0;
@@ -114,7 +115,10 @@ fn picture_of(size: UVec2) -> Image {
 pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
     let Some(model) = &models.stage else { return };
     let palette = Palette::of(tab.dark);
-    let same = tab.built_from.as_ref().is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
+    let same = tab
+        .built_from
+        .as_ref()
+        .is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
     if !same {
         frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));
         frame.lines = Arc::new(points::bytes(arrows::instances(model, &view.lit, palette)));

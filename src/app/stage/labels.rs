@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn labels_never_overlap() {
-        let wishes: Vec<Wish> = (0..200).map(|i| wish(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
+        let wishes: Vec<Wish> =
+            (0..200).map(|i| wish(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
         let placed: Vec<Rect> = place(&wishes, &[], BOUNDS).into_iter().flatten().collect();
         assert!(placed.len() > 20);
         for (i, a) in placed.iter().enumerate() {
@@ -153,7 +154,8 @@ mod tests {
 
     #[test]
     fn the_hovered_one_is_always_named() {
-        let places = place(&[wish(Priority::Hovered, 399.0, 299.0)], &[], Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) });
+        let places =
+            place(&[wish(Priority::Hovered, 399.0, 299.0)], &[], Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) });
         assert!(places[0].is_some());
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bevy::asset::uuid_handle;
 use bevy::math::{UVec2, Vec4};
+use bevy::mesh::VertexBufferLayout;
 use bevy::prelude::*;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{
@@ -22,7 +23,6 @@ use bevy::render::render_resource::{
 use bevy::render::renderer::{RenderDevice, RenderQueue, render_system};
 use bevy::render::texture::GpuImage;
 use bevy::render::{Extract, ExtractSchedule, Render, RenderApp, RenderSystems};
-use bevy::mesh::VertexBufferLayout;
 use bevy::shader::Shader;
 
 use super::points::INSTANCE_FLOATS;
@@ -74,12 +74,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<StageFrame>()
         .init_resource::<StageGpu>()
         .add_systems(ExtractSchedule, extract_frame)
-        .add_systems(
-            Render,
-            draw_stage
-                .in_set(RenderSystems::Render)
-                .before(render_system),
-        );
+        .add_systems(Render, draw_stage.in_set(RenderSystems::Render).before(render_system));
 }
 
 fn extract_frame(frame: Extract<Res<StageFrame>>, mut extracted: ResMut<StageFrame>) {
@@ -119,7 +114,8 @@ impl Pipelines {
             "stage_uniform",
             &BindGroupLayoutEntries::single(ShaderStages::VERTEX_FRAGMENT, uniform_buffer::<StageUniform>(false)),
         );
-        let queue = |vertex, fragment, opaque| cache.queue_render_pipeline(descriptor(&layout, vertex, fragment, opaque));
+        let queue =
+            |vertex, fragment, opaque| cache.queue_render_pipeline(descriptor(&layout, vertex, fragment, opaque));
         Pipelines {
             core: queue("disc_vertex", "disc_core", true),
             edge: queue("disc_vertex", "disc_edge", false),
@@ -134,11 +130,21 @@ impl Pipelines {
     }
 }
 
-fn descriptor(layout: &BindGroupLayoutDescriptor, vertex: &'static str, fragment: &'static str, opaque: bool) -> RenderPipelineDescriptor {
+fn descriptor(
+    layout: &BindGroupLayoutDescriptor,
+    vertex: &'static str,
+    fragment: &'static str,
+    opaque: bool,
+) -> RenderPipelineDescriptor {
     RenderPipelineDescriptor {
         label: Some(format!("stage_{fragment}").into()),
         layout: vec![layout.clone()],
-        vertex: VertexState { shader: SHADER, shader_defs: Vec::new(), entry_point: Some(vertex.into()), buffers: vec![instance_layout()] },
+        vertex: VertexState {
+            shader: SHADER,
+            shader_defs: Vec::new(),
+            entry_point: Some(vertex.into()),
+            buffers: vec![instance_layout()],
+        },
         fragment: Some(FragmentState {
             shader: SHADER,
             shader_defs: Vec::new(),
@@ -164,12 +170,20 @@ fn descriptor(layout: &BindGroupLayoutDescriptor, vertex: &'static str, fragment
 }
 
 fn instance_layout() -> VertexBufferLayout {
-    const FIELDS: [(VertexFormat, usize); 4] =
-        [(VertexFormat::Float32x3, 0), (VertexFormat::Float32x3, 3), (VertexFormat::Float32x4, 6), (VertexFormat::Float32x2, 10)];
+    const FIELDS: [(VertexFormat, usize); 4] = [
+        (VertexFormat::Float32x3, 0),
+        (VertexFormat::Float32x3, 3),
+        (VertexFormat::Float32x4, 6),
+        (VertexFormat::Float32x2, 10),
+    ];
     let attributes = FIELDS
         .iter()
         .zip(0..)
-        .map(|(&(format, floats), shader_location)| VertexAttribute { format, offset: (floats * FLOAT_BYTES) as u64, shader_location })
+        .map(|(&(format, floats), shader_location)| VertexAttribute {
+            format,
+            offset: (floats * FLOAT_BYTES) as u64,
+            shader_location,
+        })
         .collect();
     VertexBufferLayout { array_stride: INSTANCE_BYTES as u64, step_mode: VertexStepMode::Instance, attributes }
 }
@@ -184,7 +198,11 @@ fn draw_stage(
     queue: Res<RenderQueue>,
 ) {
     let pipelines = gpu.pipelines.get_or_insert_with(|| Pipelines::queue(&cache)).clone();
-    let (Some(target), Some(ready)) = (frame.target.as_ref().and_then(|target| images.get(target)), pipelines.ready(&cache)) else { return };
+    let (Some(target), Some(ready)) =
+        (frame.target.as_ref().and_then(|target| images.get(target)), pipelines.ready(&cache))
+    else {
+        return;
+    };
     let id = target.texture.id();
     if gpu.drawn.as_ref().is_some_and(|(drawn, on)| *on == id && drawn.shows_the_same(&frame)) {
         return;
@@ -222,7 +240,8 @@ impl StageGpu {
         let (Some(uniform), Some((_, depth))) = (self.uniform.binding(), &self.depth) else { return };
         let background = self.uniform.get().background;
         let clear = LinearRgba::rgb(background.x, background.y, background.z);
-        let group = device.create_bind_group("stage", &cache.get_bind_group_layout(layout), &BindGroupEntries::single(uniform));
+        let group =
+            device.create_bind_group("stage", &cache.get_bind_group_layout(layout), &BindGroupEntries::single(uniform));
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor { label: Some("stage") });
         {
             let mut pass = encoder.begin_render_pass(&RenderPassDescriptor {

@@ -60,7 +60,11 @@ pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette
 /// Every disc and ring of the scene.
 pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<Instance> {
     let words = model.words.iter().map(|word| word_point(model, word, lit, palette));
-    let ghosts = model.tokens.iter().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
+    let ghosts = model
+        .tokens
+        .iter()
+        .filter(|token| token.end != token.trained_end)
+        .map(|token| trained_ghost(model, token, palette));
     let tokens = model.tokens.iter().map(|token| token_point(model, token, lit, palette));
     words.chain(ghosts).chain(tokens).collect()
 }

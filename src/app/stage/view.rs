@@ -44,7 +44,13 @@ impl SeenPoint<'_> {
 }
 
 /// The picture with its labels. Returns its rectangle, in points.
-pub fn picture_ui(ui: &mut Ui, model: Option<&StageModel>, rig: &mut CameraRig, view: &mut ViewState, texture: Option<TextureId>) -> Rect {
+pub fn picture_ui(
+    ui: &mut Ui,
+    model: Option<&StageModel>,
+    rig: &mut CameraRig,
+    view: &mut ViewState,
+    texture: Option<TextureId>,
+) -> Rect {
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     let painter = ui.painter_at(rect);
@@ -94,7 +100,13 @@ fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
     }
 }
 
-fn seen_points<'a>(model: &'a StageModel, projection: &View, rect: Rect, view: &ViewState, palette: &Palette) -> Vec<SeenPoint<'a>> {
+fn seen_points<'a>(
+    model: &'a StageModel,
+    projection: &View,
+    rect: Rect,
+    view: &ViewState,
+    palette: &Palette,
+) -> Vec<SeenPoint<'a>> {
     let see = |world: Vec3, size: f32| {
         projection.project(world).map(|seen| {
             let radius = projection.radius_at(size, seen.depth).max(LEAST_RADIUS);
@@ -107,21 +119,45 @@ fn seen_points<'a>(model: &'a StageModel, projection: &View, rect: Rect, view: &
         let world = Vec3::from(scaled(model, word.at));
         let (at, radius, depth) = see(world, WORD_RADIUS)?;
         let color = shade(palette, palette.word_of(word.group), &word.text, &view.lit);
-        Some(SeenPoint { hit: Hit::Word(index), text: word.text.clone(), word: &word.text, color, world, at, radius, depth, priority })
+        Some(SeenPoint {
+            hit: Hit::Word(index),
+            text: word.text.clone(),
+            word: &word.text,
+            color,
+            world,
+            at,
+            radius,
+            depth,
+            priority,
+        })
     });
     let tokens = model.tokens.iter().filter_map(|token| {
         let world = Vec3::from(scaled(model, token.at(view.time)));
         let (at, radius, depth) = see(world, TOKEN_RADIUS)?;
         let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, &view.lit);
         let hit = Hit::Token(token.position);
-        Some(SeenPoint { hit, text: token.label(), word: &token.text, color, world, at, radius, depth, priority: Priority::Token })
+        Some(SeenPoint {
+            hit,
+            text: token.label(),
+            word: &token.text,
+            color,
+            world,
+            at,
+            radius,
+            depth,
+            priority: Priority::Token,
+        })
     });
     let mut points: Vec<SeenPoint> = words.chain(tokens).collect();
     // Before the first step all tokens of one word lie on one point: its label says the word once.
     if view.time == 0.0 {
         let mut seen: Vec<&str> = Vec::new();
         for point in points.iter_mut().filter(|point| matches!(point.hit, Hit::Token(_))) {
-            if seen.contains(&point.word) { point.text.clear() } else { point.text = point.word.to_owned() }
+            if seen.contains(&point.word) {
+                point.text.clear()
+            } else {
+                point.text = point.word.to_owned()
+            }
             seen.push(point.word);
         }
     }
@@ -131,7 +167,12 @@ fn seen_points<'a>(model: &'a StageModel, projection: &View, rect: Rect, view: &
 
 fn pick(points: &[SeenPoint], pointer: Pos2) -> Option<Hit> {
     let glam = |pos: Pos2| Vec2::new(pos.x, pos.y);
-    let candidates = points.iter().map(|point| Candidate { what: point.hit, at: glam(point.at), radius: point.radius, depth: point.depth });
+    let candidates = points.iter().map(|point| Candidate {
+        what: point.hit,
+        at: glam(point.at),
+        radius: point.radius,
+        depth: point.depth,
+    });
     picking::nearest(glam(pointer), candidates)
 }
 
@@ -151,7 +192,15 @@ fn act(response: &Response, hovered: Option<Hit>, points: &[SeenPoint], rig: &mu
     }
 }
 
-fn paint_labels(painter: &Painter, points: &[SeenPoint], hovered: Option<Hit>, query: Option<usize>, rect: Rect, projection: &View, palette: &Palette) {
+fn paint_labels(
+    painter: &Painter,
+    points: &[SeenPoint],
+    hovered: Option<Hit>,
+    query: Option<usize>,
+    rect: Rect,
+    projection: &View,
+    palette: &Palette,
+) {
     let mut wishes = Vec::new();
     let mut texts: Vec<(Arc<Galley>, Color32)> = Vec::new();
     for point in points {
@@ -211,7 +260,13 @@ fn paint_axes(painter: &Painter, projection: &View, rect: Rect, model: &StageMod
         let at = rect.min + egui::vec2(seen.at.x, seen.at.y);
         if rect.contains(at) {
             let galley = painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), palette.ink_faint);
-            paint_haloed(painter, at + egui::vec2(size::LABEL_GAP, -galley.size().y), galley, palette.ink_faint, palette.stage);
+            paint_haloed(
+                painter,
+                at + egui::vec2(size::LABEL_GAP, -galley.size().y),
+                galley,
+                palette.ink_faint,
+                palette.stage,
+            );
         }
     }
 }
@@ -220,7 +275,12 @@ fn paint_axes(painter: &Painter, projection: &View, rect: Rect, model: &StageMod
 fn paint_caption(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette) {
     /// Below this share the picture may mislead.
     const LITTLE: f32 = 0.5;
-    let axes = model.axes.iter().map(|axis| format!("{} {:.0}%", axis.name, axis.variance * 100.0)).collect::<Vec<_>>().join(" · ");
+    let axes = model
+        .axes
+        .iter()
+        .map(|axis| format!("{} {:.0}%", axis.name, axis.variance * 100.0))
+        .collect::<Vec<_>>()
+        .join(" · ");
     let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
     let mut bottom = inner.left_bottom();
     let mut line = |text: String, color: Color32| {

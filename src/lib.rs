@@ -1,4 +1,57 @@
-//! attune
+//! **attune**: a literate workspace for learning self-attention.
+//!
+//! A lesson is one RON file. The kernel trains the lesson's tiny models; the window shows the lesson
+//! as a notebook beside a 3D stage, on which every word moves from its *static* position (word2vec)
+//! to its *contextual* one (attention); and every weight is a slider.
+//!
+//! # The map
+//!
+//! ```text
+//! numerics/     pure maths on faer: forward beside backward          start at attention.rs
+//! lesson/       RON text -> checked values, every issue with place   start at schema.rs
+//! kernel/       the running lesson: commands in, snapshots out       start at command.rs
+//! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
+//! export/       snapshot -> text for other programs
+//! app/          the window: the only folder that names Bevy or egui  [feature "app"]
+//! cli/          arguments in, exit code out
+//! ```
+//!
+//! One direction only: `numerics <- lesson <- kernel <- view_model <- {export, app} <- cli`. Panels
+//! and stage never import each other. `tests/architecture.rs` holds the layers to this.
+//!
+//! Four boundaries, each a plain type: [`Lesson`](lesson::Lesson) (text becomes values),
+//! [`Command`](kernel::Command) (the only way to change anything), [`Snapshot`](kernel::Snapshot)
+//! (immutable, complete, cheap to clone) and the view models (meaning becomes shapes and text).
+//!
+//! # Invariants
+//!
+//! 1. `numerics` performs no IO and reads no clock; every random draw has a named, seeded stream.
+//! 2. No lesson file can make the program panic, hang or eat the memory.
+//! 3. Nothing changes a kernel except a command. The same lesson, seed and commands give the same
+//!    snapshots, bit for bit in one build.
+//! 4. Every number on the screen is an entry of a snapshot. Nothing is faked, rounded into a lie, or
+//!    computed twice.
+//! 5. The window never waits for training: it runs on a thread of its own, and can be paused,
+//!    stepped and reset.
+//! 6. A lesson file is read and never written.
+//! 7. One linear basis for static, contextual and every training step, so that motion means
+//!    something.
+//!
+//! # From Rust
+//!
+//! ```
+//! use std::sync::Arc;
+//! use attune::kernel::{Command, Kernel};
+//!
+//! # let text = include_str!("../tests/fixtures/small.ron");
+//! let lesson = attune::lesson::parse("small.ron", text).expect("the lesson has no issues");
+//! let mut kernel = Kernel::trained(Arc::new(lesson));
+//! kernel.apply(Command::SetSentence("the seal sank".to_owned()));
+//! let model = kernel.snapshot().model.expect("it is trained");
+//! let weights = &model.sentence.activations.heads[0].weights;
+//! assert!((weights.row(1).iter().sum::<f32>() - 1.0).abs() < 1e-6);
+//! ```
+
 #[cfg(feature = "app")]
 pub mod app;
 pub mod cli;

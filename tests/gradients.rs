@@ -68,7 +68,7 @@ fn softmax() {
     };
     let mut gradient = d_weights.clone();
     softmax_backward(&forward(&scores), &mut gradient);
-    check("d_scores", &scores, &gradient, |s| dot(&forward(s), &d_weights)).unwrap();
+    assert_eq!(check("d_scores", &scores, &gradient, |s| dot(&forward(s), &d_weights)), Ok(()));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn cross_entropy() {
     let mut gradient = vec![0.0; 5];
     cross_entropy_forward(&logits, 2, &mut gradient);
     cross_entropy_backward(&mut gradient, 2, 1.0);
-    check("d_logits", &logits, &gradient, |z| cross_entropy_forward(z, 2, &mut [0.0; 5])).unwrap();
+    assert_eq!(check("d_logits", &logits, &gradient, |z| cross_entropy_forward(z, 2, &mut [0.0; 5])), Ok(()));
 }
 
 #[test]
@@ -106,9 +106,9 @@ fn linear() {
     let (mut d_x, mut d_w, mut d_b) = (Matrix::zeros(n, inputs), Matrix::zeros(inputs, outputs), vec![0.0; outputs]);
     linear_backward(x.view(), w.view(), d_y.view(), Some(d_x.view_mut()), d_w.view_mut(), &mut d_b);
     let like = |m: &Matrix<f64>, entries: &[f64]| Matrix::from_row_major(m.rows(), m.cols(), entries.to_vec());
-    check("d_x", x.flat(), d_x.flat(), |e| loss(&like(&x, e), &w, &b)).unwrap();
-    check("d_w", w.flat(), d_w.flat(), |e| loss(&x, &like(&w, e), &b)).unwrap();
-    check("d_b", &b, &d_b, |e| loss(&x, &w, e)).unwrap();
+    assert_eq!(check("d_x", x.flat(), d_x.flat(), |e| loss(&like(&x, e), &w, &b)), Ok(()));
+    assert_eq!(check("d_w", w.flat(), d_w.flat(), |e| loss(&x, &like(&w, e), &b)), Ok(()));
+    assert_eq!(check("d_b", &b, &d_b, |e| loss(&x, &w, e)), Ok(()));
 }
 
 /// Odd shapes on purpose: nothing divides anything else.
@@ -164,9 +164,9 @@ fn check_attention(name: &str, config: &AttentionConfig) {
 
     let loss = |parameters: &Parameters<f64>, x: &Matrix<f64>| dot(forward(parameters, x).output.flat(), d_y.flat());
     let at_parameters = |entries: &[f64]| loss(&with(&parameters, entries), &x);
-    check(&format!("{name}: parameters"), parameters.flat(), gradient.flat(), at_parameters).unwrap();
+    assert_eq!(check(&format!("{name}: parameters"), parameters.flat(), gradient.flat(), at_parameters), Ok(()));
     let at_x = |entries: &[f64]| loss(&parameters, &Matrix::from_row_major(n, config.width, entries.to_vec()));
-    check(&format!("{name}: d_x"), x.flat(), d_x.flat(), at_x).unwrap();
+    assert_eq!(check(&format!("{name}: d_x"), x.flat(), d_x.flat(), at_x), Ok(()));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn the_whole_model() {
         let (model, parameters, batch) = whole_model(config, batch);
         let gradient = model_gradient(&model, &parameters, &batch);
         let loss = |entries: &[f64]| model_loss(&model, &with(&parameters, entries), &batch);
-        check(name, parameters.flat(), gradient.flat(), loss).unwrap();
+        assert_eq!(check(name, parameters.flat(), gradient.flat(), loss), Ok(()));
     }
 }
 

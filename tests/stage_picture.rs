@@ -51,13 +51,19 @@ fn snapshot(folder: &std::path::Path) -> Arc<Snapshot> {
     panic!("the static vectors are never ready");
 }
 
+/// Where a GPU must be there, its absence is a failure.
+fn skip(why: &str) {
+    assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "no GPU, not even a software one: {why}");
+    eprintln!("SKIPPED: no GPU, not even a software one: {why}");
+}
+
 /// `None` where there is no graphics adapter at all.
 fn picture(options: PictureOptions) -> Option<image::RgbImage> {
     let out = options.out.clone();
     match render(options) {
         Ok(()) => Some(image::open(out).expect("a PNG").to_rgb8()),
         Err(AppFault::NoGpu(why)) => {
-            eprintln!("SKIPPED: no GPU, not even a software one: {why}");
+            skip(&why);
             None
         }
         Err(fault) => panic!("{fault}"),
@@ -127,7 +133,7 @@ fn a_picture_that_cannot_be_written_is_an_error() {
     };
     match render(options) {
         Err(AppFault::Output(_)) => {}
-        Err(AppFault::NoGpu(why)) => eprintln!("SKIPPED: no GPU, not even a software one: {why}"),
+        Err(AppFault::NoGpu(why)) => skip(&why),
         other => panic!("{other:?}"),
     }
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");

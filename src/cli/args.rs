@@ -91,6 +91,7 @@ pub enum ThemeArg {
     Dark,
 }
 
+#[cfg(feature = "app")]
 impl ThemeArg {
     pub fn is_dark(self) -> bool {
         self == Self::Dark

@@ -1,6 +1,6 @@
 //! The static vectors: the lesson's corpus as word indices, SGNS, and the basis of all pictures.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::snapshot::{Progress, StaticSpace};
@@ -8,7 +8,7 @@ use crate::lesson::schema::{Lesson, Objective};
 use crate::lesson::{corpus, vocabulary};
 use crate::numerics::Matrix;
 use crate::numerics::model::{AttentionModel, Candidates};
-use crate::numerics::projection::Projection;
+use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::sgns::SkipGram;
 use crate::numerics::vectors::{add_scaled, centroid};
 
@@ -52,15 +52,25 @@ impl SpaceTrainer {
     /// apart (Mu & Viswanath 2018, arXiv 1702.01417).
     pub fn finish(&self, lesson: &Lesson) -> StaticSpace {
         let vectors = centred(self.skip_gram.vectors());
-        let projection = Projection::principal_components(&vectors);
+        let in_group = |word: &String| lesson.groups.iter().position(|group| group.words.contains(word));
+        let group_of: Vec<Option<usize>> = self.vocabulary.iter().map(in_group).collect();
+        let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
         let points = projection.points(&vectors);
-        let group_of = self
-            .vocabulary
-            .iter()
-            .map(|word| lesson.groups.iter().position(|group| group.words.contains(word)))
-            .collect();
         StaticSpace { vocabulary: self.vocabulary.clone(), vectors, projection, points, group_of }
     }
+}
+
+/// The vectors that choose the axes of the picture: those of the words that the lesson names, in its
+/// groups and sentences, so that what tells these apart is what the axes show. All vectors, where
+/// they are too few to span three axes.
+fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
+    let in_groups = lesson.groups.iter().flat_map(|group| &group.words);
+    let named: HashSet<&String> = in_groups.chain(lesson.sentences.iter().flatten()).collect();
+    let rows: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    if rows.len() <= AXES {
+        return vectors.clone();
+    }
+    Matrix::from_fn(rows.len(), vectors.cols(), |i, j| vectors.get(rows[i], j))
 }
 
 fn centred(vectors: &Matrix<f32>) -> Matrix<f32> {

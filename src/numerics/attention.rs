@@ -263,6 +263,7 @@ impl<S: Scalar> AttentionScratch<S> {
 ///
 /// # Shapes
 /// `x`, `d_y`, `d_x` (N, D)
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn attention_backward<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,

@@ -20,7 +20,7 @@ use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::{arrows, points};
 
 /// How much of the far side the fog takes.
-const FOG: f32 = 0.62;
+const FOG: f32 = 0.5;
 /// Where the fog begins and ends, in extents from the target.
 const FOG_FROM: f32 = -0.2;
 const FOG_TO: f32 = 1.7;

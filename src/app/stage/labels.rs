@@ -14,6 +14,7 @@ pub enum Priority {
     Token,
     GroupWord,
     Word,
+    Axis,
 }
 
 /// A label that wants a place beside its point.

@@ -1,18 +1,17 @@
 //! The stage's tab: the picture, what the pointer does to it, and what is written over it.
 
 use bevy::math::{Vec2, Vec3};
-use egui::{Color32, Galley, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, TextureId, Ui};
-use std::sync::Arc;
+use egui::{Color32, PointerButton, Pos2, Rect, Response, Sense, TextureId, Ui};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette};
 use crate::app::view_state::ViewState;
 use crate::view_model::stage::{StageModel, TokenPoint};
 
-use super::arrows::axis_end;
 use super::camera::{CameraRig, View};
-use super::labels::{self, Priority, Wish};
+use super::labels::Priority;
 use super::picking::{self, Candidate};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
+use super::writing::{Canvas, paint_caption, paint_labels};
 
 /// What can be hovered and picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,21 +23,21 @@ pub enum Hit {
 }
 
 /// A point of the model where it is seen now.
-struct SeenPoint<'a> {
-    hit: Hit,
-    text: String,
-    word: &'a str,
-    color: Color32,
-    world: Vec3,
-    at: Pos2,
-    radius: f32,
-    depth: f32,
-    priority: Priority,
+pub struct SeenPoint<'a> {
+    pub hit: Hit,
+    pub text: String,
+    pub word: &'a str,
+    pub color: Color32,
+    pub world: Vec3,
+    pub at: Pos2,
+    pub radius: f32,
+    pub depth: f32,
+    pub priority: Priority,
 }
 
 impl SeenPoint<'_> {
     /// The square inside the disc.
-    fn disc(&self) -> Rect {
+    pub fn disc(&self) -> Rect {
         Rect::from_center_size(self.at, egui::Vec2::splat(self.radius * std::f32::consts::SQRT_2))
     }
 }
@@ -65,9 +64,9 @@ pub fn picture_ui(
     let points = seen_points(model, &projection, rect, view, palette);
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));
     act(&response, hovered, &points, rig, view);
-    paint_axes(&painter, &projection, rect, model, palette);
-    paint_labels(&painter, &points, hovered, view.query, rect, &projection, palette);
-    paint_caption(&painter, rect, model, palette);
+    let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
+    paint_labels(&canvas, model, &points, hovered, view.query);
+    paint_caption(&canvas, model);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time));
@@ -189,128 +188,6 @@ fn act(response: &Response, hovered: Option<Hit>, points: &[SeenPoint], rig: &mu
             Some(Hit::Word(_)) => {}
             None => view.query = None,
         }
-    }
-}
-
-fn paint_labels(
-    painter: &Painter,
-    points: &[SeenPoint],
-    hovered: Option<Hit>,
-    query: Option<usize>,
-    rect: Rect,
-    projection: &View,
-    palette: &Palette,
-) {
-    let mut wishes = Vec::new();
-    let mut texts: Vec<(Arc<Galley>, Color32)> = Vec::new();
-    for point in points {
-        let is_hovered = hovered == Some(point.hit);
-        let is_selected = query.is_some_and(|query| point.hit == Hit::Token(query));
-        if is_hovered || is_selected {
-            let color = if is_selected { palette.accent } else { palette.ink };
-            painter.circle_stroke(point.at, point.radius + size::RING_GAP, Stroke::new(size::RING, color));
-        }
-        let priority = match (is_hovered, is_selected) {
-            (true, _) => Priority::Hovered,
-            (_, true) => Priority::Selected,
-            _ => point.priority,
-        };
-        let text = if point.text.is_empty() && is_hovered { point.word.to_owned() } else { point.text.clone() };
-        if text.is_empty() || !rect.contains(point.at) {
-            continue;
-        }
-        let strong = priority <= Priority::Token;
-        let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
-        let color = faded(label_color(point, strong, palette), point.depth, projection, palette);
-        let galley = painter.layout_no_wrap(text, font, color);
-        wishes.push(Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth });
-        texts.push((galley, color));
-    }
-    let discs: Vec<Rect> = points.iter().filter(|point| rect.contains(point.at)).map(SeenPoint::disc).collect();
-    for (place, (galley, color)) in labels::place(&wishes, &discs, rect).into_iter().zip(texts) {
-        if let Some(place) = place {
-            paint_haloed(painter, place.min, galley, color, palette.stage);
-        }
-    }
-}
-
-fn label_color(point: &SeenPoint, strong: bool, palette: &Palette) -> Color32 {
-    const TOWARDS_INK: f32 = 0.35;
-    if strong { point.color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { point.color }
-}
-
-fn faded(color: Color32, depth: f32, projection: &View, palette: &Palette) -> Color32 {
-    const MOST: f32 = 0.55;
-    let share = ((depth - projection.distance) / projection.extent).clamp(0.0, 1.0) * MOST;
-    color.lerp_to_gamma(palette.stage, share)
-}
-
-/// Text with an outline in the ground's colour, so that it reads over points and lines.
-fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
-    const AROUND: [(f32, f32); 4] = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)];
-    for (x, y) in AROUND {
-        painter.galley_with_override_text_color(at + egui::vec2(x, y) * size::HALO, galley.clone(), halo);
-    }
-    painter.galley(at, galley, color);
-}
-
-fn paint_axes(painter: &Painter, projection: &View, rect: Rect, model: &StageModel, palette: &Palette) {
-    for (axis, label) in model.axes.iter().enumerate() {
-        let Some(seen) = projection.project(Vec3::from(axis_end(axis))) else { continue };
-        let at = rect.min + egui::vec2(seen.at.x, seen.at.y);
-        if rect.contains(at) {
-            let galley = painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), palette.ink_faint);
-            paint_haloed(
-                painter,
-                at + egui::vec2(size::LABEL_GAP, -galley.size().y),
-                galley,
-                palette.ink_faint,
-                palette.stage,
-            );
-        }
-    }
-}
-
-/// What the axes are, how much they show, and the groups' colours.
-fn paint_caption(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette) {
-    /// Below this share the picture may mislead.
-    const LITTLE: f32 = 0.5;
-    let axes = model
-        .axes
-        .iter()
-        .map(|axis| format!("{} {:.0}%", axis.name, axis.variance * 100.0))
-        .collect::<Vec<_>>()
-        .join(" · ");
-    let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
-    let mut bottom = inner.left_bottom();
-    let mut line = |text: String, color: Color32| {
-        let galley = painter.layout_no_wrap(text, theme::plain(size::SMALL), color);
-        bottom.y -= galley.size().y;
-        paint_haloed(painter, bottom, galley, color, palette.stage);
-        bottom.y -= size::GAP_TIGHT / 2.0;
-    };
-    line("3D is a projection; the numbers are exact.".to_owned(), palette.ink_faint);
-    if model.explained < LITTLE {
-        line(format!("{axes}: together only {:.0}% of the variance", model.explained * 100.0), palette.warn);
-    } else {
-        line(axes, palette.ink_soft);
-    }
-    paint_legend(painter, inner, model, palette);
-}
-
-fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette) {
-    let mut at = rect.left_top();
-    for (group, name) in model.groups.iter().enumerate() {
-        let galley = painter.layout_no_wrap(name.clone(), theme::plain(size::LABEL), palette.ink_soft);
-        let width = size::LEGEND + size::GAP_TIGHT + galley.size().x;
-        if at.x + width > rect.right() {
-            at = egui::pos2(rect.left(), at.y + galley.size().y + size::GAP_TIGHT);
-        }
-        let middle = at.y + galley.size().y / 2.0;
-        painter.circle_filled(egui::pos2(at.x + size::LEGEND / 2.0, middle), size::LEGEND / 2.0, palette.group(group));
-        let text_at = egui::pos2(at.x + size::LEGEND + size::GAP_TIGHT, at.y);
-        paint_haloed(painter, text_at, galley, palette.ink_soft, palette.stage);
-        at.x += width + size::GAP_WIDE;
     }
 }
 

@@ -1,0 +1,149 @@
+//! What is written over the picture: labels, the axes' names, the caption and the legend.
+
+use std::sync::Arc;
+
+use bevy::math::Vec3;
+use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke};
+
+use crate::app::theme::{self, Palette, size};
+use crate::view_model::stage::StageModel;
+
+use super::arrows::axis_end;
+use super::camera::View;
+use super::labels::{self, Priority, Wish};
+use super::view::{Hit, SeenPoint};
+
+/// Where it is written.
+pub struct Canvas<'a> {
+    pub painter: &'a Painter,
+    pub rect: Rect,
+    pub projection: &'a View,
+    pub palette: &'a Palette,
+}
+
+/// A text that waits for a place.
+struct Label {
+    wish: Wish,
+    galley: Arc<Galley>,
+    color: Color32,
+}
+
+pub fn paint_labels(
+    canvas: &Canvas,
+    model: &StageModel,
+    points: &[SeenPoint],
+    hovered: Option<Hit>,
+    query: Option<usize>,
+) {
+    let Canvas { painter, rect, palette, .. } = *canvas;
+    let in_sight = || points.iter().filter(|point| rect.contains(point.at));
+    let mut waiting: Vec<Label> = Vec::new();
+    for point in in_sight() {
+        let is_hovered = hovered == Some(point.hit);
+        let is_selected = query.is_some_and(|query| point.hit == Hit::Token(query));
+        if is_hovered || is_selected {
+            let color = if is_selected { palette.accent } else { palette.ink };
+            painter.circle_stroke(point.at, point.radius + size::RING_GAP, Stroke::new(size::RING, color));
+        }
+        let priority = match (is_hovered, is_selected) {
+            (true, _) => Priority::Hovered,
+            (_, true) => Priority::Selected,
+            _ => point.priority,
+        };
+        waiting.extend(point_label(canvas, point, priority));
+    }
+    waiting.extend((0..model.axes.len()).filter_map(|axis| axis_label(canvas, model, axis)));
+    let discs: Vec<Rect> = in_sight().map(SeenPoint::disc).collect();
+    let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
+    for (place, label) in labels::place(&wishes, &discs, rect).into_iter().zip(waiting) {
+        if let Some(place) = place {
+            paint_haloed(painter, place.min, label.galley, label.color, palette.stage);
+        }
+    }
+}
+
+fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option<Label> {
+    let is_named = !point.text.is_empty() || priority == Priority::Hovered;
+    let text = if point.text.is_empty() { point.word.to_owned() } else { point.text.clone() };
+    let strong = priority <= Priority::Token;
+    let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
+    let color = faded(canvas, label_color(point, strong, canvas.palette), point.depth);
+    let galley = canvas.painter.layout_no_wrap(text, font, color);
+    let wish = Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
+    is_named.then_some(Label { wish, galley, color })
+}
+
+/// The name of an axis at its positive end; it gives way to every word.
+fn axis_label(canvas: &Canvas, model: &StageModel, axis: usize) -> Option<Label> {
+    let seen = canvas.projection.project(Vec3::from(axis_end(axis)))?;
+    let point = canvas.rect.min + egui::vec2(seen.at.x, seen.at.y);
+    let color = canvas.palette.ink_faint;
+    let galley = canvas.painter.layout_no_wrap(model.axes[axis].name.clone(), theme::mono(size::LABEL_AXIS), color);
+    let wish = Wish { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
+    canvas.rect.contains(point).then_some(Label { wish, galley, color })
+}
+
+fn label_color(point: &SeenPoint, strong: bool, palette: &Palette) -> Color32 {
+    const TOWARDS_INK: f32 = 0.35;
+    if strong { point.color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { point.color }
+}
+
+fn faded(canvas: &Canvas, color: Color32, depth: f32) -> Color32 {
+    let Canvas { projection, palette, .. } = *canvas;
+    const MOST: f32 = 0.55;
+    let share = ((depth - projection.distance) / projection.extent).clamp(0.0, 1.0) * MOST;
+    color.lerp_to_gamma(palette.stage, share)
+}
+
+/// Text with an outline in the ground's colour, so that it reads over points and lines.
+fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
+    const AROUND: [(f32, f32); 4] = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)];
+    for (x, y) in AROUND {
+        painter.galley_with_override_text_color(at + egui::vec2(x, y) * size::HALO, galley.clone(), halo);
+    }
+    painter.galley(at, galley, color);
+}
+
+/// What the axes are, how much they show, and the groups' colours.
+pub fn paint_caption(canvas: &Canvas, model: &StageModel) {
+    let Canvas { painter, rect, palette, .. } = *canvas;
+    /// Below this share the picture may mislead.
+    const LITTLE: f32 = 0.5;
+    let axes = model
+        .axes
+        .iter()
+        .map(|axis| format!("{} {:.0}%", axis.name, axis.variance * 100.0))
+        .collect::<Vec<_>>()
+        .join(" · ");
+    let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
+    let mut bottom = inner.left_bottom();
+    let mut line = |text: String, color: Color32| {
+        let galley = painter.layout_no_wrap(text, theme::plain(size::SMALL), color);
+        bottom.y -= galley.size().y;
+        paint_haloed(painter, bottom, galley, color, palette.stage);
+        bottom.y -= size::GAP_TIGHT / 2.0;
+    };
+    line("3D is a projection; the numbers are exact.".to_owned(), palette.ink_faint);
+    if model.explained < LITTLE {
+        line(format!("{axes}: together only {:.0}% of the variance", model.explained * 100.0), palette.warn);
+    } else {
+        line(axes, palette.ink_soft);
+    }
+    paint_legend(painter, inner, model, palette);
+}
+
+fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette) {
+    let mut at = rect.left_top();
+    for (group, name) in model.groups.iter().enumerate() {
+        let galley = painter.layout_no_wrap(name.clone(), theme::plain(size::LABEL), palette.ink_soft);
+        let width = size::LEGEND + size::GAP_TIGHT + galley.size().x;
+        if at.x + width > rect.right() {
+            at = egui::pos2(rect.left(), at.y + galley.size().y + size::GAP_TIGHT);
+        }
+        let middle = at.y + galley.size().y / 2.0;
+        painter.circle_filled(egui::pos2(at.x + size::LEGEND / 2.0, middle), size::LEGEND / 2.0, palette.group(group));
+        let text_at = egui::pos2(at.x + size::LEGEND + size::GAP_TIGHT, at.y);
+        paint_haloed(painter, text_at, galley, palette.ink_soft, palette.stage);
+        at.x += width + size::GAP_WIDE;
+    }
+}

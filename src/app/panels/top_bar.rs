@@ -63,6 +63,9 @@ fn own_sentence_ui(ui: &mut Ui, text: &mut String) -> Option<Command> {
         ui.set_width(WIDTH);
         let field =
             ui.add(TextEdit::singleline(text).desired_width(WIDTH).hint_text("words of the lesson, then Enter"));
+        if ui.memory(|memory| memory.focused().is_none()) {
+            field.request_focus();
+        }
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         ui.weak("Only words that the lesson knows; the notice says which it does not.");
         if (ui.button("Show it").clicked() || entered) && !text.trim().is_empty() {

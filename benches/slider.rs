@@ -1,0 +1,33 @@
+//! From a slider's command to a new snapshot, and one training step, on the main lesson.
+//!
+//!     cargo bench --no-default-features --bench slider
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+
+use attune::kernel::{Command, Kernel};
+use attune::numerics::params::TensorName;
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn slider(c: &mut Criterion) {
+    let lesson = attune::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
+    let mut kernel = Kernel::trained(Arc::new(lesson.clone()));
+    let mut value = 0.0;
+    c.bench_function("slider to snapshot", |b| {
+        b.iter(|| {
+            value = (value + 0.001) % 1.0;
+            kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 1, value });
+            black_box(kernel.snapshot())
+        });
+    });
+
+    let mut long = lesson;
+    long.model.steps = 5_000_000;
+    let mut kernel = Kernel::embedded(Arc::new(long));
+    kernel.apply(Command::Play);
+    c.bench_function("eight training steps", |b| b.iter(|| kernel.advance()));
+}
+
+criterion_group! { name = benches; config = Criterion::default().sample_size(50); targets = slider }
+criterion_main!(benches);

@@ -40,7 +40,7 @@ fn a_training_step_allocates_nothing() {
     let lesson = Arc::new(attune::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid"));
     let mut embedding = SpaceTrainer::new(&lesson);
     while !embedding.advance() {}
-    let space = embedding.finish(&lesson);
+    let space = embedding.finish(&lesson).expect("finite");
     let mut trainer = Trainer::new(network(&lesson, &space), lesson.model.clone(), &embedding.corpus, lesson.seed);
     let mut state = trainer.start();
     // The first steps fill the matrix product's packing buffers, once per thread.

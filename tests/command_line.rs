@@ -62,6 +62,22 @@ fn wrong_usage_exits_with_2() {
     check(&["trace", "missing.ron"], 1, "missing.ron");
 }
 
+/// Whoever closes the pipe has read enough.
+#[test]
+fn a_closed_pipe_is_no_fault() {
+    for args in [&["check", SMALL, "--verbose"][..], &["trace", SMALL]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_attune"))
+            .args(args)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
 #[test]
 fn help_and_version_are_answers() {
     check(&["--help"], 0, "Exit codes: 0 done");

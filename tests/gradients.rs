@@ -13,6 +13,7 @@ use attune::numerics::model::{AttentionModel, Batch, Candidates, Workspace, mode
 use attune::numerics::params::Parameters;
 use attune::numerics::positions::Positions;
 use attune::numerics::rng::{Generator, Stream, stream};
+use attune::numerics::sgns::{pair_backward, pair_forward};
 use attune::numerics::softmax::{softmax_backward, softmax_forward};
 use attune::numerics::vectors::dot;
 use rand::RngExt;
@@ -91,6 +92,16 @@ fn cross_entropy() {
 }
 
 #[test]
+fn skip_gram_pair() {
+    for label in [0.0, 1.0] {
+        for score in [-3.0, -0.2, 0.0, 1.7] {
+            let gradient = [pair_backward(score, label)];
+            assert_eq!(check("d_score", &[score], &gradient, |s| pair_forward(s[0], label)), Ok(()));
+        }
+    }
+}
+
+#[test]
 fn linear() {
     let mut rng = generator();
     let (n, inputs, outputs) = (3, 5, 2);
@@ -151,14 +162,14 @@ fn check_attention(name: &str, config: &AttentionConfig) {
     let parameters = filled(Parameters::zeros(&config.shapes()), &mut rng);
     let enabled = vec![true; config.heads];
     let forward = |parameters: &Parameters<f64>, x: &Matrix<f64>| {
-        let mut cache = AttentionCache::new(config, n);
+        let mut cache = AttentionCache::new(config, n, config.max_tokens);
         attention_forward(config, parameters, x.view(), &rows, &enabled, &mut cache);
         cache
     };
     let mut gradient = parameters.zeros_like();
     let mut d_x = Matrix::zeros(n, config.width);
     let cache = forward(&parameters, &x);
-    let mut scratch = AttentionScratch::new(config, n);
+    let mut scratch = AttentionScratch::new(config, n, config.max_tokens);
     let (d_y_view, d_x_view) = (d_y.view(), d_x.view_mut());
     attention_backward(config, &parameters, x.view(), &rows, &cache, d_y_view, &mut scratch, &mut gradient, d_x_view);
 
@@ -215,14 +226,14 @@ fn next_word_batch() -> Batch {
 }
 
 fn model_gradient(model: &AttentionModel<f64>, parameters: &Parameters<f64>, batch: &Batch) -> Parameters<f64> {
-    let mut workspace = Workspace::new(model, batch.words.len());
+    let mut workspace = Workspace::new(model, batch.words.len(), model.config.max_tokens);
     model_forward(model, parameters, batch, &mut workspace);
     model_backward(model, parameters, batch, &mut workspace);
     workspace.gradient
 }
 
 fn model_loss(model: &AttentionModel<f64>, parameters: &Parameters<f64>, batch: &Batch) -> f64 {
-    model_forward(model, parameters, batch, &mut Workspace::new(model, batch.words.len()))
+    model_forward(model, parameters, batch, &mut Workspace::new(model, batch.words.len(), model.config.max_tokens))
 }
 
 #[test]

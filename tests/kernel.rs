@@ -99,6 +99,104 @@ fn undo_and_redo_cover_everything() {
     assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to redo"));
 }
 
+/// Every command at every moment of a training run: nothing the learner did is lost, and what the
+/// snapshot says of itself is true.
+#[test]
+fn commands_while_training_plays() {
+    let others = [
+        set(0, 1, 0.7),
+        Command::ResetTensor(TensorName::QueryWeights),
+        Command::SoloHead(Some(0)),
+        Command::SelectSentence(1),
+        Command::Undo,
+        Command::Redo,
+        Command::Step(2),
+        Command::Pause,
+        Command::Play,
+        Command::ResetTraining,
+    ];
+    for command in others {
+        for advances in 0..3 {
+            let mut kernel = run(&[]);
+            kernel.apply(Command::Play);
+            (0..advances).for_each(|_| kernel.advance());
+            let done = kernel.steps_done();
+            kernel.apply(command.clone());
+            let model = kernel.snapshot().model.expect("a model");
+            assert_eq!(model.parameters, model.trained, "{command:?}: training goes on from what is shown");
+            if let Command::SetWeight { value, .. } = command {
+                assert_eq!(weight(&kernel, 0, 1), value);
+                assert!(model.training.playing && kernel.steps_done() == done);
+                kernel.advance();
+                assert_ne!(weight(&kernel, 0, 1), value, "training moves the weight on from there");
+            }
+            while kernel.is_busy() {
+                kernel.advance();
+            }
+            let model = kernel.snapshot().model.expect("a model");
+            assert_eq!(model.parameters, model.trained);
+            assert!(!model.training.playing);
+        }
+    }
+}
+
+#[test]
+fn undo_of_a_choice_leaves_the_training_alone() {
+    let mut kernel = run(&[]);
+    kernel.apply(Command::Play);
+    kernel.advance();
+    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::SoloHead(Some(1)));
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+    let done = kernel.steps_done();
+    let parameters = kernel.snapshot().model.expect("a model").parameters;
+    for (label, index, heads) in
+        [("head 2 alone", Some(1), [true, true]), ("choice of the sentence", Some(0), [true, true])]
+    {
+        assert_eq!(kernel.snapshot().model.expect("a model").history.undo.as_deref(), Some(label));
+        kernel.apply(Command::Undo);
+        let model = kernel.snapshot().model.expect("a model");
+        assert_eq!((model.sentence.index, &model.heads_enabled[..]), (index, &heads[..]));
+        assert_eq!((kernel.steps_done(), &model.parameters), (done, &parameters));
+    }
+    kernel.apply(Command::Undo);
+    assert_eq!(kernel.steps_done(), 0, "and the training is undone by its own entry");
+}
+
+#[test]
+fn a_command_that_changes_nothing_leaves_no_trace() {
+    let mut kernel = run(&[Command::SelectSentence(1), Command::Undo]);
+    let value = weight(&kernel, 0, 0);
+    for command in [
+        set(0, 0, value),
+        Command::ResetTensor(TensorName::KeyWeights),
+        Command::ResetWeights,
+        Command::SoloHead(None),
+        Command::SetHeadEnabled { head: 0, enabled: true },
+        Command::SelectSentence(0),
+        Command::Pause,
+    ] {
+        kernel.apply(command.clone());
+        let history = kernel.snapshot().model.expect("a model").history;
+        assert_eq!((history.undo, history.redo.as_deref()), (None, Some("choice of the sentence")), "{command:?}");
+    }
+}
+
+#[test]
+fn static_vectors_that_diverge_are_said_to() {
+    let mut lesson = Lesson::clone(&lesson());
+    lesson.static_embedding.learning_rate = 1e30;
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.apply(Command::Play);
+    assert!(!kernel.is_busy());
+    let snapshot = kernel.snapshot();
+    assert!(snapshot.model.is_none());
+    let notice = snapshot.notice.expect("a notice");
+    assert!(notice.contains("the static vectors diverged"), "{notice}");
+}
+
 #[test]
 fn a_drag_of_one_slider_is_one_undo() {
     let mut kernel = run(&[]);
@@ -108,7 +206,7 @@ fn a_drag_of_one_slider_is_one_undo() {
     }
     kernel.apply(Command::Undo);
     assert_eq!(weight(&kernel, 0, 1), before);
-    assert_eq!(kernel.snapshot().model.unwrap().history.undo, None);
+    assert_eq!(kernel.snapshot().model.expect("a model").history.undo, None);
 }
 
 #[test]

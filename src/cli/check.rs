@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::Common;
 use super::fault::Fault;
-use super::progress;
+use super::{print, progress};
 use crate::kernel::facts::{Verdict, verify};
 use crate::lesson::schema::Expect;
 
@@ -13,9 +13,9 @@ pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), 
     let mut faults = String::new();
     for path in lessons {
         match check_one(path, verbose, common) {
-            Ok(line) => println!("{line}"),
+            Ok(line) => print::line(line)?,
             Err(fault) => {
-                println!("{}: has issues", path.display());
+                print::line(format_args!("{}: has issues", path.display()))?;
                 faults.push_str(fault.text());
             }
         }
@@ -34,9 +34,10 @@ fn check_one(path: &Path, verbose: bool, common: &Common) -> Result<String, Faul
             "{file}: training diverged at step {step}: the loss is no longer finite; try a smaller learning_rate\n"
         )));
     }
-    let verdicts = verify(&snapshot).unwrap_or_default();
+    let fault = || snapshot.notice.as_deref().unwrap_or("there is no model to verify").to_owned();
+    let verdicts = verify(&snapshot).ok_or_else(|| Fault::Lesson(format!("{file}: {}\n", fault())))?;
     if verbose {
-        verdicts.iter().for_each(|verdict| println!("{file}: {}", line(verdict)));
+        verdicts.iter().try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
     }
     let failed: String = verdicts
         .iter()

@@ -4,14 +4,16 @@ mod args;
 mod check;
 mod fault;
 mod open;
+mod print;
 mod progress;
 mod render;
 mod trace;
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::lesson::{self, Lesson};
 use args::{Action, Args};
@@ -19,7 +21,7 @@ use fault::Fault;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match parse() {
         Ok(args) => args,
         Err(error) => {
             // Help and version are answers, not faults. A closed pipe leaves nobody to tell.
@@ -36,10 +38,18 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
-            eprint!("{}", fault.text());
+            // A closed standard error leaves nobody to tell.
+            let _ = write!(io::stderr(), "{}", fault.text());
             fault.exit_code()
         }
     }
+}
+
+/// The arguments, with help and errors in colour unless `--no-color` stands among them.
+fn parse() -> Result<Args, clap::Error> {
+    let no_color = std::env::args_os().any(|arg| arg == "--no-color");
+    let color = if no_color { clap::ColorChoice::Never } else { clap::ColorChoice::Auto };
+    Args::from_arg_matches(&Args::command().color(color).try_get_matches()?)
 }
 
 /// Reads a lesson, with the seed of the command line if there is one.

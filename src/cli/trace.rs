@@ -1,11 +1,10 @@
 //! `attune trace`: every tensor of a forward pass.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use super::args::Common;
 use super::fault::Fault;
-use super::progress;
+use super::{print, progress};
 use crate::export;
 use crate::kernel::Command;
 
@@ -21,11 +20,5 @@ pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(),
         return Err(Fault::usage(format_args!("--sentence: {notice}")));
     }
     let json = export::trace::trace(&snapshot).ok_or_else(|| Fault::usage("the lesson has no model to trace"))?;
-    // Whoever closed the pipe has read enough.
-    match writeln!(io::stdout(), "{json}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Fault::usage(format_args!("cannot print: {error}")))
-        }
-        _ => Ok(()),
-    }
+    print::line(json)
 }

@@ -3,6 +3,7 @@
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use super::space::index_of;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
+use crate::numerics::Scalar;
 use crate::numerics::attention::Activations;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::AttentionModel;
@@ -158,6 +159,6 @@ impl<'a> Measure<'a> {
             let contributions = Contributions::of(config, &self.model.parameters, &activations, enabled);
             f64::from(contributions.error(config, &activations))
         });
-        errors.fold(0.0, f64::max)
+        errors.fold(0.0, Scalar::max)
     }
 }

@@ -1,6 +1,10 @@
 //! One sentence through the model: everything that a viewer may see of it.
 
 use super::snapshot::{Neighbour, SentenceSnapshot, StaticSpace, Token};
+use super::space::index_of;
+use crate::lesson::issue::shorten;
+use crate::lesson::nearest as nearest_name;
+use crate::lesson::text::tokenize;
 use crate::numerics::Matrix;
 use crate::numerics::attention::Activations;
 use crate::numerics::contributions::Contributions;
@@ -82,4 +86,28 @@ fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Vec
         .into_iter()
         .map(|(word, cosine)| Neighbour { word, cosine })
         .collect()
+}
+
+/// A learner's sentence as rows of the vocabulary.
+///
+/// # Errors
+/// In words for the learner: nothing to read, too many words, or the first unknown one with the
+/// nearest known.
+pub fn read_sentence(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
+    let words = tokenize(text);
+    if words.is_empty() {
+        return Err("the sentence has no words".to_owned());
+    }
+    if words.len() > max_tokens {
+        return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
+    }
+    let rows = index_of(vocabulary);
+    let row = |word: &String| {
+        rows.get(word.as_str()).copied().ok_or_else(|| {
+            let known = nearest_name(word, vocabulary.iter().map(String::as_str));
+            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            format!("the word {:?} is not in the lesson's vocabulary of {}{hint}", shorten(word), vocabulary.len())
+        })
+    };
+    words.iter().map(row).collect()
 }

@@ -62,7 +62,6 @@ pub struct ModelSnapshot {
     pub parameters: Arc<Parameters<f32>>,
     /// As training left them: the ghost of every slider.
     pub trained: Arc<Parameters<f32>>,
-    /// The same for one seed, whatever came since.
     pub training: TrainingSnapshot,
     pub heads_enabled: Arc<[bool]>,
     /// The forward pass of the current sentence with `parameters`.
@@ -75,6 +74,8 @@ pub struct TrainingSnapshot {
     pub playing: bool,
     /// Steps done and steps the lesson asks for.
     pub progress: Progress,
+    /// The loss of a model that knows nothing, `ln C` for C candidates.
+    pub chance: f32,
     /// Mean cross-entropy of each step, in nats.
     pub losses: Arc<Vec<f32>>,
     /// Training stopped because a loss or a parameter was no longer finite.

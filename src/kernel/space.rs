@@ -40,23 +40,36 @@ impl SpaceTrainer {
         Progress { done: self.skip_gram.epochs_done(), of: self.epochs }
     }
 
-    /// One epoch; true when it was the last.
+    /// A few milliseconds of work; true when it was the last.
     pub fn advance(&mut self) -> bool {
-        if !self.skip_gram.is_done() {
-            self.skip_gram.epoch(&self.corpus);
-        }
+        const MULTIPLICATIONS_AT_ONCE: f64 = 2e6;
+        let longest = self.corpus.iter().map(Vec::len).max().unwrap_or(1);
+        let sentences = MULTIPLICATIONS_AT_ONCE / self.skip_gram.multiplications(longest).max(1.0);
+        self.skip_gram.advance(&self.corpus, sentences.ceil() as usize);
         self.skip_gram.is_done()
     }
 
     /// The finished vectors, less their mean: what all words share would hide what tells them
     /// apart (Mu & Viswanath 2018, arXiv 1702.01417).
-    pub fn finish(&self, lesson: &Lesson) -> StaticSpace {
+    ///
+    /// # Errors
+    /// In words for the learner, if a vector is not finite.
+    pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, String> {
         let vectors = centred(self.skip_gram.vectors());
-        let in_group = |word: &String| lesson.groups.iter().position(|group| group.words.contains(word));
-        let group_of: Vec<Option<usize>> = self.vocabulary.iter().map(in_group).collect();
+        if !vectors.flat().iter().all(|x| x.is_finite()) {
+            let config = &lesson.static_embedding;
+            return Err(format!(
+                "the static vectors diverged: SkipGram's learning_rate of {} is too large for {} negatives",
+                config.learning_rate, config.negatives
+            ));
+        }
+        let groups = lesson.groups.iter().enumerate();
+        let of: HashMap<&str, usize> =
+            groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
+        let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
         let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
         let points = projection.points(&vectors);
-        StaticSpace { vocabulary: self.vocabulary.clone(), vectors, projection, points, group_of }
+        Ok(StaticSpace { vocabulary: self.vocabulary.clone(), vectors, projection, points, group_of })
     }
 }
 
@@ -103,10 +116,7 @@ fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
     let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
     let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
-    let index = index_of(vocabulary);
-    let mut words: Vec<usize> = Vec::new();
-    for word in in_groups.chain(ambiguous) {
-        words.extend(index.get(word.as_str()).filter(|row| !words.contains(row)).copied());
-    }
+    let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
+    let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
     if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) }
 }

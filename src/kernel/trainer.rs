@@ -3,7 +3,6 @@
 use rand::RngExt;
 
 use crate::lesson::schema::{ModelConfig, Objective};
-use crate::numerics::Scalar;
 use crate::numerics::adam::{Adam, AdamConfig};
 use crate::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
 use crate::numerics::params::Parameters;
@@ -24,6 +23,11 @@ impl TrainingState {
     pub fn steps_done(&self) -> usize {
         self.losses.len()
     }
+
+    /// Room for the losses up to step `goal`.
+    pub fn reserve(&mut self, goal: usize) {
+        self.losses.reserve_exact(goal.saturating_sub(self.losses.len()));
+    }
 }
 
 /// The training set, the model, and room for one step.
@@ -32,11 +36,14 @@ pub struct Trainer {
     config: ModelConfig,
     corpus: Vec<Vec<usize>>,
     seed: u64,
+    /// The longest sentence, and the most rows of a batch.
+    longest: usize,
+    rows: usize,
     batch: Batch,
     workspace: Workspace<f32>,
 }
 
-/// A loss or a parameter is no longer finite; the state is as it was before the step.
+/// The loss or the gradient of a step is no longer finite; the parameters are as before the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diverged {
     pub step: usize,
@@ -60,17 +67,27 @@ impl Trainer {
         let rows = config.batch * longest;
         Self {
             batch: Batch::with_capacity(config.batch, rows),
-            workspace: Workspace::new(&model, rows),
+            workspace: Workspace::new(&model, rows, longest),
             model,
             config,
             corpus,
             seed,
+            longest,
+            rows,
         }
     }
 
     /// The optimiser steps that the lesson asks for.
     pub fn steps(&self) -> usize {
         self.config.steps
+    }
+
+    /// How many steps are worth one look at the commands: a few milliseconds of work.
+    pub fn steps_at_once(&self) -> usize {
+        const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
+        const STEPS_AT_ONCE_MAX: f64 = 8.0;
+        let step = self.model.multiplications(self.rows, self.longest);
+        (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
     }
 
     /// The initialisation: the same whenever it is asked for.
@@ -88,15 +105,13 @@ impl Trainer {
     /// One optimiser step.
     ///
     /// # Errors
-    /// If the loss or the gradient is not finite; the state is then unchanged.
+    /// If the loss or the gradient is not finite; the parameters are then unchanged.
     pub fn step(&mut self, state: &mut TrainingState) -> Result<(), Diverged> {
         self.draw_batch(state);
         let Self { model, batch, workspace, .. } = self;
         let loss = model_forward(model, &state.parameters, batch, workspace);
         model_backward(model, &state.parameters, batch, workspace);
-        // A sum is finite only if no term is NaN, and not both infinities are among them.
-        let gradient_sum: f32 = workspace.gradient.flat().iter().sum();
-        if !Scalar::is_finite(loss) || !Scalar::is_finite(gradient_sum) {
+        if !loss.is_finite() || !workspace.gradient.flat().iter().all(|g| g.is_finite()) {
             return Err(Diverged { step: state.steps_done() });
         }
         state.optimiser.update(&mut state.parameters, &workspace.gradient);

@@ -1,6 +1,7 @@
 //! The kernel on a thread of its own: the window sends commands and reads the latest snapshot, and
 //! waits for neither.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,6 +14,8 @@ use crate::lesson::schema::Lesson;
 
 /// While training plays, a viewer hears of it this often: once a frame is often enough.
 const PUBLISH_EVERY: Duration = Duration::from_millis(12);
+/// Where a snapshot is expensive, training gets at least this many times its cost in between.
+const TRAINING_PER_SNAPSHOT: u32 = 4;
 
 enum Request {
     Apply(Command),
@@ -37,7 +40,13 @@ impl Worker {
         let shared = latest.clone();
         thread::Builder::new()
             .name("kernel".to_owned())
-            .spawn(move || run(lesson, &receiver, &shared, &wake))
+            .spawn(move || {
+                let ran = catch_unwind(AssertUnwindSafe(|| run(lesson, &receiver, &shared, &wake)));
+                if ran.is_err() {
+                    say_stopped(&shared);
+                    wake();
+                }
+            })
             .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
         Worker { requests: Mutex::new(sender), latest }
     }
@@ -58,7 +67,7 @@ impl Worker {
     }
 
     fn request(&self, request: Request) {
-        // The thread outlives the handle, so the other end is open; were it not, there is nobody to tell.
+        // The thread ends before its handle only by a fault, which the latest snapshot then says.
         let _ = self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request);
     }
 }
@@ -66,6 +75,7 @@ impl Worker {
 fn run(lesson: Arc<Lesson>, requests: &Receiver<Request>, latest: &Mutex<Arc<Snapshot>>, wake: &dyn Fn()) {
     let mut kernel = Kernel::new(lesson);
     let mut published = Instant::now();
+    let mut pause = PUBLISH_EVERY;
     loop {
         let mut changed = false;
         // Everything that waits, before the next piece of work; with no work, wait for a request.
@@ -90,11 +100,26 @@ fn run(lesson: Arc<Lesson>, requests: &Receiver<Request>, latest: &Mutex<Arc<Sna
             kernel.advance();
         }
         let done = was_busy && !kernel.is_busy();
-        if changed || done || published.elapsed() >= PUBLISH_EVERY {
+        if changed || done || published.elapsed() >= pause {
+            let begun = Instant::now();
             let snapshot = Arc::new(kernel.snapshot());
             *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
             published = Instant::now();
+            pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (published - begun));
             wake();
         }
     }
+}
+
+/// The last good snapshot, standing still, with words on what happened.
+fn say_stopped(latest: &Mutex<Arc<Snapshot>>) {
+    let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = Snapshot::clone(&latest);
+    last.revision += 1;
+    last.notice =
+        Some("training stopped by a fault of attune itself; open the lesson again, and please report it".into());
+    if let Some(model) = &mut last.model {
+        model.training.playing = false;
+    }
+    *latest = Arc::new(last);
 }

@@ -52,10 +52,13 @@ impl Draw<'_> {
     }
 
     fn fill(&self, name: &str, rng: &mut Generator) -> Option<String> {
-        for &(sense, word, rate) in &self.senses {
-            if sense == name && rng.random_bool(rate) {
+        // One draw decides among all words that may stand here, so that their rates do not interact.
+        let mut left: f64 = rng.random();
+        for &(_, word, rate) in self.senses.iter().filter(|(sense, _, _)| *sense == name) {
+            if left < rate {
                 return Some(word.to_owned());
             }
+            left -= rate;
         }
         slot(name, self.corpus, self.groups)?.words.choose(rng).cloned()
     }

@@ -154,7 +154,7 @@ impl Report<'_> {
 
 /// At most [`FOUND_CHARS_MAX`] characters on one line; control characters, which could steer a
 /// terminal, are escaped.
-pub(super) fn shorten(text: &str) -> String {
+pub fn shorten(text: &str) -> String {
     let mut short = String::new();
     for (i, c) in text.trim().chars().enumerate() {
         if i == FOUND_CHARS_MAX {

@@ -45,6 +45,8 @@ pub const BATCH_MAX: usize = 4096;
 pub const TRAINING_WORK_MAX: f64 = 2e11;
 
 /// Issues that are kept; the others are counted.
+/// What one training step may need, in bytes: more would not fit beside a window on a small laptop.
+pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
 pub const ISSUES_MAX: usize = 100;
 /// Characters of offending text that an issue quotes.
 pub const FOUND_CHARS_MAX: usize = 60;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::numerics::attention::AttentionConfig;
+use crate::numerics::model::workspace_entries;
 use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
@@ -10,8 +11,8 @@ use super::check::{Names, Vocabulary};
 use super::decode::{choice, flag, list, number, whole};
 use super::issue::{Issues, one_of};
 use super::limits::{
-    BATCH_MAX, DIM_MAX, EPOCHS_MAX, GROUPS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_WORK_MAX,
-    VOCABULARY_MAX, WINDOW_MAX,
+    BATCH_MAX, DIM_MAX, EPOCHS_MAX, GROUPS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_BYTES_MAX,
+    TRAINING_WORK_MAX, VOCABULARY_MAX, WINDOW_MAX,
 };
 use super::read_language::{Lists, ReadCorpus};
 use super::record::Record;
@@ -187,7 +188,21 @@ pub(super) fn check_budget<'s>(
     let width = attention.width as f64;
     let per_token = 2.0 * width * heads_width + longest * heads_width + width * words as f64;
     let work = model.steps as f64 * model.batch as f64 * longest * per_token;
+    check_memory(*node, model, words, corpus.longest, issues);
     check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
+}
+
+/// Bytes of a number in training.
+const NUMBER_BYTES: f64 = 4.0;
+
+fn check_memory<'s>(node: Node<'s>, model: &ModelConfig, words: usize, longest: usize, issues: &mut Issues<'s>) {
+    let bytes = NUMBER_BYTES * workspace_entries(&model.attention, words, model.batch * longest, longest);
+    if bytes > TRAINING_BYTES_MAX {
+        let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(|bytes| bytes / f64::from(1 << 20));
+        issues.at(node, format!("{}: a training step needs {needed:.0} MiB of memory", node.label)).expected(format!(
+            "at most {most:.0} MiB: a smaller batch, shorter sentences, fewer words or narrower heads"
+        ));
+    }
 }
 
 fn check_work<'s>(node: Node<'s>, work: f64, remedy: &str, issues: &mut Issues<'s>) {

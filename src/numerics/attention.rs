@@ -136,10 +136,10 @@ pub struct AttentionCache<S> {
 }
 
 impl<S: Scalar> AttentionCache<S> {
-    /// Room for `rows` tokens in sentences of at most `config.max_tokens`.
-    pub fn new(config: &AttentionConfig, rows: usize) -> Self {
+    /// Room for `rows` tokens in sentences of at most `longest`.
+    pub fn new(config: &AttentionConfig, rows: usize, longest: usize) -> Self {
         let (keys, values) = (config.heads * config.key_width, config.heads * config.value_width);
-        let blocks = config.heads * rows * config.max_tokens;
+        let blocks = config.heads * rows * longest;
         Self {
             query: Matrix::zeros(rows, keys),
             key: Matrix::zeros(rows, keys),
@@ -245,15 +245,15 @@ pub struct AttentionScratch<S> {
 }
 
 impl<S: Scalar> AttentionScratch<S> {
-    /// Room for `rows` tokens in sentences of at most `config.max_tokens`.
-    pub fn new(config: &AttentionConfig, rows: usize) -> Self {
+    /// Room for `rows` tokens in sentences of at most `longest`.
+    pub fn new(config: &AttentionConfig, rows: usize, longest: usize) -> Self {
         let (keys, values) = (config.heads * config.key_width, config.heads * config.value_width);
         Self {
             d_query: Matrix::zeros(rows, keys),
             d_key: Matrix::zeros(rows, keys),
             d_value: Matrix::zeros(rows, values),
             d_mix: Matrix::zeros(rows, values),
-            d_scores: vec![S::zero(); config.max_tokens * config.max_tokens],
+            d_scores: vec![S::zero(); longest * longest],
         }
     }
 }
@@ -373,7 +373,7 @@ impl<S: Scalar> Activations<S> {
         let tokens = x.rows();
         assert!((1..=config.max_tokens).contains(&tokens), "attention: a sentence of {tokens} tokens");
         let rows = Rows::one(tokens);
-        let mut cache = AttentionCache::new(config, tokens);
+        let mut cache = AttentionCache::new(config, tokens, tokens);
         attention_forward(config, parameters, x.view(), &rows, enabled, &mut cache);
         let heads = blocks(config.heads, &rows)
             .map(|(sentence, head, block)| {

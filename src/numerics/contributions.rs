@@ -2,7 +2,9 @@
 //!
 //! `Y_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = x_j W_V^h + b_V^h`, given a residual
 //! and before any norm; without a residual `X_i` falls away. Under a linear projection the terms
-//! are arrows that lead tip to tail from the static to the contextual point.
+//! are arrows that lead tip to tail from the input to the contextual point. The input is the static
+//! vector and its position, `X = E + P`: with positions, the way from the static point begins with
+//! the arrow `P_i`.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
@@ -42,12 +44,15 @@ impl<S: Scalar> Contributions<S> {
             let rows = config.value_columns(head);
             let w = output_weights.subrows(rows.start, rows.len());
             matmul(moved.view_mut(), Accum::Replace, activation.value.view(), w, S::one(), Par::Seq);
-            let share = if enabled[head] { S::one() } else { S::zero() };
+            if !enabled[head] {
+                head_lengths.push(vec![S::zero(); tokens]);
+                continue;
+            }
             let lengths = (0..tokens).map(|query| {
                 let mut sum = vec![S::zero(); width];
                 for key in 0..tokens {
                     let term = terms.row_mut((head * tokens + query) * tokens + key);
-                    add_scaled(term, share * activation.weights.get(query, key), moved.row(key));
+                    add_scaled(term, activation.weights.get(query, key), moved.row(key));
                     add_scaled(&mut sum, S::one(), term);
                 }
                 norm(&sum)

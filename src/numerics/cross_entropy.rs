@@ -11,9 +11,9 @@ use super::{Scalar, softmax};
 pub fn cross_entropy_forward<S: Scalar>(logits: &[S], target: usize, probabilities: &mut [S]) -> S {
     assert!(target < logits.len(), "cross entropy: target {target} of {} classes", logits.len());
     softmax::softmax_forward(logits, probabilities);
-    let max = logits.iter().copied().fold(S::NEG_INFINITY, Scalar::max);
-    let sum: S = logits.iter().map(|&z| (z - max).exp()).sum();
-    max + sum.ln() - logits[target]
+    // ln Σ exp(z) = z_v − ln p_v for every v; the largest p_v loses nothing to rounding.
+    let largest = (0..logits.len()).fold(0, |best, v| if logits[v] > logits[best] { v } else { best });
+    logits[largest] - probabilities[largest].ln() - logits[target]
 }
 
 /// `d_z = scale · (softmax(z) − onehot(target))`, in place: `probabilities` becomes `d_z`.

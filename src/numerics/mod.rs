@@ -46,9 +46,11 @@ pub trait Scalar:
     fn ln(self) -> Self;
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
+    fn is_nan(self) -> bool;
 
+    /// The larger of the two; NaN if either is.
     fn max(self, other: Self) -> Self {
-        if other > self { other } else { self }
+        if other > self || other.is_nan() { other } else { self }
     }
 
     fn abs(self) -> Self {
@@ -78,6 +80,9 @@ macro_rules! scalar {
             }
             fn is_finite(self) -> bool {
                 <$float>::is_finite(self)
+            }
+            fn is_nan(self) -> bool {
+                <$float>::is_nan(self)
             }
         }
     };

@@ -56,6 +56,15 @@ impl<S: Scalar> AttentionModel<S> {
         Self { config, embedding, candidates, readout, fixed_positions }
     }
 
+    /// Multiplications of a forward pass over `rows` tokens, roughly.
+    pub fn multiplications(&self, rows: usize, longest: usize) -> f64 {
+        let config = &self.config;
+        let heads_width = (config.heads * (config.key_width + config.value_width)) as f64;
+        let classes = self.candidates.words.len() as f64;
+        let width = config.width as f64;
+        rows as f64 * (2.0 * width * heads_width + longest as f64 * heads_width + width * classes)
+    }
+
     /// Zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
         let mut shapes = Vec::new();
@@ -191,9 +200,9 @@ impl Batch {
     /// Adds a sentence for the masked-word objective (after Devlin et al. 2019, section 3.1).
     ///
     /// Each word is hidden with probability `rate`, and one of the candidates for certain; a
-    /// sentence without candidates is not added. The candidates among the hidden words are the
-    /// targets. Half of them are replaced by a random candidate instead, and none is kept, so that
-    /// it is the context that has to tell what belongs there.
+    /// sentence without candidates is not added. The candidates among these are the targets; half of
+    /// them are replaced by a random candidate instead of being hidden, so that it is the context
+    /// that has to tell what belongs there.
     pub fn push_masked(
         &mut self,
         sentence: &[usize],
@@ -258,13 +267,13 @@ pub struct Workspace<S> {
 }
 
 impl<S: Scalar> Workspace<S> {
-    /// Room for batches of `rows` tokens.
-    pub fn new(model: &AttentionModel<S>, rows: usize) -> Self {
+    /// Room for batches of `rows` tokens in sentences of at most `longest`.
+    pub fn new(model: &AttentionModel<S>, rows: usize, longest: usize) -> Self {
         let (width, classes) = (model.config.width, model.candidates.words.len());
         Self {
             x: Matrix::zeros(rows, width),
-            cache: AttentionCache::new(&model.config, rows),
-            scratch: AttentionScratch::new(&model.config, rows),
+            cache: AttentionCache::new(&model.config, rows, longest),
+            scratch: AttentionScratch::new(&model.config, rows, longest),
             d_x: Matrix::zeros(rows, width),
             d_output: Matrix::zeros(rows, width),
             scored: Matrix::zeros(rows, width),
@@ -274,6 +283,16 @@ impl<S: Scalar> Workspace<S> {
             gradient: model.zeros(),
         }
     }
+}
+
+/// Entries of a [`Workspace`], without the gradient: what a lesson's sizes cost in memory.
+pub fn workspace_entries(config: &AttentionConfig, classes: usize, rows: usize, longest: usize) -> f64 {
+    let [heads, keys, values, width] =
+        [config.heads, config.key_width, config.value_width, config.width].map(|n| n as f64);
+    // X, d_X, Y, d_Y and the scored rows; Q, K and V with their gradients; the mix with its own.
+    let per_row =
+        5.0 * width + heads * (4.0 * keys + 4.0 * values) + 2.0 * heads * longest as f64 + 2.0 * classes as f64;
+    rows as f64 * per_row + (longest * longest) as f64
 }
 
 /// The mean loss over the batch's targets, in nats; 0 if there are none.

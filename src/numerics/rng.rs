@@ -13,6 +13,7 @@ pub enum Stream {
     Corpus,
     StaticInit,
     StaticOrder,
+    StaticWindows,
     StaticNegatives,
     ModelInit,
     Batches,

@@ -34,7 +34,7 @@ pub const LEARNING_RATE_FLOOR: f64 = 1e-4;
 /// Noise is drawn from counts to this power.
 pub const NOISE_POWER: f64 = 0.75;
 
-/// Training in progress: one call of [`SkipGram::epoch`] at a time.
+/// Training in progress: a few sentences at a time.
 pub struct SkipGram<S> {
     config: SkipGramConfig,
     /// `v` (V, D)
@@ -43,8 +43,11 @@ pub struct SkipGram<S> {
     contexts: Matrix<S>,
     noise: NoiseTable,
     order: Vec<usize>,
+    /// Place in `order` of the sentence that comes next.
+    next: usize,
     epochs_done: usize,
     order_rng: Generator,
+    windows_rng: Generator,
     negatives_rng: Generator,
     d_vector: Vec<S>,
 }
@@ -63,25 +66,43 @@ impl<S: Scalar> SkipGram<S> {
             contexts: Matrix::zeros(vocabulary, dim),
             noise: NoiseTable::new(vocabulary, corpus),
             order: (0..corpus.len()).collect(),
+            next: 0,
             epochs_done: 0,
             order_rng: stream(seed, Stream::StaticOrder),
+            windows_rng: stream(seed, Stream::StaticWindows),
             negatives_rng: stream(seed, Stream::StaticNegatives),
             d_vector: vec![S::zero(); dim],
             config,
         }
     }
 
-    /// One pass over the corpus, in a new order.
-    pub fn epoch(&mut self, corpus: &[Vec<usize>]) {
-        let mut order = std::mem::take(&mut self.order);
-        order.shuffle(&mut self.order_rng);
-        for (done, &sentence) in order.iter().enumerate() {
-            let progress = (self.epochs_done as f64 + done as f64 / order.len() as f64) / self.config.epochs as f64;
-            let rate = self.config.learning_rate * (1.0 - progress).max(LEARNING_RATE_FLOOR);
-            self.sentence(&corpus[sentence], S::from_f64(rate));
+    /// The next `count` sentences; an epoch is one pass over the corpus, in an order of its own.
+    pub fn advance(&mut self, corpus: &[Vec<usize>], count: usize) {
+        for _ in 0..count {
+            if self.is_done() {
+                return;
+            }
+            if self.next == 0 {
+                self.order.shuffle(&mut self.order_rng);
+            }
+            if let Some(&sentence) = self.order.get(self.next) {
+                let in_epoch = self.next as f64 / self.order.len() as f64;
+                let progress = (self.epochs_done as f64 + in_epoch) / self.config.epochs as f64;
+                let rate = self.config.learning_rate * (1.0 - progress).max(LEARNING_RATE_FLOOR);
+                self.sentence(&corpus[sentence], S::from_f64(rate));
+                self.next += 1;
+            }
+            if self.next >= self.order.len() {
+                self.next = 0;
+                self.epochs_done += 1;
+            }
         }
-        self.order = order;
-        self.epochs_done += 1;
+    }
+
+    /// Multiplications that a sentence of `tokens` words costs, roughly.
+    pub fn multiplications(&self, tokens: usize) -> f64 {
+        let SkipGramConfig { dim, window, negatives, .. } = self.config;
+        3.0 * (tokens * window * (1 + negatives) * dim) as f64
     }
 
     pub fn epochs_done(&self) -> usize {
@@ -99,7 +120,7 @@ impl<S: Scalar> SkipGram<S> {
 
     fn sentence(&mut self, words: &[usize], rate: S) {
         for (at, &centre) in words.iter().enumerate() {
-            let reach = self.negatives_rng.random_range(1..=self.config.window);
+            let reach = self.windows_rng.random_range(1..=self.config.window);
             let near = at.saturating_sub(reach)..(at + reach + 1).min(words.len());
             for context in near.filter(|&context| context != at) {
                 self.pair(centre, words[context], rate);
@@ -120,12 +141,24 @@ impl<S: Scalar> SkipGram<S> {
         add_scaled(self.vectors.row_mut(word), -rate, &self.d_vector);
     }
 
+    /// One term of `L`: `s = u · v`, `d_v += d_s u`, `u −= η d_s v`.
     fn target(&mut self, word: usize, context: usize, label: S, rate: S) {
         let score = dot(self.vectors.row(word), self.contexts.row(context));
-        let d_score = sigmoid(score) - label;
+        let d_score = pair_backward(score, label);
         add_scaled(&mut self.d_vector, d_score, self.contexts.row(context));
         add_scaled(self.contexts.row_mut(context), -rate * d_score, self.vectors.row(word));
     }
+}
+
+/// One term of `L`: `−ln σ(s)` for a word that is near (`label` 1), `−ln σ(−s)` for noise (`label` 0).
+pub fn pair_forward<S: Scalar>(score: S, label: S) -> S {
+    let signed = if label > S::zero() { score } else { -score };
+    (S::one() + (-signed).exp()).ln()
+}
+
+/// `d_s = σ(s) − label`
+pub fn pair_backward<S: Scalar>(score: S, label: S) -> S {
+    sigmoid(score) - label
 }
 
 /// `σ(x) = 1 / (1 + e^−x)`

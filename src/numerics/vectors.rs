@@ -51,8 +51,12 @@ pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
 pub fn nearest<S: Scalar>(vectors: &Matrix<S>, to: &[S], count: usize, except: Option<usize>) -> Vec<(usize, S)> {
     let mut all: Vec<(usize, S)> =
         (0..vectors.rows()).filter(|&row| Some(row) != except).map(|row| (row, cosine(vectors.row(row), to))).collect();
-    // A NaN sorts as equal: the list stays a list, and divergence is reported elsewhere.
-    all.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal));
-    all.truncate(count);
+    // Vectors that are not finite sort last: the list stays a list, and divergence is reported elsewhere.
+    let order = |a: &(usize, S), b: &(usize, S)| b.1.to_f64().total_cmp(&a.1.to_f64()).then(a.0.cmp(&b.0));
+    if count < all.len() {
+        all.select_nth_unstable_by(count, order);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(order);
     all
 }

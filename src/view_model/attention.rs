@@ -37,7 +37,7 @@ impl AttentionModel {
         Some(AttentionModel { tokens, heads })
     }
 
-    /// The row in words: `bank (query) looks at river (key) with weight 0.612 in head 1`.
+    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
         format!(
             "{} (query, row) looks at {} (key, column) with weight {:.4} in head {}",

@@ -38,8 +38,8 @@ impl HeadsModel {
                 head,
                 enabled: model.heads_enabled[head],
                 solo: solo && model.heads_enabled[head],
-                key_columns: head * model.config.key_width..(head + 1) * model.config.key_width,
-                value_columns: head * model.config.value_width..(head + 1) * model.config.value_width,
+                key_columns: model.config.key_columns(head),
+                value_columns: model.config.value_columns(head),
                 move_length: sentence.contributions.head_lengths[head].clone(),
                 strongest: (0..sentence.tokens.len()).map(|query| strongest(activations.weights.row(query))).collect(),
             })

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::kernel::snapshot::Snapshot;
-use crate::numerics::params::TensorName;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -12,8 +11,8 @@ pub struct TrainingModel {
     pub steps: usize,
     /// Mean cross-entropy of each step, in nats.
     pub losses: Arc<Vec<f32>>,
-    /// The loss of a model that knows nothing: the logarithm of how many words it chooses among.
-    pub chance: f32,
+    /// The loss of a model that knows nothing.
+    pub chance: Option<f32>,
     /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
     pub honest_label: String,
 }
@@ -37,8 +36,8 @@ impl TrainingModel {
             TrainingStage::Embedding { done: snapshot.embedding_progress.done, of: snapshot.embedding_progress.of };
         let sentences = snapshot.lesson.corpus.sentences;
         let words = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
-        let (stage, step, losses, parameters, candidates) = match &snapshot.model {
-            None => (embedding, 0, Arc::default(), 0, words),
+        let (stage, step, losses, parameters, chance) = match &snapshot.model {
+            None => (embedding, 0, Arc::default(), 0, None),
             Some(model) => {
                 let training = &model.training;
                 let stage = match training {
@@ -47,8 +46,7 @@ impl TrainingModel {
                     t if t.progress.done >= t.progress.of => TrainingStage::Finished,
                     _ => TrainingStage::Paused,
                 };
-                let candidates = model.parameters.values_of(TensorName::LogitBias).len();
-                (stage, training.progress.done, training.losses.clone(), model.parameters.len(), candidates)
+                (stage, training.progress.done, training.losses.clone(), model.parameters.len(), Some(training.chance))
             }
         };
         TrainingModel {
@@ -56,7 +54,7 @@ impl TrainingModel {
             step,
             steps: snapshot.lesson.model.steps,
             losses,
-            chance: (candidates.max(1) as f32).ln(),
+            chance,
             honest_label: format!("toy model · {parameters} parameters · {sentences} sentences · {words} words"),
         }
     }

@@ -21,7 +21,7 @@ pub struct TensorModel {
     pub trained: Vec<f32>,
     /// How many entries differ from `trained`.
     pub changed: usize,
-    /// Columns (rows for `W_O`) of each head, to tint them with the head's hue.
+    /// How many heads share the columns (of `W_O`, the rows).
     pub heads: usize,
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::kernel::snapshot::Snapshot;
+use crate::numerics::params::TensorName;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -11,7 +12,7 @@ pub struct TrainingModel {
     pub steps: usize,
     /// Mean cross-entropy of each step, in nats.
     pub losses: Arc<Vec<f32>>,
-    /// The loss of a model that knows nothing: ln V.
+    /// The loss of a model that knows nothing: the logarithm of how many words it chooses among.
     pub chance: f32,
     /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
     pub honest_label: String,
@@ -36,8 +37,8 @@ impl TrainingModel {
             TrainingStage::Embedding { done: snapshot.embedding_progress.done, of: snapshot.embedding_progress.of };
         let sentences = snapshot.lesson.corpus.sentences;
         let words = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
-        let (stage, step, losses, parameters) = match &snapshot.model {
-            None => (embedding, 0, Arc::default(), 0),
+        let (stage, step, losses, parameters, candidates) = match &snapshot.model {
+            None => (embedding, 0, Arc::default(), 0, words),
             Some(model) => {
                 let training = &model.training;
                 let stage = match training {
@@ -46,7 +47,8 @@ impl TrainingModel {
                     t if t.progress.done >= t.progress.of => TrainingStage::Finished,
                     _ => TrainingStage::Paused,
                 };
-                (stage, training.progress.done, training.losses.clone(), model.parameters.len())
+                let candidates = model.parameters.values_of(TensorName::LogitBias).len();
+                (stage, training.progress.done, training.losses.clone(), model.parameters.len(), candidates)
             }
         };
         TrainingModel {
@@ -54,7 +56,7 @@ impl TrainingModel {
             step,
             steps: snapshot.lesson.model.steps,
             losses,
-            chance: (words.max(1) as f32).ln(),
+            chance: (candidates.max(1) as f32).ln(),
             honest_label: format!("toy model · {parameters} parameters · {sentences} sentences · {words} words"),
         }
     }

@@ -71,6 +71,7 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
     if !view.figure {
         let timeline = area.split_top_bottom_at_y(area.bottom() - theme::size::TIMELINE).1;
         area.max.y = timeline.top();
+        ui.painter().rect_filled(timeline, 0.0, ui.visuals().panel_fill);
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, view));
     }
     let texture = tab.texture;

@@ -149,6 +149,11 @@ impl TabViewer for Tabs<'_, '_> {
         false
     }
 
+    /// The stage paints every pixel of its own.
+    fn clear_background(&self, tab: &PanelId) -> bool {
+        *tab != PanelId::Stage
+    }
+
     fn scroll_bars(&self, _tab: &PanelId) -> [bool; 2] {
         [false, false]
     }

@@ -53,13 +53,13 @@ pub fn picture_ui(
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 0.0, palette.stage);
-    let Some(model) = model else { return rect };
+    let (Some(model), Some(texture)) = (model, texture) else {
+        painter.rect_filled(rect, 0.0, palette.stage);
+        return rect;
+    };
     steer(ui, &response, rect, rig);
-    if let Some(texture) = texture {
-        let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-        painter.image(texture, rect, whole, theme::UNTINTED);
-    }
+    let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+    painter.image(texture, rect, whole, theme::UNTINTED);
     let projection = rig.view(to_glam(rect.size()));
     let points = seen_points(model, &projection, rect, view, palette);
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));

@@ -18,7 +18,7 @@ fn apple_holds_for_seeds_1_to_10() {
             assert!(!seen.contains(&probe.sentence), "seed {seed}: training sees {:?}", probe.sentence.join(" "));
         }
         let verdicts = verify(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a trained model");
-        for id in ["contextual", "margin", "static", "mixture", "sum"] {
+        for id in ["contextual", "margin", "static", "apple1", "apple2", "mixture", "sum"] {
             assert!(verdicts.iter().any(|verdict| verdict.id == id), "the claim {id:?} is gone");
         }
         for verdict in verdicts {

@@ -396,7 +396,7 @@ fn cells_and_claims() {
     check(
         "SenseAccuracy(Contextual)",
         "Accuracy",
-        "a.ron:30:69: fact: unknown name Accuracy; expected SenseAccuracy, MajorityShare, SenseMargin, Mixture, Cosine, FinalLoss or ContributionError",
+        "a.ron:30:69: fact: unknown name Accuracy; expected SenseAccuracy, MajorityShare, SenseMargin, TokenMargin, Mixture, Cosine, FinalLoss or ContributionError",
     );
     check(
         "SenseAccuracy(Contextual)",
@@ -450,7 +450,7 @@ fn every_mistake_is_reported_at_once_and_in_order() {
         issues(&text),
         r#"a.ron:3:57: seed: found the number 7.5; expected a whole number from 0 to 18446744073709551615
 a.ron:5:39: groups: found the number 3; expected text in double quotes
-a.ron:19:22: unknown field "head" in Attention; expected heads, objective, key_width, value_width, bias, scale, causal, residual, positions, max_tokens, steps, batch or learning_rate; did you mean "heads"?
+a.ron:19:22: unknown field "head" in Attention; expected heads, objective, key_width, value_width, bias, scale, causal, residual, positions, max_tokens, steps, batch, learning_rate or weight_decay; did you mean "heads"?
 a.ron:23:69: sense: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
 a.ron:27:87: time: found the number 2; expected a number from 0 to 1
 a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"?"#

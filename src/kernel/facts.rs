@@ -77,6 +77,7 @@ impl<'a> Measure<'a> {
         match fact {
             Fact::SenseAccuracy(space) => self.over_probes(*space, |c| if c.own > c.other { 1.0 } else { 0.0 }),
             Fact::SenseMargin(space) => self.over_probes(*space, |c| f64::from(c.own - c.other)),
+            Fact::TokenMargin { sentence, token, sense } => self.token_margin(*sentence, *token, sense),
             Fact::MajorityShare => self.majority_share(),
             Fact::Mixture { word, of, against } => self.mixture(word, of, against),
             Fact::Cosine { a, b } => match (self.word(a), self.word(b)) {
@@ -121,11 +122,22 @@ impl<'a> Measure<'a> {
                 self.run(&probe.sentence)?.output.row(at).to_vec()
             }
         };
+        Some(self.cosines(&vector, own))
+    }
+
+    fn cosines(&self, vector: &[f32], own: usize) -> SenseCosines {
         let other = (0..self.centroids.len()).filter(|&group| group != own);
-        Some(SenseCosines {
-            own: cosine(&vector, &self.centroids[own]),
-            other: other.map(|group| cosine(&vector, &self.centroids[group])).fold(f32::NEG_INFINITY, f32::max),
-        })
+        SenseCosines {
+            own: cosine(vector, &self.centroids[own]),
+            other: other.map(|group| cosine(vector, &self.centroids[group])).fold(f32::NEG_INFINITY, f32::max),
+        }
+    }
+
+    fn token_margin(&self, sentence: usize, token: usize, sense: &str) -> f64 {
+        let run = self.lesson.sentences.get(sentence).and_then(|sentence| self.run(sentence));
+        let (Some(run), Some(own)) = (run, self.group(sense)) else { return f64::NAN };
+        let cosines = self.cosines(run.output.row(token), own);
+        f64::from(cosines.own - cosines.other)
     }
 
     fn majority_share(&self) -> f64 {

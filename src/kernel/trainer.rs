@@ -94,12 +94,17 @@ impl Trainer {
     pub fn start(&self) -> TrainingState {
         let parameters = self.model.init(self.seed);
         TrainingState {
-            optimiser: Adam::new(AdamConfig::with_learning_rate(self.config.learning_rate), &parameters),
+            optimiser: Adam::new(self.adam(), &parameters),
             parameters,
             losses: Vec::with_capacity(self.config.steps),
             batches: stream(self.seed, Stream::Batches),
             masking: stream(self.seed, Stream::Masking),
         }
+    }
+
+    fn adam(&self) -> AdamConfig {
+        let ModelConfig { learning_rate, weight_decay, .. } = self.config;
+        AdamConfig { weight_decay, ..AdamConfig::with_learning_rate(learning_rate) }
     }
 
     /// One optimiser step.

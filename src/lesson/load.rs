@@ -90,11 +90,12 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
     let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
     let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
-    let sentence_count = sentences.as_ref().map(Vec::len);
-    let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, sentence_count, issues);
+    let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(Vec::len).collect());
+    let lengths = lengths.as_deref();
+    let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, lengths, issues);
     let cells = record.take_or("cells", Vec::new(), read, issues);
     let probe_count = probes.as_ref().map(Vec::len);
-    let read = |node, issues: &mut Issues<'s>| read_claims(node, &names, probe_count, issues);
+    let read = |node, issues: &mut Issues<'s>| read_claims(node, &names, lengths, probe_count, issues);
     let claims = record.take_or("claims", Vec::new(), read, issues);
     record.finish(issues);
 

@@ -42,15 +42,15 @@ fn read_probe<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Opt
     Some(Probe { sentence: sentence?, word: word?, sense: sense? })
 }
 
-/// `sentence_count` is `None` where the sentences have issues.
+/// `lengths` are those of the sentences, `None` where these have issues.
 pub(super) fn read_cells<'s>(
     node: Node<'s>,
     names: &Names,
-    sentence_count: Option<usize>,
+    lengths: Option<&[usize]>,
     issues: &mut Issues<'s>,
 ) -> Option<Vec<Cell>> {
     let mut ids = Vec::new();
-    let read = |node, issues: &mut Issues<'s>| read_cell(node, names, sentence_count, &mut ids, issues);
+    let read = |node, issues: &mut Issues<'s>| read_cell(node, names, lengths, &mut ids, issues);
     let cells = list(node, CELLS_MAX, read, issues);
     unique_ids(&ids, "cell", issues);
     cells
@@ -59,7 +59,7 @@ pub(super) fn read_cells<'s>(
 fn read_cell<'s>(
     node: Node<'s>,
     names: &Names,
-    sentence_count: Option<usize>,
+    lengths: Option<&[usize]>,
     ids: &mut Vec<At<'s, String>>,
     issues: &mut Issues<'s>,
 ) -> Option<Cell> {
@@ -67,7 +67,7 @@ fn read_cell<'s>(
     let id = take_id(&mut record, ids, issues);
     let kind = match record.name {
         "Text" => record.take("md", markdown, issues).map(|markdown| CellKind::Text { markdown }),
-        _ => read_stage(&mut record, names, sentence_count, issues),
+        _ => read_stage(&mut record, names, lengths, issues),
     };
     record.finish(issues);
     Some(Cell { id: id?, kind: kind? })
@@ -76,17 +76,21 @@ fn read_cell<'s>(
 fn read_stage<'s>(
     record: &mut Record<'s>,
     names: &Names,
-    sentence_count: Option<usize>,
+    lengths: Option<&[usize]>,
     issues: &mut Issues<'s>,
 ) -> Option<CellKind> {
     let caption = record.take_or("caption", String::new(), line, issues);
-    // Without a count the sentences themselves are wrong, and any index may be right.
-    let last = sentence_count.map_or(CHOICES_MAX, |count| count.saturating_sub(1));
-    let sentence = record.take_or("sentence", 0, whole(0..=last), issues);
+    let sentence = record.take_or("sentence", 0, sentence_index(lengths), issues);
     let word = |node, issues: &mut Issues<'s>| names.word(node, issues);
     let words = record.take_or("words", Vec::new(), |node, issues| list(node, TOKENS_MAX, word, issues), issues);
     let time = record.take_or("time", 0.0, number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1"), issues);
     Some(CellKind::Stage { caption: caption?, sentence: sentence?, words: words?, time: time? as f32 })
+}
+
+/// Decodes which of the sentences is meant, from 0.
+fn sentence_index<'s>(lengths: Option<&[usize]>) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<usize> {
+    // Without lengths the sentences themselves are wrong, and any index may be right.
+    whole(0..=lengths.map_or(CHOICES_MAX, |lengths| lengths.len().saturating_sub(1)))
 }
 
 fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>, issues: &mut Issues<'s>) -> Option<String> {
@@ -95,15 +99,16 @@ fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>, issues: &
     Some(id.value)
 }
 
-/// `probe_count` is `None` where the probes have issues.
+/// `lengths` are those of the sentences; it and `probe_count` are `None` where these have issues.
 pub(super) fn read_claims<'s>(
     node: Node<'s>,
     names: &Names,
+    lengths: Option<&[usize]>,
     probe_count: Option<usize>,
     issues: &mut Issues<'s>,
 ) -> Option<Vec<Claim>> {
     let mut ids = Vec::new();
-    let read = |node, issues: &mut Issues<'s>| read_claim(node, names, probe_count, &mut ids, issues);
+    let read = |node, issues: &mut Issues<'s>| read_claim(node, names, lengths, probe_count, &mut ids, issues);
     let claims = list(node, CLAIMS_MAX, read, issues);
     unique_ids(&ids, "claim", issues);
     claims
@@ -112,6 +117,7 @@ pub(super) fn read_claims<'s>(
 fn read_claim<'s>(
     node: Node<'s>,
     names: &Names,
+    lengths: Option<&[usize]>,
     probe_count: Option<usize>,
     ids: &mut Vec<At<'s, String>>,
     issues: &mut Issues<'s>,
@@ -119,16 +125,30 @@ fn read_claim<'s>(
     let mut record = Record::open(node, &["Claim"], issues)?;
     let id = take_id(&mut record, ids, issues);
     let says = record.take("says", line, issues);
-    let read = |node, issues: &mut Issues<'s>| read_fact(node, names, probe_count, issues);
+    let read = |node, issues: &mut Issues<'s>| read_fact(node, names, lengths, probe_count, issues);
     let fact = record.take("fact", read, issues);
     let expect = record.take("expect", |node, issues| read_expect(node, fact.as_ref(), issues), issues);
     record.finish(issues);
     Some(Claim { id: id?, says: says?, fact: fact?, expect: expect? })
 }
 
-fn read_fact<'s>(node: Node<'s>, names: &Names, probe_count: Option<usize>, issues: &mut Issues<'s>) -> Option<Fact> {
-    const FACTS: &[&str] =
-        &["SenseAccuracy", "MajorityShare", "SenseMargin", "Mixture", "Cosine", "FinalLoss", "ContributionError"];
+fn read_fact<'s>(
+    node: Node<'s>,
+    names: &Names,
+    lengths: Option<&[usize]>,
+    probe_count: Option<usize>,
+    issues: &mut Issues<'s>,
+) -> Option<Fact> {
+    const FACTS: &[&str] = &[
+        "SenseAccuracy",
+        "MajorityShare",
+        "SenseMargin",
+        "TokenMargin",
+        "Mixture",
+        "Cosine",
+        "FinalLoss",
+        "ContributionError",
+    ];
     const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
     let mut record = Record::open(node, FACTS, issues)?;
     let word = |node: Node<'s>, issues: &mut Issues<'s>| names.word(node, issues);
@@ -137,6 +157,13 @@ fn read_fact<'s>(node: Node<'s>, names: &Names, probe_count: Option<usize>, issu
         "SenseAccuracy" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseAccuracy),
         "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseMargin),
         "MajorityShare" => Some(Fact::MajorityShare),
+        "TokenMargin" => {
+            let sentence = record.take("sentence", sentence_index(lengths), issues);
+            let tokens = sentence.zip(lengths).map_or(TOKENS_MAX, |(sentence, lengths)| lengths[sentence]);
+            let token = record.take("token", whole(0..=tokens - 1), issues);
+            let sense = record.take("sense", group, issues);
+            (|| Some(Fact::TokenMargin { sentence: sentence?, token: token?, sense: sense? }))()
+        }
         "Mixture" => {
             let word = record.take("word", word, issues);
             let of = record.take("of", group, issues);
@@ -159,7 +186,7 @@ fn read_fact<'s>(node: Node<'s>, names: &Names, probe_count: Option<usize>, issu
         issues.at(node, format!("{} is measured on probes, but there are none", record.name)).expected("probes: [ … ]");
     }
     let group_count = names.groups.as_ref().map_or(2, Vec::len);
-    if of_probes && group_count < 2 {
+    if (of_probes || record.name == "TokenMargin") && group_count < 2 {
         let message = format!("{} compares groups, and the lesson has {group_count}", record.name);
         issues.at(node, message).expected("at least 2 groups");
     }
@@ -197,7 +224,7 @@ fn range(fact: &Fact) -> (f64, f64) {
     match fact {
         Fact::SenseAccuracy(_) | Fact::MajorityShare => (0.0, 1.0),
         Fact::Cosine { .. } => (-1.0, 1.0),
-        Fact::SenseMargin(_) => (-2.0, 2.0),
+        Fact::SenseMargin(_) | Fact::TokenMargin { .. } => (-2.0, 2.0),
         Fact::Mixture { .. } => (f64::NEG_INFINITY, f64::INFINITY),
         Fact::FinalLoss | Fact::ContributionError => (0.0, f64::INFINITY),
     }

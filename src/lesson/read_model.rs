@@ -74,6 +74,9 @@ pub(super) fn read_attention<'s>(
     let batch = record.take_or("batch", 64, whole(1..=BATCH_MAX), issues);
     let learning_rate = record.take_or("learning_rate", 0.01, number(is_learning_rate, LEARNING_RATE), issues);
 
+    let decay = number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
+    let weight_decay = record.take_or("weight_decay", 0.0, decay, issues);
+
     if next_word && causal == Some(false) {
         issues
             .at(record.place_of("causal"), "causal: false with the objective NextWord lets each word see the next one")
@@ -113,6 +116,7 @@ pub(super) fn read_attention<'s>(
             steps: steps?,
             batch: batch?,
             learning_rate: learning_rate?,
+            weight_decay: weight_decay?,
         })
     };
     Some(ReadModel { config: config(), max_tokens, node })

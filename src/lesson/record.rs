@@ -297,9 +297,9 @@ impl<'de> Visitor<'de> for Variant<Items> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::decode::{flag, text, whole};
-    use super::super::issue::LessonIssue;
-    use super::super::source::Source;
+    use crate::lesson::decode::{flag, text, whole};
+    use crate::lesson::issue::LessonIssue;
+    use crate::lesson::source::Source;
     use super::*;
 
     /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.

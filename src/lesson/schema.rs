@@ -79,6 +79,8 @@ pub struct ModelConfig {
     /// Sentences in a step.
     pub batch: usize,
     pub learning_rate: f64,
+    /// Share, times the learning rate, by which a step shrinks every parameter.
+    pub weight_decay: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +154,14 @@ pub enum Fact {
     MajorityShare,
     /// Mean over the probes of cosine to the right centroid less the best cosine to a wrong one.
     SenseMargin(Space),
+    /// Cosine of one token's contextual vector to the centroid of `sense`, less the best to another group.
+    TokenMargin {
+        /// Index into [`Lesson::sentences`].
+        sentence: usize,
+        /// Position in the sentence, from 0.
+        token: usize,
+        sense: String,
+    },
     /// Where the static word lies between two centroids: `w` of the least-squares fit
     /// `word ≈ w·centroid(of) + u·centroid(against)`, as the share `w / (w + u)`.
     Mixture { word: String, of: String, against: String },

@@ -16,6 +16,15 @@ pub struct Projection {
     axes: Matrix<f32>,
     /// Share of the variance along each axis, in [0, 1].
     explained: [f32; AXES],
+    kind: Kind,
+}
+
+/// What the axes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    PrincipalComponents,
+    /// Too few dimensions to choose among.
+    Coordinates,
 }
 
 impl Projection {
@@ -36,8 +45,9 @@ impl Projection {
 
         let mut axes = Matrix::zeros(AXES, width);
         let mut explained = [0.0; AXES];
-        // Vectors that are not finite have no components; the coordinates still make a picture.
         let eigen = if width > AXES { covariance.self_adjoint_eigen(Side::Lower).ok() } else { None };
+        // Where the decomposition fails, the coordinates still make a picture.
+        let eigen_found = eigen.is_some();
         match eigen {
             Some(eigen) => {
                 for (axis, explained) in explained.iter_mut().enumerate() {
@@ -58,7 +68,8 @@ impl Projection {
                 }
             }
         }
-        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained }
+        let kind = if eigen_found { Kind::PrincipalComponents } else { Kind::Coordinates };
+        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained, kind }
     }
 
     /// Rows as points, (n, 3).
@@ -78,7 +89,15 @@ impl Projection {
         std::array::from_fn(|axis| super::vectors::dot(vector, self.axes.row(axis)))
     }
 
-    /// Share of the variance along each axis, in [0, 1].
+    /// What each axis is: `PC1` or `x₁`, and so on.
+    pub fn names(&self) -> [&'static str; AXES] {
+        match self.kind {
+            Kind::PrincipalComponents => ["PC1", "PC2", "PC3"],
+            Kind::Coordinates => ["x₁", "x₂", "x₃"],
+        }
+    }
+
+    /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
     pub fn explained(&self) -> [f32; AXES] {
         self.explained
     }

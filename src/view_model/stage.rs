@@ -12,7 +12,7 @@ pub struct StageModel {
     pub tokens: Vec<TokenPoint>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
-    /// What the three axes are, in words, with their share of the variance.
+    /// What the three axes are, with their share of the variance of the words that the lesson names.
     pub axes: [AxisLabel; 3],
     /// Share of the variance that the three axes show together.
     pub explained: f32,
@@ -109,12 +109,12 @@ impl StageModel {
                 })
                 .collect()
         });
-        let variance = space.projection.explained();
+        let (variance, names) = (space.projection.explained(), space.projection.names());
         Some(StageModel {
             words,
             tokens: tokens.unwrap_or_default(),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
-            axes: std::array::from_fn(|axis| AxisLabel { name: format!("PC{}", axis + 1), variance: variance[axis] }),
+            axes: std::array::from_fn(|axis| AxisLabel { name: names[axis].to_owned(), variance: variance[axis] }),
             explained: variance.iter().sum(),
             radius,
         })

@@ -323,7 +323,7 @@ a.ron:19:84: among: group "fruit" stands twice"#,
     check(
         "max_tokens: 24",
         "max_tokens: 24, steps: 100000, batch: 4096",
-        "a.ron:19:12: model: the training needs 7.5e12 multiplications; expected at most 2e11: fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim",
+        "a.ron:19:12: model: the training needs 8.3e12 multiplications; expected at most 5e10: fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim",
     );
 }
 

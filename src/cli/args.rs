@@ -8,7 +8,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 ///
 /// Exit codes: 0 done, 1 the lesson has issues, 2 wrong usage, 3 no display or GPU.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(version)]
 pub struct Args {
     #[command(subcommand)]
     pub action: Option<Action>,
@@ -31,7 +31,7 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 pub struct Common {
     /// The seed of every random stream, instead of the lesson's own.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: Option<u64>,
 
     /// Print results and faults only.
@@ -57,7 +57,7 @@ pub enum Action {
     Trace {
         lesson: PathBuf,
         /// Words of the lesson's vocabulary; without it, the lesson's first sentence.
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         sentence: Option<String>,
     },
     /// Draw a lesson to a PNG file, without a display.
@@ -74,7 +74,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "ID")]
     pub cell: Option<String>,
     /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
-    #[arg(long, value_parser = time)]
+    #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
     #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
     pub size: (u32, u32),
@@ -108,6 +108,10 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     let side =
         |text: &str| text.trim().parse().ok().filter(|side| (SIDE_MIN..=SIDE_MAX).contains(side)).ok_or_else(wrong);
     Ok((side(width)?, side(height)?))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 fn time(text: &str) -> Result<f32, String> {

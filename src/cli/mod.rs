@@ -30,6 +30,7 @@ pub fn main() -> ExitCode {
         }
     };
     let result = match &args.action {
+        Some(_) if args.lesson.is_some() => Err(lesson_and_command(&args)),
         None => open::open(&args),
         Some(Action::Check { lessons, verbose }) => check::check(lessons, *verbose, &args.common),
         Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence.as_deref(), &args.common),
@@ -50,6 +51,12 @@ fn parse() -> Result<Args, clap::Error> {
     let no_color = std::env::args_os().any(|arg| arg == "--no-color");
     let color = if no_color { clap::ColorChoice::Never } else { clap::ColorChoice::Auto };
     Args::from_arg_matches(&Args::command().color(color).try_get_matches()?)
+}
+
+/// A word before a command can only be a lesson to open, or a command mistyped.
+fn lesson_and_command(args: &Args) -> Fault {
+    let lesson = args.lesson.as_deref().unwrap_or(Path::new("")).display();
+    Fault::usage(format_args!("{lesson:?} stands before a command: give a lesson to open, or a command; see --help"))
 }
 
 /// Reads a lesson, with the seed of the command line if there is one.

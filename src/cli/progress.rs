@@ -1,11 +1,13 @@
 //! Training with a progress bar on a terminal, and in silence elsewhere.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::Common;
-use crate::kernel::{Command, Kernel};
+use super::fault::Fault;
+use crate::kernel::{Command, Kernel, Snapshot};
 use crate::lesson::Lesson;
 
 /// A kernel trained to its last step.
@@ -25,6 +27,27 @@ pub fn train(lesson: Lesson, common: &Common) -> Kernel {
     }
     bar.finish_and_clear();
     kernel
+}
+
+/// The snapshot of a kernel whose training came to its end.
+///
+/// # Errors
+/// If there is no model, or training diverged.
+pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, Fault> {
+    let snapshot = kernel.snapshot();
+    let file = path.display();
+    let Some(model) = &snapshot.model else {
+        let notice = snapshot.notice.as_deref().unwrap_or("there is no model");
+        return Err(Fault::Lesson(format!("{file}: {notice}\n")));
+    };
+    if model.training.diverged {
+        let (step, rate) = (model.training.progress.done + 1, snapshot.lesson.model.learning_rate);
+        return Err(Fault::Lesson(format!(
+            "{file}: training diverged at step {step}: the loss is no longer finite; \
+             the model's learning_rate of {rate} is too large\n"
+        )));
+    }
+    Ok(snapshot)
 }
 
 /// indicatif draws on terminals only.

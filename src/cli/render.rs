@@ -31,6 +31,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         }
     }
     let mut kernel = super::progress::train(lesson, common);
+    super::progress::trained(&kernel, &request.lesson)?;
     kernel.apply(Command::SelectSentence(sentence));
     let options = PictureOptions {
         snapshot: Arc::new(kernel.snapshot()),

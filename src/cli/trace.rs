@@ -7,17 +7,23 @@ use super::fault::Fault;
 use super::{print, progress};
 use crate::export;
 use crate::kernel::Command;
+use crate::kernel::sentence::read_sentence;
+use crate::lesson::vocabulary::vocabulary;
 
 /// Trains the lesson and prints the trace of a sentence.
 pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(), Fault> {
     let lesson = super::read(path, common.seed)?;
+    if let Some(sentence) = sentence {
+        // Before training, which may take long.
+        let vocabulary = vocabulary(&lesson.corpus, &lesson.groups);
+        read_sentence(sentence, &vocabulary, lesson.model.attention.max_tokens)
+            .map_err(|issue| Fault::usage(format_args!("--sentence: {issue}")))?;
+    }
     let mut kernel = progress::train(lesson, common);
+    let mut snapshot = progress::trained(&kernel, path)?;
     if let Some(sentence) = sentence {
         kernel.apply(Command::SetSentence(sentence.to_owned()));
-    }
-    let snapshot = kernel.snapshot();
-    if let Some(notice) = &snapshot.notice {
-        return Err(Fault::usage(format_args!("--sentence: {notice}")));
+        snapshot = kernel.snapshot();
     }
     let json = export::trace::trace(&snapshot).ok_or_else(|| Fault::usage("the lesson has no model to trace"))?;
     print::line(json)

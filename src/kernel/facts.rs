@@ -1,5 +1,7 @@
 //! Measures what lessons claim.
 
+use std::cell::OnceCell;
+
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use super::space::index_of;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
@@ -54,6 +56,9 @@ struct Measure<'a> {
     network: AttentionModel<f32>,
     /// Of each group.
     centroids: Vec<Vec<f32>>,
+    /// Of each probe, measured once for all claims, in the static and the contextual space.
+    senses: [OnceCell<Vec<SenseCosines>>; 2],
+    contribution_error: OnceCell<f64>,
 }
 
 impl<'a> Measure<'a> {
@@ -70,7 +75,8 @@ impl<'a> Measure<'a> {
                 centroid(&space.vectors, &words)
             })
             .collect();
-        Some(Self { lesson, space, model, network, centroids })
+        let (senses, contribution_error) = Default::default();
+        Some(Self { lesson, space, model, network, centroids, senses, contribution_error })
     }
 
     fn fact(&self, fact: &Fact) -> f64 {
@@ -85,7 +91,7 @@ impl<'a> Measure<'a> {
                 _ => f64::NAN,
             },
             Fact::FinalLoss => self.final_loss(),
-            Fact::ContributionError => self.contribution_error(),
+            Fact::ContributionError => *self.contribution_error.get_or_init(|| self.contribution_error()),
         }
     }
 
@@ -107,10 +113,10 @@ impl<'a> Measure<'a> {
         Some(Activations::of(&self.model.config, parameters, input, &self.model.heads_enabled))
     }
 
-    fn over_probes(&self, space: Space, score: impl Fn(SenseCosines) -> f64) -> f64 {
-        let scores: Vec<f64> =
-            self.lesson.probes.iter().filter_map(|probe| self.sense_cosines(probe, space)).map(score).collect();
-        scores.iter().sum::<f64>() / scores.len() as f64
+    fn over_probes(&self, space: Space, score: impl Fn(&SenseCosines) -> f64) -> f64 {
+        let measure = || self.lesson.probes.iter().filter_map(|probe| self.sense_cosines(probe, space)).collect();
+        let senses = self.senses[space as usize].get_or_init(measure);
+        senses.iter().map(score).sum::<f64>() / senses.len() as f64
     }
 
     fn sense_cosines(&self, probe: &Probe, space: Space) -> Option<SenseCosines> {

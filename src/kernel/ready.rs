@@ -59,14 +59,19 @@ enum Part {
 }
 
 impl Ready {
-    pub fn new(lesson: &Lesson, space: StaticSpace, embedding: &SpaceTrainer) -> Self {
+    /// # Errors
+    /// In words for the learner, if the corpus has no sentence to train on.
+    pub fn new(lesson: &Lesson, space: StaticSpace, embedding: &SpaceTrainer) -> Result<Self, String> {
         let trainer = Trainer::new(network(lesson, &space), lesson.model.clone(), &embedding.corpus, lesson.seed);
+        if trainer.sentences() == 0 {
+            return Err("no sentence of the corpus has a word that the model could be asked for".to_owned());
+        }
         let training = Arc::new(trainer.start());
         // A checked lesson has a first sentence, of known words.
         let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
         // Parameters, gradient moments and losses.
         let state_bytes = (training.parameters.len() * 4 + lesson.model.steps) * size_of::<f32>();
-        Self {
+        Ok(Self {
             frame: SentenceFrame::new(sentence, &space),
             model: ModelState { training, edited: None },
             heads_enabled: vec![true; lesson.model.attention.heads].into(),
@@ -78,7 +83,7 @@ impl Ready {
             playing: false,
             goal: 0,
             diverged: false,
-        }
+        })
     }
 
     pub fn is_playing(&self) -> bool {

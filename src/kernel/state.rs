@@ -22,7 +22,7 @@ pub struct Kernel {
 enum Phase {
     Embedding(Box<SpaceTrainer>),
     Ready(Box<Ready>),
-    /// The static vectors cannot be used; the reason is the notice of every snapshot.
+    /// There is nothing to train; the reason is the notice of every snapshot.
     Failed {
         progress: Progress,
         fault: Arc<str>,
@@ -126,9 +126,8 @@ impl Kernel {
 }
 
 fn embedded(lesson: &Lesson, trainer: &SpaceTrainer, play: bool) -> Phase {
-    match trainer.finish(lesson) {
-        Ok(space) => {
-            let mut ready = Ready::new(lesson, space, trainer);
+    match trainer.finish(lesson).and_then(|space| Ready::new(lesson, space, trainer)) {
+        Ok(mut ready) => {
             if play {
                 // There is at least one step to train, and nothing else can be wrong.
                 let _ = ready.apply(Command::Play, lesson);

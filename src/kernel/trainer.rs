@@ -77,6 +77,11 @@ impl Trainer {
         }
     }
 
+    /// Sentences that the model can learn from.
+    pub fn sentences(&self) -> usize {
+        self.corpus.len()
+    }
+
     /// The optimiser steps that the lesson asks for.
     pub fn steps(&self) -> usize {
         self.config.steps

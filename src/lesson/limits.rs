@@ -42,11 +42,12 @@ pub const BATCH_MAX: usize = 4096;
 
 /// Multiplications of the forward passes of a whole training run. Each limit above is reasonable
 /// alone; this one keeps their product from running for hours. A laptop does about 10⁹ a second.
-pub const TRAINING_WORK_MAX: f64 = 2e11;
+pub const TRAINING_WORK_MAX: f64 = 5e10;
 
-/// Issues that are kept; the others are counted.
 /// What one training step may need, in bytes: more would not fit beside a window on a small laptop.
 pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// Issues that are kept; the others are counted.
 pub const ISSUES_MAX: usize = 100;
 /// Characters of offending text that an issue quotes.
 pub const FOUND_CHARS_MAX: usize = 60;

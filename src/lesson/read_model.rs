@@ -181,7 +181,10 @@ pub(super) fn check_budget<'s>(
     let longest = corpus.longest as f64;
     if let Some((skip_gram, node)) = skip_gram {
         let pairs = corpus.corpus.sentences as f64 * longest * 2.0 * skip_gram.window as f64;
-        let work = skip_gram.epochs as f64 * pairs * (1 + skip_gram.negatives) as f64 * skip_gram.dim as f64;
+        // A draw and an exponential cost as much as this many multiplications.
+        const TARGET_OVERHEAD: usize = 32;
+        let target = (1 + skip_gram.negatives) as f64 * (skip_gram.dim + TARGET_OVERHEAD) as f64;
+        let work = skip_gram.epochs as f64 * pairs * target;
         check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
@@ -190,7 +193,10 @@ pub(super) fn check_budget<'s>(
     let attention = &model.attention;
     let heads_width = (attention.heads * (attention.key_width + attention.value_width)) as f64;
     let width = attention.width as f64;
-    let per_token = 2.0 * width * heads_width + longest * heads_width + width * words as f64;
+    // An exponential of the softmax costs as much as this many multiplications.
+    const WEIGHT_OVERHEAD: f64 = 8.0;
+    let softmax = attention.heads as f64 * longest * WEIGHT_OVERHEAD;
+    let per_token = 2.0 * width * heads_width + longest * heads_width + softmax + width * words as f64;
     let work = model.steps as f64 * model.batch as f64 * longest * per_token;
     check_memory(*node, model, words, corpus.longest, issues);
     check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);

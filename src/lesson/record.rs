@@ -297,10 +297,10 @@ impl<'de> Visitor<'de> for Variant<Items> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::lesson::decode::{flag, text, whole};
     use crate::lesson::issue::LessonIssue;
     use crate::lesson::source::Source;
-    use super::*;
 
     /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.
     fn check(written: &str, expected: &[&str]) {

@@ -107,7 +107,7 @@ fn training(stage: TrainingStage) -> TrainingModel {
         step: 2,
         steps: 10,
         losses: Arc::new(vec![2.0, 1.5]),
-        chance: 3.0,
+        chance: Some(3.0),
         honest_label: "toy model".to_owned(),
     }
 }

@@ -8,7 +8,8 @@
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
 //! | [`stage`] | the 3D view |
-//! | [`view_state`], [`shortcuts`], [`pace`] | what the viewer chooses, the keys, when to draw |
+//! | [`view_state`], [`pace`] | what the viewer chooses, when to draw |
+//! | [`keyboard`], [`shortcuts`] | keys that arrive as they were typed, and what they do |
 //! | [`theme`], [`fonts`], [`blending`] | every colour, size, duration and face; soft edges |
 //!
 //! Panels and stage never import each other; [`ui`] hands the stage to the dock as a closure.
@@ -18,6 +19,7 @@ pub mod bridge;
 pub mod fault;
 pub mod fonts;
 pub mod gpu;
+pub mod keyboard;
 pub mod pace;
 pub mod panels;
 pub mod picture;
@@ -68,12 +70,14 @@ pub fn plugin(app: &mut App) {
             (
                 (source::reload, bridge::receive).chain().in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),
-                ui::dress,
+                (ui::dress, keyboard::take_focus),
             ),
         )
         .add_systems(
             PreUpdate,
-            pace::drop_idle_events.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
+            (keyboard::give_modifiers, pace::drop_idle_events)
+                .after(EguiPreUpdateSet::ProcessInput)
+                .before(EguiPreUpdateSet::BeginPass),
         )
         .add_systems(EguiPrimaryContextPass, ui::workspace)
         .add_systems(

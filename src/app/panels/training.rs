@@ -103,11 +103,13 @@ impl TrainingUiState {
 fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, palette: &Palette) {
     const BELOW: f32 = 30.0;
     ui.horizontal(|ui| {
-        ui.weak("Loss, in nats, by step");
+        ui.weak("Loss, in nats, by step; dashed: a guess");
         ui.checkbox(&mut state.log, "log").on_hover_text("Logarithmic scale");
     });
     let log = state.log;
-    let chance = if log { f64::from(model.chance).log10() } else { f64::from(model.chance) };
+    let scaled = |loss: f64| if log { loss.log10() } else { loss };
+    let chance = model.chance.map(|chance| scaled(f64::from(chance)));
+    let top = chance.unwrap_or(scaled(1.0));
     let height = (ui.available_height() - BELOW).clamp(size::CHART_MIN, size::CHART_MAX);
     let value = move |y: f64| if log { 10f64.powf(y) } else { y };
     Plot::new("loss")
@@ -119,13 +121,14 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, pal
         .show_background(false)
         .include_x(0.0)
         .include_x(model.steps as f64)
-        .include_y(chance)
-        .include_y(if log { chance - 1.0 } else { 0.0 })
+        .include_y(top)
+        .include_y(if log { top - 1.0 } else { 0.0 })
         .y_axis_formatter(move |mark, _| format!("{:.1}", value(mark.value)))
         .show(ui, |plot| {
-            plot.hline(
-                HLine::new("chance: ln V", chance).color(palette.ink_faint).style(egui_plot::LineStyle::dashed_loose()),
-            );
+            if let Some(chance) = chance {
+                let line = HLine::new("a guess", chance).color(palette.ink_faint);
+                plot.hline(line.style(egui_plot::LineStyle::dashed_loose()));
+            }
             plot.line(Line::new("loss", PlotPoints::Borrowed(&state.curve)).color(palette.accent).width(size::CURVE));
         });
 }

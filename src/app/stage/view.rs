@@ -192,6 +192,8 @@ fn act(response: &Response, hovered: Option<Hit>, points: &[SeenPoint], rig: &mu
 }
 
 fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
+    // Beside an edge of the window the text would break after every word.
+    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     let place = |[x, y, z]: [f32; 3]| format!("({x:.3}, {y:.3}, {z:.3})");
     let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
     match hit {

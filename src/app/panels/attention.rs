@@ -90,12 +90,15 @@ fn text_width(ui: &Ui, text: &str) -> f32 {
 fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
+    let numbers = heat.has_room_for(map.weights.iter().flatten());
     for (row, weights) in map.weights.iter().enumerate() {
         for (col, weight) in weights.iter().enumerate() {
             let fill = palette.weight(map.head, *weight);
             let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
             heat.paint_cell(painter, row, col, fill);
-            heat.paint_number(painter, row, col, short(*weight), fill, palette);
+            if numbers {
+                heat.paint_number(painter, row, col, *weight, palette.ink_on(fill));
+            }
         }
     }
     for (col, token) in model.tokens.iter().enumerate() {
@@ -111,12 +114,6 @@ fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, query: Opt
 /// Where the corner of a slanted line goes so that the middle of its left edge stands at `foot`.
 fn turned(foot: Pos2, height: f32) -> Pos2 {
     foot + Vec2::new(height / 2.0 * SLANT.sin(), -height / 2.0 * SLANT.cos()) + Vec2::new(height / 2.0, 0.0)
-}
-
-/// `.62`, so that it fits in a cell.
-fn short(weight: f32) -> String {
-    let text = format!("{weight:.2}");
-    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
 }
 
 /// The row labels are buttons: each selects its query.

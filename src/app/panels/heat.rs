@@ -2,7 +2,7 @@
 
 use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, size};
 
 /// A grid of square cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,26 +46,15 @@ impl Heat {
         painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(self.cell as u8 / 4), fill);
     }
 
-    /// The number in its cell, if cells are wide enough for numbers.
-    pub fn paint_number(
-        &self,
-        painter: &Painter,
-        row: usize,
-        col: usize,
-        text: String,
-        fill: Color32,
-        palette: &Palette,
-    ) {
-        if self.cell >= text.chars().count() as f32 * size::CELL_DIGIT {
-            let center = self.cell_rect(row, col).center();
-            painter.text(
-                center,
-                egui::Align2::CENTER_CENTER,
-                text,
-                theme::mono(size::CELL_NUMBER),
-                palette.ink_on(fill),
-            );
-        }
+    /// Whether all of these numbers fit in their cells: a map shows every number, or none.
+    pub fn has_room_for<'v>(&self, values: impl IntoIterator<Item = &'v f32>) -> bool {
+        let widest = values.into_iter().map(|value| short(*value).chars().count()).max().unwrap_or(0);
+        self.cell >= widest as f32 * size::CELL_DIGIT
+    }
+
+    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, value: f32, ink: Color32) {
+        let center = self.cell_rect(row, col).center();
+        painter.text(center, egui::Align2::CENTER_CENTER, short(value), theme::mono(size::CELL_NUMBER), ink);
     }
 
     pub fn outline(&self, painter: &Painter, rect: Rect, color: Color32) {
@@ -73,9 +62,20 @@ impl Heat {
     }
 }
 
+/// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
+fn short(value: f32) -> String {
+    format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.617, -0.617, 0.0, 1.0, -12.345, 0.999, 10.0].map(short);
+        assert_eq!(shown, [".62", "-.62", ".00", "1.00", "-12.35", "1.00", "10.00"]);
+    }
 
     #[test]
     fn the_pointer_finds_the_cell_whose_rectangle_it_is_in() {

@@ -193,12 +193,15 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
 fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
     let scale = largest(tensor).max(f32::MIN_POSITIVE);
     let visible = ui.clip_rect();
+    let numbers = heat.has_room_for(&tensor.values);
     for row in (0..tensor.rows).filter(|row| heat.row_rect(*row).intersects(visible)) {
         for col in 0..tensor.cols {
             let value = tensor.value(row, col);
             let fill = palette.diverging(value / scale);
             heat.paint_cell(ui.painter(), row, col, fill);
-            heat.paint_number(ui.painter(), row, col, format!("{value:.1}"), fill, palette);
+            if numbers {
+                heat.paint_number(ui.painter(), row, col, value, palette.ink_on(fill));
+            }
             if value != tensor.trained_value(row, col) {
                 let corner = heat.cell_rect(row, col).right_top() + egui::vec2(-size::GAP_TIGHT, size::GAP_TIGHT);
                 ui.painter().circle_filled(corner, size::OUTLINE, palette.accent);

@@ -166,6 +166,19 @@ fn undo_of_a_choice_leaves_the_training_alone() {
 }
 
 #[test]
+fn the_training_at_the_opening_cannot_be_undone() {
+    let mut kernel = Kernel::new(lesson());
+    kernel.apply(Command::Play);
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+    kernel.apply(Command::Undo);
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to undo"));
+    assert_eq!(kernel.steps_done(), lesson().model.steps);
+}
+
+#[test]
 fn a_command_that_changes_nothing_leaves_no_trace() {
     let mut kernel = run(&[Command::SelectSentence(1), Command::Undo]);
     let value = weight(&kernel, 0, 0);

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
-use attune::app::panels::heads::heads_ui;
+use attune::app::panels::heads::{HeadsUiState, heads_ui};
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
 use attune::app::view_state::ViewState;
@@ -147,8 +148,8 @@ fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
 
 #[test]
 fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
-    let model = heads();
-    let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, view));
+    let (model, mut state) = (heads(), HeadsUiState::default());
+    let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &mut state, view));
     click(&mut harness, "Head 2");
     click(&mut harness, "Solo head 1");
     let expected = vec![Command::SetHeadEnabled { head: 1, enabled: false }, Command::SoloHead(Some(0))];
@@ -164,6 +165,44 @@ fn a_stage_cell_sets_sentence_words_and_time() {
     let view = seen.view();
     assert_eq!((view.lit, view.shown_cell, view.time), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
     assert!(seen.view().is_gliding(), "time glides; it does not jump");
+}
+
+#[test]
+fn a_wide_table_leaves_the_column_its_width() {
+    let mut model = notebook();
+    let cells = "| a long heading of a column ".repeat(6);
+    let markdown = format!("{cells}|\n{}|\n{cells}|", "|---".repeat(6));
+    model.cells[0].kind = CellKind::Text { markdown };
+    let mut state = NotebookUiState::default();
+    let (harness, _) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
+    let card = harness.get_by_label("It moves").rect();
+    assert!(card.right() <= SIZE.x, "the card below the table ends at {} of {}", card.right(), SIZE.x);
+}
+
+#[test]
+fn a_sentence_of_ones_own_is_shown_by_enter() {
+    const BAR: Vec2 = Vec2::new(1280.0, 300.0);
+    let (model, mut state) = (notebook(), TopBarUiState::default());
+    let (mut harness, seen) = show(BAR, |ui, view| top_bar_ui(ui, &model, None, &mut state, view));
+    click(&mut harness, "Your own …");
+    harness.event(egui::Event::Text("river of money".to_owned()));
+    harness.run_steps(2);
+    harness.key_press(egui::Key::Enter);
+    harness.run_steps(2);
+    assert_eq!(seen.commands(), vec![Command::SetSentence("river of money".to_owned())]);
+}
+
+#[test]
+fn the_controls_of_the_top_bar_never_overlap() {
+    for width in [800.0, 1000.0, 1280.0, 2560.0] {
+        let (model, mut state) = (notebook(), TopBarUiState::default());
+        let (harness, _) = show(Vec2::new(width, 44.0), |ui, view| top_bar_ui(ui, &model, None, &mut state, view));
+        let rects = ["Your own …", "Undo", "Redo", "Smaller", "Larger", "Theme", "Keys"]
+            .map(|label| harness.get_by_label(label).rect());
+        for pair in rects.windows(2) {
+            assert!(pair[0].right() <= pair[1].left(), "at {width}: {pair:?}");
+        }
+    }
 }
 
 #[test]

@@ -9,6 +9,8 @@ use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, Te
 /// Sizes, in points.
 pub mod size {
     pub const WINDOW: (u32, u32) = (1280, 720);
+    /// Below this, panels have no room for what they show.
+    pub const WINDOW_MIN: (f32, f32) = (800.0, 480.0);
     pub const SMALL: f32 = 11.5;
     pub const BODY: f32 = 13.5;
     pub const READING: f32 = 15.0;
@@ -251,7 +253,7 @@ impl Palette {
 
     /// `color` stepped back towards the stage.
     pub fn dimmed(&self, color: Color32) -> Color32 {
-        const TOWARDS_GROUND: f32 = 0.72;
+        const TOWARDS_GROUND: f32 = 0.45;
         color.lerp_to_gamma(self.stage, TOWARDS_GROUND)
     }
 }

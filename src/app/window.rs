@@ -6,7 +6,7 @@ use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::render::settings::RenderCreation;
-use bevy::window::WindowResolution;
+use bevy::window::{WindowResizeConstraints, WindowResolution};
 use bevy::winit::EventLoopProxyWrapper;
 
 use super::fault::AppFault;
@@ -77,6 +77,11 @@ fn windowed(options: &WindowOptions, renderer: RenderCreation) -> App {
             options.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
         ),
         resolution: WindowResolution::new(width, height),
+        resize_constraints: WindowResizeConstraints {
+            min_width: size::WINDOW_MIN.0,
+            min_height: size::WINDOW_MIN.1,
+            ..default()
+        },
         ..default()
     };
     let mut app = App::new();

@@ -16,6 +16,10 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
     use crate::kernel::Command;
     use crate::lesson::schema::CellKind;
 
+    if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        let output = request.output.display();
+        return Err(Fault::usage(format_args!("--output: {output} is no PNG file; name it like apple.png")));
+    }
     let lesson = super::read(&request.lesson, common.seed)?;
     let (mut sentence, mut time) = (0, 1.0);
     if let Some(id) = &request.cell {

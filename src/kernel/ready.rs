@@ -86,6 +86,12 @@ impl Ready {
         })
     }
 
+    /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
+    pub fn play_at_opening(&mut self) {
+        self.goal = self.trainer.steps();
+        self.playing = true;
+    }
+
     pub fn is_playing(&self) -> bool {
         self.playing
     }

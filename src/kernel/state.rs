@@ -129,8 +129,7 @@ fn embedded(lesson: &Lesson, trainer: &SpaceTrainer, play: bool) -> Phase {
     match trainer.finish(lesson).and_then(|space| Ready::new(lesson, space, trainer)) {
         Ok(mut ready) => {
             if play {
-                // There is at least one step to train, and nothing else can be wrong.
-                let _ = ready.apply(Command::Play, lesson);
+                ready.play_at_opening();
             }
             Phase::Ready(Box::new(ready))
         }

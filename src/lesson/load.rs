@@ -11,7 +11,7 @@ use ron::value::RawValue;
 use super::check::{Names, id, line};
 use super::decode::seed;
 use super::issue::{Issues, LessonIssue};
-use super::limits::LESSON_BYTES_MAX;
+use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
 use super::nearest::nearest;
 use super::read_cells::{read_cells, read_claims, read_probes, read_sentences};
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
@@ -90,7 +90,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
     let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
     let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
-    let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(Vec::len).collect());
+    // A sentence with issues may have any number of words.
+    let length = |sentence: &Option<Vec<String>>| sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
+    let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(length).collect());
     let lengths = lengths.as_deref();
     let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, lengths, issues);
     let cells = record.take_or("cells", Vec::new(), read, issues);
@@ -107,7 +109,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         corpus: corpus?.corpus,
         static_embedding: skip_gram?.0,
         model: model?.config?,
-        sentences: sentences?,
+        sentences: sentences?.into_iter().collect::<Option<_>>()?,
         probes: probes?,
         cells: cells?,
         claims: claims?,

@@ -8,8 +8,13 @@ use super::record::Record;
 use super::schema::{Cell, CellKind, Claim, Expect, Fact, Probe, Space};
 use super::source::Node;
 
-pub(super) fn read_sentences<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Option<Vec<Vec<String>>> {
-    let sentences = list(node, CHOICES_MAX, |node, issues| names.sentence(node, issues), issues)?;
+/// The sentences that can be read are `Some`: an index into them is right even where one is not.
+pub(super) fn read_sentences<'s>(
+    node: Node<'s>,
+    names: &Names,
+    issues: &mut Issues<'s>,
+) -> Option<Vec<Option<Vec<String>>>> {
+    let sentences = list(node, CHOICES_MAX, |node, issues| Some(names.sentence(node, issues)), issues)?;
     if sentences.is_empty() {
         issues.at(node, "sentences: none").expected("at least one, for the stage to show");
         return None;

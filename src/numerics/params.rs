@@ -32,6 +32,18 @@ pub enum TensorName {
 }
 
 impl TensorName {
+    /// What it does, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Positions => "what a word's place adds to its static vector",
+            Self::QueryWeights | Self::QueryBias => "from a word to its query, what it looks for",
+            Self::KeyWeights | Self::KeyBias => "from a word to its key, what it is found by",
+            Self::ValueWeights | Self::ValueBias => "from a word to its value, what it hands over",
+            Self::OutputWeights | Self::OutputBias => "from the heads' mixes to what is added to the word",
+            Self::LogitBias => "for the guesses in training only: it moves no point",
+        }
+    }
+
     /// The symbol of the literature.
     pub fn symbol(self) -> &'static str {
         match self {

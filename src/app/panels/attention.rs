@@ -56,7 +56,17 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewSt
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
     paint(ui, model, map, &heat, view.query, palette);
     queries_ui(ui, model, map, &heat, rect.left(), view);
+    show_query(ui, &heat, view.query);
     hover_and_click(&response, model, map, &heat, view);
+}
+
+/// A query that was selected elsewhere is scrolled into sight, once.
+fn show_query(ui: &Ui, heat: &Heat, query: Option<usize>) {
+    let id = ui.id().with("query in sight");
+    let before = ui.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default::<Option<usize>>(id), query));
+    if let Some(row) = query.filter(|row| *row < heat.rows && before != query) {
+        ui.scroll_to_rect(heat.row_rect(row), None);
+    }
 }
 
 /// Room for the labels and the size of a cell.

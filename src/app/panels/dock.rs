@@ -14,7 +14,7 @@ use crate::view_model::weights::WeightsModel;
 
 use super::attention::attention_ui;
 use super::faults::{fault_page_ui, fault_strip_ui};
-use super::heads::heads_ui;
+use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
 use super::notebook::{NotebookUiState, notebook_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
@@ -60,6 +60,7 @@ pub struct Workspace {
     dock: DockState<PanelId>,
     top_bar: TopBarUiState,
     notebook: NotebookUiState,
+    heads: HeadsUiState,
     weights: WeightsUiState,
     training: TrainingUiState,
 }
@@ -75,6 +76,7 @@ impl Default for Workspace {
             dock,
             top_bar: TopBarUiState::default(),
             notebook: NotebookUiState::default(),
+            heads: HeadsUiState::default(),
             weights: WeightsUiState::default(),
             training: TrainingUiState::default(),
         }
@@ -99,7 +101,7 @@ pub fn workspace_ui(
         fault_page_ui(ui, issues);
         return commands;
     };
-    let Workspace { dock, top_bar, notebook: notebook_state, weights, training } = workspace;
+    let Workspace { dock, top_bar, notebook: notebook_state, heads, weights, training } = workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         commands.extend(top_bar_ui(ui, notebook, model.weights, top_bar, view));
@@ -108,6 +110,7 @@ pub fn workspace_ui(
     let mut tabs = Tabs {
         model,
         notebook_state,
+        heads_state: heads,
         weights_state: weights,
         training_state: training,
         view,
@@ -127,6 +130,7 @@ pub fn workspace_ui(
 struct Tabs<'a, 'b> {
     model: &'a WorkspaceModel<'a>,
     notebook_state: &'a mut NotebookUiState,
+    heads_state: &'a mut HeadsUiState,
     weights_state: &'a mut WeightsUiState,
     training_state: &'a mut TrainingUiState,
     view: &'a mut ViewState,
@@ -168,7 +172,7 @@ impl TabViewer for Tabs<'_, '_> {
             let commands = match (tab, notebook, attention, heads, weights, training) {
                 (PanelId::Notebook, Some(model), ..) => notebook_ui(ui, model, self.notebook_state, self.view),
                 (PanelId::Attention, _, Some(model), ..) => attention_ui(ui, model, self.view),
-                (PanelId::Heads, _, _, Some(model), ..) => heads_ui(ui, model, self.view),
+                (PanelId::Heads, _, _, Some(model), ..) => heads_ui(ui, model, self.heads_state, self.view),
                 (PanelId::Weights, _, _, _, Some(model), _) => weights_ui(ui, model, self.weights_state),
                 (PanelId::Training, .., Some(model)) => training_ui(ui, model, self.training_state),
                 _ => {
@@ -186,6 +190,9 @@ fn dock_style(ui: &Ui, palette: &Palette) -> Style {
     let mut style = Style::from_egui(ui.style());
     style.main_surface_border_stroke = Stroke::NONE;
     style.separator.width = size::HAIRLINE;
+    // A pane's least size, small enough never to push a divider while the window is resized.
+    const LEAST_PANE: f32 = 0.1;
+    style.separator.extra = LEAST_PANE * ui.available_size().min_elem().max(0.0);
     style.separator.color_idle = palette.line;
     style.separator.color_hovered = palette.accent;
     style.separator.color_dragged = palette.accent;

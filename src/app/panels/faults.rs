@@ -54,10 +54,10 @@ pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>, notice: Option<&str
 }
 
 fn issue_list_ui(ui: &mut Ui, issues: &[String]) {
-    ScrollArea::both().id_salt("issues").auto_shrink([false, true]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("issues").auto_shrink([false, true]).show(ui, |ui| {
         for issue in issues {
             let text = RichText::new(issue).monospace();
-            ui.add(egui::Label::new(text).selectable(true).extend());
+            ui.add(egui::Label::new(text).selectable(true).wrap());
             ui.add_space(size::GAP);
         }
     });

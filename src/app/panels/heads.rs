@@ -7,15 +7,23 @@ use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::heads::{HeadRow, HeadsModel};
 
-pub fn heads_ui(ui: &mut Ui, model: &HeadsModel, view: &mut ViewState) -> Vec<Command> {
+/// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
+#[derive(Default)]
+pub struct HeadsUiState {
+    longest: f32,
+}
+
+pub fn heads_ui(ui: &mut Ui, model: &HeadsModel, state: &mut HeadsUiState, view: &mut ViewState) -> Vec<Command> {
     let mut commands = Vec::new();
     let query = view.query.filter(|query| *query < model.tokens.len());
     match query {
-        Some(query) => ui.label(format!("What each head adds to {}", model.tokens[query])),
+        Some(query) => ui.label(format!("What each head adds to “{}”", model.tokens[query])),
         None => ui.weak("Select a token, on the stage or in a row of attention, to see what each head adds to it."),
     };
     ui.add_space(size::GAP);
-    let longest = query.map_or(0.0, |query| model.heads.iter().map(|head| head.move_length[query]).fold(0.0, f32::max));
+    let lengths = model.heads.iter().flat_map(|head| &head.move_length).copied();
+    state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
+    let longest = state.longest;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for head in &model.heads {
             ui.push_id(head.head, |ui| commands.extend(head_ui(ui, model, head, query, longest)));
@@ -31,7 +39,7 @@ fn head_ui(ui: &mut Ui, model: &HeadsModel, head: &HeadRow, query: Option<usize>
     if let Some(query) = query {
         length_ui(ui, head, query, longest, palette);
         let (key, weight) = head.strongest[query];
-        ui.label(format!("{} looks most at {} ({weight:.3})", model.tokens[query], model.tokens[key]));
+        ui.label(format!("“{}” looks most at “{}” ({weight:.3})", model.tokens[query], model.tokens[key]));
     }
     let columns = |range: &std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
     ui.weak(format!(

@@ -59,7 +59,10 @@ fn cell_ui(
 
 fn text_ui(ui: &mut Ui, markdown: &str, cache: &mut CommonMarkCache) {
     const LINE_SPACING: f32 = 3.0;
-    ui.scope(|ui| {
+    let width = ui.available_width();
+    // A table or formula wider than the column scrolls by itself and leaves the text its width.
+    ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
+        ui.set_max_width(width);
         let style = ui.style_mut();
         style.text_styles.insert(TextStyle::Body, FontId::proportional(size::READING));
         style.spacing.extra_text_line_spacing = LINE_SPACING;

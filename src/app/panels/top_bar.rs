@@ -22,15 +22,19 @@ pub fn top_bar_ui(
     view: &mut ViewState,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
-    ui.horizontal_centered(|ui| {
-        ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
+    // From the right: the buttons keep their place, and the rest shares what is left.
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        view_ui(ui, view);
         ui.add_space(size::GAP_WIDE);
-        commands.extend(sentence_ui(ui, model));
-        commands.extend(own_sentence_ui(ui, &mut state.own_sentence));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            view_ui(ui, view);
-            ui.add_space(size::GAP_WIDE);
-            commands.extend(history_ui(ui, weights));
+        commands.extend(history_ui(ui, weights));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            const WITH_TITLE: f32 = 600.0;
+            if ui.available_width() > WITH_TITLE {
+                ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
+                ui.add_space(size::GAP_WIDE);
+            }
+            commands.extend(sentence_ui(ui, model));
+            commands.extend(own_sentence_ui(ui, &mut state.own_sentence));
         });
     });
     commands
@@ -38,7 +42,8 @@ pub fn top_bar_ui(
 
 fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
     const WIDTH: f32 = 430.0;
-    const RESERVED: f32 = 420.0;
+    /// For the button beside it.
+    const RESERVED: f32 = 120.0;
     let mut chosen = None;
     let width = (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH);
     let response =
@@ -63,11 +68,11 @@ fn own_sentence_ui(ui: &mut Ui, text: &mut String) -> Option<Command> {
         ui.set_width(WIDTH);
         let field =
             ui.add(TextEdit::singleline(text).desired_width(WIDTH).hint_text("words of the lesson, then Enter"));
-        if ui.memory(|memory| memory.focused().is_none()) {
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        if !entered && ui.memory(|memory| memory.focused().is_none()) {
             field.request_focus();
         }
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        ui.weak("Only words that the lesson knows; the notice says which it does not.");
+        ui.weak("Use words that occur in the lesson. An unknown one is named above the panels.");
         if (ui.button("Show it").clicked() || entered) && !text.trim().is_empty() {
             command = Some(Command::SetSentence(text.trim().to_owned()));
             ui.close();

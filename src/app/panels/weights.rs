@@ -73,7 +73,8 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
         for name in ORDER {
             let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == name) else { continue };
             let text = RichText::new(name.symbol()).monospace();
-            let tip = format!("{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
+            let meaning = tensor.name.meaning();
+            let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
             if ui.selectable_label(state.tensor == name, text).on_hover_text(tip).clicked() {
                 state.tensor = name;
             }

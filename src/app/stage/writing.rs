@@ -132,16 +132,33 @@ pub fn paint_caption(canvas: &Canvas, model: &StageModel) {
     paint_legend(painter, inner, model, palette);
 }
 
+/// What a mark of the legend looks like.
+enum Mark {
+    Disc(Color32),
+    Ring(Color32),
+}
+
 fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette) {
+    let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
+    let ring = |shown: bool, ink, text| shown.then_some((Mark::Ring(ink), text));
+    let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
+    let rings = [
+        ring(!model.tokens.is_empty(), palette.ink_soft, "static place"),
+        ring(turned, palette.dimmed(palette.ink_soft), "as trained"),
+    ];
     let mut at = rect.left_top();
-    for (group, name) in model.groups.iter().enumerate() {
-        let galley = painter.layout_no_wrap(name.clone(), theme::plain(size::LABEL), palette.ink_soft);
+    for (mark, text) in groups.chain(rings.into_iter().flatten()) {
+        let galley = painter.layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), palette.ink_soft);
         let width = size::LEGEND + size::GAP_TIGHT + galley.size().x;
         if at.x + width > rect.right() {
             at = egui::pos2(rect.left(), at.y + galley.size().y + size::GAP_TIGHT);
         }
-        let middle = at.y + galley.size().y / 2.0;
-        painter.circle_filled(egui::pos2(at.x + size::LEGEND / 2.0, middle), size::LEGEND / 2.0, palette.group(group));
+        let radius = size::LEGEND / 2.0;
+        let center = egui::pos2(at.x + radius, at.y + galley.size().y / 2.0);
+        match mark {
+            Mark::Disc(fill) => painter.circle_filled(center, radius, fill),
+            Mark::Ring(ink) => painter.circle_stroke(center, radius, Stroke::new(size::OUTLINE, ink)),
+        };
         let text_at = egui::pos2(at.x + size::LEGEND + size::GAP_TIGHT, at.y);
         paint_haloed(painter, text_at, galley, palette.ink_soft, palette.stage);
         at.x += width + size::GAP_WIDE;

@@ -60,6 +60,11 @@ fn wrong_usage_exits_with_2() {
     check(&["render", SMALL, "-o", "x.png", "--size", "0x0"], 2, "1280x720");
     check(&["render", SMALL, "-o", "x.png", "--time", "1.5"], 2, "from 0, static, to 1, contextual");
     check(&["trace", "missing.ron"], 1, "missing.ron");
+    check(&["missing.ron"], 1, "missing.ron");
+    check(&["src"], 1, "src");
+    check(&["missing.ron", "check", SMALL], 2, "stands before a command");
+    check(&["--seed", "9", "check", SMALL], 0, "hold with seed 9");
+    check(&["check", SMALL, "--seed", "1.5"], 2, "expected a whole number from 0 to 18446744073709551615");
 }
 
 /// Whoever closes the pipe has read enough.

@@ -1,26 +1,43 @@
 //! `attune [LESSON]`: the window.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use super::args::Args;
 use super::fault::Fault;
+use crate::lesson;
+
+/// The folder that the course is in.
+const COURSE: &str = "lessons";
+
+/// Opens the window on a lesson. One with issues opens too, and shows them until the file is mended.
+pub fn open(args: &Args) -> Result<(), Fault> {
+    let path = args.lesson.clone().or_else(first_lesson).ok_or_else(|| {
+        Fault::usage(format_args!(
+            "no lesson is given and there is none in the folder {COURSE}; try: attune LESSON.ron"
+        ))
+    })?;
+    // What is no file cannot be mended by saving it.
+    if !path.is_file() {
+        lesson::read(&path).map_err(|issues| Fault::lesson(&issues))?;
+    }
+    show(path, args)
+}
 
 #[cfg(not(feature = "app"))]
-pub fn open(_: &Args) -> Result<(), Fault> {
+fn show(_: PathBuf, _: &Args) -> Result<(), Fault> {
     Err(Fault::screen("this build has no window; build with the default features, or use check, trace or --help"))
 }
 
 #[cfg(feature = "app")]
-pub fn open(args: &Args) -> Result<(), Fault> {
-    let path = args.lesson.clone().or_else(first_lesson).ok_or_else(|| {
-        Fault::usage("no lesson is given and there is none in the folder `lessons`; try: attune LESSON.ron")
-    })?;
+fn show(path: PathBuf, args: &Args) -> Result<(), Fault> {
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let options = crate::app::WindowOptions { path, seed: args.common.seed, size: args.size, dark };
     crate::app::run(options).map_err(Fault::screen)
 }
 
-/// The first lesson by name of the folder that the course is in.
-#[cfg(feature = "app")]
-fn first_lesson() -> Option<std::path::PathBuf> {
-    let files = std::fs::read_dir("lessons").ok()?.flatten().map(|entry| entry.path());
+/// The first lesson of the course by name.
+fn first_lesson() -> Option<PathBuf> {
+    let files = fs::read_dir(Path::new(COURSE)).ok()?.flatten().map(|entry| entry.path());
     files.filter(|path| path.extension().is_some_and(|extension| extension == "ron")).min()
 }

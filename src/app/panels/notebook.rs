@@ -62,7 +62,8 @@ fn text_ui(ui: &mut Ui, markdown: &str, cache: &mut CommonMarkCache) {
     let width = ui.available_width();
     // A table or formula wider than the column scrolls by itself and leaves the text its width.
     ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
-        ui.set_max_width(width);
+        // A little less, or rounding would show the scroll bar of text that fits.
+        ui.set_max_width(width - size::GAP_TIGHT);
         let style = ui.style_mut();
         style.text_styles.insert(TextStyle::Body, FontId::proportional(size::READING));
         style.spacing.extra_text_line_spacing = LINE_SPACING;

@@ -12,6 +12,8 @@ use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
+use attune::app::stage::camera::CameraRig;
+use attune::app::stage::view::picture_ui;
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
@@ -20,6 +22,7 @@ use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::heads::{HeadRow, HeadsModel};
 use attune::view_model::notebook::{CellModel, NotebookModel};
+use attune::view_model::stage::{AxisLabel, StageModel};
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use attune::view_model::weights::{TensorModel, WeightsModel};
 use egui::{Modifiers, Ui, Vec2};
@@ -320,4 +323,74 @@ fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
             assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_none());
         }
     }
+}
+
+/// The whole window with a live camera: what the pointer does, and where.
+#[test]
+fn the_stage_is_moved_over_the_stage_alone() {
+    const WINDOW: Vec2 = Vec2::new(1280.0, 720.0);
+    let over = |x, y| egui::Pos2::new(x, y);
+    let (on_notebook, on_stage) = (over(180.0, 400.0), over(640.0, 300.0));
+    let mut long = notebook();
+    long.cells[0].kind = CellKind::Text { markdown: "A line of text.\n\n".repeat(200) };
+    let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 });
+    let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
+    let rig = Rc::new(RefCell::new(CameraRig::default()));
+    let (camera, mut workspace) = (rig.clone(), Workspace::default());
+    let (mut harness, _) = show(WINDOW, |ui, view| {
+        let mut stage = |ui: &mut Ui, view: &mut ViewState| {
+            let texture = Some(egui::TextureId::User(0));
+            picture_ui(ui, Some(&scene), &mut camera.borrow_mut(), view, texture);
+        };
+        let model =
+            WorkspaceModel { notebook: Some(&long), attention: None, heads: None, weights: None, training: None };
+        workspace_ui(ui, &model, &mut Vec::new(), &mut workspace, view, &mut stage)
+    });
+    let last_line =
+        |harness: &Harness| harness.get_all_by_label("A line of text.").last().map(|line| line.rect().top());
+
+    let (before, line) = (rig.borrow().clone(), last_line(&harness));
+    wheel(&mut harness, on_notebook);
+    assert_eq!(*rig.borrow(), before, "the wheel over the notebook leaves the stage alone");
+    assert!(last_line(&harness) < line, "and scrolls the notebook");
+
+    let line = last_line(&harness);
+    wheel(&mut harness, on_stage);
+    assert_ne!(*rig.borrow(), before, "the wheel over the stage zooms it");
+    assert_eq!(last_line(&harness), line);
+
+    for button in [egui::PointerButton::Primary, egui::PointerButton::Secondary, egui::PointerButton::Middle] {
+        let before = rig.borrow().clone();
+        drag(&mut harness, on_stage, Vec2::new(60.0, 20.0), button);
+        assert_ne!(*rig.borrow(), before, "{button:?} over the stage");
+        let before = rig.borrow().clone();
+        drag(&mut harness, on_notebook, Vec2::new(20.0, 20.0), button);
+        assert_eq!(*rig.borrow(), before, "{button:?} over the notebook");
+    }
+}
+
+fn wheel(harness: &mut Harness, at: egui::Pos2) {
+    harness.event(egui::Event::PointerMoved(at));
+    harness.run_steps(2);
+    harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: Vec2::new(0.0, -3.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: Modifiers::NONE,
+    });
+    harness.run_steps(20);
+}
+
+fn drag(harness: &mut Harness, from: egui::Pos2, by: Vec2, button: egui::PointerButton) {
+    let press = |pos, pressed| egui::Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE };
+    harness.event(egui::Event::PointerMoved(from));
+    harness.run_steps(1);
+    harness.event(press(from, true));
+    harness.run_steps(1);
+    for part in 1..=4 {
+        harness.event(egui::Event::PointerMoved(from + by * (part as f32 / 4.0)));
+        harness.run_steps(1);
+    }
+    harness.event(press(from + by, false));
+    harness.run_steps(2);
 }

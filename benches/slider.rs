@@ -1,4 +1,4 @@
-//! From a slider's command to a new snapshot, and one training step, on the main lesson.
+//! From a slider's command to a new snapshot, and one piece of training between looks at the commands, on the main lesson.
 //!
 //!     cargo bench --no-default-features --bench slider
 
@@ -26,7 +26,7 @@ fn slider(c: &mut Criterion) {
     long.model.steps = 5_000_000;
     let mut kernel = Kernel::embedded(Arc::new(long));
     kernel.apply(Command::Play);
-    c.bench_function("eight training steps", |b| b.iter(|| kernel.advance()));
+    c.bench_function("piece of training", |b| b.iter(|| kernel.advance()));
 }
 
 criterion_group! { name = benches; config = Criterion::default().sample_size(50); targets = slider }

@@ -29,15 +29,24 @@ pub struct Wish {
     pub depth: f32,
 }
 
+/// A disc on the screen, which labels keep clear of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Obstacle {
+    pub rect: Rect,
+    /// A label over a token's disc would be read as its name.
+    pub is_token: bool,
+}
+
 /// A place for each wish that has one. Labels keep clear of each other and of the discs, and stay inside `bounds`.
-pub fn place(wishes: &[Wish], discs: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
+pub fn place(wishes: &[Wish], discs: &[Obstacle], bounds: Rect) -> Vec<Option<Rect>> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by(|&a, &b| {
         let (first, second) = (&wishes[a], &wishes[b]);
         first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
     });
-    let (mut labels, mut obstacles) = (Grid::default(), Grid::default());
-    discs.iter().for_each(|disc| obstacles.take(*disc));
+    let [mut labels, mut obstacles, mut tokens] = [Grid::default(), Grid::default(), Grid::default()];
+    discs.iter().for_each(|disc| obstacles.take(disc.rect));
+    discs.iter().filter(|disc| disc.is_token).for_each(|disc| tokens.take(disc.rect));
     let mut places = vec![None; wishes.len()];
     for index in order {
         let wish = &wishes[index];
@@ -45,8 +54,12 @@ pub fn place(wishes: &[Wish], discs: &[Rect], bounds: Rect) -> Vec<Option<Rect>>
         let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
         let mut place = near.into_iter().find(|rect| clear(rect) && obstacles.is_free(*rect));
         if wish.priority <= Priority::GroupWord {
-            // Rather over a disc or a little away than not at all.
-            place = place.or_else(|| near.into_iter().chain(candidates(wish, FAR)).find(clear));
+            // Rather a little away, or over the disc of a word, or even of a token, than not at all.
+            let all = || near.into_iter().chain(FAR.into_iter().flat_map(|gap| candidates(wish, gap)));
+            place = place
+                .or_else(|| all().find(|rect| clear(rect) && obstacles.is_free(*rect)))
+                .or_else(|| all().find(|rect| clear(rect) && tokens.is_free(*rect)))
+                .or_else(|| all().find(clear));
         }
         if wish.priority == Priority::Hovered {
             place = place.or(Some(moved_inside(near[0], bounds)));
@@ -60,7 +73,7 @@ pub fn place(wishes: &[Wish], discs: &[Rect], bounds: Rect) -> Vec<Option<Rect>>
 }
 
 /// How far a label that must stand moves away when there is no room beside its point.
-const FAR: f32 = 18.0;
+const FAR: [f32; 2] = [9.0, 18.0];
 /// Room around a label that stands.
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
 
@@ -148,6 +161,16 @@ mod tests {
         let places = place(&crowd, &[], BOUNDS);
         assert!(places[9].is_some());
         assert!(places.iter().filter(|place| place.is_some()).count() < crowd.len());
+    }
+
+    #[test]
+    fn a_label_keeps_off_a_token_s_disc_before_it_keeps_off_a_word_s() {
+        let wished = wish(Priority::Token, 200.0, 150.0);
+        let everywhere = Rect::from_center_size(wished.point, Vec2::splat(200.0));
+        let right = Rect::from_min_size(wished.point + Vec2::new(6.0, -100.0), Vec2::splat(200.0));
+        let discs = [Obstacle { rect: everywhere, is_token: false }, Obstacle { rect: right, is_token: true }];
+        let placed = place(&[wished], &discs, BOUNDS)[0].expect("a token is always named");
+        assert!(!placed.intersects(right), "{placed:?}");
     }
 
     #[test]

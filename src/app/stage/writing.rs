@@ -10,7 +10,7 @@ use crate::view_model::stage::StageModel;
 
 use super::arrows::axis_end;
 use super::camera::View;
-use super::labels::{self, Priority, Wish};
+use super::labels::{self, Obstacle, Priority, Wish};
 use super::view::{Hit, SeenPoint};
 
 /// Where it is written.
@@ -53,7 +53,8 @@ pub fn paint_labels(
         waiting.extend(point_label(canvas, point, priority));
     }
     waiting.extend((0..model.axes.len()).filter_map(|axis| axis_label(canvas, model, axis)));
-    let discs: Vec<Rect> = in_sight().map(SeenPoint::disc).collect();
+    let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
+    let discs: Vec<Obstacle> = in_sight().map(obstacle).collect();
     let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
     for (place, label) in labels::place(&wishes, &discs, rect).into_iter().zip(waiting) {
         if let Some(place) = place {

@@ -1,9 +1,10 @@
 //! Measures what lessons claim.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
-use super::space::index_of;
+use super::space::{index_of, network, rows_of};
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
 use crate::numerics::Scalar;
 use crate::numerics::attention::Activations;
@@ -54,6 +55,8 @@ struct Measure<'a> {
     space: &'a StaticSpace,
     model: &'a ModelSnapshot,
     network: AttentionModel<f32>,
+    /// Of each word of the vocabulary.
+    rows: HashMap<&'a str, usize>,
     /// Of each group.
     centroids: Vec<Vec<f32>>,
     /// Of each probe, measured once for all claims, in the static and the contextual space.
@@ -64,7 +67,7 @@ struct Measure<'a> {
 impl<'a> Measure<'a> {
     fn of(snapshot: &'a Snapshot) -> Option<Self> {
         let (lesson, space, model) = (&*snapshot.lesson, snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-        let network = super::space::network(lesson, space);
+        let network = network(lesson, space);
         let rows = index_of(&space.vocabulary);
         let centroids = lesson
             .groups
@@ -76,7 +79,7 @@ impl<'a> Measure<'a> {
             })
             .collect();
         let (senses, contribution_error) = Default::default();
-        Some(Self { lesson, space, model, network, centroids, senses, contribution_error })
+        Some(Self { lesson, space, model, network, rows, centroids, senses, contribution_error })
     }
 
     fn fact(&self, fact: &Fact) -> f64 {
@@ -96,18 +99,16 @@ impl<'a> Measure<'a> {
     }
 
     fn word(&self, word: &str) -> Option<&[f32]> {
-        let row = self.space.vocabulary.iter().position(|known| known == word)?;
-        Some(self.space.vectors.row(row))
+        Some(self.space.vectors.row(*self.rows.get(word)?))
     }
 
     fn group(&self, name: &str) -> Option<usize> {
         self.lesson.groups.iter().position(|group| group.name == name)
     }
 
-    /// The forward pass of a sentence, and the probed word's place in it.
+    /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
-        let rows = index_of(&self.space.vocabulary);
-        let words = sentence.iter().map(|word| rows.get(word.as_str()).copied()).collect::<Option<Vec<_>>>()?;
+        let words = rows_of(sentence, &self.rows)?;
         let parameters = &self.model.parameters;
         let input = self.network.input(parameters, &words);
         Some(Activations::of(&self.model.config, parameters, input, &self.model.heads_enabled))

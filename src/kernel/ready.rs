@@ -7,7 +7,7 @@ use super::command::Command;
 use super::history::History;
 use super::sentence::{Sentence, SentenceFrame, read_sentence};
 use super::snapshot::{HistorySnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot};
-use super::space::{SpaceTrainer, index_of, network};
+use super::space::{SpaceTrainer, index_of, network, rows_of};
 use super::trainer::{Trainer, TrainingState};
 use crate::lesson::schema::Lesson;
 use crate::numerics::params::{Parameters, TensorName};
@@ -190,8 +190,8 @@ impl Ready {
             }
             Command::SetSentence(text) => {
                 let words = read_sentence(&text, &self.space.vocabulary, lesson.model.attention.max_tokens)?;
-                let same = |index: &usize| chosen(lesson, &self.space, *index).is_some_and(|s| s.words == words);
-                let index = (0..lesson.sentences.len()).find(same);
+                let text = || words.iter().map(|&word| &self.space.vocabulary[word]);
+                let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(text()));
                 self.show(Sentence { index, words });
                 Ok(())
             }
@@ -339,7 +339,5 @@ impl Ready {
 /// One of the lesson's sentences.
 fn chosen(lesson: &Lesson, space: &StaticSpace, index: usize) -> Option<Sentence> {
     let words = lesson.sentences.get(index)?;
-    let rows = index_of(&space.vocabulary);
-    let words = words.iter().map(|word| rows.get(word.as_str()).copied()).collect::<Option<Vec<usize>>>()?;
-    Some(Sentence { index: Some(index), words })
+    Some(Sentence { index: Some(index), words: rows_of(words, &index_of(&space.vocabulary))? })
 }

@@ -12,6 +12,9 @@ use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::sgns::SkipGram;
 use crate::numerics::vectors::{add_scaled, centroid};
 
+/// What one [`SpaceTrainer::advance`] does.
+const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
+
 /// Static vectors in the making.
 pub struct SpaceTrainer {
     vocabulary: Vec<String>,
@@ -19,6 +22,8 @@ pub struct SpaceTrainer {
     pub corpus: Vec<Vec<usize>>,
     skip_gram: SkipGram<f32>,
     epochs: usize,
+    /// A few milliseconds of work.
+    sentences_at_once: usize,
 }
 
 impl SpaceTrainer {
@@ -32,8 +37,10 @@ impl SpaceTrainer {
             .collect();
         let config = lesson.static_embedding.clone();
         let epochs = config.epochs;
+        let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
+        let sentences_at_once = (MULTIPLICATIONS_AT_ONCE / config.multiplications(longest).max(1.0)).ceil() as usize;
         let skip_gram = SkipGram::new(config, vocabulary.len(), &corpus, lesson.seed);
-        Self { vocabulary, corpus, skip_gram, epochs }
+        Self { vocabulary, corpus, skip_gram, epochs, sentences_at_once }
     }
 
     pub fn progress(&self) -> Progress {
@@ -42,10 +49,7 @@ impl SpaceTrainer {
 
     /// A few milliseconds of work; true when it was the last.
     pub fn advance(&mut self) -> bool {
-        const MULTIPLICATIONS_AT_ONCE: f64 = 2e6;
-        let longest = self.corpus.iter().map(Vec::len).max().unwrap_or(1);
-        let sentences = MULTIPLICATIONS_AT_ONCE / self.skip_gram.multiplications(longest).max(1.0);
-        self.skip_gram.advance(&self.corpus, sentences.ceil() as usize);
+        self.skip_gram.advance(&self.corpus, self.sentences_at_once);
         self.skip_gram.is_done()
     }
 
@@ -99,6 +103,11 @@ fn centred(vectors: &Matrix<f32>) -> Matrix<f32> {
 /// Row of each word.
 pub fn index_of(vocabulary: &[String]) -> HashMap<&str, usize> {
     vocabulary.iter().enumerate().map(|(row, word)| (word.as_str(), row)).collect()
+}
+
+/// The rows of a sentence's words; `None` if one is unknown.
+pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usize>> {
+    words.iter().map(|word| index.get(word.as_str()).copied()).collect()
 }
 
 /// The attention model over a space: everything but its parameters.

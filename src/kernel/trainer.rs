@@ -4,7 +4,9 @@ use rand::RngExt;
 
 use crate::lesson::schema::{ModelConfig, Objective};
 use crate::numerics::adam::{Adam, AdamConfig};
-use crate::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
+use crate::numerics::model::{
+    AttentionModel, Batch, Workspace, forward_multiplications, model_backward, model_forward,
+};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
 
@@ -91,7 +93,8 @@ impl Trainer {
     pub fn steps_at_once(&self) -> usize {
         const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
         const STEPS_AT_ONCE_MAX: f64 = 8.0;
-        let step = self.model.multiplications(self.rows, self.longest);
+        let classes = self.model.candidates.words().len();
+        let step = forward_multiplications(&self.config.attention, classes, self.rows, self.longest);
         (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::numerics::attention::AttentionConfig;
-use crate::numerics::model::workspace_entries;
+use crate::numerics::model::{forward_multiplications, workspace_entries};
 use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
@@ -178,27 +178,18 @@ pub(super) fn check_budget<'s>(
             .expected(format!("at most {VOCABULARY_MAX}"));
         return;
     }
-    let longest = corpus.longest as f64;
+    let longest = corpus.longest;
     if let Some((skip_gram, node)) = skip_gram {
-        let pairs = corpus.corpus.sentences as f64 * longest * 2.0 * skip_gram.window as f64;
-        // A draw and an exponential cost as much as this many multiplications.
-        const TARGET_OVERHEAD: usize = 32;
-        let target = (1 + skip_gram.negatives) as f64 * (skip_gram.dim + TARGET_OVERHEAD) as f64;
-        let work = skip_gram.epochs as f64 * pairs * target;
+        let sentences = skip_gram.epochs as f64 * corpus.corpus.sentences as f64;
+        let work = sentences * skip_gram.multiplications(longest);
         check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
-    let attention = &model.attention;
-    let heads_width = (attention.heads * (attention.key_width + attention.value_width)) as f64;
-    let width = attention.width as f64;
-    // An exponential of the softmax costs as much as this many multiplications.
-    const WEIGHT_OVERHEAD: f64 = 8.0;
-    let softmax = attention.heads as f64 * longest * WEIGHT_OVERHEAD;
-    let per_token = 2.0 * width * heads_width + longest * heads_width + softmax + width * words as f64;
-    let work = model.steps as f64 * model.batch as f64 * longest * per_token;
-    check_memory(*node, model, words, corpus.longest, issues);
+    let step = forward_multiplications(&model.attention, words, model.batch * longest, longest);
+    let work = model.steps as f64 * step;
+    check_memory(*node, model, words, longest, issues);
     check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
 }
 

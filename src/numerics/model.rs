@@ -56,15 +56,6 @@ impl<S: Scalar> AttentionModel<S> {
         Self { config, embedding, candidates, readout, fixed_positions }
     }
 
-    /// Multiplications of a forward pass over `rows` tokens, roughly.
-    pub fn multiplications(&self, rows: usize, longest: usize) -> f64 {
-        let config = &self.config;
-        let heads_width = (config.heads * (config.key_width + config.value_width)) as f64;
-        let classes = self.candidates.words.len() as f64;
-        let width = config.width as f64;
-        rows as f64 * (2.0 * width * heads_width + longest as f64 * heads_width + width * classes)
-    }
-
     /// Zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
         let mut shapes = Vec::new();
@@ -293,6 +284,16 @@ pub fn workspace_entries(config: &AttentionConfig, classes: usize, rows: usize, 
     let per_row =
         5.0 * width + heads * (4.0 * keys + 4.0 * values) + 2.0 * heads * longest as f64 + 2.0 * classes as f64;
     rows as f64 * per_row + (longest * longest) as f64
+}
+
+/// Multiplications of a forward pass, roughly: what a lesson's sizes cost in time.
+pub fn forward_multiplications(config: &AttentionConfig, classes: usize, rows: usize, longest: usize) -> f64 {
+    /// An exponential of the softmax costs as much as this many multiplications.
+    const WEIGHT_OVERHEAD: f64 = 8.0;
+    let [heads, width, longest] = [config.heads, config.width, longest].map(|n| n as f64);
+    let heads_width = heads * (config.key_width + config.value_width) as f64;
+    let softmax = heads * longest * WEIGHT_OVERHEAD;
+    rows as f64 * (2.0 * width * heads_width + longest * heads_width + softmax + width * classes as f64)
 }
 
 /// The mean loss over the batch's targets, in nats; 0 if there are none.

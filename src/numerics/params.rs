@@ -153,12 +153,6 @@ impl<S: Scalar> Parameters<S> {
         MatRef::from_row_major_slice(&self.values[spec.range()], spec.rows, spec.cols)
     }
 
-    /// As [`Self::matrix`].
-    pub fn matrix_mut(&mut self, name: TensorName) -> MatMut<'_, S> {
-        let spec = *self.expect(name);
-        MatMut::from_row_major_slice_mut(&mut self.values[spec.range()], spec.rows, spec.cols)
-    }
-
     /// A weight tensor and its bias at once, which is empty if the model does not have it.
     ///
     /// # Panics

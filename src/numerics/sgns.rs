@@ -29,6 +29,16 @@ pub struct SkipGramConfig {
     pub learning_rate: f64,
 }
 
+impl SkipGramConfig {
+    /// Multiplications that a sentence of `tokens` words costs at most, roughly.
+    pub fn multiplications(&self, tokens: usize) -> f64 {
+        /// A draw and an exponential cost as much as this many multiplications.
+        const TARGET_OVERHEAD: usize = 32;
+        let pairs = tokens as f64 * 2.0 * self.window as f64;
+        pairs * (1 + self.negatives) as f64 * (self.dim + TARGET_OVERHEAD) as f64
+    }
+}
+
 /// The last learning rate as a share of the first.
 pub const LEARNING_RATE_FLOOR: f64 = 1e-4;
 /// Noise is drawn from counts to this power.
@@ -97,12 +107,6 @@ impl<S: Scalar> SkipGram<S> {
                 self.epochs_done += 1;
             }
         }
-    }
-
-    /// Multiplications that a sentence of `tokens` words costs, roughly.
-    pub fn multiplications(&self, tokens: usize) -> f64 {
-        let SkipGramConfig { dim, window, negatives, .. } = self.config;
-        3.0 * (tokens * window * (1 + negatives) * dim) as f64
     }
 
     pub fn epochs_done(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Commands: the only way to change a kernel.
 
-use crate::numerics::params::TensorName;
+use crate::numerics::params::TensorId;
 
 /// One change. Applied in one place, [`super::state::Kernel::apply`].
 #[derive(Clone, Debug, PartialEq)]
@@ -14,19 +14,19 @@ pub enum Command {
     ResetTraining,
     /// Set one entry of a tensor. Successive sets of one entry undo as one.
     SetWeight {
-        tensor: TensorName,
+        tensor: TensorId,
         row: usize,
         col: usize,
         value: f32,
     },
     /// One entry back to what training left there.
     ResetWeight {
-        tensor: TensorName,
+        tensor: TensorId,
         row: usize,
         col: usize,
     },
     /// A whole tensor back to what training left there.
-    ResetTensor(TensorName),
+    ResetTensor(TensorId),
     /// All tensors back to what training left there.
     ResetWeights,
     /// Take part of the heads out of the sum, or put one back.

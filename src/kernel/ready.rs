@@ -10,7 +10,7 @@ use super::snapshot::{HistorySnapshot, ModelSnapshot, Progress, StaticSpace, Tra
 use super::space::{SpaceTrainer, index_of, network, rows_of};
 use super::trainer::{Trainer, TrainingState};
 use crate::lesson::schema::Lesson;
-use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::params::{Parameters, TensorId};
 
 /// What undo may remember, in bytes ...
 pub const HISTORY_BYTES_MAX: usize = 64 << 20;
@@ -26,7 +26,7 @@ pub struct Ready {
     frame: SentenceFrame,
     history: History<Part>,
     /// The entry that the last command set, while nothing else happened.
-    last_set: Option<(TensorName, usize, usize)>,
+    last_set: Option<(TensorId, usize, usize)>,
     playing: bool,
     /// Step at which training stands still.
     goal: usize,
@@ -74,7 +74,7 @@ impl Ready {
         Ok(Self {
             frame: SentenceFrame::new(sentence, &space),
             model: ModelState { training, edited: None },
-            heads_enabled: vec![true; lesson.model.attention.heads].into(),
+            heads_enabled: vec![true; lesson.model.architecture.heads()].into(),
             embedding_progress: embedding.progress(),
             space: Arc::new(space),
             trainer,
@@ -189,7 +189,7 @@ impl Ready {
                 Ok(())
             }
             Command::SetSentence(text) => {
-                let words = read_sentence(&text, &self.space.vocabulary, lesson.model.attention.max_tokens)?;
+                let words = read_sentence(&text, &self.space.vocabulary, lesson.model.architecture.max_tokens)?;
                 let text = || words.iter().map(|&word| &self.space.vocabulary[word]);
                 let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(text()));
                 self.show(Sentence { index, words });
@@ -245,35 +245,35 @@ impl Ready {
         if head < heads { Ok(()) } else { Err(format!("there is no head {}: the model has {heads}", head + 1)) }
     }
 
-    fn index(&self, (tensor, row, col): (TensorName, usize, usize)) -> Result<usize, String> {
+    fn index(&self, (tensor, row, col): (TensorId, usize, usize)) -> Result<usize, String> {
         let index = self.model.live().index(tensor, row, col);
-        index.ok_or_else(|| format!("the model has no {}[{row}, {col}]", tensor.symbol()))
+        index.ok_or_else(|| format!("the model has no {tensor}[{row}, {col}]"))
     }
 
     /// `goes_on`: it is one more move of the same slider, and undoes together with the last.
-    fn set_weight(&mut self, entry: (TensorName, usize, usize), value: f32, goes_on: bool) -> Result<(), String> {
+    fn set_weight(&mut self, entry: (TensorId, usize, usize), value: f32, goes_on: bool) -> Result<(), String> {
         let index = self.index(entry)?;
         let (tensor, row, col) = entry;
         if !value.is_finite() {
-            return Err(format!("{}[{row}, {col}] cannot be {value}: a weight is a finite number", tensor.symbol()));
+            return Err(format!("{tensor}[{row}, {col}] cannot be {value}: a weight is a finite number"));
         }
         if self.model.live().flat()[index] == value {
             return Ok(());
         }
         if !goes_on {
-            self.remember_model(format!("{}[{row}, {col}]", tensor.symbol()));
+            self.remember_model(format!("{tensor}[{row}, {col}]"));
         }
         self.edit(|live| live.flat_mut()[index] = value);
         Ok(())
     }
 
-    fn reset_tensor(&mut self, tensor: TensorName) -> Result<(), String> {
+    fn reset_tensor(&mut self, tensor: TensorId) -> Result<(), String> {
         if self.model.live().spec(tensor).is_none() {
-            return Err(format!("the model has no {}", tensor.symbol()));
+            return Err(format!("the model has no {tensor}"));
         }
         let trained = self.model.trained().values_of(tensor).to_vec();
         if self.model.live().values_of(tensor) != trained {
-            self.remember_model(format!("reset of {}", tensor.symbol()));
+            self.remember_model(format!("reset of {tensor}"));
             self.edit(|live| live.values_of_mut(tensor).copy_from_slice(&trained));
         }
         Ok(())
@@ -316,13 +316,13 @@ impl Ready {
         let sentence = frame.run(space, network, model.live(), model.trained(), heads_enabled);
         let trained = Arc::new(model.trained().clone());
         ModelSnapshot {
-            config: network.config.clone(),
+            architecture: network.architecture.clone(),
             parameters: model.edited.clone().unwrap_or_else(|| trained.clone()),
             trained,
             training: TrainingSnapshot {
                 playing: self.playing,
                 progress: Progress { done: model.training.steps_done(), of: lesson.model.steps },
-                chance: (network.candidates.words().len() as f32).ln(),
+                chance: (network.classes.count() as f32).ln(),
                 losses: Arc::new(model.training.losses.clone()),
                 diverged: self.diverged,
             },

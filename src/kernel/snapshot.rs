@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::lesson::Lesson;
 use crate::numerics::Matrix;
-use crate::numerics::attention::{Activations, AttentionConfig};
 use crate::numerics::contributions::Contributions;
+use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::Parameters;
 use crate::numerics::projection::Projection;
 
@@ -57,7 +57,7 @@ pub struct StaticSpace {
 /// The attention model: parameters, training and the current sentence.
 #[derive(Clone, Debug)]
 pub struct ModelSnapshot {
-    pub config: AttentionConfig,
+    pub architecture: Architecture,
     /// In use now.
     pub parameters: Arc<Parameters<f32>>,
     /// As training left them: the ghost of every slider.
@@ -97,8 +97,8 @@ pub struct SentenceSnapshot {
     pub tokens: Vec<Token>,
     /// `X`, `Q`, `K`, `V`, scores, weights, mix, output.
     pub activations: Activations<f32>,
-    /// Per head and source token.
-    pub contributions: Contributions<f32>,
+    /// Of each block, per head and source token.
+    pub contributions: Vec<Contributions<f32>>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.

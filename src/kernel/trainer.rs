@@ -4,9 +4,9 @@ use rand::RngExt;
 
 use crate::lesson::schema::{ModelConfig, Objective};
 use crate::numerics::adam::{Adam, AdamConfig};
-use crate::numerics::model::{
-    AttentionModel, Batch, Workspace, forward_multiplications, model_backward, model_forward,
-};
+use crate::numerics::attention::Room;
+use crate::numerics::model::cost::forward_multiplications;
+use crate::numerics::model::{AttentionModel, Batch, Classes, Workspace, model_backward, model_forward};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
 
@@ -54,7 +54,7 @@ pub struct Diverged {
 impl Trainer {
     /// `corpus` holds word indices; sentences that the model cannot learn from are left out.
     pub fn new(model: AttentionModel<f32>, config: ModelConfig, corpus: &[Vec<usize>], seed: u64) -> Self {
-        let max_tokens = config.attention.max_tokens;
+        let max_tokens = config.architecture.max_tokens;
         let shortest = match config.objective {
             Objective::MaskedWord { .. } => 1,
             Objective::NextWord => 2,
@@ -62,14 +62,15 @@ impl Trainer {
         let masked = matches!(config.objective, Objective::MaskedWord { .. });
         let fits = |sentence: &&Vec<usize>| {
             (shortest..=max_tokens).contains(&sentence.len())
-                && (!masked || sentence.iter().any(|&word| model.candidates.class(word).is_some()))
+                && (!masked
+                    || sentence.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
         };
         let corpus: Vec<Vec<usize>> = corpus.iter().filter(fits).cloned().collect();
         let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
         let rows = config.batch * longest;
         Self {
             batch: Batch::with_capacity(config.batch, rows),
-            workspace: Workspace::new(&model, rows, longest),
+            workspace: Workspace::new(&model, Room { rows, longest }, Room::NONE),
             model,
             config,
             corpus,
@@ -93,8 +94,8 @@ impl Trainer {
     pub fn steps_at_once(&self) -> usize {
         const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
         const STEPS_AT_ONCE_MAX: f64 = 8.0;
-        let classes = self.model.candidates.words().len();
-        let step = forward_multiplications(&self.config.attention, classes, self.rows, self.longest);
+        let classes = self.model.classes.count();
+        let step = forward_multiplications(&self.config.architecture, classes, self.rows, self.longest);
         (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
     }
 
@@ -137,16 +138,17 @@ impl Trainer {
         if self.corpus.is_empty() {
             return;
         }
-        let max_tokens = self.config.attention.max_tokens;
+        let max_tokens = self.config.architecture.max_tokens;
+        let Classes::Words(candidates) = &self.model.classes else { return };
         for _ in 0..self.config.batch {
             let sentence = &self.corpus[state.batches.random_range(0..self.corpus.len())];
             // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
             let first = state.batches.random_range(0..=max_tokens - sentence.len());
             match self.config.objective {
                 Objective::MaskedWord { rate, .. } => {
-                    self.batch.push_masked(sentence, first, &self.model.candidates, rate, &mut state.masking);
+                    self.batch.push_masked(sentence, first, candidates, rate, &mut state.masking);
                 }
-                Objective::NextWord => self.batch.push_next(sentence, first, &self.model.candidates),
+                Objective::NextWord => self.batch.push_next(sentence, first, candidates),
             }
         }
     }

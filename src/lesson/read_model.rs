@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::numerics::attention::AttentionConfig;
-use crate::numerics::model::{forward_multiplications, workspace_entries};
+use crate::numerics::attention::{AttentionConfig, Mask};
+use crate::numerics::block::{Attends, BlockConfig, Norm};
+use crate::numerics::model::cost::{forward_multiplications, workspace_entries};
+use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
@@ -103,15 +105,32 @@ pub(super) fn read_attention<'s>(
             heads,
             key_width: key_width?.unwrap_or(dim / heads),
             value_width: value_width?.unwrap_or(dim / heads),
+            projected: true,
+            output: true,
             bias: bias?,
             scale: scale?,
-            causal: causal?,
+            temperature: 1.0,
+            mask: if causal? { Mask::Causal } else { Mask::None },
+        };
+        let block = BlockConfig {
+            attention,
+            attends: Attends::OwnSentence,
             residual: residual?,
-            positions: positions?,
+            norm: Norm::None,
+            feed_forward: None,
+        };
+        let architecture = Architecture {
+            width: dim,
             max_tokens: max_tokens?,
+            positions: positions?,
+            train_embedding: false,
+            source_blocks: Vec::new(),
+            blocks: vec![block],
+            pooling: Pooling::Every,
+            readout: Readout::Tied,
         };
         Some(ModelConfig {
-            attention,
+            architecture,
             objective: objective?,
             steps: steps?,
             batch: batch?,
@@ -187,7 +206,7 @@ pub(super) fn check_budget<'s>(
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
-    let step = forward_multiplications(&model.attention, words, model.batch * longest, longest);
+    let step = forward_multiplications(&model.architecture, words, model.batch * longest, longest);
     let work = model.steps as f64 * step;
     check_memory(*node, model, words, longest, issues);
     check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
@@ -197,7 +216,7 @@ pub(super) fn check_budget<'s>(
 const NUMBER_BYTES: f64 = 4.0;
 
 fn check_memory<'s>(node: Node<'s>, model: &ModelConfig, words: usize, longest: usize, issues: &mut Issues<'s>) {
-    let bytes = NUMBER_BYTES * workspace_entries(&model.attention, words, model.batch * longest, longest);
+    let bytes = NUMBER_BYTES * workspace_entries(&model.architecture, words, model.batch * longest, longest);
     if bytes > TRAINING_BYTES_MAX {
         let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(|bytes| bytes / f64::from(1 << 20));
         issues.at(node, format!("{}: a training step needs {needed:.0} MiB of memory", node.label)).expected(format!(

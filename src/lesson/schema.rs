@@ -1,7 +1,7 @@
 //! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
-use crate::numerics::attention::AttentionConfig;
+use crate::numerics::model::Architecture;
 use crate::numerics::sgns::SkipGramConfig;
 
 /// One lesson, complete and checked.
@@ -72,7 +72,7 @@ pub struct Join {
 /// The attention model and how it is trained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
-    pub attention: AttentionConfig,
+    pub architecture: Architecture,
     pub objective: Objective,
     /// Optimiser steps.
     pub steps: usize,

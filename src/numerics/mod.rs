@@ -15,16 +15,21 @@
 
 pub mod adam;
 pub mod attention;
+pub mod block;
 pub mod contributions;
 pub mod cross_entropy;
+pub mod exp;
+pub mod feed_forward;
 pub mod linear;
 pub mod matrix;
 pub mod model;
+pub mod norm;
 pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
 pub mod sgns;
+pub mod simd;
 pub mod softmax;
 pub mod vectors;
 
@@ -42,45 +47,61 @@ pub trait Scalar:
 
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
+    /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
     fn exp(self) -> Self;
+    /// `self · a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
     fn ln(self) -> Self;
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;
 
     /// The larger of the two; NaN if either is.
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         if other > self || other.is_nan() { other } else { self }
     }
 
+    #[inline(always)]
     fn abs(self) -> Self {
         if self < Self::zero() { -self } else { self }
     }
 }
 
 macro_rules! scalar {
-    ($float:ty) => {
+    ($float:ty, $exp:path) => {
         impl Scalar for $float {
             const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
 
+            #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $float
             }
+            #[inline(always)]
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }
+            #[inline(always)]
             fn exp(self) -> Self {
-                <$float>::exp(self)
+                $exp(self)
             }
+            #[inline(always)]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                <$float>::mul_add(self, a, b)
+            }
+            #[inline(always)]
             fn ln(self) -> Self {
                 <$float>::ln(self)
             }
+            #[inline(always)]
             fn sqrt(self) -> Self {
                 <$float>::sqrt(self)
             }
+            #[inline(always)]
             fn is_finite(self) -> bool {
                 <$float>::is_finite(self)
             }
+            #[inline(always)]
             fn is_nan(self) -> bool {
                 <$float>::is_nan(self)
             }
@@ -88,5 +109,5 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32);
-scalar!(f64);
+scalar!(f32, exp::exp_f32);
+scalar!(f64, f64::exp);

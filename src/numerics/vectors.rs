@@ -1,12 +1,8 @@
 //! Vectors as slices: dot product, length, cosine, centroids.
 
-use super::{Matrix, Scalar};
+pub use super::simd::{add_scaled, dot};
 
-/// `a · b`
-pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
-    debug_assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
-    a.iter().zip(b).map(|(&a, &b)| a * b).sum()
-}
+use super::{Matrix, Scalar};
 
 /// `‖a‖`
 pub fn norm<S: Scalar>(a: &[S]) -> S {
@@ -37,14 +33,6 @@ pub fn centroid<S: Scalar>(vectors: &Matrix<S>, rows: &[usize]) -> Vec<S> {
         add_scaled(&mut mean, share, vectors.row(row));
     }
     mean
-}
-
-/// `to += scale · x`
-pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
-    debug_assert_eq!(to.len(), x.len(), "add_scaled: {} and {} entries", to.len(), x.len());
-    for (to, &x) in to.iter_mut().zip(x) {
-        *to += scale * x;
-    }
 }
 
 /// Rows nearest to `to` by cosine, best first, without the row `except`.

@@ -1,0 +1,311 @@
+//! Multi-head attention (Vaswani et al. 2017, *Attention Is All You Need*, arXiv 1706.03762).
+//!
+//! For each head `h`, with its own columns of `W_Q`, `W_K`, `W_V` and rows of `W_O`:
+//!
+//! ```text
+//! Q = X W_Q + b_Q          K = Z W_K + b_K          V = Z W_V + b_V
+//! S_h = s · Q_h K_hᵀ       s = 1/(√d_k τ), without the root if not scaled; −∞ where masked
+//! A_h = softmax(S_h)       by rows: a row is a query, a column a key
+//! M_h = A_h V_h            the mix
+//! ```
+//!
+//! In self-attention the keys and values come from the queries' own sentence, `Z = X`; in
+//! cross-attention from another. The heads are folded without a copy: head `h` is a block of
+//! columns of `Q`, `K`, `V` and `M`, and unfolded they stand beside one another, `[M_1 … M_H]`.
+//! What becomes of the mix, `W_O` and the rest of the block, is in [`super::block`].
+
+pub mod config;
+pub mod head;
+pub mod mask;
+pub mod rows;
+mod tile;
+
+pub use config::AttentionConfig;
+pub use head::HeadMode;
+pub use mask::{Mask, MaskTable};
+pub use rows::{Rows, Tokens};
+
+use std::ops::Range;
+
+use self::head::{Head, HeadGradients, Tiles, scores_scratch, weights_stride};
+use self::tile::{Part, PartMut};
+use super::linear::{linear_backward, linear_forward};
+use super::params::{Parameters, TensorId, TensorName};
+use super::simd::{LANES, add, vectorized};
+use super::{Matrix, Scalar};
+
+/// What the forward leaves for the backward and for the viewer. Made once for the largest batch.
+#[derive(Clone, Debug)]
+pub struct AttentionCache<S> {
+    /// `Q` (N, H·d_k)
+    pub query: Matrix<S>,
+    /// `K` (N_k, H·d_k)
+    pub key: Matrix<S>,
+    /// `V` (N_k, H·d_v)
+    pub value: Matrix<S>,
+    /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
+    /// where nobody will look at it.
+    scores: Vec<S>,
+    /// `A_h`, laid out as `scores`.
+    weights: Vec<S>,
+    /// `[M_1 … M_H]` (N, H·d_v)
+    pub mix: Matrix<S>,
+    tiles: Tiles<S>,
+}
+
+/// The largest batch: tokens in all, and of the longest sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    pub rows: usize,
+    pub longest: usize,
+}
+
+impl Room {
+    pub const NONE: Self = Self { rows: 0, longest: 0 };
+
+    /// Room for one sentence.
+    pub fn one(tokens: usize) -> Self {
+        Self { rows: tokens, longest: tokens }
+    }
+}
+
+impl<S: Scalar> AttentionCache<S> {
+    /// Room for training, which does not look at the scores.
+    pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+        let longest = queries.longest.max(keys.longest);
+        Self {
+            query: with_lane_beyond(queries.rows, config.keys_width()),
+            key: with_lane_beyond(keys.rows, config.keys_width()),
+            value: with_lane_beyond(keys.rows, config.values_width()),
+            scores: Vec::new(),
+            weights: vec![S::zero(); config.heads * queries.rows * weights_stride(keys.longest)],
+            mix: Matrix::zeros(queries.rows, config.values_width()),
+            tiles: Tiles::new(config.key_width.max(config.value_width), longest),
+        }
+    }
+
+    /// Room for a viewer, who wants the scores too.
+    pub fn with_scores(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+        let cache = Self::new(config, queries, keys);
+        Self { scores: cache.weights.clone(), ..cache }
+    }
+
+    /// `S_h` and `A_h` of the one sentence that went through, (T_q, T_k) each.
+    ///
+    /// # Panics
+    /// If the cache has no room for scores.
+    pub fn scores_and_weights(&self, head: usize, queries: usize, keys: usize) -> (Matrix<S>, Matrix<S>) {
+        let stride = weights_stride(keys);
+        let block = |entries: &[S]| {
+            let mut block = Vec::with_capacity(queries * keys);
+            let rows = entries[head * queries * stride..][..queries * stride].chunks_exact(stride);
+            rows.for_each(|row| block.extend_from_slice(&row[..keys]));
+            Matrix::from_row_major(queries, keys, block)
+        };
+        (block(&self.scores), block(&self.weights))
+    }
+}
+
+/// Room for so many rows; products may read a lane beyond the last.
+pub(super) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize) -> Matrix<S> {
+    Matrix::zeros(rows + LANES.div_ceil(cols), cols)
+}
+
+/// Where one head of one sentence lies.
+struct Place {
+    head: usize,
+    queries: Range<usize>,
+    keys: Range<usize>,
+    /// Its block of the scores and the weights.
+    block: Range<usize>,
+}
+
+/// Sentence by sentence, head by head.
+#[inline(always)]
+fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(Place)) {
+    let mut start = 0;
+    for (queries, keys) in queries.sentences().zip(keys.sentences()) {
+        let entries = queries.len() * weights_stride(keys.len());
+        for head in 0..heads {
+            let block = start..start + entries;
+            start = block.end;
+            work(Place { head, queries: queries.clone(), keys: keys.clone(), block });
+        }
+    }
+}
+
+/// Some rows and columns of a matrix: a fold of the heads.
+#[inline(always)]
+fn part<'a, S: Scalar>(x: &'a Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> Part<'a, S> {
+    let entries = &x.flat()[rows.start * x.cols() + cols.start..];
+    Part { entries, stride: x.cols(), rows: rows.len(), cols: cols.len() }
+}
+
+#[inline(always)]
+fn part_mut<'a, S: Scalar>(x: &'a mut Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> PartMut<'a, S> {
+    let stride = x.cols();
+    let entries = &mut x.flat_mut()[rows.start * stride + cols.start..];
+    PartMut { entries, stride, rows: rows.len(), cols: cols.len() }
+}
+
+#[inline(always)]
+fn head_of<'a, S: Scalar>(
+    config: &'a AttentionConfig,
+    place: &Place,
+    [query, key, value]: [&'a Matrix<S>; 3],
+) -> Head<'a, S> {
+    let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
+    Head {
+        query: part(query, &place.queries, &key_columns),
+        key: part(key, &place.keys, &key_columns),
+        value: part(value, &place.keys, &value_columns),
+        scale: S::from_f64(config.score_scale()),
+        mask: &config.mask,
+    }
+}
+
+/// The heads' mixes, `[M_1 … M_H]`, left in the cache; the module's equations.
+///
+/// # Shapes
+/// `queries` (N, D), `keys` (N_k, D), as many sentences in both; `modes` one for each head, or none
+/// where every head is live.
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn attention_forward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    queries: Tokens<'_, S>,
+    keys: Tokens<'_, S>,
+    modes: &[HeadMode<S>],
+    cache: &mut AttentionCache<S>,
+) {
+    use TensorName::*;
+    let counts = (queries.rows.count(), keys.rows.count());
+    assert_eq!(counts.0, counts.1, "attention: {} sentences of queries, {} of keys", counts.0, counts.1);
+    assert!(
+        modes.is_empty() || modes.len() == config.heads,
+        "attention: {} modes, {} heads",
+        modes.len(),
+        config.heads
+    );
+    let AttentionCache { query, key, value, scores, weights, mix, tiles } = cache;
+    for (x, to, weight, bias) in [
+        (queries, &mut *query, QueryWeights, QueryBias),
+        (keys, &mut *key, KeyWeights, KeyBias),
+        (keys, &mut *value, ValueWeights, ValueBias),
+    ] {
+        let to = to.top_flat_mut(x.rows.total());
+        if config.projected {
+            let weight = parameters.matrix(weight.of_block(block));
+            linear_forward(x.view(config.width), weight, parameters.values_of(bias.of_block(block)), to);
+        } else {
+            to.copy_from_slice(x.vectors);
+        }
+    }
+    vectorized!(for_each_head(
+        config.heads,
+        queries.rows,
+        keys.rows,
+        #[inline(always)]
+        |place| {
+            let head = head_of(config, &place, [query, key, value]);
+            let mix = part_mut(mix, &place.queries, &config.value_columns(place.head));
+            let mode = modes.get(place.head).unwrap_or(&HeadMode::Live);
+            let scores = scores.get_mut(place.block.clone());
+            head.forward(mode, scores, &mut weights[place.block], mix, tiles);
+        }
+    ));
+}
+
+/// Gradients that live only during the backward. Made once for the largest batch.
+#[derive(Clone, Debug)]
+pub struct AttentionScratch<S> {
+    d_query: Matrix<S>,
+    d_key: Matrix<S>,
+    d_value: Matrix<S>,
+    /// Of a panel.
+    d_scores: Vec<S>,
+}
+
+impl<S: Scalar> AttentionScratch<S> {
+    pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+        Self {
+            d_query: Matrix::zeros(queries.rows, config.keys_width()),
+            d_key: Matrix::zeros(keys.rows, config.keys_width()),
+            d_value: Matrix::zeros(keys.rows, config.values_width()),
+            d_scores: vec![S::zero(); scores_scratch(queries.longest, keys.longest)],
+        }
+    }
+}
+
+/// Gradients of [`attention_forward`] with all heads live: those of the parameters and of the
+/// inputs are added to what is there. `d_keys` is `None` in self-attention, where the keys'
+/// gradient belongs to the queries' vectors.
+///
+/// # Shapes
+/// `d_mix` (N, H·d_v), `d_queries` (N, D), `d_keys` (N_k, D)
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
+pub fn attention_backward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    queries: Tokens<'_, S>,
+    keys: Tokens<'_, S>,
+    cache: &mut AttentionCache<S>,
+    d_mix: &Matrix<S>,
+    scratch: &mut AttentionScratch<S>,
+    gradient: &mut Parameters<S>,
+    d_queries: &mut [S],
+    d_keys: Option<&mut [S]>,
+) {
+    use TensorName::*;
+    let AttentionScratch { d_query, d_key, d_value, d_scores } = scratch;
+    let AttentionCache { query, key, value, weights, tiles, .. } = cache;
+    vectorized!(for_each_head(
+        config.heads,
+        queries.rows,
+        keys.rows,
+        #[inline(always)]
+        |place| {
+            let head = head_of(config, &place, [query, key, value]);
+            let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
+            let d_mix = part(d_mix, &place.queries, &value_columns);
+            let to = HeadGradients {
+                query: part_mut(d_query, &place.queries, &key_columns),
+                key: part_mut(d_key, &place.keys, &key_columns),
+                value: part_mut(d_value, &place.keys, &value_columns),
+            };
+            head.backward(&weights[place.block], d_mix, d_scores, tiles, to);
+        }
+    ));
+
+    let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, weights: TensorName, bias: TensorName, d_x: &mut [S]| {
+        let ids = [weights.of_block(block), bias.of_block(block)];
+        projection_backward(config, parameters, ids, x, d, gradient, d_x);
+    };
+    back(queries, d_query, QueryWeights, QueryBias, d_queries);
+    let d_keys = d_keys.unwrap_or(d_queries);
+    back(keys, d_key, KeyWeights, KeyBias, d_keys);
+    back(keys, d_value, ValueWeights, ValueBias, d_keys);
+}
+
+/// `Q = X W_Q + b_Q`, and `K` and `V` alike.
+fn projection_backward<S: Scalar>(
+    config: &AttentionConfig,
+    parameters: &Parameters<S>,
+    [weights, bias]: [TensorId; 2],
+    x: Tokens<'_, S>,
+    d: &Matrix<S>,
+    gradient: &mut Parameters<S>,
+    d_x: &mut [S],
+) {
+    let d = d.top_flat(x.rows.total());
+    if config.projected {
+        let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
+        linear_backward(x.view(config.width), parameters.matrix(weights), d, Some(d_x), d_w, d_b);
+    } else {
+        vectorized!(add(d_x, d),);
+    }
+}

@@ -13,19 +13,20 @@
 //! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
 //! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
 
-pub mod adam;
 pub mod attention;
 pub mod contributions;
 pub mod cross_entropy;
 pub mod linear;
 pub mod matrix;
 pub mod model;
+pub mod optimiser;
 pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
 pub mod sgns;
 pub mod softmax;
+pub mod tensor_norms;
 pub mod vectors;
 
 pub use matrix::Matrix;

@@ -263,6 +263,7 @@ fn what_cannot_be_done_is_said() {
     let cases = [
         (set(99, 0, 1.0), "the model has no W_Q[99, 0]"),
         (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN: a weight is a finite number"),
+        (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf: a weight is a finite number"),
         (Command::SelectSentence(9), "there is no sentence 10: the lesson has 2"),
         (Command::SoloHead(Some(2)), "there is no head 3: the model has 2"),
         (Command::SetSentence("  ".to_owned()), "the sentence has no words"),

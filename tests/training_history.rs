@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use attune::kernel::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use attune::kernel::command::Reference;
+use attune::kernel::line::CHANGED_ENTRIES_MAX;
 use attune::kernel::snapshot::{LookSnapshot, ModelSnapshot};
 use attune::kernel::stop::{Overflow, Stopped};
 use attune::kernel::{Command, Kernel};
@@ -270,6 +271,27 @@ fn playing_goes_on_from_the_latest_step() {
     kernel.apply(Command::Scrub(3));
     let training = model(&kernel).training;
     assert!(!training.playing && training.progress.done > 100 && training.step_shown() == 3);
+    let said = TrainingModel::of(&kernel.snapshot());
+    let done = kernel.steps_done();
+    assert_eq!((said.shown, said.status), (Some(3), format!("a look back at step 3; training is at {done}")));
+}
+
+#[test]
+fn changes_on_the_way_are_bounded_too() {
+    let mut kernel = run(&long(), &[]);
+    kernel.apply(Command::Play);
+    (0..CHANGED_ENTRIES_MAX).for_each(|i| kernel.apply(set(1.0 + (i % 2) as f32)));
+    assert_eq!(notice(&kernel), None);
+    let before = (shown(&kernel), model(&kernel).history);
+    let refused = [set(5.0), Command::SetLearningRate(0.5)];
+    for command in refused {
+        kernel.apply(command);
+        assert!(notice(&kernel).expect("a notice").contains("at most 65536 changes"));
+        assert!((shown(&kernel), model(&kernel).history) == before && model(&kernel).training.playing);
+    }
+    apply(&mut kernel, Command::ResetTraining);
+    apply(&mut kernel, Command::SetLearningRate(0.5));
+    assert_eq!(notice(&kernel), None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 /// What the checkpoints of a training may cost, in bytes ...
 pub const CHECKPOINT_BYTES_MAX: usize = 32 << 20;
 /// ... and how many there may be, for models that are tiny.
-pub const CHECKPOINTS_MAX: usize = 256;
+pub const CHECKPOINTS_MAX: usize = 128;
 
 /// Values at steps, in the order of the steps. `T` is the state of a training.
 #[derive(Clone, Debug)]

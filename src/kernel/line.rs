@@ -64,6 +64,8 @@ pub struct Line {
     checkpoints: Checkpoints<TrainingState>,
     /// In the order of their steps.
     interventions: Arc<Vec<Intervention>>,
+    /// Of all interventions together.
+    changed_entries: usize,
     /// The rules that have stopped this line, with the step: each does so once.
     fired: Vec<(StopRule, usize)>,
     /// Why it came to stand, where that is no matter of asking.
@@ -77,7 +79,15 @@ impl Line {
         let mut checkpoints = Checkpoints::new(latest.bytes());
         checkpoints.offer(0, &latest);
         let log = TrainingLog::new(latest.parameters.tensors().count());
-        Self { latest, log, checkpoints, interventions: Arc::default(), fired: Vec::new(), stopped: None }
+        Self {
+            latest,
+            log,
+            checkpoints,
+            interventions: Arc::default(),
+            changed_entries: 0,
+            fired: Vec::new(),
+            stopped: None,
+        }
     }
 
     pub fn latest(&self) -> &Arc<TrainingState> {
@@ -106,7 +116,7 @@ impl Line {
             }
             Err(diverged) => {
                 if matches!(diverged.overflow, Overflow::Parameter(_)) {
-                    let mut last_good = self.run_again_to(self.log.len(), trainer);
+                    let mut last_good = self.begin_at_checkpoint(self.log.len(), trainer);
                     self.bring(&mut last_good, trainer, usize::MAX);
                     self.latest = last_good.state;
                 }
@@ -150,10 +160,10 @@ impl Line {
 
     fn intervene(&mut self, change: Change) -> Result<(), String> {
         let step = self.steps_done();
-        let entries = self.interventions.iter().map(|done| done.change.entries()).sum::<usize>() + change.entries();
+        let entries = self.changed_entries + change.entries();
         if entries > CHANGED_ENTRIES_MAX {
             return Err(format!(
-                "this training cannot remember more than {CHANGED_ENTRIES_MAX} changes made on its way; reset it"
+                "a training remembers at most {CHANGED_ENTRIES_MAX} changes made on its way; reset it to make more"
             ));
         }
         let interventions = Arc::make_mut(&mut self.interventions);
@@ -162,6 +172,7 @@ impl Line {
         if is_rate(&change) && interventions.last().is_some_and(|last| last.step == step && is_rate(&last.change)) {
             interventions.pop();
         }
+        self.changed_entries = entries;
         interventions.push(Intervention { step, change });
         Ok(())
     }
@@ -171,7 +182,7 @@ impl Line {
         if step >= self.steps_done() {
             return Lookback { state: self.latest.clone(), target: self.steps_done() };
         }
-        let begun = self.run_again_to(step, trainer);
+        let begun = self.begin_at_checkpoint(step, trainer);
         let is_nearer = |near: &&Lookback| (begun.state.steps_done()..=step).contains(&near.state.steps_done());
         match near.filter(is_nearer) {
             Some(near) => Lookback { state: near.state.clone(), target: step },
@@ -179,7 +190,7 @@ impl Line {
         }
     }
 
-    fn run_again_to(&self, target: usize, trainer: &Trainer) -> Lookback {
+    fn begin_at_checkpoint(&self, target: usize, trainer: &Trainer) -> Lookback {
         // Those of an undone line may be gone; its start is always at hand.
         let mut state = self.checkpoints.before(target).unwrap_or_else(|| Arc::new(trainer.start()));
         self.intervene_again(&mut state);
@@ -210,12 +221,13 @@ impl Line {
     /// A line of its own that shares this one's beginning, up to the state looked at.
     pub fn branch(&self, state: &Arc<TrainingState>) -> Line {
         let step = state.steps_done();
-        let before = self.interventions.iter().filter(|done| done.step <= step);
+        let before: Vec<_> = self.interventions.iter().filter(|done| done.step <= step).cloned().collect();
         Line {
             latest: state.clone(),
             log: self.log.truncated(step),
             checkpoints: self.checkpoints.up_to(step),
-            interventions: Arc::new(before.cloned().collect()),
+            changed_entries: before.iter().map(|done| done.change.entries()).sum(),
+            interventions: Arc::new(before),
             fired: self.fired.iter().copied().filter(|(_, at)| *at <= step).collect(),
             stopped: None,
         }

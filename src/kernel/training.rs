@@ -119,7 +119,9 @@ impl Training {
     /// In words for the learner; nothing has changed then.
     pub fn play_to(&mut self, goal: usize) -> Result<(), String> {
         if self.steps_done() >= goal {
-            return Err(format!("training is at its last step, {goal}; reset it to train again"));
+            return Err(format!(
+                "training is at its last step, {goal}; reset it, or branch from an earlier one, to train again"
+            ));
         }
         self.model.commit_edits()?;
         self.model.look_no_more();

@@ -1,4 +1,5 @@
-//! The loss and the gradient's length of every step: grows by a row a step, and clones cheaply.
+//! The loss and the gradient's length of every step: grows by a row a step, up to the lesson's last,
+//! and clones cheaply.
 
 use std::sync::Arc;
 

@@ -110,7 +110,7 @@ impl Config {
                 Objective::MaskedWord { .. } => "masked word",
                 Objective::NextWord => "next word",
             },
-            steps_trained: model.training.progress.done,
+            steps_trained: model.training.step_shown(),
         }
     }
 }

@@ -168,9 +168,8 @@ impl<'a> Measure<'a> {
     }
 
     fn final_loss(&self) -> f64 {
-        let losses = &self.model.training.losses;
-        let last = &losses[losses.len() - losses.len().div_ceil(10)..];
-        last.iter().copied().map(f64::from).sum::<f64>() / last.len() as f64
+        let log = &self.model.training.log;
+        log.mean_loss(log.len() - log.len().div_ceil(10), log.len())
     }
 
     fn contribution_error(&self) -> f64 {

@@ -11,6 +11,7 @@ pub mod load;
 mod read_cells;
 mod read_language;
 mod read_model;
+mod read_training;
 
 mod brackets;
 mod check;

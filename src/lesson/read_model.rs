@@ -6,6 +6,7 @@ use crate::numerics::attention::{AttentionConfig, Mask};
 use crate::numerics::block::{Attends, BlockConfig, Norm};
 use crate::numerics::model::cost::{forward_multiplications, workspace_entries};
 use crate::numerics::model::{Architecture, Pooling, Readout};
+use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 use crate::numerics::sgns::SkipGramConfig;
 
@@ -17,15 +18,10 @@ use super::limits::{
     TRAINING_WORK_MAX, VOCABULARY_MAX, WINDOW_MAX,
 };
 use super::read_language::{Lists, ReadCorpus};
+use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
 use super::record::Record;
 use super::schema::{ModelConfig, Objective};
 use super::source::Node;
-
-const LEARNING_RATE: &str = "a number above 0 and at most 1";
-
-fn is_learning_rate(x: f64) -> bool {
-    x > 0.0 && x <= 1.0
-}
 
 pub(super) fn read_skip_gram<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(SkipGramConfig, Node<'s>)> {
     let mut record = Record::open(node, &["SkipGram"], issues)?;
@@ -78,6 +74,8 @@ pub(super) fn read_attention<'s>(
 
     let decay = number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
     let weight_decay = record.take_or("weight_decay", 0.0, decay, issues);
+    let optimiser = record.take_or("optimiser", Method::ADAM, read_optimiser, issues);
+    let stop = record.take_or("stop", Vec::new(), read_stop, issues);
 
     if next_word && causal == Some(false) {
         issues
@@ -136,6 +134,8 @@ pub(super) fn read_attention<'s>(
             batch: batch?,
             learning_rate: learning_rate?,
             weight_decay: weight_decay?,
+            optimiser: optimiser?,
+            stop: stop?,
         })
     };
     Some(ReadModel { config: config(), max_tokens, node })

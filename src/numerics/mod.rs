@@ -13,7 +13,6 @@
 //! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
 //! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
 
-pub mod adam;
 pub mod attention;
 pub mod block;
 pub mod contributions;
@@ -24,6 +23,7 @@ pub mod linear;
 pub mod matrix;
 pub mod model;
 pub mod norm;
+pub mod optimiser;
 pub mod params;
 pub mod positions;
 pub mod projection;
@@ -31,6 +31,7 @@ pub mod rng;
 pub mod sgns;
 pub mod simd;
 pub mod softmax;
+pub mod tensor_norms;
 pub mod vectors;
 
 pub use matrix::Matrix;

@@ -40,12 +40,10 @@ impl<S: Scalar> PartMut<'_, S> {
 
     fn rows_mut(&mut self, from: usize, count: usize) -> MatMut<'_, S> {
         let Self { stride, cols, .. } = *self;
-        MatMut::from_row_major_slice_with_stride_mut(
-            reach_mut(&mut self.entries[from * stride..], count, cols, stride),
-            count,
-            cols,
-            stride,
-        )
+        let reach = reach_mut(&mut self.entries[from * stride..], count, cols, stride);
+        // By its transpose: in faer 0.24.4 `from_row_major_slice_with_stride_mut` takes the stride for
+        // that of the columns, and so reads and writes beyond the slice.
+        MatMut::from_column_major_slice_with_stride_mut(reach, cols, count, stride).transpose_mut()
     }
 }
 

@@ -47,6 +47,14 @@ pub fn with(parameters: &Parameters<f64>, entries: &[f64]) -> Parameters<f64> {
     parameters
 }
 
+/// The largest difference between entries; infinite if one is NaN.
+#[track_caller]
+pub fn largest_difference<S: Scalar>(found: &[S], expected: &[S]) -> f64 {
+    assert_eq!(found.len(), expected.len(), "as many entries");
+    let differences = found.iter().zip(expected).map(|(a, b)| (a.to_f64() - b.to_f64()).abs());
+    differences.map(|d| if d.is_nan() { f64::INFINITY } else { d }).fold(0.0, f64::max)
+}
+
 pub fn rows(lengths: &[usize]) -> Rows {
     let mut rows = Rows::with_capacity(lengths.len());
     lengths.iter().for_each(|&tokens| rows.push(tokens));

@@ -1,6 +1,7 @@
 //! The equations once more, as they stand in the papers: in f64, entry by entry, one sentence at a
 //! time, without a thought for speed. Nothing of the engine is used but its types.
 
+use attune::numerics::Matrix;
 use attune::numerics::attention::Mask;
 use attune::numerics::block::{Attends, BlockConfig, Norm};
 use attune::numerics::model::{Architecture, AttentionModel, Batch, Classes, Pooling, Readout, Sequences};
@@ -8,6 +9,10 @@ use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
 
 pub type Rows = Vec<Vec<f64>>;
+
+pub fn rows(m: &Matrix<f64>) -> Rows {
+    m.flat().chunks(m.cols()).map(<[f64]>::to_vec).collect()
+}
 
 pub struct Attended {
     /// By head.
@@ -45,7 +50,7 @@ pub fn softmax(scores: &[f64]) -> Vec<f64> {
     powers.iter().map(|p| p / sum).collect()
 }
 
-fn sees(mask: &Mask, query: usize, key: usize) -> bool {
+pub fn sees(mask: &Mask, query: usize, key: usize) -> bool {
     match mask {
         Mask::None => true,
         Mask::Causal => key <= query,

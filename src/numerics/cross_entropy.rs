@@ -14,7 +14,7 @@ pub fn cross_entropy_forward<S: Scalar>(logits: &mut [S], target: usize) -> S {
     assert!(target < logits.len(), "cross entropy: target {target} of {} classes", logits.len());
     let score = logits[target];
     let (max, sum) = softmax_with_shift(logits);
-    max + sum.ln() - score
+    (max - score) + sum.ln()
 }
 
 /// `d_z = scale · (softmax(z) − onehot(target))`, in place: `probabilities` becomes `d_z`.

@@ -221,11 +221,8 @@ fn loss_forward<S: Scalar>(
         }
         Readout::Linear => linear_forward(pooled.top(count), parameters.matrix(TensorName::LogitWeights), bias, to),
     }
-    let classes = model.classes.count();
-    let mut sum = S::zero();
-    vectorized!(for (logits, &(_, class)) in to.chunks_exact_mut(classes).zip(&batch.targets) {
-        sum += cross_entropy_forward(logits, class);
-    });
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    let sum = cross_entropy_forward(to, model.classes.count(), targets);
     sum / S::from_f64(count.max(1) as f64)
 }
 
@@ -326,11 +323,8 @@ fn loss_backward<S: Scalar>(
     let (count, classes) = (batch.targets.len(), model.classes.count());
     let scale = S::one() / S::from_f64(count.max(1) as f64);
     let d_logits = logits.top_flat_mut(count);
-    vectorized!({
-        for (row, &(_, class)) in d_logits.chunks_exact_mut(classes).zip(&batch.targets) {
-            cross_entropy_backward(row, class, scale);
-        }
-    },);
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    cross_entropy_backward(d_logits, classes, targets, scale);
 
     let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
     let pooled = pooled.top(count);

@@ -219,7 +219,7 @@ fn inputs<'a, S: Scalar>(
     input_norm: &'a Option<(NormCache<S>, Matrix<S>)>,
 ) -> (Tokens<'a, S>, Tokens<'a, S>) {
     let queries = match input_norm {
-        Some((_, normed)) => Tokens { vectors: normed.top_flat(x.rows.total()), rows: x.rows },
+        Some((_, normed)) => Tokens::new(normed.top_flat(x.rows.total()), x.rows),
         None => x,
     };
     let keys = match config.attends {

@@ -16,6 +16,7 @@
 
 pub mod config;
 pub mod head;
+pub mod look_up;
 pub mod mask;
 pub mod rows;
 mod short;
@@ -29,6 +30,7 @@ pub use rows::{Rows, Tokens};
 use std::ops::Range;
 
 use self::head::{Head, HeadGradients, panel_entries, weights_stride};
+use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
 use self::short::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use self::tile::{Part, PartMut};
 use super::linear::{linear_backward, linear_forward};
@@ -53,6 +55,7 @@ pub struct AttentionCache<S> {
     /// `[M_1 … M_H]` (N, H·d_v)
     pub mix: Matrix<S>,
     tile: Tile<S>,
+    look_up: Option<LookUpCache<S>>,
 }
 
 /// The largest batch: tokens in all, and of the longest sentence.
@@ -86,7 +89,14 @@ impl<S: Scalar> AttentionCache<S> {
             weights: vec![S::zero(); config.heads * (by_query + by_key)],
             mix: Matrix::zeros(queries.rows, config.values_width()),
             tile: Tile::new(config.key_width.max(config.value_width), longest),
+            look_up: None,
         }
+    }
+
+    /// And room for projecting tables of so many words and positions: see [`look_up`].
+    pub fn look_up_in(&mut self, words: usize, places: usize) {
+        let width = self.query.cols().max(self.value.cols());
+        self.look_up = Some(LookUpCache::new(words, places, width));
     }
 
     /// Room for a viewer, who wants the scores too.
@@ -202,7 +212,7 @@ pub fn attention_forward<S: Scalar>(
         modes.len(),
         config.heads
     );
-    let AttentionCache { query, key, value, .. } = cache;
+    let AttentionCache { query, key, value, look_up, .. } = cache;
     for (x, to, weight, bias) in [
         (queries, &mut *query, QueryWeights, QueryBias),
         (keys, &mut *key, KeyWeights, KeyBias),
@@ -210,8 +220,11 @@ pub fn attention_forward<S: Scalar>(
     ] {
         let to = to.top_flat_mut(x.rows.total());
         if config.projected {
-            let weight = parameters.matrix(weight.of_block(block));
-            linear_forward(x.view(config.width), weight, parameters.values_of(bias.of_block(block)), to);
+            let (w, b) = (parameters.matrix(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
+            match (x.look_up, &mut *look_up) {
+                (Some(from), Some(cache)) => look_up_forward(from, w, b, cache, to),
+                _ => linear_forward(x.view(config.width), w, b, to),
+            }
         } else {
             to.copy_from_slice(x.vectors);
         }
@@ -234,7 +247,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, modes, cache } = self;
-        let AttentionCache { query, key, value, scores, weights, mix, tile } = cache;
+        let AttentionCache { query, key, value, scores, weights, mix, tile, .. } = cache;
         let scale = S::from_f64(config.score_scale());
         let for_training = scores.is_empty() && modes.is_empty();
         for_each_head(
@@ -306,7 +319,12 @@ pub fn attention_backward<S: Scalar>(
 
     let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, weights: TensorName, bias: TensorName, d_x: &mut [S]| {
         let ids = [weights.of_block(block), bias.of_block(block)];
-        projection_backward(config, parameters, ids, x, d, gradient, d_x);
+        match (x.look_up.filter(|_| config.projected), &mut cache.look_up) {
+            (Some(from), Some(cache)) => {
+                look_up_backward(from, ids, parameters, d.top_flat(x.rows.total()), cache, gradient);
+            }
+            _ => projection_backward(config, parameters, ids, x, d, gradient, d_x),
+        }
     };
     back(queries, d_query, QueryWeights, QueryBias, d_queries);
     let d_keys = d_keys.unwrap_or(d_queries);

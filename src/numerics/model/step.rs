@@ -40,13 +40,16 @@ struct Stack<S> {
 }
 
 impl<S: Scalar> Stack<S> {
-    fn new(blocks: &[BlockConfig], width: usize, room: Room, source: Room) -> Self {
+    fn new(model: &AttentionModel<S>, blocks: &[BlockConfig], room: Room, source: Room) -> Self {
+        let width = model.architecture.width;
         let keys = |block: &BlockConfig| if block.attends_to_source() { source } else { room };
-        Self {
-            embedded: Matrix::zeros(room.rows, width),
-            blocks: blocks.iter().map(|block| BlockCache::new(block, room, keys(block))).collect(),
-            d: Matrix::zeros(room.rows, width),
+        let mut blocks: Vec<BlockCache<S>> =
+            blocks.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
+        let (words, places) = (model.embedding.rows(), model.places());
+        if let Some(first) = blocks.first_mut().filter(|_| words + places < room.rows) {
+            first.attention.look_up_in(words, places);
         }
+        Self { embedded: Matrix::zeros(room.rows, width), blocks, d: Matrix::zeros(room.rows, width) }
     }
 
     /// What a block reads, and the block.
@@ -67,8 +70,8 @@ impl<S: Scalar> Workspace<S> {
         let readout_rows = if trained_tied { classes } else { 0 };
         let source = if architecture.has_source() { source } else { Room::NONE };
         Self {
-            input: Stack::new(&architecture.blocks, width, input, source),
-            source: Stack::new(&architecture.source_blocks, width, source, Room::NONE),
+            input: Stack::new(model, &architecture.blocks, input, source),
+            source: Stack::new(model, &architecture.source_blocks, source, Room::NONE),
             pooled_mix: Matrix::zeros(rows, values),
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
@@ -101,7 +104,7 @@ pub fn model_forward<S: Scalar>(
     let source_rows = &batch.source.rows;
     for (b, block) in architecture.source_blocks.iter().enumerate() {
         let (x, cache, _) = workspace.source.at(b, source_rows.total());
-        let x = Tokens { vectors: x, rows: source_rows };
+        let x = tokens(model, parameters, &batch.source, b, x);
         attend_forward(block, parameters, b, x, None, &[], cache);
         whole_tail_forward(block, parameters, b, x, cache);
     }
@@ -113,7 +116,7 @@ pub fn model_forward<S: Scalar>(
     for (i, block) in architecture.blocks.iter().enumerate() {
         let b = architecture.source_blocks.len() + i;
         let (x, cache, _) = input.at(i, rows.total());
-        let x = Tokens { vectors: x, rows };
+        let x = tokens(model, parameters, &batch.input, i, x);
         attend_forward(block, parameters, b, x, source, &[], cache);
         if i + 1 < architecture.blocks.len() {
             whole_tail_forward(block, parameters, b, x, cache);
@@ -146,10 +149,22 @@ fn embed<S: Scalar>(
     vectorized!(model.embed(parameters, sequences, x),);
 }
 
+/// What a stack's block reads: its first looks words and positions up.
+fn tokens<'a, S: Scalar>(
+    model: &'a AttentionModel<S>,
+    parameters: &'a Parameters<S>,
+    sequences: &'a Sequences,
+    block: usize,
+    vectors: &'a [S],
+) -> Tokens<'a, S> {
+    let look_up = (block == 0).then(|| model.look_up(parameters, sequences));
+    Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
+}
+
 /// What cross-attention looks at.
 fn memory<'a, S: Scalar>(architecture: &Architecture, source: &'a Stack<S>, rows: &'a Rows) -> Option<Tokens<'a, S>> {
     let last = source.blocks.last().filter(|_| architecture.has_source())?;
-    Some(Tokens { vectors: last.tail.output().top_flat(rows.total()), rows })
+    Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
 }
 
 fn whole_tail_forward<S: Scalar>(
@@ -252,9 +267,8 @@ pub fn model_backward<S: Scalar>(
     let (source_d, source_blocks) = (&mut source.d, &source.blocks);
     let source_d = source_d.top_flat_mut(source_rows.total());
     source_d.fill(S::zero());
-    let memory = source_blocks
-        .last()
-        .map(|last| Tokens { vectors: last.tail.output().top_flat(source_rows.total()), rows: source_rows });
+    let memory =
+        source_blocks.last().map(|last| Tokens::new(last.tail.output().top_flat(source_rows.total()), source_rows));
     for (i, block) in architecture.blocks.iter().enumerate().rev() {
         let b = architecture.source_blocks.len() + i;
         let (x, cache, d) = input.at(i, rows.total());
@@ -274,7 +288,7 @@ pub fn model_backward<S: Scalar>(
         } else {
             whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
         }
-        let x = Tokens { vectors: x, rows };
+        let x = tokens(model, parameters, &batch.input, i, x);
         attend_backward(block, parameters, b, x, memory, cache, gradient, d, Some(&mut *source_d));
     }
     embed_backward(model, &batch.input, input, gradient);
@@ -282,7 +296,7 @@ pub fn model_backward<S: Scalar>(
     for (b, block) in architecture.source_blocks.iter().enumerate().rev() {
         let (x, cache, d) = source.at(b, source_rows.total());
         whole_tail_backward(block, parameters, b, source_rows, cache, gradient, d);
-        let x = Tokens { vectors: x, rows: source_rows };
+        let x = tokens(model, parameters, &batch.source, b, x);
         attend_backward(block, parameters, b, x, None, cache, gradient, d, None);
     }
     embed_backward(model, &batch.source, source, gradient);

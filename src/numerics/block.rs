@@ -85,6 +85,11 @@ impl BlockConfig {
         self.attends == Attends::Source
     }
 
+    /// It needs its input itself, not only the projections of it.
+    pub fn reads_vectors(&self) -> bool {
+        self.residual || self.norm == Norm::Pre || !self.attention.projected
+    }
+
     /// The tail of a mean is the mean of the tails.
     pub fn has_linear_tail(&self) -> bool {
         self.feed_forward.is_none() && self.norm != Norm::Post

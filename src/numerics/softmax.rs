@@ -69,11 +69,14 @@ pub(super) fn softmax_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d:
 /// be added up across its lane, which for short ones is most of the work.
 #[inline(always)]
 pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S], stride: usize) {
-    for lane in (0..stride).step_by(LANES) {
-        let mut max = simd.splat(S::NEG_INFINITY);
-        for row in entries.chunks_exact(stride) {
-            max = simd.max(max, simd.load(lane_of(row, lane)));
+    let mut lane = 0;
+    while lane < stride {
+        // Two by two: one waits less for the other.
+        let mut max = [simd.splat(S::NEG_INFINITY); 2];
+        for (i, row) in entries.chunks_exact(stride).enumerate() {
+            max[i % 2] = simd.max(max[i % 2], simd.load(lane_of(row, lane)));
         }
+        let max = simd.max(max[0], max[1]);
         // A column that is −∞ throughout stays 0: it is shifted by, and divided by, something finite.
         let shift = simd.max(simd.splat(S::MIN), max);
         let mut sum = simd.splat(S::zero());
@@ -88,13 +91,15 @@ pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S],
             let to = lane_of_mut(row, lane);
             simd.store(simd.mul(simd.load(to), scale), to);
         }
+        lane += LANES;
     }
 }
 
 /// [`softmax_backward`] of each column, as [`softmax_columns`].
 #[inline(always)]
 pub(super) fn softmax_columns_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d: &mut [S], stride: usize) {
-    for lane in (0..stride).step_by(LANES) {
+    let mut lane = 0;
+    while lane < stride {
         let mut mean = simd.splat(S::zero());
         for (weights, d) in weights.chunks_exact(stride).zip(d.chunks_exact(stride)) {
             mean = simd.mul_add(simd.load(lane_of(weights, lane)), simd.load(lane_of(d, lane)), mean);
@@ -104,6 +109,7 @@ pub(super) fn softmax_columns_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: 
             let difference = simd.sub(simd.load(to), mean);
             simd.store(simd.mul(simd.load(lane_of(weights, lane)), difference), to);
         }
+        lane += LANES;
     }
 }
 

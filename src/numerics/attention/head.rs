@@ -7,8 +7,8 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::mask::Mask;
-use super::tile::{Part, PartMut};
-use crate::numerics::simd::{Simd, padded};
+use super::tile::{Part, PartMut, mix_mean, outer};
+use crate::numerics::simd::{Simd, add, dot, padded};
 use crate::numerics::softmax::{softmax, softmax_gradient};
 use crate::numerics::{Matrix, Scalar};
 
@@ -85,10 +85,14 @@ impl<S: Scalar> Head<'_, S> {
         mode: &HeadMode<S>,
         mut scores: Option<&mut [S]>,
         weights: &mut [S],
-        mut mix: PartMut<'_, S>,
+        mut means: Option<&mut [S]>,
+        mix: &mut PartMut<'_, S>,
     ) {
         let (keys, stride) = (self.key.rows, weights_stride(self.key.rows));
         let weights = &mut weights[..self.query.rows * stride];
+        if let Some(means) = &mut means {
+            means[..keys].fill(S::zero());
+        }
         for (panel, weights) in weights.chunks_mut(PANEL * stride).enumerate() {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
             let seen = self.seen(first, queries);
@@ -105,10 +109,19 @@ impl<S: Scalar> Head<'_, S> {
                 mix.fill(S::zero());
                 continue;
             }
+            if let Some(means) = &mut means {
+                add_rows(weights, stride, &mut means[..keys]);
+                continue;
+            }
             let reach = if *mode == HeadMode::Live { seen } else { keys };
             let weights = panel_of(weights, queries, stride, reach);
             let to = mix.rows_mut(first, queries);
             matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), S::one(), Par::Seq);
+        }
+        if let Some(means) = means.filter(|_| *mode != HeadMode::Off) {
+            let share = S::one() / S::from_f64(self.query.rows as f64);
+            means[..keys].iter_mut().for_each(|mean| *mean *= share);
+            mix_mean(simd, &means[..keys], self.value, mix);
         }
     }
 
@@ -123,6 +136,14 @@ impl<S: Scalar> Head<'_, S> {
             row[seen..].fill(S::NEG_INFINITY);
             self.mask.hide(first + query, &mut row[..seen]);
         }
+    }
+}
+
+/// `to += Σ_rows`
+#[inline(always)]
+fn add_rows<S: Scalar>(entries: &[S], stride: usize, to: &mut [S]) {
+    for row in entries.chunks_exact(stride) {
+        add(to, &row[..to.len()]);
     }
 }
 
@@ -151,6 +172,7 @@ impl<S: Scalar> Head<'_, S> {
         &self,
         simd: V,
         weights: &[S],
+        means: Option<&mut [S]>,
         d_mix: Part<'_, S>,
         d_scores: &mut [S],
         to: &mut HeadGradients<'_, S>,
@@ -159,16 +181,35 @@ impl<S: Scalar> Head<'_, S> {
         let weights = &weights[..self.query.rows * stride];
         to.key.fill(S::zero());
         to.value.fill(S::zero());
+        let share = S::one() / S::from_f64(self.query.rows as f64);
+        let d_mean = means.map(|means| {
+            let means = &mut means[..self.key.rows];
+            means.fill(S::zero());
+            add_rows(weights, stride, means);
+            means.iter_mut().for_each(|mean| *mean *= share);
+            outer(simd, means, d_mix.row(0), &mut to.value);
+            // From here on, the gradient of each weight, the same for every query.
+            for (key, d) in means.iter_mut().enumerate() {
+                *d = share * dot(simd, self.value.row(key), d_mix.row(0));
+            }
+            &*means
+        });
         for (panel, weights) in weights.chunks(PANEL * stride).enumerate() {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
             let seen = self.seen(first, queries);
             let d_scores = &mut d_scores[..queries * stride];
-            let d_mix = d_mix.rows_from(first, queries);
 
-            let a = panel_of(weights, queries, stride, seen);
-            matmul(to.value.rows_mut(0, seen), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
-            let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, seen);
-            matmul(d_a, Accum::Replace, d_mix, self.value.rows_from(0, seen).transpose(), S::one(), Par::Seq);
+            match d_mean {
+                Some(d) => d_scores.chunks_exact_mut(stride).for_each(|row| row[..seen].copy_from_slice(&d[..seen])),
+                None => {
+                    let d_mix = d_mix.rows_from(first, queries);
+                    let a = panel_of(weights, queries, stride, seen);
+                    matmul(to.value.rows_mut(0, seen), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
+                    let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, seen);
+                    let value = self.value.rows_from(0, seen);
+                    matmul(d_a, Accum::Replace, d_mix, value.transpose(), S::one(), Par::Seq);
+                }
+            }
             for (weights, d) in weights.chunks_exact(stride).zip(d_scores.chunks_exact_mut(stride)) {
                 softmax_gradient(simd, &weights[..seen], &mut d[..seen]);
             }

@@ -56,6 +56,8 @@ pub struct AttentionCache<S> {
     pub mix: Matrix<S>,
     tile: Tile<S>,
     look_up: Option<LookUpCache<S>>,
+    /// Room for the mean weights of a sentence's keys, where only the mean of its mixes is wanted.
+    means: Option<Vec<S>>,
 }
 
 /// The largest batch: tokens in all, and of the longest sentence.
@@ -90,7 +92,18 @@ impl<S: Scalar> AttentionCache<S> {
             mix: Matrix::zeros(queries.rows, config.values_width()),
             tile: Tile::new(config.key_width.max(config.value_width), longest),
             look_up: None,
+            means: None,
         }
+    }
+
+    /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is
+    /// linear, so it goes before the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
+    pub fn mix_means(&mut self, longest: usize) {
+        self.means = Some(vec![S::zero(); longest]);
+    }
+
+    pub fn mixes_means(&self) -> bool {
+        self.means.is_some()
     }
 
     /// And room for projecting tables of so many words and positions: see [`look_up`].
@@ -134,6 +147,7 @@ fn block_entries(queries: usize, keys: usize) -> usize {
 
 /// Where one head of one sentence lies.
 struct Place {
+    sentence: usize,
     head: usize,
     queries: Range<usize>,
     keys: Range<usize>,
@@ -141,16 +155,24 @@ struct Place {
     block: Range<usize>,
 }
 
+impl Place {
+    /// The rows of the mixes: one for each query, or one for their mean.
+    #[inline(always)]
+    fn mixes(&self, means: bool) -> Range<usize> {
+        if means { self.sentence..self.sentence + 1 } else { self.queries.clone() }
+    }
+}
+
 /// Sentence by sentence, head by head.
 #[inline(always)]
 fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(Place)) {
     let mut start = 0;
-    for (queries, keys) in queries.sentences().zip(keys.sentences()) {
+    for (sentence, (queries, keys)) in queries.sentences().zip(keys.sentences()).enumerate() {
         let entries = block_entries(queries.len(), keys.len());
         for head in 0..heads {
             let block = start..start + entries;
             start = block.end;
-            work(Place { head, queries: queries.clone(), keys: keys.clone(), block });
+            work(Place { sentence, head, queries: queries.clone(), keys: keys.clone(), block });
         }
     }
 }
@@ -247,7 +269,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, modes, cache } = self;
-        let AttentionCache { query, key, value, scores, weights, mix, tile, .. } = cache;
+        let AttentionCache { query, key, value, scores, weights, mix, tile, means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
         let for_training = scores.is_empty() && modes.is_empty();
         for_each_head(
@@ -257,14 +279,14 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
             #[inline(always)]
             |place| {
                 let head = head_of(config, scale, &place, [query, key, value]);
-                let mix = part_mut(mix, &place.queries, &config.value_columns(place.head));
+                let mut mix = part_mut(mix, &place.mixes(means.is_some()), &config.value_columns(place.head));
                 let weights = &mut weights[place.block.clone()];
                 if for_training && is_short(head.query.rows, head.key.rows) {
-                    head.short_forward(simd, weights, mix, tile);
+                    head.short_forward(simd, weights, means.as_deref_mut(), &mut mix, tile);
                 } else {
                     let mode = modes.get(place.head).unwrap_or(&HeadMode::Live);
                     let scores = scores.get_mut(place.block);
-                    head.forward(simd, mode, scores, weights, mix);
+                    head.forward(simd, mode, scores, weights, means.as_deref_mut(), &mut mix);
                 }
             },
         );
@@ -349,7 +371,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, cache, d_mix, scratch } = self;
         let AttentionScratch { d_query, d_key, d_value, d_scores } = scratch;
-        let AttentionCache { query, key, value, weights, tile, .. } = cache;
+        let AttentionCache { query, key, value, weights, tile, means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
         for_each_head(
             config.heads,
@@ -359,7 +381,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             |place| {
                 let head = head_of(config, scale, &place, [query, key, value]);
                 let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
-                let d_mix = part(d_mix, &place.queries, &value_columns);
+                let d_mix = part(d_mix, &place.mixes(means.is_some()), &value_columns);
                 let mut to = HeadGradients {
                     query: part_mut(d_query, &place.queries, &key_columns),
                     key: part_mut(d_key, &place.keys, &key_columns),
@@ -367,9 +389,9 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
                 };
                 let weights = &weights[place.block];
                 if is_short(head.query.rows, head.key.rows) {
-                    head.short_backward(simd, weights, d_mix, d_scores, tile, &mut to);
+                    head.short_backward(simd, weights, means.as_deref_mut(), d_mix, d_scores, tile, &mut to);
                 } else {
-                    head.backward(simd, weights, d_mix, d_scores, &mut to);
+                    head.backward(simd, weights, means.as_deref_mut(), d_mix, d_scores, &mut to);
                 }
             },
         );

@@ -4,9 +4,9 @@
 
 use super::head::{Head, HeadGradients};
 use super::mask::Mask;
-use super::tile::{Part, PartMut, pack_transposed, product, product_transposed};
+use super::tile::{Part, PartMut, mix_mean, outer, pack_transposed, product, product_transposed};
 use crate::numerics::Scalar;
-use crate::numerics::simd::{LANES, Lane, Simd, padded};
+use crate::numerics::simd::{LANES, Lane, Simd, dot, padded, sum};
 use crate::numerics::softmax::{softmax_columns, softmax_columns_gradient};
 
 /// The most tokens of a short sentence.
@@ -37,7 +37,14 @@ pub fn transposed_entries(queries: usize, keys: usize) -> usize {
 impl<S: Scalar> Head<'_, S> {
     /// `weights` receives `Aᵀ`.
     #[inline(always)]
-    pub fn short_forward<V: Simd<S>>(&self, simd: V, weights: &mut [S], mut mix: PartMut<'_, S>, tile: &mut Tile<S>) {
+    pub fn short_forward<V: Simd<S>>(
+        &self,
+        simd: V,
+        weights: &mut [S],
+        means: Option<&mut [S]>,
+        mix: &mut PartMut<'_, S>,
+        tile: &mut Tile<S>,
+    ) {
         let (queries, keys, stride) = (self.query.rows, self.key.rows, padded(self.query.rows));
         let weights = &mut weights[..transposed_entries(queries, keys)];
         let mut scores = PartMut { entries: &mut *weights, stride, rows: keys, cols: stride };
@@ -53,7 +60,13 @@ impl<S: Scalar> Head<'_, S> {
         }
         softmax_columns(simd, weights, stride);
         let weights = Part { entries: &*weights, stride, rows: keys, cols: queries };
-        product_transposed(simd, weights, self.value, S::one(), &mut mix);
+        match means {
+            None => product_transposed(simd, weights, self.value, S::one(), mix),
+            Some(means) => {
+                mean_of_rows(simd, weights, means);
+                mix_mean(simd, &means[..keys], self.value, mix);
+            }
+        }
     }
 
     /// Gradients of [`Head::short_forward`], which replace what is there.
@@ -65,6 +78,7 @@ impl<S: Scalar> Head<'_, S> {
         &self,
         simd: V,
         weights: &[S],
+        means: Option<&mut [S]>,
         d_mix: Part<'_, S>,
         d_scores: &mut [S],
         tile: &mut Tile<S>,
@@ -73,13 +87,34 @@ impl<S: Scalar> Head<'_, S> {
         let (queries, keys, stride) = (self.query.rows, self.key.rows, padded(self.query.rows));
         let weights = &weights[..transposed_entries(queries, keys)];
         let d_scores = &mut d_scores[..transposed_entries(queries, keys)];
-        let mut d_weights = PartMut { entries: &mut *d_scores, stride, rows: keys, cols: stride };
-        product(simd, self.value, pack_transposed(simd, d_mix, &mut tile.0), S::one(), &mut d_weights);
+        let a = Part { entries: weights, stride, rows: keys, cols: queries };
+        match means {
+            None => {
+                let mut d_weights = PartMut { entries: &mut *d_scores, stride, rows: keys, cols: stride };
+                product(simd, self.value, pack_transposed(simd, d_mix, &mut tile.0), S::one(), &mut d_weights);
+                product(simd, a, d_mix, S::one(), &mut to.value);
+            }
+            Some(means) => {
+                mean_of_rows(simd, a, means);
+                outer(simd, &means[..keys], d_mix.row(0), &mut to.value);
+                let share = S::one() / S::from_f64(queries as f64);
+                for (key, row) in d_scores.chunks_exact_mut(stride).enumerate() {
+                    row.fill(share * dot(simd, self.value.row(key), d_mix.row(0)));
+                }
+            }
+        }
         softmax_columns_gradient(simd, weights, d_scores, stride);
         let d_scores = Part { entries: &*d_scores, stride, rows: keys, cols: queries };
         product_transposed(simd, d_scores, self.key, self.scale, &mut to.query);
         product(simd, d_scores, self.query, self.scale, &mut to.key);
-        let weights = Part { entries: weights, ..d_scores };
-        product(simd, weights, d_mix, S::one(), &mut to.value);
+    }
+}
+
+/// Of each row.
+#[inline(always)]
+fn mean_of_rows<S: Scalar, V: Simd<S>>(simd: V, of: Part<'_, S>, to: &mut [S]) {
+    let share = S::one() / S::from_f64(of.cols as f64);
+    for (row, to) in to.iter_mut().enumerate().take(of.rows) {
+        *to = share * sum(simd, of.row(row));
     }
 }

@@ -130,7 +130,8 @@ pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, s
     debug_assert_eq!(a.cols, b.rows, "product: ({}, {}) by ({}, {})", a.rows, a.cols, b.rows, b.cols);
     let whole = a.cols / LANES * LANES;
     for lane in 0..lanes(b.cols) {
-        for first in (0..whole).step_by(LANES) {
+        let mut first = 0;
+        while first < whole {
             // Eight rows of `b` stay in registers while all rows of `a` pass by.
             let (b0, b1) = (simd.load(b.lane(first, lane)), simd.load(b.lane(first + 1, lane)));
             let (b2, b3) = (simd.load(b.lane(first + 2, lane)), simd.load(b.lane(first + 3, lane)));
@@ -150,6 +151,7 @@ pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, s
                 let sums = if first == 0 { sums } else { simd.add(sums, to.load(simd, i, lane)) };
                 to.store(simd, i, lane, sums);
             }
+            first += LANES;
         }
         for k in whole..a.cols {
             let b = simd.mul(simd.splat(scale), simd.load(b.lane(k, lane)));
@@ -174,7 +176,8 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
     debug_assert_eq!(a.rows, b.rows, "product: ({}, {})ᵀ by ({}, {})", a.rows, a.cols, b.rows, b.cols);
     let scale = simd.splat(scale);
     for lane in 0..lanes(b.cols) {
-        for i in (0..a.cols).step_by(LANES) {
+        let mut i = 0;
+        while i < a.cols {
             let zero = simd.splat(S::zero());
             let [mut c0, mut c1, mut c2, mut c3, mut c4, mut c5, mut c6, mut c7] = [zero; LANES];
             for k in 0..a.rows {
@@ -194,6 +197,28 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
                     to.store(simd, i + row, lane, simd.mul(scale, sums));
                 }
             }
+            i += LANES;
+        }
+    }
+}
+
+/// `m = Σ_k a_k B_k`: one mix, of mean weights.
+#[inline(always)]
+pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
+    product(simd, Part { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
+}
+
+/// `C_ij = a_i b_j`
+#[inline(always)]
+pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: &[S], to: &mut PartMut<'_, S>) {
+    let b = Part { entries: b, stride: b.len(), rows: 1, cols: b.len() };
+    let (whole, rest) = (b.cols / LANES, b.cols % LANES);
+    for (row, &a) in a.iter().enumerate() {
+        for lane in 0..whole {
+            to.store(simd, row, lane, simd.mul(simd.splat(a), simd.load(b.lane(0, lane))));
+        }
+        for col in b.cols - rest..b.cols {
+            to.entries[row * to.stride + col] = a * b.entries[col];
         }
     }
 }

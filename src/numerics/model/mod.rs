@@ -132,6 +132,11 @@ impl Architecture {
         self.pooling != Pooling::Mean || self.blocks.last().is_some_and(BlockConfig::has_linear_tail)
     }
 
+    /// And then the mean of the mixes is enough.
+    fn pools_means_before_tail(&self) -> bool {
+        self.pooling == Pooling::Mean && self.pools_before_tail()
+    }
+
     fn check(&self) {
         assert!(!self.blocks.is_empty(), "architecture: no blocks");
         for (_, block) in self.numbered_blocks() {

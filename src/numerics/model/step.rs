@@ -37,19 +37,27 @@ struct Stack<S> {
     blocks: Vec<BlockCache<S>>,
     /// Gradient of what has been come back to.
     d: Matrix<S>,
+    /// The first block needs `X` itself, not only its projections.
+    reads_vectors: bool,
 }
 
 impl<S: Scalar> Stack<S> {
-    fn new(model: &AttentionModel<S>, blocks: &[BlockConfig], room: Room, source: Room) -> Self {
+    fn new(model: &AttentionModel<S>, configs: &[BlockConfig], room: Room, source: Room, pools_means: bool) -> Self {
         let width = model.architecture.width;
         let keys = |block: &BlockConfig| if block.attends_to_source() { source } else { room };
         let mut blocks: Vec<BlockCache<S>> =
-            blocks.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
+            configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
         let (words, places) = (model.embedding.rows(), model.places());
-        if let Some(first) = blocks.first_mut().filter(|_| words + places < room.rows) {
+        if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
+            last.attention.mix_means(room.longest.max(source.longest));
+        }
+        let looks_up = words + places < room.rows;
+        if let Some(first) = blocks.first_mut().filter(|_| looks_up) {
             first.attention.look_up_in(words, places);
         }
-        Self { embedded: Matrix::zeros(room.rows, width), blocks, d: Matrix::zeros(room.rows, width) }
+        let reads_vectors = !looks_up || configs.first().is_none_or(BlockConfig::reads_vectors);
+        let (embedded, d) = (Matrix::zeros(room.rows, width), Matrix::zeros(room.rows, width));
+        Self { embedded, blocks, d, reads_vectors }
     }
 
     /// What a block reads, and the block.
@@ -70,8 +78,8 @@ impl<S: Scalar> Workspace<S> {
         let readout_rows = if trained_tied { classes } else { 0 };
         let source = if architecture.has_source() { source } else { Room::NONE };
         Self {
-            input: Stack::new(model, &architecture.blocks, input, source),
-            source: Stack::new(model, &architecture.source_blocks, source, Room::NONE),
+            input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
+            source: Stack::new(model, &architecture.source_blocks, source, Room::NONE, false),
             pooled_mix: Matrix::zeros(rows, values),
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
@@ -122,7 +130,7 @@ pub fn model_forward<S: Scalar>(
             whole_tail_forward(block, parameters, b, x, cache);
         } else if architecture.pools_before_tail() {
             let (width, values, count) = (architecture.width, block.attention.values_width(), batch.targets.len());
-            pool(architecture.pooling, batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
+            pool(mix_pooling(architecture, cache), batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
             if block.residual {
                 pool(architecture.pooling, batch, x.vectors, width, pooled.flat_mut());
             }
@@ -145,8 +153,10 @@ fn embed<S: Scalar>(
     sequences: &Sequences,
     stack: &mut Stack<S>,
 ) {
-    let x = stack.embedded.top_flat_mut(sequences.rows.total());
-    vectorized!(model.embed(parameters, sequences, x),);
+    if stack.reads_vectors {
+        let x = stack.embedded.top_flat_mut(sequences.rows.total());
+        vectorized!(model.embed(parameters, sequences, x));
+    }
 }
 
 /// What a stack's block reads: its first looks words and positions up.
@@ -165,6 +175,11 @@ fn tokens<'a, S: Scalar>(
 fn memory<'a, S: Scalar>(architecture: &Architecture, source: &'a Stack<S>, rows: &'a Rows) -> Option<Tokens<'a, S>> {
     let last = source.blocks.last().filter(|_| architecture.has_source())?;
     Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
+}
+
+/// How the last block's mixes are read: where they are means, one by one.
+fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
+    if cache.attention.mixes_means() { Pooling::Every } else { architecture.pooling }
 }
 
 fn whole_tail_forward<S: Scalar>(
@@ -278,8 +293,9 @@ pub fn model_backward<S: Scalar>(
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
+                let pooling = mix_pooling(architecture, cache);
                 let all = cache.d_mix.top_flat_mut(rows.total());
-                pool_backward(architecture.pooling, batch, d_mix, values, all);
+                pool_backward(pooling, batch, d_mix, values, all);
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
@@ -322,8 +338,10 @@ fn embed_backward<S: Scalar>(
     stack: &Stack<S>,
     gradient: &mut Parameters<S>,
 ) {
-    let d = stack.d.top_flat(sequences.rows.total());
-    vectorized!(model.embed_backward(sequences, d, gradient),);
+    if stack.reads_vectors {
+        let d = stack.d.top_flat(sequences.rows.total());
+        vectorized!(model.embed_backward(sequences, d, gradient));
+    }
 }
 
 /// The gradient of [`loss_forward`]: that of what is read replaces `d_pooled`.

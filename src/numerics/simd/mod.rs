@@ -43,6 +43,7 @@ pub trait Simd<S: Scalar>: Copy {
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     /// The larger of each two; the second if one is NaN.
     fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `e^x` of what is not above 0.
     fn exp(self, x: Self::Vector) -> Self::Vector;
     /// Entry `i` of row `j` becomes entry `j` of row `i`.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];

@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use attune::numerics::Matrix;
-use attune::numerics::adam::{Adam, AdamConfig};
 use attune::numerics::attention::{AttentionConfig, Room};
 use attune::numerics::block::{Attends, BlockConfig, Norm};
 use attune::numerics::model::{
     Architecture, AttentionModel, Batch, Classes, Pooling, Readout, Workspace, model_backward, model_forward,
 };
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
 use serde_json::{Value, json};
@@ -52,9 +52,10 @@ fn main() {
     }
     let mut workspace = Workspace::new(&model, Room { rows: sentences * tokens, longest: tokens }, Room::NONE);
 
+    let adam = OptimiserConfig::adam(0.01);
     let (seconds, losses) = jobs::timed(arguments.repeat, || {
         let mut parameters = start.clone();
-        let mut adam = Adam::new(AdamConfig::with_learning_rate(0.01), &parameters);
+        let mut adam = Optimiser::new(adam, &parameters);
         let steps = (0..size("steps")).map(|_| {
             let loss = model_forward(&model, &parameters, &batch, &mut workspace);
             model_backward(&model, &parameters, &batch, &mut workspace);

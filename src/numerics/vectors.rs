@@ -1,8 +1,14 @@
 //! Vectors as slices: dot product, length, cosine, centroids.
 
-pub use super::simd::{add_scaled, dot};
-
+pub use super::simd::add_scaled;
+use super::simd::{self, Plain};
 use super::{Matrix, Scalar};
+
+/// `a · b`
+#[inline(always)]
+pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
+    simd::dot(Plain, a, b)
+}
 
 /// `‖a‖`
 pub fn norm<S: Scalar>(a: &[S]) -> S {

@@ -28,11 +28,11 @@ impl<S: Scalar> Input<S> {
     }
 
     fn tokens(&self) -> Tokens<'_, S> {
-        Tokens { vectors: self.x.flat(), rows: &self.rows }
+        Tokens::new(self.x.flat(), &self.rows)
     }
 
     fn source_tokens(&self) -> Option<Tokens<'_, S>> {
-        self.source.as_ref().map(|(z, rows)| Tokens { vectors: z.flat(), rows })
+        self.source.as_ref().map(|(z, rows)| Tokens::new(z.flat(), rows))
     }
 
     fn keys(&self) -> &Rows {
@@ -40,13 +40,34 @@ impl<S: Scalar> Input<S> {
     }
 }
 
+/// As a viewer sees it, with the scores.
 pub fn forward<S: Scalar>(
     config: &BlockConfig,
     parameters: &Parameters<S>,
     input: &Input<S>,
     modes: &[HeadMode<S>],
 ) -> BlockCache<S> {
-    let mut cache = BlockCache::with_scores(config, room(&input.rows), room(input.keys()));
+    let cache = BlockCache::with_scores(config, room(&input.rows), room(input.keys()));
+    run(config, parameters, input, modes, cache)
+}
+
+/// As training does it, which short sentences take another way through.
+pub fn training_forward<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    input: &Input<S>,
+) -> BlockCache<S> {
+    let cache = BlockCache::new(config, room(&input.rows), room(input.keys()));
+    run(config, parameters, input, &[], cache)
+}
+
+fn run<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    input: &Input<S>,
+    modes: &[HeadMode<S>],
+    mut cache: BlockCache<S>,
+) -> BlockCache<S> {
     attend_forward(config, parameters, 0, input.tokens(), input.source_tokens(), modes, &mut cache);
     let mix = cache.attention.mix.flat();
     tail_forward(config, parameters, 0, mix, input.x.flat(), &mut cache.tail);
@@ -54,7 +75,7 @@ pub fn forward<S: Scalar>(
 }
 
 pub fn output<S: Scalar>(config: &BlockConfig, parameters: &Parameters<S>, input: &Input<S>) -> Matrix<S> {
-    forward(config, parameters, input, &[]).tail.output().clone()
+    training_forward(config, parameters, input).tail.output().clone()
 }
 
 pub struct Gradients<S> {
@@ -69,7 +90,7 @@ pub fn backward<S: Scalar>(
     input: &Input<S>,
     d_y: &Matrix<S>,
 ) -> Gradients<S> {
-    let mut cache = forward(config, parameters, input, &[]);
+    let mut cache = training_forward(config, parameters, input);
     let mut gradient = parameters.zeros_like();
     let mut d_x = d_y.clone();
     let mut d_source = input.source.as_ref().map(|(z, _)| Matrix::zeros(z.rows(), z.cols()));

@@ -1,7 +1,6 @@
 //! Attention in every form, over short sentences, which go through tiles, and long ones, which go
 //! through panels.
 
-use attune::numerics::attention::head::TILE_TOKENS_MAX;
 use attune::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use attune::numerics::block::{Attends, BlockConfig};
 
@@ -73,6 +72,9 @@ fn cross_attention_of_short_sentences() {
         }
     }
 }
+
+/// The most tokens of a sentence that goes through tiles.
+const TILE_TOKENS_MAX: usize = 48;
 
 /// The shortest that go through panels, one of two panels, and a short one beside a long one.
 const LONG: [&[usize]; 3] = [&[TILE_TOKENS_MAX + 1], &[TILE_TOKENS_MAX + 31], &[2, TILE_TOKENS_MAX + 20, 1]];

@@ -50,9 +50,11 @@ fn cross_entropy() {
         let logits = random(&mut generator(11), classes);
         for target in 0..classes {
             let mut gradient = logits.clone();
-            cross_entropy_forward(&mut gradient, target);
-            cross_entropy_backward(&mut gradient, target, 0.7);
-            check("d_logits", &logits, &gradient, |z| 0.7 * cross_entropy_forward(&mut z.to_vec(), target));
+            cross_entropy_forward(&mut gradient, classes, [target].into_iter());
+            cross_entropy_backward(&mut gradient, classes, [target].into_iter(), 0.7);
+            check("d_logits", &logits, &gradient, |z| {
+                0.7 * cross_entropy_forward(&mut z.to_vec(), classes, [target].into_iter())
+            });
         }
     }
 }

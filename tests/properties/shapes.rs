@@ -7,7 +7,7 @@ use attune::numerics::positions::Positions;
 use attune::numerics::{Matrix, Scalar};
 use proptest::prelude::*;
 
-use crate::common::one_block::{Input, forward};
+use crate::common::one_block::{Input, forward, output};
 use crate::common::{MAX_TOKENS, Net, VOCABULARY, block, generator, layer, naive, random_matrix};
 use crate::{around, cases, cast, layers, masks, parameters_of, tokens};
 
@@ -46,7 +46,9 @@ impl Case {
 
     fn check<S: Scalar>(&self, tolerance: f64) -> Result<(), TestCaseError> {
         let parameters = cast::<f64, S>(&parameters_of(&self.config, self.seed));
-        let found = forward(&self.config, &parameters, &self.input::<S>(), &[]);
+        let input = self.input::<S>();
+        let shown = forward(&self.config, &parameters, &input, &[]).tail.output().clone();
+        let trained = output(&self.config, &parameters, &input);
 
         // From the numbers that the engine was given, rounded as they were.
         let (x, z) = self.vectors();
@@ -54,7 +56,8 @@ impl Case {
         let (x, z) = (rounded(&x), z.as_ref().map(rounded));
         let parameters = cast::<S, f64>(&parameters);
         let expected = naive::block(&self.config, &parameters, 0, &x, z.as_ref());
-        for (found, expected) in found.tail.output().flat().iter().zip(expected.iter().flatten()) {
+        let found = shown.flat().iter().chain(trained.flat());
+        for (found, expected) in found.zip(expected.iter().chain(&expected).flatten()) {
             let error = (found.to_f64() - expected).abs() / expected.abs().max(1.0);
             prop_assert!(error <= tolerance, "{found}, but {expected}: {error:e}");
         }

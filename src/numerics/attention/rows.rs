@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use faer::MatRef;
 
+use super::look_up::LookUp;
 use crate::numerics::Scalar;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -61,9 +62,15 @@ impl Rows {
 pub struct Tokens<'a, S> {
     pub vectors: &'a [S],
     pub rows: &'a Rows,
+    /// Where they come from, if it is less work to start there; `vectors` may then be missing.
+    pub look_up: Option<LookUp<'a, S>>,
 }
 
 impl<'a, S: Scalar> Tokens<'a, S> {
+    pub fn new(vectors: &'a [S], rows: &'a Rows) -> Self {
+        Self { vectors, rows, look_up: None }
+    }
+
     /// # Panics
     /// If there are not as many vectors of this width as tokens.
     pub fn view(&self, width: usize) -> MatRef<'a, S> {

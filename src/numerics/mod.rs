@@ -24,6 +24,7 @@ pub mod matrix;
 pub mod model;
 pub mod norm;
 pub mod optimiser;
+pub mod parallel;
 pub mod params;
 pub mod positions;
 pub mod projection;

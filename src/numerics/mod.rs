@@ -24,9 +24,9 @@ pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
-pub mod sgns;
 pub mod softmax;
 pub mod vectors;
+pub mod word2vec;
 
 pub use matrix::Matrix;
 

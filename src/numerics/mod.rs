@@ -29,11 +29,11 @@ pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
-pub mod sgns;
 pub mod simd;
 pub mod softmax;
 pub mod tensor_norms;
 pub mod vectors;
+pub mod word2vec;
 
 pub use matrix::Matrix;
 

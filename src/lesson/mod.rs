@@ -9,6 +9,7 @@ pub mod schema;
 
 pub mod load;
 mod read_cells;
+mod read_embedding;
 mod read_language;
 mod read_model;
 mod read_training;

@@ -1,4 +1,4 @@
-//! Reads the static embedding and the attention model, with the budget of their training.
+//! Reads the attention model, and checks the budget of all training.
 
 use std::collections::HashSet;
 
@@ -8,38 +8,20 @@ use crate::numerics::model::cost::{forward_multiplications, workspace_entries};
 use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
-use crate::numerics::sgns::SkipGramConfig;
 
 use super::check::{Names, Vocabulary};
 use super::decode::{choice, flag, list, number, whole};
 use super::issue::{Issues, one_of};
 use super::limits::{
-    BATCH_MAX, DIM_MAX, EPOCHS_MAX, GROUPS_MAX, HEADS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_BYTES_MAX,
-    TRAINING_WORK_MAX, VOCABULARY_MAX, WINDOW_MAX,
+    BATCH_MAX, DIM_MAX, GROUPS_MAX, HEADS_MAX, STEPS_MAX, TOKENS_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX,
+    VOCABULARY_MAX,
 };
+use super::read_embedding::ReadEmbedding;
 use super::read_language::{Lists, ReadCorpus};
 use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
 use super::record::Record;
-use super::schema::{ModelConfig, Objective};
+use super::schema::{ModelConfig, Objective, StaticEmbedding};
 use super::source::Node;
-
-pub(super) fn read_skip_gram<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(SkipGramConfig, Node<'s>)> {
-    let mut record = Record::open(node, &["SkipGram"], issues)?;
-    let dim = record.take("dim", whole(2..=DIM_MAX), issues);
-    let window = record.take_or("window", 3, whole(1..=WINDOW_MAX), issues);
-    let negatives = record.take_or("negatives", 5, whole(1..=NEGATIVES_MAX), issues);
-    let epochs = record.take_or("epochs", 20, whole(1..=EPOCHS_MAX), issues);
-    let learning_rate = record.take_or("learning_rate", 0.05, number(is_learning_rate, LEARNING_RATE), issues);
-    record.finish(issues);
-    let config = SkipGramConfig {
-        dim: dim?,
-        window: window?,
-        negatives: negatives?,
-        epochs: epochs?,
-        learning_rate: learning_rate?,
-    };
-    Some((config, node))
-}
 
 /// A read model; what is right in it stays known where something else is wrong.
 pub(super) struct ReadModel<'s> {
@@ -186,7 +168,7 @@ const POSITIONS: &[(&str, Positions)] =
 pub(super) fn check_budget<'s>(
     corpus: &ReadCorpus<'s>,
     vocabulary: &Vocabulary,
-    skip_gram: &Option<(SkipGramConfig, Node<'s>)>,
+    embedding: &Option<ReadEmbedding<'s>>,
     model: &Option<ReadModel<'s>>,
     issues: &mut Issues<'s>,
 ) {
@@ -198,9 +180,9 @@ pub(super) fn check_budget<'s>(
         return;
     }
     let longest = corpus.longest;
-    if let Some((skip_gram, node)) = skip_gram {
-        let sentences = skip_gram.epochs as f64 * corpus.corpus.sentences as f64;
-        let work = sentences * skip_gram.multiplications(longest);
+    if let Some(ReadEmbedding { embedding: StaticEmbedding::Word2Vec(config), node, .. }) = embedding {
+        let sentences = config.epochs as f64 * corpus.corpus.sentences as f64;
+        let work = sentences * config.multiplications(longest);
         check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {

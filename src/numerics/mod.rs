@@ -24,15 +24,16 @@ pub mod matrix;
 pub mod model;
 pub mod norm;
 pub mod optimiser;
+pub mod parallel;
 pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
-pub mod sgns;
 pub mod simd;
 pub mod softmax;
 pub mod tensor_norms;
 pub mod vectors;
+pub mod word2vec;
 
 pub use matrix::Matrix;
 

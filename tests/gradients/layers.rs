@@ -6,7 +6,6 @@ use attune::numerics::feed_forward::{FeedForwardCache, feed_forward_backward, fe
 use attune::numerics::linear::{linear_backward, linear_forward};
 use attune::numerics::norm::{NormCache, norm_backward, norm_forward};
 use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::sgns::{pair_backward, pair_forward};
 use attune::numerics::softmax::{softmax_backward, softmax_forward};
 use attune::numerics::vectors::dot;
 
@@ -55,15 +54,6 @@ fn cross_entropy() {
             check("d_logits", &logits, &gradient, |z| {
                 0.7 * cross_entropy_forward(&mut z.to_vec(), classes, [target].into_iter())
             });
-        }
-    }
-}
-
-#[test]
-fn skip_gram_pair() {
-    for label in [0.0, 1.0] {
-        for score in [-3.0, -0.2, 0.0, 1.7] {
-            check("d_score", &[score], &[pair_backward(score, label)], |s| pair_forward(s[0], label));
         }
     }
 }

@@ -7,3 +7,4 @@ mod attention;
 mod blocks;
 mod layers;
 mod models;
+mod word2vec;

@@ -7,6 +7,7 @@ mod common;
 mod numpy;
 mod torch;
 mod training;
+mod word2vec;
 
 use std::sync::LazyLock;
 

@@ -70,6 +70,11 @@ pub struct Room {
 impl Room {
     pub const NONE: Self = Self { rows: 0, longest: 0 };
 
+    /// Room for these sentences.
+    pub fn of(rows: &Rows) -> Self {
+        Self { rows: rows.total(), longest: rows.longest() }
+    }
+
     /// Room for one sentence.
     pub fn one(tokens: usize) -> Self {
         Self { rows: tokens, longest: tokens }

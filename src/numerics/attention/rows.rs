@@ -38,6 +38,11 @@ impl Rows {
         self.bounds.push(self.total() + tokens);
     }
 
+    /// Of the longest sentence.
+    pub fn longest(&self) -> usize {
+        self.sentences().map(|sentence| sentence.len()).max().unwrap_or(0)
+    }
+
     /// `N`
     pub fn total(&self) -> usize {
         self.bounds[self.bounds.len() - 1]

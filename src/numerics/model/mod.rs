@@ -16,7 +16,7 @@
 //! it what the cross-attention of [`Architecture::blocks`] looks at.
 //!
 //! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
-//! [`step`] answers and learns, [`activations`] shows one sentence, [`generate`] goes on with it, and
+//! [`step`] answers and learns, [`parallel`] on several threads, [`activations`] shows one sentence, [`generate`] goes on with it, and
 //! [`cost`] tells what sizes cost.
 
 pub mod activations;
@@ -24,6 +24,7 @@ pub mod batch;
 pub mod classes;
 pub mod cost;
 pub mod generate;
+pub mod parallel;
 pub mod step;
 
 pub use activations::Activations;

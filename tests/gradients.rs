@@ -115,6 +115,7 @@ fn word2vec_steps() {
     };
     let cases = [
         ("a pair", Example { inputs: &[2], mean: false, targets: &[0, 4, 2] }),
+        ("a pair of a word with itself", Example { inputs: &[2], mean: false, targets: &[2, 4, 0] }),
         ("a pair without noise", Example { inputs: &[2], mean: false, targets: &[0] }),
         ("a window with shared noise", Example { inputs: &[2, 5, 1], mean: false, targets: &[0, 4, 3, 1] }),
         ("noise drawn twice", Example { inputs: &[2, 5], mean: false, targets: &[0, 4, 3, 4] }),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use attune::kernel::space::{SpaceTrainer, network};
 use attune::kernel::trainer::Trainer;
+use attune::kernel::training_log::TrainingLog;
 
 struct Counting;
 
@@ -43,13 +44,14 @@ fn a_training_step_allocates_nothing() {
     let space = embedding.finish(&lesson).expect("finite");
     let mut trainer = Trainer::new(network(&lesson, &space), lesson.model.clone(), &embedding.corpus, lesson.seed);
     let mut state = trainer.start();
+    let mut log = TrainingLog::new(state.parameters.tensors().count());
     // The first steps fill the matrix product's packing buffers, once per thread.
     for _ in 0..20 {
-        trainer.step(&mut state).expect("finite");
+        log.push(&trainer.step(&mut state).expect("finite"));
     }
     let allocations = count(|| {
         for _ in 0..50 {
-            trainer.step(&mut state).expect("finite");
+            log.push(&trainer.step(&mut state).expect("finite"));
         }
     });
     assert_eq!(allocations, 0, "allocations in 50 training steps");

@@ -294,6 +294,41 @@ a.ron:19:84: among: group "fruit" stands twice"#,
     );
     check("heads: 2", "heads: 3, key_width: 8, value_width: 4", "no issues");
     check("MaskedWord(rate: 0.3)", "MaskedWord", "no issues");
+    check(
+        "max_tokens: 24",
+        r#"max_tokens: 24, learning_rate: 2, optimiser: "Adam", stop: LossBelow(1)"#,
+        r#"a.ron:19:97: learning_rate: found the number 2; expected a number above 0 and at most 1
+a.ron:19:111: optimiser: found the text "Adam"; expected Adam or Sgd
+a.ron:19:125: stop: found LossBelow(1); expected a list, such as [ … ]"#,
+    );
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, optimiser: Sdg(momentum: 1)",
+        r#"a.ron:19:93: optimiser: unknown name Sdg; expected Adam or Sgd; did you mean "Sgd"?"#,
+    );
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, optimiser: Sgd(momentum: 1)",
+        "a.ron:19:107: momentum: found the number 1; expected a number from 0 to below 1",
+    );
+    check("max_tokens: 24", "max_tokens: 24, optimiser: Sgd", "no issues");
+    check("max_tokens: 24", "max_tokens: 24, stop: [Plateau(steps: 1, by: 0), LossBelow(1e-9)]", "no issues");
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, stop: [LossBelow(0), GradientBelow(inf), Plateau(steps: 0, by: -1), Plateau(3), LossAbove(1)]",
+        r#"a.ron:19:99: stop: found the number 0; expected a number above 0
+a.ron:19:117: stop: found the number inf; expected a number above 0
+a.ron:19:138: steps: found the number 0; expected a whole number from 1 to 100000
+a.ron:19:145: by: found the number -1; expected a number from 0
+a.ron:19:150: Plateau with values that have no field names; expected named fields: Plateau(steps: …)
+a.ron:19:162: stop: unknown name LossAbove; expected LossBelow, GradientBelow or Plateau"#,
+    );
+    let rules = ["LossBelow(1)"; 9].join(", ");
+    check(
+        "max_tokens: 24",
+        &format!("max_tokens: 24, stop: [{rules}]"),
+        "a.ron:19:88: stop: 9 entries; expected at most 8",
+    );
     check("MaskedWord(rate: 0.3)", "NextWord", "no issues");
     check(
         "MaskedWord(rate: 0.3)",
@@ -546,7 +581,7 @@ fn every_mistake_is_reported_at_once_and_in_order() {
         issues(&text),
         r#"a.ron:3:57: seed: found the number 7.5; expected a whole number from 0 to 18446744073709551615
 a.ron:5:39: groups: found the number 3; expected text in double quotes
-a.ron:19:22: unknown field "head" in Attention; expected heads, objective, key_width, value_width, bias, scale, causal, residual, positions, max_tokens, steps, batch, learning_rate or weight_decay; did you mean "heads"?
+a.ron:19:22: unknown field "head" in Attention; expected heads, objective, key_width, value_width, bias, scale, causal, residual, positions, max_tokens, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
 a.ron:23:69: sense: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
 a.ron:27:87: time: found the number 2; expected a number from 0 to 1
 a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"?"#

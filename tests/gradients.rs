@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use attune::numerics::Matrix;
-use attune::numerics::adam::{Adam, AdamConfig};
 use attune::numerics::attention::{
     AttentionCache, AttentionConfig, AttentionScratch, Rows, attention_backward, attention_forward,
 };
 use attune::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
 use attune::numerics::linear::{linear_backward, linear_forward};
 use attune::numerics::model::{AttentionModel, Batch, Candidates, Workspace, model_backward, model_forward};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune::numerics::params::Parameters;
 use attune::numerics::positions::Positions;
 use attune::numerics::rng::{Generator, Stream, stream};
@@ -312,7 +312,7 @@ fn a_wrong_gradient_is_caught() {
 fn descent_lowers_the_loss() {
     let (model, mut parameters, batch) = whole_model(config(|_| ()), masked_batch());
     let before = model_loss(&model, &parameters, &batch);
-    let mut adam = Adam::new(AdamConfig::with_learning_rate(0.02), &parameters);
+    let mut adam = Optimiser::new(OptimiserConfig::adam(0.02), &parameters);
     for _ in 0..200 {
         let gradient = model_gradient(&model, &parameters, &batch);
         adam.update(&mut parameters, &gradient);

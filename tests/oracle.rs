@@ -1,9 +1,9 @@
 //! Values against an independent computation: `tests/oracle/make.py` made `tests/oracle/values.json`.
 
 use attune::numerics::Matrix;
-use attune::numerics::adam::{Adam, AdamConfig};
 use attune::numerics::attention::{Activations, AttentionConfig};
 use attune::numerics::cross_entropy::cross_entropy_forward;
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
 use attune::numerics::projection::Projection;
@@ -103,7 +103,7 @@ fn adam_agrees_over_three_updates() {
     let start = vector(&case["start"]);
     let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias, 1, start.len())]);
     parameters.flat_mut().copy_from_slice(&start);
-    let mut adam = Adam::new(AdamConfig::with_learning_rate(0.01), &parameters);
+    let mut adam = Optimiser::new(OptimiserConfig::adam(0.01), &parameters);
     let mut gradient = parameters.zeros_like();
     for step in case["gradients"].as_array().expect("a list") {
         gradient.flat_mut().copy_from_slice(&vector(step));

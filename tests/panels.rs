@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
@@ -17,6 +16,7 @@ use attune::app::stage::view::picture_ui;
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
+use attune::kernel::training_log::{StepRecord, TrainingLog};
 use attune::lesson::schema::CellKind;
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
@@ -106,11 +106,19 @@ fn weights() -> WeightsModel {
 }
 
 fn training(stage: TrainingStage) -> TrainingModel {
+    let mut log = TrainingLog::new(0);
+    for loss in [2.0, 1.5] {
+        log.push(&StepRecord { loss, gradient_norm: 1.0, by_tensor: &[] });
+    }
     TrainingModel {
         stage,
+        status: "paused".to_owned(),
         step: 2,
         steps: 10,
-        losses: Arc::new(vec![2.0, 1.5]),
+        shown: None,
+        learning_rate: 0.01,
+        log,
+        tensors: Vec::new(),
         chance: Some(3.0),
         honest_label: "toy model".to_owned(),
     }

@@ -112,5 +112,5 @@ fn training_says_where_it_stands() {
     let parameters = snapshot.model.expect("a model").parameters.len();
     assert_eq!(training.honest_label, format!("toy model · {parameters} parameters · 60 sentences · 17 words"));
     let reset = TrainingModel::of(&with(&[Command::ResetTraining]));
-    assert_eq!((reset.stage, reset.step, reset.losses.len()), (TrainingStage::Paused, 0, 0));
+    assert_eq!((reset.stage, reset.step, reset.log.len()), (TrainingStage::Paused, 0, 0));
 }

@@ -77,7 +77,7 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
 pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
         TrainingStage::Playing => Some(Command::Pause),
-        TrainingStage::Paused => Some(Command::Play),
+        TrainingStage::Paused | TrainingStage::Stopped => Some(Command::Play),
         TrainingStage::Embedding { .. } | TrainingStage::Finished | TrainingStage::Diverged => None,
     }
 }

@@ -9,6 +9,7 @@ use super::args::Common;
 use super::fault::Fault;
 use crate::kernel::{Command, Kernel, Snapshot};
 use crate::lesson::Lesson;
+use crate::view_model::training::diverged_words;
 
 /// A kernel trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
@@ -40,11 +41,11 @@ pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, Fault> {
         let notice = snapshot.notice.as_deref().unwrap_or("there is no model");
         return Err(Fault::Lesson(format!("{file}: {notice}\n")));
     };
-    if model.training.diverged {
-        let (step, rate) = (model.training.progress.done + 1, snapshot.lesson.model.learning_rate);
+    if let Some(diverged) = model.training.diverged() {
+        let rate = model.training.learning_rate;
         return Err(Fault::Lesson(format!(
-            "{file}: training diverged at step {step}: the loss is no longer finite; \
-             the model's learning_rate of {rate} is too large\n"
+            "{file}: {}; the model's learning_rate of {rate} is too large\n",
+            diverged_words(&diverged)
         )));
     }
     Ok(snapshot)

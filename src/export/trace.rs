@@ -6,6 +6,9 @@ use serde::ser::{SerializeMap, Serializer};
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use crate::lesson::schema::Objective;
 use crate::numerics::Matrix;
+use crate::numerics::attention::Mask;
+use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::model::Architecture;
 use crate::numerics::positions::Positions;
 
 /// The trace of the snapshot's sentence; `None` until there is a model.
@@ -23,7 +26,7 @@ pub fn trace(snapshot: &Snapshot) -> Option<String> {
         vocabulary: &space.vocabulary,
         r#static: rows(&space.vectors),
         parameters: Parameters(model),
-        tensors: Tensors { sentence: &model.sentence, space },
+        tensors: Tensors { architecture: &model.architecture, sentence: &model.sentence, space },
     };
     serde_json::to_string(&trace).ok()
 }
@@ -43,34 +46,60 @@ struct Trace<'a> {
 
 #[derive(Serialize)]
 struct Config {
-    heads: usize,
     width: usize,
-    d_k: usize,
-    d_v: usize,
-    bias: bool,
-    scale: f64,
-    mask: &'static str,
-    residual: bool,
-    norm: &'static str,
+    blocks: Vec<Block>,
     positions: &'static str,
     max_tokens: usize,
     objective: &'static str,
     steps_trained: usize,
 }
 
+#[derive(Serialize)]
+struct Block {
+    heads: usize,
+    d_k: usize,
+    d_v: usize,
+    bias: bool,
+    scale: f64,
+    mask: &'static str,
+    attends_to: &'static str,
+    residual: bool,
+    norm: &'static str,
+    feed_forward: Option<usize>,
+}
+
+impl Block {
+    fn of(block: &BlockConfig) -> Self {
+        let layer = &block.attention;
+        Self {
+            heads: layer.heads,
+            d_k: layer.key_width,
+            d_v: layer.value_width,
+            bias: layer.bias,
+            scale: layer.score_scale(),
+            mask: match layer.mask {
+                Mask::None => "none",
+                Mask::Causal => "causal",
+                Mask::Custom(_) => "custom",
+            },
+            attends_to: if block.attends_to_source() { "source" } else { "own sentence" },
+            residual: block.residual,
+            norm: match block.norm {
+                Norm::None => "none",
+                Norm::Pre => "pre",
+                Norm::Post => "post",
+            },
+            feed_forward: block.feed_forward,
+        }
+    }
+}
+
 impl Config {
     fn of(snapshot: &Snapshot, model: &ModelSnapshot) -> Self {
-        let config = &model.config;
+        let config = &model.architecture;
         Self {
-            heads: config.heads,
             width: config.width,
-            d_k: config.key_width,
-            d_v: config.value_width,
-            bias: config.bias,
-            scale: config.score_scale(),
-            mask: if config.causal { "causal" } else { "none" },
-            residual: config.residual,
-            norm: "none",
+            blocks: config.numbered_blocks().map(|(_, block)| Block::of(block)).collect(),
             positions: match config.positions {
                 Positions::None => "none",
                 Positions::Sinusoidal => "sinusoidal",
@@ -81,7 +110,7 @@ impl Config {
                 Objective::MaskedWord { .. } => "masked word",
                 Objective::NextWord => "next word",
             },
-            steps_trained: model.training.progress.done,
+            steps_trained: model.training.step_shown(),
         }
     }
 }
@@ -108,27 +137,28 @@ impl Serialize for Parameters<'_> {
         let mut map = serializer.serialize_map(None)?;
         for (spec, values) in self.0.parameters.tensors() {
             let rows: Vec<&[f32]> = values.chunks_exact(spec.cols).collect();
-            map.serialize_entry(spec.name.symbol(), &Tensor { shape: vec![spec.rows, spec.cols], rows })?;
+            map.serialize_entry(&spec.id.to_string(), &Tensor { shape: vec![spec.rows, spec.cols], rows })?;
         }
         map.end()
     }
 }
 
 struct Tensors<'a> {
+    architecture: &'a Architecture,
     sentence: &'a SentenceSnapshot,
     space: &'a StaticSpace,
 }
 
 impl Serialize for Tensors<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { sentence, space } = self;
+        let Self { sentence, space, .. } = self;
         let activations = &sentence.activations;
         let tokens = sentence.tokens.len();
         let mut map = serializer.serialize_map(None)?;
         let embedded: Vec<&[f32]> = sentence.tokens.iter().map(|token| space.vectors.row(token.word)).collect();
         map.serialize_entry("E[tokens]", &Tensor { shape: vec![tokens, space.vectors.cols()], rows: embedded })?;
         map.serialize_entry("X", &tensor(&activations.input))?;
-        for (h, head) in activations.heads.iter().enumerate() {
+        for (h, head) in activations.heads().enumerate() {
             let named = [
                 ("Q", &head.query),
                 ("K", &head.key),
@@ -140,10 +170,12 @@ impl Serialize for Tensors<'_> {
             for (name, matrix) in named {
                 map.serialize_entry(&format!("{name}[{h}]"), &tensor(matrix))?;
             }
-            let terms: Vec<Vec<&[f32]>> = (0..tokens)
-                .map(|query| (0..tokens).map(|key| sentence.contributions.term(h, query, key)).collect())
-                .collect();
-            let shape = vec![tokens, tokens, activations.output.cols()];
+            let (block, _, own) = self.architecture.head(h);
+            let contributions = &sentence.contributions[block];
+            let keys = contributions.keys();
+            let terms: Vec<Vec<&[f32]>> =
+                (0..tokens).map(|query| (0..keys).map(|key| contributions.term(own, query, key)).collect()).collect();
+            let shape = vec![tokens, keys, activations.output.cols()];
             map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
         }
         map.serialize_entry("output", &tensor(&activations.output))?;

@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use super::sentence::contributions;
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use super::space::{index_of, network, rows_of};
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
 use crate::numerics::Scalar;
-use crate::numerics::attention::Activations;
 use crate::numerics::contributions::Contributions;
-use crate::numerics::model::AttentionModel;
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::vectors::{centroid, cosine, dot};
 
 /// A claim with what was measured.
@@ -109,9 +110,9 @@ impl<'a> Measure<'a> {
     /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
         let words = rows_of(sentence, &self.rows)?;
-        let parameters = &self.model.parameters;
-        let input = self.network.input(parameters, &words);
-        Some(Activations::of(&self.model.config, parameters, input, &self.model.heads_enabled))
+        let sequences = Sequences::one(&words);
+        let interventions = Interventions::heads(&self.model.heads_enabled);
+        Some(Activations::of(&self.network, &self.model.parameters, &sequences, None, &interventions))
     }
 
     fn over_probes(&self, space: Space, score: impl Fn(&SenseCosines) -> f64) -> f64 {
@@ -167,16 +168,18 @@ impl<'a> Measure<'a> {
     }
 
     fn final_loss(&self) -> f64 {
-        let losses = &self.model.training.losses;
-        let last = &losses[losses.len() - losses.len().div_ceil(10)..];
-        last.iter().copied().map(f64::from).sum::<f64>() / last.len() as f64
+        let log = &self.model.training.log;
+        log.mean_loss(log.len() - log.len().div_ceil(10), log.len())
     }
 
     fn contribution_error(&self) -> f64 {
-        let (config, enabled) = (&self.model.config, &*self.model.heads_enabled);
-        let errors = self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence)).map(|activations| {
-            let contributions = Contributions::of(config, &self.model.parameters, &activations, enabled);
-            f64::from(contributions.error(config, &activations))
+        let interventions = Interventions::heads(&self.model.heads_enabled);
+        let runs = self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence));
+        let errors = runs.flat_map(|run| {
+            let terms = contributions(&self.network, &self.model.parameters, &run, &interventions);
+            let blocks = self.network.architecture.numbered_blocks().zip(&run.blocks);
+            let error = |((terms, (_, config)), run)| f64::from(Contributions::error(terms, config, run));
+            terms.iter().zip(blocks).map(|(terms, (block, run))| error(((terms, block), run))).collect::<Vec<_>>()
         });
         errors.fold(0.0, Scalar::max)
     }

@@ -4,13 +4,20 @@
 use std::sync::Arc;
 
 use super::command::Command;
+use super::comparison::Comparison;
 use super::history::History;
+use super::line::Lookback;
+use super::model_state::RestingModel;
 use super::sentence::{Sentence, SentenceFrame, read_sentence};
-use super::snapshot::{HistorySnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot};
+use super::snapshot::{
+    CheckpointsSnapshot, HistorySnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot,
+};
 use super::space::{SpaceTrainer, index_of, network, rows_of};
-use super::trainer::{Trainer, TrainingState};
+use super::trainer::Trainer;
+use super::training::Training;
+use super::training_log::TrainingLog;
 use crate::lesson::schema::Lesson;
-use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::params::{Parameters, TensorId};
 
 /// What undo may remember, in bytes ...
 pub const HISTORY_BYTES_MAX: usize = 64 << 20;
@@ -20,40 +27,26 @@ pub const HISTORY_STATES_MAX: usize = 200;
 pub struct Ready {
     space: Arc<StaticSpace>,
     embedding_progress: Progress,
-    trainer: Trainer,
-    model: ModelState,
+    training: Training,
     heads_enabled: Arc<[bool]>,
     frame: SentenceFrame,
     history: History<Part>,
-    /// The entry that the last command set, while nothing else happened.
-    last_set: Option<(TensorName, usize, usize)>,
-    playing: bool,
-    /// Step at which training stands still.
-    goal: usize,
-    diverged: bool,
+    /// What the last command moved, while nothing else happened.
+    last_move: Option<Move>,
 }
 
-/// The weights: as training left them, and in use.
-#[derive(Clone)]
-struct ModelState {
-    training: Arc<TrainingState>,
-    /// The parameters with the learner's changes; `None` where they are as training left them.
-    edited: Option<Arc<Parameters<f32>>>,
-}
-
-impl ModelState {
-    fn trained(&self) -> &Parameters<f32> {
-        &self.training.parameters
-    }
-
-    fn live(&self) -> &Parameters<f32> {
-        self.edited.as_deref().unwrap_or(&self.training.parameters)
-    }
+/// What a slider moves: its successive moves undo as one.
+#[derive(Clone, Copy, PartialEq)]
+enum Move {
+    Entry(TensorId, usize, usize),
+    LearningRate,
+    Look,
 }
 
 /// What one change was about, as it was before: undo brings back this part and leaves the others.
 enum Part {
-    Model(ModelState),
+    Model(Box<RestingModel>),
+    Comparison(Option<Comparison>),
     Heads(Arc<[bool]>),
     Sentence(Sentence),
 }
@@ -66,38 +59,36 @@ impl Ready {
         if trainer.sentences() == 0 {
             return Err("no sentence of the corpus has a word that the model could be asked for".to_owned());
         }
-        let training = Arc::new(trainer.start());
         // A checked lesson has a first sentence, of known words.
         let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
-        // Parameters, gradient moments and losses.
-        let state_bytes = (training.parameters.len() * 4 + lesson.model.steps) * size_of::<f32>();
+        let training = Training::new(trainer, lesson.model.stop.clone());
+        let start = training.model().shown();
+        let log_bytes = TrainingLog::bytes(start.parameters.tensors().count(), lesson.model.steps);
+        let part_bytes = RestingModel::bytes(start) + log_bytes;
         Ok(Self {
             frame: SentenceFrame::new(sentence, &space),
-            model: ModelState { training, edited: None },
-            heads_enabled: vec![true; lesson.model.attention.heads].into(),
+            heads_enabled: vec![true; lesson.model.architecture.heads()].into(),
             embedding_progress: embedding.progress(),
             space: Arc::new(space),
-            trainer,
-            history: History::new((HISTORY_BYTES_MAX / state_bytes).min(HISTORY_STATES_MAX)),
-            last_set: None,
-            playing: false,
-            goal: 0,
-            diverged: false,
+            training,
+            history: History::new((HISTORY_BYTES_MAX / part_bytes).min(HISTORY_STATES_MAX)),
+            last_move: None,
         })
     }
 
     /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
     pub fn play_at_opening(&mut self) {
-        self.goal = self.trainer.steps();
-        self.playing = true;
+        // At the initialisation there is nothing that could be in the way.
+        let _ = self.training.play_to(self.training.trainer().steps());
     }
 
-    pub fn is_playing(&self) -> bool {
-        self.playing
+    /// There is training or recalling to do.
+    pub fn is_busy(&self) -> bool {
+        self.training.is_busy()
     }
 
     pub fn steps_done(&self) -> usize {
-        self.model.training.steps_done()
+        self.training.steps_done()
     }
 
     pub fn embedding_progress(&self) -> Progress {
@@ -108,65 +99,75 @@ impl Ready {
         self.space.clone()
     }
 
-    /// A few optimiser steps, if training plays.
+    /// A few optimiser steps, if there are any to do.
     pub fn advance(&mut self) {
-        if !self.playing {
-            return;
-        }
-        let state = Arc::make_mut(&mut self.model.training);
-        for _ in 0..self.trainer.steps_at_once() {
-            if state.steps_done() < self.goal {
-                self.diverged = self.trainer.step(state).is_err();
-            }
-            if self.diverged || state.steps_done() >= self.goal {
-                self.playing = false;
-                return;
-            }
-        }
+        self.training.advance();
     }
 
     /// # Errors
     /// In words for the learner, if there is nothing that the command could do; nothing has changed then.
     pub fn apply(&mut self, command: Command, lesson: &Lesson) -> Result<(), String> {
-        let last_set = self.last_set.take();
+        let last_move = self.last_move.take();
+        let goes_on = |next| last_move == Some(next);
         match command {
-            Command::Play if self.playing && self.goal == self.trainer.steps() => Ok(()),
-            Command::Play => self.begin_training("training".to_owned(), self.trainer.steps()),
+            Command::Play if self.training.plays_to_the_end() => Ok(()),
+            Command::Play => {
+                let goal = self.training.trainer().steps();
+                self.change_model("training", false, |training| training.play_to(goal))
+            }
             Command::Step(0) => Err("a step back or in place is no training step".to_owned()),
             Command::Step(steps) => {
-                let goal = self.steps_done().saturating_add(steps).min(self.trainer.steps());
-                self.begin_training(format!("training by {steps}"), goal)
+                let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
+                self.change_model(&format!("training by {steps}"), false, |training| training.play_to(goal))
             }
             Command::Pause => {
-                self.playing = false;
+                self.training.pause();
                 Ok(())
             }
-            Command::ResetTraining => {
-                self.remember_model("reset of the training");
-                self.playing = false;
-                self.diverged = false;
-                self.model = ModelState { training: Arc::new(self.trainer.start()), edited: None };
+            Command::ResetTraining => self.change_model("reset of the training", false, |training| {
+                training.reset();
+                Ok(())
+            }),
+            Command::Scrub(step) => self.scrub(step, goes_on(Move::Look)),
+            Command::ShowLatest => self.scrub(self.steps_done(), goes_on(Move::Look)),
+            Command::Branch => {
+                let label = format!("branch from step {}", self.training.model().shown().steps_done());
+                self.change_model(&label, false, Training::branch)
+            }
+            Command::SetLearningRate(rate) => {
+                if rate != self.training.learning_rate() {
+                    let label = format!("learning rate {rate}");
+                    let goes_on = goes_on(Move::LearningRate);
+                    self.change_model(&label, goes_on, |training| training.set_learning_rate(rate))?;
+                }
+                self.last_move = Some(Move::LearningRate);
+                Ok(())
+            }
+            Command::Compare(with) => {
+                let before = self.training.comparison().cloned();
+                if before.as_ref().map(Comparison::reference) != with {
+                    self.training.compare(with)?;
+                    self.history.push("choice of a comparison", Part::Comparison(before));
+                }
                 Ok(())
             }
             Command::SetWeight { tensor, row, col, value } => {
-                let entry = (tensor, row, col);
-                self.set_weight(entry, value, last_set == Some(entry))?;
-                self.last_set = Some(entry);
+                let entry = Move::Entry(tensor, row, col);
+                self.set_weight((tensor, row, col), value, goes_on(entry))?;
+                self.last_move = Some(entry);
                 Ok(())
             }
             Command::ResetWeight { tensor, row, col } => {
                 let index = self.index((tensor, row, col))?;
-                let trained = self.model.trained().flat()[index];
+                let trained = self.training.model().trained().flat()[index];
                 self.set_weight((tensor, row, col), trained, false)
             }
             Command::ResetTensor(tensor) => self.reset_tensor(tensor),
-            Command::ResetWeights => {
-                if self.model.edited.is_some() {
-                    self.remember_model("reset of all weights");
-                    self.model.edited = None;
-                }
+            Command::ResetWeights if !self.training.model().is_edited() => Ok(()),
+            Command::ResetWeights => self.change_model("reset of all weights", false, |training| {
+                training.discard_edits();
                 Ok(())
-            }
+            }),
             Command::SetHeadEnabled { head, enabled } => {
                 self.check_head(head)?;
                 let mut heads = self.heads_enabled.to_vec();
@@ -189,7 +190,7 @@ impl Ready {
                 Ok(())
             }
             Command::SetSentence(text) => {
-                let words = read_sentence(&text, &self.space.vocabulary, lesson.model.attention.max_tokens)?;
+                let words = read_sentence(&text, &self.space.vocabulary, lesson.model.architecture.max_tokens)?;
                 let text = || words.iter().map(|&word| &self.space.vocabulary[word]);
                 let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(text()));
                 self.show(Sentence { index, words });
@@ -200,8 +201,31 @@ impl Ready {
         }
     }
 
-    fn remember_model(&mut self, label: impl Into<String>) {
-        self.history.push(label, Part::Model(self.model.clone()));
+    /// Changes the model and its training, which undo can take back as a whole. `goes_on`: it is one
+    /// more move of the same slider, and undoes together with the last.
+    fn change_model(
+        &mut self,
+        label: &str,
+        goes_on: bool,
+        change: impl FnOnce(&mut Training) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let before = (!goes_on).then(|| Box::new(self.training.model().rest()));
+        change(&mut self.training)?;
+        if let Some(before) = before {
+            self.history.push(label, Part::Model(before));
+        }
+        Ok(())
+    }
+
+    fn scrub(&mut self, step: usize, goes_on: bool) -> Result<(), String> {
+        if step != self.training.step_in_sight() {
+            // Weights turned at a past step are left behind with it, and undo brings them back.
+            let model = self.training.model();
+            let leaves_edits = model.lookback().is_some() && model.is_edited();
+            self.change_model("look at another step", goes_on && !leaves_edits, |training| training.scrub(step))?;
+        }
+        self.last_move = Some(Move::Look);
+        Ok(())
     }
 
     /// Undo or redo. Bringing back a model ends the training that is under way.
@@ -210,12 +234,10 @@ impl Ready {
         verb: &str,
         go: impl FnOnce(&mut History<Part>, &mut dyn FnMut(Part) -> Part) -> bool,
     ) -> Result<(), String> {
-        let Self { history, model, heads_enabled, frame, space, playing, diverged, .. } = self;
+        let Self { history, training, heads_enabled, frame, space, .. } = self;
         let mut swap = |part| match part {
-            Part::Model(state) => {
-                (*playing, *diverged) = (false, false);
-                Part::Model(std::mem::replace(model, state))
-            }
+            Part::Model(before) => Part::Model(Box::new(training.replace(before.wake()).rest())),
+            Part::Comparison(before) => Part::Comparison(training.set_comparison(before)),
             Part::Heads(heads) => Part::Heads(std::mem::replace(heads_enabled, heads)),
             Part::Sentence(sentence) => {
                 let before = std::mem::replace(frame, SentenceFrame::new(sentence, space));
@@ -245,93 +267,77 @@ impl Ready {
         if head < heads { Ok(()) } else { Err(format!("there is no head {}: the model has {heads}", head + 1)) }
     }
 
-    fn index(&self, (tensor, row, col): (TensorName, usize, usize)) -> Result<usize, String> {
-        let index = self.model.live().index(tensor, row, col);
-        index.ok_or_else(|| format!("the model has no {}[{row}, {col}]", tensor.symbol()))
+    fn index(&self, (tensor, row, col): (TensorId, usize, usize)) -> Result<usize, String> {
+        let index = self.training.model().live().index(tensor, row, col);
+        index.ok_or_else(|| format!("the model has no {tensor}[{row}, {col}]"))
     }
 
-    /// `goes_on`: it is one more move of the same slider, and undoes together with the last.
-    fn set_weight(&mut self, entry: (TensorName, usize, usize), value: f32, goes_on: bool) -> Result<(), String> {
+    fn set_weight(&mut self, entry: (TensorId, usize, usize), value: f32, goes_on: bool) -> Result<(), String> {
         let index = self.index(entry)?;
         let (tensor, row, col) = entry;
         if !value.is_finite() {
-            return Err(format!("{}[{row}, {col}] cannot be {value}: a weight is a finite number", tensor.symbol()));
+            return Err(format!("{tensor}[{row}, {col}] cannot be {value}: a weight is a finite number"));
         }
-        if self.model.live().flat()[index] == value {
+        if self.training.model().live().flat()[index] == value {
             return Ok(());
         }
-        if !goes_on {
-            self.remember_model(format!("{}[{row}, {col}]", tensor.symbol()));
-        }
-        self.edit(|live| live.flat_mut()[index] = value);
-        Ok(())
+        let label = format!("{tensor}[{row}, {col}]");
+        self.edit(&label, goes_on, |live| live.flat_mut()[index] = value)
     }
 
-    fn reset_tensor(&mut self, tensor: TensorName) -> Result<(), String> {
-        if self.model.live().spec(tensor).is_none() {
-            return Err(format!("the model has no {}", tensor.symbol()));
+    fn reset_tensor(&mut self, tensor: TensorId) -> Result<(), String> {
+        let model = self.training.model();
+        if model.live().spec(tensor).is_none() {
+            return Err(format!("the model has no {tensor}"));
         }
-        let trained = self.model.trained().values_of(tensor).to_vec();
-        if self.model.live().values_of(tensor) != trained {
-            self.remember_model(format!("reset of {}", tensor.symbol()));
-            self.edit(|live| live.values_of_mut(tensor).copy_from_slice(&trained));
+        let trained = model.trained().values_of(tensor).to_vec();
+        if model.live().values_of(tensor) == trained {
+            return Ok(());
         }
-        Ok(())
+        let label = format!("reset of {tensor}");
+        self.edit(&label, false, |live| live.values_of_mut(tensor).copy_from_slice(&trained))
     }
 
-    /// While training plays, it goes on from the change; else the change stands beside what
-    /// training left, and can be reset to it.
-    fn edit(&mut self, change: impl FnOnce(&mut Parameters<f32>)) {
-        let ModelState { training, edited } = &mut self.model;
-        if self.playing {
-            change(&mut Arc::make_mut(training).parameters);
-            return;
-        }
-        let mut live = edited.take().unwrap_or_else(|| Arc::new(training.parameters.clone()));
-        change(Arc::make_mut(&mut live));
-        *edited = (*live != training.parameters).then_some(live);
-    }
-
-    /// Training goes on from the weights in use: what the learner changed is where it starts.
-    fn begin_training(&mut self, label: String, goal: usize) -> Result<(), String> {
-        if self.steps_done() >= goal {
-            return Err(format!("training is at its last step, {goal}; reset it to train again"));
-        }
-        self.remember_model(label);
-        self.goal = goal;
-        self.playing = true;
-        self.diverged = false;
-        let training = Arc::make_mut(&mut self.model.training);
-        // The copy just made has no room to spare, and a training step allocates nothing.
-        training.reserve(goal);
-        if let Some(edited) = self.model.edited.take() {
-            training.parameters = Arc::unwrap_or_clone(edited);
-        }
-        Ok(())
+    fn edit(&mut self, label: &str, goes_on: bool, change: impl FnOnce(&mut Parameters<f32>)) -> Result<(), String> {
+        let mut live = Parameters::clone(self.training.model().live());
+        change(&mut live);
+        self.change_model(label, goes_on, |training| training.edit(live))
     }
 
     pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
-        let Self { model, space, trainer, heads_enabled, frame, .. } = self;
-        let network = &trainer.model;
+        let Self { training, space, heads_enabled, frame, .. } = self;
+        let (model, network) = (training.model(), &training.trainer().model);
         let sentence = frame.run(space, network, model.live(), model.trained(), heads_enabled);
-        let trained = Arc::new(model.trained().clone());
         ModelSnapshot {
-            config: network.config.clone(),
-            parameters: model.edited.clone().unwrap_or_else(|| trained.clone()),
-            trained,
-            training: TrainingSnapshot {
-                playing: self.playing,
-                progress: Progress { done: model.training.steps_done(), of: lesson.model.steps },
-                chance: (network.candidates.words().len() as f32).ln(),
-                losses: Arc::new(model.training.losses.clone()),
-                diverged: self.diverged,
-            },
+            architecture: network.architecture.clone(),
+            parameters: model.live().clone(),
+            trained: model.trained().clone(),
+            start: training.start().clone(),
+            comparison: training.comparison().map(|comparison| comparison.snapshot(model)),
+            training: self.training_snapshot(lesson),
             heads_enabled: heads_enabled.clone(),
             sentence: Arc::new(sentence),
             history: HistorySnapshot {
                 undo: self.history.undo_label().map(str::to_owned),
                 redo: self.history.redo_label().map(str::to_owned),
             },
+        }
+    }
+
+    fn training_snapshot(&self, lesson: &Lesson) -> TrainingSnapshot {
+        let training = &self.training;
+        let model = training.model();
+        let look = |lookback: &Lookback| LookSnapshot { step: lookback.state.steps_done(), target: lookback.target };
+        let steps = model.line.checkpoint_steps();
+        TrainingSnapshot {
+            playing: training.is_playing(),
+            progress: Progress { done: training.steps_done(), of: lesson.model.steps },
+            look: model.lookback().map(look),
+            learning_rate: training.learning_rate(),
+            chance: (training.trainer().model.classes.count() as f32).ln(),
+            log: model.line.log().clone(),
+            stopped: training.stopped(),
+            checkpoints: CheckpointsSnapshot { bytes: steps.len() * model.line.latest().bytes(), steps },
         }
     }
 }

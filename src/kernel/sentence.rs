@@ -6,9 +6,10 @@ use crate::lesson::issue::shorten;
 use crate::lesson::nearest as nearest_name;
 use crate::lesson::text::tokenize;
 use crate::numerics::Matrix;
-use crate::numerics::attention::Activations;
+use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Contributions;
-use crate::numerics::model::AttentionModel;
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
 use crate::numerics::vectors::{Similarity, nearest};
 
@@ -52,17 +53,17 @@ impl SentenceFrame {
         trained: &Parameters<f32>,
         enabled: &[bool],
     ) -> SentenceSnapshot {
-        let config = &model.config;
         let words = &self.sentence.words;
-        let activations = Activations::of(config, live, model.input(live, words), enabled);
-        let contributions = Contributions::of(config, live, &activations, enabled);
+        let sequences = Sequences::one(words);
+        let interventions = Interventions::heads(enabled);
+        let activations = Activations::of(model, live, &sequences, None, &interventions);
+        let contributions = contributions(model, live, &activations, &interventions);
         let end = space.projection.points(&activations.output);
         // The ghost differs only while weights or heads do.
         let trained_end = if std::ptr::eq(live, trained) && enabled.iter().all(|on| *on) {
             end.clone()
         } else {
-            let all = vec![true; config.heads];
-            let ghost = Activations::of(config, trained, model.input(trained, words), &all);
+            let ghost = Activations::of(model, trained, &sequences, None, &Interventions::default());
             space.projection.points(&ghost.output)
         };
         let contextual_neighbours =
@@ -79,6 +80,22 @@ impl SentenceFrame {
             contextual_neighbours,
         }
     }
+}
+
+/// Of every block.
+pub fn contributions(
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+    activations: &Activations<f32>,
+    interventions: &Interventions<f32>,
+) -> Vec<Contributions<f32>> {
+    let mut modes = &interventions.heads[..];
+    let of_block = |((b, config), activations): ((usize, &BlockConfig), _)| {
+        let (own, others) = modes.split_at(config.attention.heads.min(modes.len()));
+        modes = others;
+        Contributions::of(config, b, parameters, activations, own)
+    };
+    model.architecture.numbered_blocks().zip(&activations.blocks).map(of_block).collect()
 }
 
 fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Vec<Neighbour> {

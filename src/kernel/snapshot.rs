@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
+use super::command::Reference;
+use super::stop::{Diverged, Stopped};
+use super::training_log::TrainingLog;
 use crate::lesson::Lesson;
 use crate::numerics::Matrix;
-use crate::numerics::attention::{Activations, AttentionConfig};
 use crate::numerics::contributions::Contributions;
+use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::Parameters;
 use crate::numerics::projection::Projection;
+use crate::numerics::tensor_norms::TensorNorms;
 
 /// The state of a running lesson at one moment.
 #[derive(Clone, Debug)]
@@ -54,14 +58,19 @@ pub struct StaticSpace {
     pub group_of: Vec<Option<usize>>,
 }
 
-/// The attention model: parameters, training and the current sentence.
+/// The attention model: parameters, training and the current sentence; at the latest step of the
+/// training, or at the past one that is shown.
 #[derive(Clone, Debug)]
 pub struct ModelSnapshot {
-    pub config: AttentionConfig,
+    pub architecture: Architecture,
     /// In use now.
     pub parameters: Arc<Parameters<f32>>,
     /// As training left them: the ghost of every slider.
     pub trained: Arc<Parameters<f32>>,
+    /// The initialisation.
+    pub start: Arc<Parameters<f32>>,
+    /// What `parameters` are compared with, if anything.
+    pub comparison: Option<ComparisonSnapshot>,
     pub training: TrainingSnapshot,
     pub heads_enabled: Arc<[bool]>,
     /// The forward pass of the current sentence with `parameters`.
@@ -72,14 +81,64 @@ pub struct ModelSnapshot {
 #[derive(Clone, Debug)]
 pub struct TrainingSnapshot {
     pub playing: bool,
-    /// Steps done and steps the lesson asks for.
+    /// Steps done, which is the latest, and steps the lesson asks for.
     pub progress: Progress,
+    /// Set while a past step is shown.
+    pub look: Option<LookSnapshot>,
+    /// Of the step after the one that is shown.
+    pub learning_rate: f64,
     /// The loss of a model that knows nothing, `ln C` for C candidates.
     pub chance: f32,
-    /// Mean cross-entropy of each step, in nats.
-    pub losses: Arc<Vec<f32>>,
-    /// Training stopped because a loss or a parameter was no longer finite.
-    pub diverged: bool,
+    /// Loss and gradient norms of each step, up to the latest.
+    pub log: TrainingLog,
+    /// Why training stands still; `None` while it plays.
+    pub stopped: Option<Stopped>,
+    pub checkpoints: CheckpointsSnapshot,
+}
+
+impl TrainingSnapshot {
+    /// The step whose parameters are shown.
+    pub fn step_shown(&self) -> usize {
+        self.look.map_or(self.progress.done, |look| look.step)
+    }
+
+    pub fn diverged(&self) -> Option<Diverged> {
+        match self.stopped {
+            Some(Stopped::Diverged(diverged)) => Some(diverged),
+            _ => None,
+        }
+    }
+}
+
+/// A look at a past step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookSnapshot {
+    /// The step that is shown.
+    pub step: usize,
+    /// The step that was asked for; it is being recalled while `step` is less.
+    pub target: usize,
+}
+
+/// What is remembered of a training besides its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointsSnapshot {
+    /// Steps that are shown at once; the others are run again from the one before.
+    pub steps: Vec<usize>,
+    /// What they cost in memory.
+    pub bytes: usize,
+}
+
+/// Two sets of parameters side by side.
+#[derive(Clone, Debug)]
+pub struct ComparisonSnapshot {
+    /// What the parameters in use are compared with. A step that is still being recalled is the one
+    /// that the recall has come to.
+    pub with: Reference,
+    pub reference: Arc<Parameters<f32>>,
+    /// Those in use less those of the reference.
+    pub difference: Arc<Parameters<f32>>,
+    /// Of the difference.
+    pub norms: Arc<TensorNorms>,
 }
 
 /// What undo and redo would change, in words.
@@ -97,8 +156,8 @@ pub struct SentenceSnapshot {
     pub tokens: Vec<Token>,
     /// `X`, `Q`, `K`, `V`, scores, weights, mix, output.
     pub activations: Activations<f32>,
-    /// Per head and source token.
-    pub contributions: Contributions<f32>,
+    /// Of each block, per head and source token.
+    pub contributions: Vec<Contributions<f32>>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.

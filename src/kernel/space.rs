@@ -7,7 +7,7 @@ use super::snapshot::{Progress, StaticSpace};
 use crate::lesson::corpus;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::numerics::Matrix;
-use crate::numerics::model::{AttentionModel, Candidates};
+use crate::numerics::model::{AttentionModel, Candidates, Classes};
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::vectors::{add_scaled, centroid};
 use crate::numerics::word2vec::Word2Vec;
@@ -144,7 +144,7 @@ pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usi
 /// The attention model over a space: everything but its parameters.
 pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
     let candidates = candidates(lesson, &space.vocabulary);
-    AttentionModel::new(lesson.model.attention.clone(), Arc::new(space.vectors.clone()), candidates)
+    AttentionModel::new(lesson.model.architecture.clone(), Arc::new(space.vectors.clone()), Classes::Words(candidates))
 }
 
 /// The words that the lesson's objective chooses among.

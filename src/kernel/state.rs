@@ -58,7 +58,7 @@ impl Kernel {
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding(_) => true,
-            Phase::Ready(ready) => ready.is_playing(),
+            Phase::Ready(ready) => ready.is_busy(),
             Phase::Failed { .. } => false,
         }
     }

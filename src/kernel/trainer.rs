@@ -1,34 +1,46 @@
 //! Training of the attention model, step by step: resumable, deterministic, without threads.
 
+use std::sync::Arc;
+
 use rand::RngExt;
 
+use super::stop::{Diverged, Overflow};
+use super::training_log::StepRecord;
 use crate::lesson::schema::{ModelConfig, Objective};
-use crate::numerics::adam::{Adam, AdamConfig};
-use crate::numerics::model::{
-    AttentionModel, Batch, Workspace, forward_multiplications, model_backward, model_forward,
-};
+use crate::numerics::attention::Room;
+use crate::numerics::model::cost::forward_multiplications;
+use crate::numerics::model::{AttentionModel, Batch, Classes, Workspace, model_backward, model_forward};
+use crate::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
+use crate::numerics::tensor_norms::{TensorNorms, first_not_finite};
 
-/// Everything that training changes: a value to keep for undo, and to return to.
+/// Everything that a training step reads and changes: from the same state come the same steps, bit
+/// for bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingState {
-    pub parameters: Parameters<f32>,
-    optimiser: Adam<f32>,
-    /// Mean cross-entropy of each step done, in nats.
-    pub losses: Vec<f32>,
+    /// Shared with the snapshots that show them; the next step then works on a copy.
+    pub parameters: Arc<Parameters<f32>>,
+    pub optimiser: Optimiser<f32>,
+    step: usize,
+    draws: Draws,
+}
+
+/// The random streams of training.
+#[derive(Clone, Debug, PartialEq)]
+struct Draws {
     batches: Generator,
     masking: Generator,
 }
 
 impl TrainingState {
     pub fn steps_done(&self) -> usize {
-        self.losses.len()
+        self.step
     }
 
-    /// Room for the losses up to step `goal`.
-    pub fn reserve(&mut self, goal: usize) {
-        self.losses.reserve_exact(goal.saturating_sub(self.losses.len()));
+    /// What keeping one costs, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + NUMBERS_PER_PARAMETER * self.parameters.len() * size_of::<f32>()
     }
 }
 
@@ -43,18 +55,13 @@ pub struct Trainer {
     rows: usize,
     batch: Batch,
     workspace: Workspace<f32>,
-}
-
-/// The loss or the gradient of a step is no longer finite; the parameters are as before the step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Diverged {
-    pub step: usize,
+    norms: TensorNorms,
 }
 
 impl Trainer {
     /// `corpus` holds word indices; sentences that the model cannot learn from are left out.
     pub fn new(model: AttentionModel<f32>, config: ModelConfig, corpus: &[Vec<usize>], seed: u64) -> Self {
-        let max_tokens = config.attention.max_tokens;
+        let max_tokens = config.architecture.max_tokens;
         let shortest = match config.objective {
             Objective::MaskedWord { .. } => 1,
             Objective::NextWord => 2,
@@ -62,14 +69,17 @@ impl Trainer {
         let masked = matches!(config.objective, Objective::MaskedWord { .. });
         let fits = |sentence: &&Vec<usize>| {
             (shortest..=max_tokens).contains(&sentence.len())
-                && (!masked || sentence.iter().any(|&word| model.candidates.class(word).is_some()))
+                && (!masked
+                    || sentence.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
         };
         let corpus: Vec<Vec<usize>> = corpus.iter().filter(fits).cloned().collect();
         let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
         let rows = config.batch * longest;
+        let workspace = Workspace::new(&model, Room { rows, longest }, Room::NONE);
         Self {
             batch: Batch::with_capacity(config.batch, rows),
-            workspace: Workspace::new(&model, rows, longest),
+            norms: TensorNorms::new(&workspace.gradient),
+            workspace,
             model,
             config,
             corpus,
@@ -93,60 +103,66 @@ impl Trainer {
     pub fn steps_at_once(&self) -> usize {
         const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
         const STEPS_AT_ONCE_MAX: f64 = 8.0;
-        let classes = self.model.candidates.words().len();
-        let step = forward_multiplications(&self.config.attention, classes, self.rows, self.longest);
+        let classes = self.model.classes.count();
+        let step = forward_multiplications(&self.config.architecture, classes, self.rows, self.longest);
         (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
     }
 
     /// The initialisation: the same whenever it is asked for.
     pub fn start(&self) -> TrainingState {
+        let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
         let parameters = self.model.init(self.seed);
         TrainingState {
-            optimiser: Adam::new(self.adam(), &parameters),
-            parameters,
-            losses: Vec::with_capacity(self.config.steps),
-            batches: stream(self.seed, Stream::Batches),
-            masking: stream(self.seed, Stream::Masking),
+            optimiser: Optimiser::new(OptimiserConfig { method, learning_rate, weight_decay }, &parameters),
+            parameters: Arc::new(parameters),
+            step: 0,
+            draws: Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) },
         }
     }
 
-    fn adam(&self) -> AdamConfig {
-        let ModelConfig { learning_rate, weight_decay, .. } = self.config;
-        AdamConfig { weight_decay, ..AdamConfig::with_learning_rate(learning_rate) }
-    }
-
-    /// One optimiser step.
+    /// One optimiser step. Allocates nothing, unless a snapshot shares the parameters.
     ///
     /// # Errors
-    /// If the loss or the gradient is not finite; the parameters are then unchanged.
-    pub fn step(&mut self, state: &mut TrainingState) -> Result<(), Diverged> {
-        self.draw_batch(state);
-        let Self { model, batch, workspace, .. } = self;
+    /// If a number overflows. The state is then as before the step, but for an overflow of a
+    /// parameter, which the update has already spoilt: to keep a copy for that rare case would slow
+    /// every step down, and [`super::line::Line`] gets the state from a checkpoint.
+    pub fn step(&mut self, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
+        let diverged = |overflow| Diverged { step: state.step + 1, overflow };
+        let mut draws = state.draws.clone();
+        self.draw_batch(&mut draws);
+        let Self { model, batch, workspace, norms, .. } = self;
         let loss = model_forward(model, &state.parameters, batch, workspace);
-        model_backward(model, &state.parameters, batch, workspace);
-        if !loss.is_finite() || !workspace.gradient.flat().iter().all(|g| g.is_finite()) {
-            return Err(Diverged { step: state.steps_done() });
+        if !loss.is_finite() {
+            return Err(diverged(Overflow::Loss));
         }
-        state.optimiser.update(&mut state.parameters, &workspace.gradient);
-        state.losses.push(loss);
-        Ok(())
+        model_backward(model, &state.parameters, batch, workspace);
+        norms.measure(&workspace.gradient).map_err(|tensor| diverged(Overflow::Gradient(tensor)))?;
+        let parameters = Arc::make_mut(&mut state.parameters);
+        state.optimiser.update(parameters, &workspace.gradient);
+        if let Some(tensor) = first_not_finite(parameters) {
+            return Err(diverged(Overflow::Parameter(tensor)));
+        }
+        state.step += 1;
+        state.draws = draws;
+        Ok(StepRecord { loss, gradient_norm: norms.overall, by_tensor: &norms.by_tensor })
     }
 
-    fn draw_batch(&mut self, state: &mut TrainingState) {
+    fn draw_batch(&mut self, draws: &mut Draws) {
         self.batch.clear();
         if self.corpus.is_empty() {
             return;
         }
-        let max_tokens = self.config.attention.max_tokens;
+        let max_tokens = self.config.architecture.max_tokens;
+        let Classes::Words(candidates) = &self.model.classes else { return };
         for _ in 0..self.config.batch {
-            let sentence = &self.corpus[state.batches.random_range(0..self.corpus.len())];
+            let sentence = &self.corpus[draws.batches.random_range(0..self.corpus.len())];
             // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
-            let first = state.batches.random_range(0..=max_tokens - sentence.len());
+            let first = draws.batches.random_range(0..=max_tokens - sentence.len());
             match self.config.objective {
                 Objective::MaskedWord { rate, .. } => {
-                    self.batch.push_masked(sentence, first, &self.model.candidates, rate, &mut state.masking);
+                    self.batch.push_masked(sentence, first, candidates, rate, &mut draws.masking);
                 }
-                Objective::NextWord => self.batch.push_next(sentence, first, &self.model.candidates),
+                Objective::NextWord => self.batch.push_next(sentence, first, candidates),
             }
         }
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::command::Command;
 use super::snapshot::Snapshot;
 use super::state::Kernel;
+use super::stop::Stopped;
 use crate::lesson::schema::Lesson;
 
 /// While training plays, a viewer hears of it this often: once a frame is often enough.
@@ -120,6 +121,7 @@ fn say_stopped(latest: &Mutex<Arc<Snapshot>>) {
         Some("training stopped by a fault of attune itself; open the lesson again, and please report it".into());
     if let Some(model) = &mut last.model {
         model.training.playing = false;
+        model.training.stopped = Some(Stopped::Paused);
     }
     *latest = Arc::new(last);
 }

@@ -39,6 +39,8 @@ pub const NEGATIVES_MAX: usize = 64;
 pub const EPOCHS_MAX: usize = 1000;
 pub const STEPS_MAX: usize = 100_000;
 pub const BATCH_MAX: usize = 4096;
+pub const LEARNING_RATE_MAX: f64 = 1.0;
+pub const STOP_RULES_MAX: usize = 8;
 
 /// Multiplications of the forward passes of a whole training run. Each limit above is reasonable
 /// alone; this one keeps their product from running for hours. A laptop does about 10⁹ a second.

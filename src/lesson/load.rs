@@ -208,6 +208,7 @@ mod tests {
             "positions",
             "steps",
             "batch",
+            "optimiser",
         ];
         let is_default = |line: &&str| {
             optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))

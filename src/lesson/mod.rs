@@ -12,6 +12,7 @@ mod read_cells;
 mod read_embedding;
 mod read_language;
 mod read_model;
+mod read_training;
 
 mod brackets;
 mod check;

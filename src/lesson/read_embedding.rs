@@ -9,7 +9,7 @@ use super::check::{Vocabulary, word};
 use super::decode::{flag, list, map, number, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, VOCABULARY_MAX, WINDOW_MAX};
-use super::read_model::{LEARNING_RATE, is_learning_rate};
+use super::read_training::{LEARNING_RATE, is_learning_rate};
 use super::record::Record;
 use super::schema::{GivenVectors, StaticEmbedding};
 use super::source::Node;

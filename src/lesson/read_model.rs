@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::numerics::attention::AttentionConfig;
-use crate::numerics::model::{forward_multiplications, workspace_entries};
+use crate::numerics::attention::{AttentionConfig, Mask};
+use crate::numerics::block::{Attends, BlockConfig, Norm};
+use crate::numerics::model::cost::{forward_multiplications, workspace_entries};
+use crate::numerics::model::{Architecture, Pooling, Readout};
+use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
 use super::check::{Names, Vocabulary};
@@ -15,15 +18,10 @@ use super::limits::{
 };
 use super::read_embedding::ReadEmbedding;
 use super::read_language::{Lists, ReadCorpus};
+use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
 use super::record::Record;
 use super::schema::{ModelConfig, Objective, StaticEmbedding};
 use super::source::Node;
-
-pub(super) const LEARNING_RATE: &str = "a number above 0 and at most 1";
-
-pub(super) fn is_learning_rate(x: f64) -> bool {
-    x > 0.0 && x <= 1.0
-}
 
 /// A read model; what is right in it stays known where something else is wrong.
 pub(super) struct ReadModel<'s> {
@@ -58,6 +56,8 @@ pub(super) fn read_attention<'s>(
 
     let decay = number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
     let weight_decay = record.take_or("weight_decay", 0.0, decay, issues);
+    let optimiser = record.take_or("optimiser", Method::ADAM, read_optimiser, issues);
+    let stop = record.take_or("stop", Vec::new(), read_stop, issues);
 
     if next_word && causal == Some(false) {
         issues
@@ -85,20 +85,39 @@ pub(super) fn read_attention<'s>(
             heads,
             key_width: key_width?.unwrap_or(dim / heads),
             value_width: value_width?.unwrap_or(dim / heads),
+            projected: true,
+            output: true,
             bias: bias?,
             scale: scale?,
-            causal: causal?,
+            temperature: 1.0,
+            mask: if causal? { Mask::Causal } else { Mask::None },
+        };
+        let block = BlockConfig {
+            attention,
+            attends: Attends::OwnSentence,
             residual: residual?,
-            positions: positions?,
+            norm: Norm::None,
+            feed_forward: None,
+        };
+        let architecture = Architecture {
+            width: dim,
             max_tokens: max_tokens?,
+            positions: positions?,
+            train_embedding: false,
+            source_blocks: Vec::new(),
+            blocks: vec![block],
+            pooling: Pooling::Every,
+            readout: Readout::Tied,
         };
         Some(ModelConfig {
-            attention,
+            architecture,
             objective: objective?,
             steps: steps?,
             batch: batch?,
             learning_rate: learning_rate?,
             weight_decay: weight_decay?,
+            optimiser: optimiser?,
+            stop: stop?,
         })
     };
     Some(ReadModel { config: config(), max_tokens, node })
@@ -169,7 +188,7 @@ pub(super) fn check_budget<'s>(
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
-    let step = forward_multiplications(&model.attention, words, model.batch * longest, longest);
+    let step = forward_multiplications(&model.architecture, words, model.batch * longest, longest);
     let work = model.steps as f64 * step;
     check_memory(*node, model, words, longest, issues);
     check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
@@ -179,7 +198,7 @@ pub(super) fn check_budget<'s>(
 const NUMBER_BYTES: f64 = 4.0;
 
 fn check_memory<'s>(node: Node<'s>, model: &ModelConfig, words: usize, longest: usize, issues: &mut Issues<'s>) {
-    let bytes = NUMBER_BYTES * workspace_entries(&model.attention, words, model.batch * longest, longest);
+    let bytes = NUMBER_BYTES * workspace_entries(&model.architecture, words, model.batch * longest, longest);
     if bytes > TRAINING_BYTES_MAX {
         let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(|bytes| bytes / f64::from(1 << 20));
         issues.at(node, format!("{}: a training step needs {needed:.0} MiB of memory", node.label)).expected(format!(

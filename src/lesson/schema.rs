@@ -2,7 +2,8 @@
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
 use crate::numerics::Matrix;
-use crate::numerics::attention::AttentionConfig;
+use crate::numerics::model::Architecture;
+use crate::numerics::optimiser::Method;
 use crate::numerics::word2vec::Word2VecConfig;
 
 /// One lesson, complete and checked.
@@ -108,7 +109,7 @@ impl StaticEmbedding {
 /// The attention model and how it is trained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
-    pub attention: AttentionConfig,
+    pub architecture: Architecture,
     pub objective: Objective,
     /// Optimiser steps.
     pub steps: usize,
@@ -117,6 +118,22 @@ pub struct ModelConfig {
     pub learning_rate: f64,
     /// Share, times the learning rate, by which a step shrinks every parameter.
     pub weight_decay: f64,
+    pub optimiser: Method,
+    /// Training stops at the first that holds, and at the last step.
+    pub stop: Vec<StopRule>,
+}
+
+/// When training stops before its last step. Each rule stops a training once: asked to play on, it
+/// goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopRule {
+    /// The loss of the last step, in nats, is below this.
+    LossBelow(f64),
+    /// The L2 norm of the last step's whole gradient is below this.
+    GradientBelow(f64),
+    /// Looked at every `steps` steps: their mean loss is not lower, by at least `by` nats, than that of
+    /// the `steps` before them.
+    Plateau { steps: usize, by: f64 },
 }
 
 #[derive(Clone, Debug, PartialEq)]

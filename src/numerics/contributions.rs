@@ -1,85 +1,127 @@
-//! What moved a token: the output as an exact sum over heads and source tokens.
+//! What moved a token: the output of a block as an exact sum over heads and source tokens.
 //!
-//! `Y_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = x_j W_V^h + b_V^h`, given a residual
-//! and before any norm; without a residual `X_i` falls away. Under a linear projection the terms
-//! are arrows that lead tip to tail from the input to the contextual point. The input is the static
-//! vector and its position, `X = E + P`: with positions, the way from the static point begins with
-//! the arrow `P_i`.
+//! `A_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = z_j W_V^h + b_V^h`; without a residual
+//! `X_i` falls away, without `W_O` a value stands in its head's columns. Under a linear projection
+//! the terms are arrows that lead tip to tail from the input to the contextual point. The input of
+//! the first block is the static vector and its position, `X = E + P`: with positions, the way from
+//! the static point begins with the arrow `P_i`.
+//!
+//! The sum holds at `A`. What the block does next, a norm or a feed-forward layer, is no sum over
+//! tokens: [`Contributions::holds`] says so.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
-use super::attention::{Activations, AttentionConfig};
+use super::attention::HeadMode;
+use super::block::{BlockConfig, Norm};
+use super::model::activations::BlockActivations;
 use super::params::{Parameters, TensorName};
+use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
 /// Every term of the sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contributions<S> {
-    tokens: usize,
-    /// Row `(h · T + i) · T + j` is `α_hij · V_hj W_O^h`; (H·T·T, D)
+    queries: usize,
+    keys: usize,
+    /// Row `(h · T + i) · T_k + j` is `α_hij · V_hj W_O^h`; (H·T·T_k, D)
     terms: Matrix<S>,
     /// `b_O`, the same for every token; zero where the model has none.
     pub bias: Vec<S>,
     /// `‖Σ_j α_hij · V_hj W_O^h‖` by head and query.
     pub head_lengths: Vec<Vec<S>>,
+    pub holds: Holds,
+}
+
+/// Where the sum is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// At the block's output.
+    AtOutput,
+    /// Before the norm that follows the attention.
+    BeforeNorm,
+    /// Before the feed-forward layer.
+    BeforeFeedForward,
 }
 
 impl<S: Scalar> Contributions<S> {
     /// The terms of a forward pass; those of a head that takes no part are zero.
     pub fn of(
-        config: &AttentionConfig,
+        config: &BlockConfig,
+        block: usize,
         parameters: &Parameters<S>,
-        activations: &Activations<S>,
-        enabled: &[bool],
+        activations: &BlockActivations<S>,
+        modes: &[HeadMode<S>],
     ) -> Self {
-        let tokens = activations.input.rows();
-        let width = config.width;
-        let output_weights = parameters.matrix(TensorName::OutputWeights);
-        let mut terms = Matrix::zeros(config.heads * tokens * tokens, width);
-        let mut head_lengths = Vec::with_capacity(config.heads);
-        let mut moved = Matrix::zeros(tokens, width); // V_h W_O^h
+        let layer = &config.attention;
+        let (queries, width) = (activations.input.rows(), layer.width);
+        let keys = activations.heads[0].key.rows();
+        let mut terms = Vec::with_capacity(layer.heads * queries * keys * width);
+        let mut head_lengths = Vec::with_capacity(layer.heads);
+        let mut moved = Matrix::zeros(keys, width); // V_h W_O^h
+        let mut sum = vec![S::zero(); width];
         for (head, activation) in activations.heads.iter().enumerate() {
-            let rows = config.value_columns(head);
-            let w = output_weights.subrows(rows.start, rows.len());
-            matmul(moved.view_mut(), Accum::Replace, activation.value.view(), w, S::one(), Par::Seq);
-            if !enabled[head] {
-                head_lengths.push(vec![S::zero(); tokens]);
+            let columns = layer.value_columns(head);
+            if modes.get(head) == Some(&HeadMode::Off) {
+                terms.resize(terms.len() + queries * keys * width, S::zero());
+                head_lengths.push(vec![S::zero(); queries]);
                 continue;
             }
-            let lengths = (0..tokens).map(|query| {
-                let mut sum = vec![S::zero(); width];
-                for key in 0..tokens {
-                    let term = terms.row_mut((head * tokens + query) * tokens + key);
-                    add_scaled(term, activation.weights.get(query, key), moved.row(key));
-                    add_scaled(&mut sum, S::one(), term);
+            if layer.output {
+                let w = parameters.matrix(TensorName::OutputWeights.of_block(block));
+                let w = w.subrows(columns.start, columns.len());
+                matmul(moved.view_mut(), Accum::Replace, activation.value.view(), w, S::one(), Par::Seq);
+            } else {
+                moved.flat_mut().fill(S::zero());
+                (0..keys).for_each(|j| moved.row_mut(j)[columns.clone()].copy_from_slice(activation.value.row(j)));
+            }
+            let mut lengths = Vec::with_capacity(queries);
+            vectorized!({
+                for query in 0..queries {
+                    sum.fill(S::zero());
+                    let weights = activation.weights.row(query).iter();
+                    for (&weight, moved) in weights.zip(moved.flat().chunks_exact(width)) {
+                        terms.extend(moved.iter().map(|&x| weight * x));
+                        add_scaled(&mut sum, weight, moved);
+                    }
+                    lengths.push(norm(&sum));
                 }
-                norm(&sum)
-            });
-            head_lengths.push(lengths.collect());
+            },);
+            head_lengths.push(lengths);
         }
-        let mut bias = parameters.values_of(TensorName::OutputBias).to_vec();
+        let mut bias = parameters.values_of(TensorName::OutputBias.of_block(block)).to_vec();
         bias.resize(width, S::zero());
-        Self { tokens, terms, bias, head_lengths }
+        let holds = match (config.norm, config.feed_forward) {
+            (Norm::Post, _) => Holds::BeforeNorm,
+            (_, Some(_)) => Holds::BeforeFeedForward,
+            _ => Holds::AtOutput,
+        };
+        let terms = Matrix::from_row_major(layer.heads * queries * keys, width, terms);
+        Self { queries, keys, terms, bias, head_lengths, holds }
     }
 
     /// `α_hij · V_hj W_O^h` (D)
     pub fn term(&self, head: usize, query: usize, key: usize) -> &[S] {
-        self.terms.row((head * self.tokens + query) * self.tokens + key)
+        self.terms.row((head * self.queries + query) * self.keys + key)
     }
 
-    /// The largest entry, over all tokens, of `|output − input − Σ terms − b_O|`.
-    pub fn error(&self, config: &AttentionConfig, activations: &Activations<S>) -> S {
+    /// How many keys a query has.
+    pub fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// The largest entry, over all tokens, of `|A − X − Σ terms − b_O|`.
+    pub fn error(&self, config: &BlockConfig, activations: &BlockActivations<S>) -> S {
         let mut worst = S::zero();
-        for query in 0..self.tokens {
-            let mut rest = activations.output.row(query).to_vec();
+        for query in 0..self.queries {
+            let mut rest = activations.summed.row(query).to_vec();
             if config.residual {
                 add_scaled(&mut rest, -S::one(), activations.input.row(query));
             }
             add_scaled(&mut rest, -S::one(), &self.bias);
-            for head in 0..config.heads {
-                for key in 0..self.tokens {
+            for head in 0..config.attention.heads {
+                for key in 0..self.keys {
                     add_scaled(&mut rest, -S::one(), self.term(head, query, key));
                 }
             }

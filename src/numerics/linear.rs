@@ -1,55 +1,67 @@
 //! The affine map of a layer.
 
 use faer::linalg::matmul::matmul;
-use faer::prelude::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::Scalar;
+use super::simd::{add, vectorized};
 
 /// `Y = X W + b`; an empty `b` stands for none.
 ///
 /// # Shapes
-/// `x` (N, in), `w` (in, out), `b` (out), `y` (N, out)
-pub fn linear_forward<S: Scalar>(x: MatRef<'_, S>, w: MatRef<'_, S>, b: &[S], mut y: MatMut<'_, S>) {
-    matmul(y.as_mut(), Accum::Replace, x, w, S::one(), Par::Seq);
-    if !b.is_empty() {
-        add_bias(y, b);
-    }
+/// `x` (N, in), `w` (in, out), `b` (out), `y` (N, out) row-major
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn linear_forward<S: Scalar>(x: MatRef<'_, S>, w: MatRef<'_, S>, b: &[S], y: &mut [S]) {
+    let (n, outputs) = (x.nrows(), w.ncols());
+    assert_eq!(x.ncols(), w.nrows(), "linear: X {:?} by W {:?}", x.shape(), w.shape());
+    assert_eq!(y.len(), n * outputs, "linear: {} entries for Y ({n}, {outputs})", y.len());
+    let accum = if b.is_empty() {
+        Accum::Replace
+    } else {
+        assert_eq!(b.len(), outputs, "linear: Y ({n}, {outputs}) + b ({})", b.len());
+        vectorized!(y.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(b)),);
+        Accum::Add
+    };
+    matmul(MatMut::from_row_major_slice_mut(y, n, outputs), accum, x, w, S::one(), Par::Seq);
 }
 
 /// Gradients of [`linear_forward`], added to what is there: `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`,
 /// `d_X += d_Y Wᵀ`.
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn linear_backward<S: Scalar>(
     x: MatRef<'_, S>,
     w: MatRef<'_, S>,
-    d_y: MatRef<'_, S>,
-    d_x: Option<MatMut<'_, S>>,
+    d_y: &[S],
+    d_x: Option<&mut [S]>,
     d_w: MatMut<'_, S>,
     d_b: &mut [S],
 ) {
-    matmul(d_w, Accum::Add, x.transpose(), d_y, S::one(), Par::Seq);
-    if !d_b.is_empty() {
-        add_column_sums(d_y, d_b);
-    }
+    linear_backward_weights(x, d_y, d_w, d_b);
     if let Some(d_x) = d_x {
-        matmul(d_x, Accum::Add, d_y, w.transpose(), S::one(), Par::Seq);
+        linear_backward_input(w, d_y, d_x);
     }
 }
 
-fn add_bias<S: Scalar>(mut y: MatMut<'_, S>, b: &[S]) {
-    assert_eq!(y.ncols(), b.len(), "bias: ({}, {}) + ({})", y.nrows(), y.ncols(), b.len());
-    for i in 0..y.nrows() {
-        for (y, &b) in y.rb_mut().row_mut(i).iter_mut().zip(b) {
-            *y += b;
-        }
+/// `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`
+pub fn linear_backward_weights<S: Scalar>(x: MatRef<'_, S>, d_y: &[S], d_w: MatMut<'_, S>, d_b: &mut [S]) {
+    let (n, outputs) = (x.nrows(), d_w.ncols());
+    assert_eq!(d_y.len(), n * outputs, "linear backward: {} entries for d_Y ({n}, {outputs})", d_y.len());
+    matmul(d_w, Accum::Add, x.transpose(), MatRef::from_row_major_slice(d_y, n, outputs), S::one(), Par::Seq);
+    if !d_b.is_empty() {
+        assert_eq!(d_b.len(), outputs, "linear backward: d_Y ({n}, {outputs}) to d_b ({})", d_b.len());
+        vectorized!(d_y.chunks_exact(outputs).for_each(|row| add(d_b, row)));
     }
 }
 
-fn add_column_sums<S: Scalar>(d_y: MatRef<'_, S>, d_b: &mut [S]) {
-    assert_eq!(d_y.ncols(), d_b.len(), "bias gradient: ({}, {}) to ({})", d_y.nrows(), d_y.ncols(), d_b.len());
-    for i in 0..d_y.nrows() {
-        for (d_b, &d_y) in d_b.iter_mut().zip(d_y.row(i).iter()) {
-            *d_b += d_y;
-        }
-    }
+/// `d_X += d_Y Wᵀ`
+pub fn linear_backward_input<S: Scalar>(w: MatRef<'_, S>, d_y: &[S], d_x: &mut [S]) {
+    let (inputs, outputs) = (w.nrows(), w.ncols());
+    let n = d_y.len() / outputs;
+    assert_eq!(d_x.len(), n * inputs, "linear backward: {} entries for d_X ({n}, {inputs})", d_x.len());
+    let d_x = MatMut::from_row_major_slice_mut(d_x, n, inputs);
+    matmul(d_x, Accum::Add, MatRef::from_row_major_slice(d_y, n, outputs), w.transpose(), S::one(), Par::Seq);
 }

@@ -1,5 +1,7 @@
 //! An owned row-major matrix: rows are tokens or words, and a row is a slice.
 
+use std::ops::Range;
+
 use faer::{MatMut, MatRef};
 
 use super::Scalar;
@@ -81,6 +83,18 @@ impl<S: Scalar> Matrix<S> {
     /// The first `rows` rows, as entries.
     pub fn top_flat_mut(&mut self, rows: usize) -> &mut [S] {
         &mut self.values[..rows * self.cols]
+    }
+
+    /// As [`Self::top_flat_mut`].
+    pub fn top_flat(&self, rows: usize) -> &[S] {
+        &self.values[..rows * self.cols]
+    }
+
+    /// A copy of the first `rows` rows of some columns.
+    pub fn top_columns(&self, rows: usize, columns: &Range<usize>) -> Self {
+        let mut values = Vec::with_capacity(rows * columns.len());
+        (0..rows).for_each(|i| values.extend_from_slice(&self.row(i)[columns.clone()]));
+        Self { rows, cols: columns.len(), values }
     }
 
     pub fn cast<R: Scalar>(&self) -> Matrix<R> {

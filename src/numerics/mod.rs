@@ -13,18 +13,25 @@
 //! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
 //! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
 
-pub mod adam;
 pub mod attention;
+pub mod block;
 pub mod contributions;
 pub mod cross_entropy;
+pub mod exp;
+pub mod feed_forward;
 pub mod linear;
 pub mod matrix;
 pub mod model;
+pub mod norm;
+pub mod optimiser;
+pub mod parallel;
 pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
+pub mod simd;
 pub mod softmax;
+pub mod tensor_norms;
 pub mod vectors;
 pub mod word2vec;
 
@@ -39,48 +46,69 @@ pub trait Scalar:
     faer::traits::RealField + Copy + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
 {
     const NEG_INFINITY: Self;
+    /// The lowest finite number.
+    const MIN: Self;
+    /// The smallest number above 0 that is not subnormal.
+    const MIN_POSITIVE: Self;
 
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
+    /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
     fn exp(self) -> Self;
+    /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
+    fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output;
     fn ln(self) -> Self;
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;
 
     /// The larger of the two; NaN if either is.
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         if other > self || other.is_nan() { other } else { self }
     }
 
+    #[inline(always)]
     fn abs(self) -> Self {
         if self < Self::zero() { -self } else { self }
     }
 }
 
 macro_rules! scalar {
-    ($float:ty) => {
+    ($float:ty, $exp:path, $dispatch:path) => {
         impl Scalar for $float {
             const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
+            const MIN: Self = <$float>::MIN;
+            const MIN_POSITIVE: Self = <$float>::MIN_POSITIVE;
 
+            #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $float
             }
+            #[inline(always)]
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }
+            #[inline(always)]
             fn exp(self) -> Self {
-                <$float>::exp(self)
+                $exp(self)
             }
+            fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output {
+                $dispatch(work)
+            }
+            #[inline(always)]
             fn ln(self) -> Self {
                 <$float>::ln(self)
             }
+            #[inline(always)]
             fn sqrt(self) -> Self {
                 <$float>::sqrt(self)
             }
+            #[inline(always)]
             fn is_finite(self) -> bool {
                 <$float>::is_finite(self)
             }
+            #[inline(always)]
             fn is_nan(self) -> bool {
                 <$float>::is_nan(self)
             }
@@ -88,5 +116,5 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32);
-scalar!(f64);
+scalar!(f32, exp::exp_f32, simd::dispatch_f32);
+scalar!(f64, f64::exp, simd::dispatch_plain);

@@ -1,14 +1,18 @@
 //! Named tensors in one flat vector. Gradients and optimiser moments have the same type.
 
+use std::fmt;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use faer::{MatMut, MatRef};
 
 use super::Scalar;
 
-/// The learned tensors of the attention model.
+/// The learned tensors, those of a block and those of the whole model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TensorName {
+    /// `E` (V, D), where the static vectors are trained with the model.
+    Embedding,
     /// `P` (T_max, D), added to the embeddings.
     Positions,
     /// `W_Q` (D, H·d_k)
@@ -27,7 +31,25 @@ pub enum TensorName {
     OutputWeights,
     /// `b_O` (1, D)
     OutputBias,
-    /// `b_logits` (1, C), beside the tied `Y E_Cᵀ`; C candidates
+    /// `γ_A` (1, D), of the norm at the attention.
+    AttentionNormGain,
+    /// `β_A` (1, D)
+    AttentionNormBias,
+    /// `W_1` (D, hidden), of the feed-forward layer.
+    HiddenWeights,
+    /// `b_1` (1, hidden)
+    HiddenBias,
+    /// `W_2` (hidden, D)
+    ForwardWeights,
+    /// `b_2` (1, D)
+    ForwardBias,
+    /// `γ_F` (1, D), of the norm at the feed-forward layer.
+    ForwardNormGain,
+    /// `β_F` (1, D)
+    ForwardNormBias,
+    /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
+    LogitWeights,
+    /// `b_logits` (1, C)
     LogitBias,
 }
 
@@ -35,18 +57,24 @@ impl TensorName {
     /// What it does, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
+            Self::Embedding => "the static vectors, trained with the model",
             Self::Positions => "what a word's place adds to its static vector",
             Self::QueryWeights | Self::QueryBias => "from a word to its query, what it looks for",
             Self::KeyWeights | Self::KeyBias => "from a word to its key, what it is found by",
             Self::ValueWeights | Self::ValueBias => "from a word to its value, what it hands over",
             Self::OutputWeights | Self::OutputBias => "from the heads' mixes to what is added to the word",
-            Self::LogitBias => "for the guesses in training only: it moves no point",
+            Self::AttentionNormGain | Self::AttentionNormBias => "stretches and shifts the norm at the attention",
+            Self::HiddenWeights | Self::HiddenBias => "from a word to the feed-forward layer's hidden units",
+            Self::ForwardWeights | Self::ForwardBias => "from the hidden units to what is added to the word",
+            Self::ForwardNormGain | Self::ForwardNormBias => "stretches and shifts the norm at the feed-forward layer",
+            Self::LogitWeights | Self::LogitBias => "for the guesses in training only: it moves no point",
         }
     }
 
     /// The symbol of the literature.
     pub fn symbol(self) -> &'static str {
         match self {
+            Self::Embedding => "E",
             Self::Positions => "P",
             Self::QueryWeights => "W_Q",
             Self::QueryBias => "b_Q",
@@ -56,15 +84,65 @@ impl TensorName {
             Self::ValueBias => "b_V",
             Self::OutputWeights => "W_O",
             Self::OutputBias => "b_O",
+            Self::AttentionNormGain => "γ_A",
+            Self::AttentionNormBias => "β_A",
+            Self::HiddenWeights => "W_1",
+            Self::HiddenBias => "b_1",
+            Self::ForwardWeights => "W_2",
+            Self::ForwardBias => "b_2",
+            Self::ForwardNormGain => "γ_F",
+            Self::ForwardNormBias => "β_F",
+            Self::LogitWeights => "W_logits",
             Self::LogitBias => "b_logits",
         }
+    }
+
+    /// It belongs to a block, of which a model may have several.
+    fn is_of_a_block(self) -> bool {
+        !matches!(self, Self::Embedding | Self::Positions | Self::LogitWeights | Self::LogitBias)
+    }
+
+    /// The tensor of this name in a block, from 0.
+    pub fn of_block(self, block: usize) -> TensorId {
+        TensorId { block, name: self }
+    }
+}
+
+/// One tensor of a model: its name, and the block it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TensorId {
+    /// From 0; 0 for the tensors of the whole model.
+    pub block: usize,
+    pub name: TensorName,
+}
+
+impl From<TensorName> for TensorId {
+    /// The tensor of the whole model, or of its first block.
+    fn from(name: TensorName) -> Self {
+        name.of_block(0)
+    }
+}
+
+impl fmt::Display for TensorId {
+    /// The symbol: `W_Q`, and `W_Q⁽²⁾` in the second block.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+        f.write_str(self.name.symbol())?;
+        if self.block > 0 && self.name.is_of_a_block() {
+            f.write_char('⁽')?;
+            for digit in (self.block + 1).to_string().bytes() {
+                f.write_char(SUPERSCRIPTS[usize::from(digit - b'0')])?;
+            }
+            f.write_char('⁾')?;
+        }
+        Ok(())
     }
 }
 
 /// Where one tensor lies in the flat vector. Row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
-    pub name: TensorName,
+    pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
     offset: usize,
@@ -88,12 +166,12 @@ impl<S: Scalar> Parameters<S> {
     ///
     /// # Panics
     /// If a name stands twice.
-    pub fn zeros(shapes: &[(TensorName, usize, usize)]) -> Self {
+    pub fn zeros(shapes: &[(TensorId, usize, usize)]) -> Self {
         let mut offset = 0;
         let mut layout: Vec<TensorSpec> = Vec::with_capacity(shapes.len());
-        for &(name, rows, cols) in shapes {
-            assert!(layout.iter().all(|spec| spec.name != name), "parameters: {} stands twice", name.symbol());
-            layout.push(TensorSpec { name, rows, cols, offset });
+        for &(id, rows, cols) in shapes {
+            assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} stands twice");
+            layout.push(TensorSpec { id, rows, cols, offset });
             offset += rows * cols;
         }
         Self { layout: layout.into(), values: vec![S::zero(); offset] }
@@ -122,8 +200,9 @@ impl<S: Scalar> Parameters<S> {
         &mut self.values
     }
 
-    pub fn spec(&self, name: TensorName) -> Option<&TensorSpec> {
-        self.layout.iter().find(|spec| spec.name == name)
+    pub fn spec(&self, id: impl Into<TensorId>) -> Option<&TensorSpec> {
+        let id = id.into();
+        self.layout.iter().find(|spec| spec.id == id)
     }
 
     /// The tensors with their values, row-major.
@@ -132,13 +211,13 @@ impl<S: Scalar> Parameters<S> {
     }
 
     /// The values of one tensor, row-major; empty if the model does not have it.
-    pub fn values_of(&self, name: TensorName) -> &[S] {
-        self.spec(name).map_or(&[], |spec| &self.values[spec.range()])
+    pub fn values_of(&self, id: impl Into<TensorId>) -> &[S] {
+        self.spec(id).map_or(&[], |spec| &self.values[spec.range()])
     }
 
     /// As [`Self::values_of`].
-    pub fn values_of_mut(&mut self, name: TensorName) -> &mut [S] {
-        match self.spec(name).map(TensorSpec::range) {
+    pub fn values_of_mut(&mut self, id: impl Into<TensorId>) -> &mut [S] {
+        match self.spec(id).map(TensorSpec::range) {
             Some(range) => &mut self.values[range],
             None => &mut [],
         }
@@ -148,35 +227,45 @@ impl<S: Scalar> Parameters<S> {
     ///
     /// # Panics
     /// If the model does not have it.
-    pub fn matrix(&self, name: TensorName) -> MatRef<'_, S> {
-        let spec = self.expect(name);
+    pub fn matrix(&self, id: impl Into<TensorId>) -> MatRef<'_, S> {
+        let spec = self.expect(id.into());
         MatRef::from_row_major_slice(&self.values[spec.range()], spec.rows, spec.cols)
     }
 
-    /// A weight tensor and its bias at once, which is empty if the model does not have it.
+    /// Two tensors at once, of which the second lies behind the first; one that the model does not
+    /// have is empty.
+    ///
+    /// # Panics
+    /// If the second does not lie behind the first.
+    pub fn pair_mut(&mut self, first: impl Into<TensorId>, second: impl Into<TensorId>) -> (&mut [S], &mut [S]) {
+        let first = self.spec(first).map_or(0..0, TensorSpec::range);
+        let second = self.spec(second).map_or(first.end..first.end, TensorSpec::range);
+        assert!(first.end <= second.start, "parameters: the second of a pair lies before the first");
+        let (front, back) = self.values.split_at_mut(first.end);
+        (&mut front[first.clone()], &mut back[second.start - first.end..second.end - first.end])
+    }
+
+    /// A weight tensor as a matrix, and its bias, which is empty if the model does not have it.
     ///
     /// # Panics
     /// If the model does not have the weights, or the bias does not lie behind them.
-    pub fn matrix_and_row_mut(&mut self, weights: TensorName, bias: TensorName) -> (MatMut<'_, S>, &mut [S]) {
-        let weights = *self.expect(weights);
-        let bias = self.spec(bias).map_or(0..0, TensorSpec::range);
-        let (front, back) = self.values.split_at_mut(weights.range().end);
-        let row = if bias.is_empty() {
-            &mut []
-        } else {
-            assert!(bias.start >= front.len(), "parameters: the bias of {} lies before it", weights.name.symbol());
-            &mut back[bias.start - front.len()..bias.end - front.len()]
-        };
-        (MatMut::from_row_major_slice_mut(&mut front[weights.range()], weights.rows, weights.cols), row)
+    pub fn matrix_and_row_mut(
+        &mut self,
+        weights: impl Into<TensorId>,
+        bias: impl Into<TensorId>,
+    ) -> (MatMut<'_, S>, &mut [S]) {
+        let weights = *self.expect(weights.into());
+        let (values, bias) = self.pair_mut(weights.id, bias);
+        (MatMut::from_row_major_slice_mut(values, weights.rows, weights.cols), bias)
     }
 
-    fn expect(&self, name: TensorName) -> &TensorSpec {
-        self.spec(name).unwrap_or_else(|| panic!("parameters: the model has no {}", name.symbol()))
+    fn expect(&self, id: TensorId) -> &TensorSpec {
+        self.spec(id).unwrap_or_else(|| panic!("parameters: the model has no {id}"))
     }
 
     /// Index into [`Self::flat`] of one entry, if the tensor exists and has it.
-    pub fn index(&self, name: TensorName, row: usize, col: usize) -> Option<usize> {
-        let spec = self.spec(name)?;
+    pub fn index(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<usize> {
+        let spec = self.spec(id)?;
         (row < spec.rows && col < spec.cols).then_some(spec.offset + row * spec.cols + col)
     }
 }

@@ -1,11 +1,13 @@
 //! Vectors as slices: dot product, length, similarities, centroids; nearest rows and analogies.
 
+pub use super::simd::add_scaled;
+use super::simd::{self, Plain};
 use super::{Matrix, Scalar};
 
 /// `a · b`
+#[inline(always)]
 pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
-    debug_assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
-    a.iter().zip(b).map(|(&a, &b)| a * b).sum()
+    simd::dot(Plain, a, b)
 }
 
 /// `‖a‖`
@@ -37,14 +39,6 @@ pub fn centroid<S: Scalar>(vectors: &Matrix<S>, rows: &[usize]) -> Vec<S> {
         add_scaled(&mut mean, share, vectors.row(row));
     }
     mean
-}
-
-/// `to += scale · x`
-pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
-    debug_assert_eq!(to.len(), x.len(), "add_scaled: {} and {} entries", to.len(), x.len());
-    for (to, &x) in to.iter_mut().zip(x) {
-        *to += scale * x;
-    }
 }
 
 /// How alike two vectors are; the more, the larger.

@@ -25,8 +25,7 @@ impl AttentionModel {
         let heads = model
             .sentence
             .activations
-            .heads
-            .iter()
+            .heads()
             .enumerate()
             .map(|(head, activations)| HeadMap {
                 head,

@@ -31,17 +31,21 @@ impl HeadsModel {
         let solo = model.heads_enabled.iter().filter(|on| **on).count() == 1 && model.heads_enabled.len() > 1;
         let heads = sentence
             .activations
-            .heads
-            .iter()
+            .heads()
             .enumerate()
-            .map(|(head, activations)| HeadRow {
-                head,
-                enabled: model.heads_enabled[head],
-                solo: solo && model.heads_enabled[head],
-                key_columns: model.config.key_columns(head),
-                value_columns: model.config.value_columns(head),
-                move_length: sentence.contributions.head_lengths[head].clone(),
-                strongest: (0..sentence.tokens.len()).map(|query| strongest(activations.weights.row(query))).collect(),
+            .map(|(head, activations)| {
+                let (block, config, own) = model.architecture.head(head);
+                HeadRow {
+                    head,
+                    enabled: model.heads_enabled[head],
+                    solo: solo && model.heads_enabled[head],
+                    key_columns: config.attention.key_columns(own),
+                    value_columns: config.attention.value_columns(own),
+                    move_length: sentence.contributions[block].head_lengths[own].clone(),
+                    strongest: (0..sentence.tokens.len())
+                        .map(|query| strongest(activations.weights.row(query)))
+                        .collect(),
+                }
             })
             .collect();
         Some(HeadsModel { tokens: super::notebook::token_labels(&sentence.tokens), heads })

@@ -1,16 +1,26 @@
 //! The Training panel: the loss curve and where training stands.
 
-use std::sync::Arc;
-
-use crate::kernel::snapshot::Snapshot;
+use crate::kernel::snapshot::{Snapshot, TrainingSnapshot};
+use crate::kernel::stop::{Diverged, Overflow, Stopped};
+use crate::kernel::training_log::TrainingLog;
+use crate::lesson::schema::StopRule;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
     pub stage: TrainingStage,
+    /// The stage in words, with the reason where training stopped by itself.
+    pub status: String,
+    /// The latest step.
     pub step: usize,
     pub steps: usize,
-    /// Mean cross-entropy of each step, in nats.
-    pub losses: Arc<Vec<f32>>,
+    /// The past step that is shown, if not the latest.
+    pub shown: Option<usize>,
+    /// Of the step after the one that is shown.
+    pub learning_rate: f64,
+    /// Loss, in nats, and gradient norms of each step.
+    pub log: TrainingLog,
+    /// What the norms by tensor in the log belong to.
+    pub tensors: Vec<String>,
     /// The loss of a model that knows nothing.
     pub chance: Option<f32>,
     /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
@@ -26,36 +36,97 @@ pub enum TrainingStage {
     },
     Playing,
     Paused,
+    /// By a rule of the lesson, before the last step; it can go on.
+    Stopped,
     Finished,
     Diverged,
 }
 
 impl TrainingModel {
     pub fn of(snapshot: &Snapshot) -> TrainingModel {
-        let embedding =
-            TrainingStage::Embedding { done: snapshot.embedding_progress.done, of: snapshot.embedding_progress.of };
-        let sentences = snapshot.lesson.corpus.sentences;
+        let lesson = &snapshot.lesson;
         let words = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
-        let (stage, step, losses, parameters, chance) = match &snapshot.model {
-            None => (embedding, 0, Arc::default(), 0, None),
-            Some(model) => {
-                let training = &model.training;
-                let stage = match training {
-                    t if t.diverged => TrainingStage::Diverged,
-                    t if t.playing => TrainingStage::Playing,
-                    t if t.progress.done >= t.progress.of => TrainingStage::Finished,
-                    _ => TrainingStage::Paused,
-                };
-                (stage, training.progress.done, training.losses.clone(), model.parameters.len(), Some(training.chance))
-            }
+        let label = |parameters: usize| {
+            let sentences = lesson.corpus.sentences;
+            format!("toy model · {parameters} parameters · {sentences} sentences · {words} words")
         };
+        let Some(model) = &snapshot.model else {
+            let progress = snapshot.embedding_progress;
+            return TrainingModel {
+                stage: TrainingStage::Embedding { done: progress.done, of: progress.of },
+                status: "learning where words live".to_owned(),
+                step: 0,
+                steps: lesson.model.steps,
+                shown: None,
+                learning_rate: lesson.model.learning_rate,
+                log: TrainingLog::new(0),
+                tensors: Vec::new(),
+                chance: None,
+                honest_label: label(0),
+            };
+        };
+        let training = &model.training;
         TrainingModel {
-            stage,
-            step,
-            steps: snapshot.lesson.model.steps,
-            losses,
-            chance,
-            honest_label: format!("toy model · {parameters} parameters · {sentences} sentences · {words} words"),
+            stage: stage(training.stopped),
+            status: status(training),
+            step: training.progress.done,
+            steps: training.progress.of,
+            shown: training.look.map(|look| look.step),
+            learning_rate: training.learning_rate,
+            log: training.log.clone(),
+            tensors: model.parameters.tensors().map(|(spec, _)| spec.id.to_string()).collect(),
+            chance: Some(training.chance),
+            honest_label: label(model.parameters.len()),
         }
     }
+}
+
+fn stage(stopped: Option<Stopped>) -> TrainingStage {
+    match stopped {
+        None => TrainingStage::Playing,
+        Some(Stopped::Paused) => TrainingStage::Paused,
+        Some(Stopped::LastStep) => TrainingStage::Finished,
+        Some(Stopped::Rule(_)) => TrainingStage::Stopped,
+        Some(Stopped::Diverged(_)) => TrainingStage::Diverged,
+    }
+}
+
+fn status(training: &TrainingSnapshot) -> String {
+    if let Some(look) = training.look {
+        let latest = training.progress.done;
+        let step = if look.step == look.target {
+            format!("step {}", look.step)
+        } else {
+            format!("step {}, on the way to {}", look.step, look.target)
+        };
+        return format!("a look back at {step}; training is at {latest}");
+    }
+    match training.stopped {
+        None => "training".to_owned(),
+        Some(Stopped::Paused) => "paused".to_owned(),
+        Some(Stopped::LastStep) => "finished".to_owned(),
+        Some(Stopped::Rule(rule)) => format!("stopped: {}", rule_words(rule)),
+        Some(Stopped::Diverged(diverged)) => format!("{}; the last good step is kept", diverged_words(&diverged)),
+    }
+}
+
+/// Why a rule stopped the training.
+fn rule_words(rule: StopRule) -> String {
+    match rule {
+        StopRule::LossBelow(limit) => format!("the loss is below {limit}"),
+        StopRule::GradientBelow(limit) => format!("the gradient is shorter than {limit}"),
+        StopRule::Plateau { steps, by } => {
+            format!("over the last {steps} steps the loss has not fallen by {by}")
+        }
+    }
+}
+
+/// What went wrong, and where.
+pub fn diverged_words(diverged: &Diverged) -> String {
+    let what = match diverged.overflow {
+        Overflow::Loss => "the loss is no longer finite".to_owned(),
+        Overflow::Gradient(tensor) => format!("the gradient of {tensor} overflows"),
+        Overflow::Parameter(tensor) => format!("an entry of {tensor} is no longer finite"),
+    };
+    format!("training diverged at step {}: {what}", diverged.step)
 }

@@ -1,7 +1,7 @@
 //! The Weights panel: every entry of a tensor with its ghost.
 
 use crate::kernel::snapshot::Snapshot;
-use crate::numerics::params::TensorName;
+use crate::numerics::params::TensorId;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
@@ -12,7 +12,7 @@ pub struct WeightsModel {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorModel {
-    pub name: TensorName,
+    pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
     /// Row-major, in use now.
@@ -42,15 +42,19 @@ impl WeightsModel {
             .parameters
             .tensors()
             .map(|(spec, values)| {
-                let trained = model.trained.values_of(spec.name);
+                let trained = model.trained.values_of(spec.id);
                 TensorModel {
-                    name: spec.name,
+                    id: spec.id,
                     rows: spec.rows,
                     cols: spec.cols,
                     values: values.to_vec(),
                     trained: trained.to_vec(),
                     changed: values.iter().zip(trained).filter(|(live, trained)| live != trained).count(),
-                    heads: model.config.heads,
+                    heads: model
+                        .architecture
+                        .numbered_blocks()
+                        .nth(spec.id.block)
+                        .map_or(1, |(_, block)| block.attention.heads),
                 }
             })
             .collect();

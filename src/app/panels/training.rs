@@ -1,13 +1,12 @@
 //! The training panel: the loss, where training stands, and how to drive it.
 
-use std::sync::Arc;
-
 use egui::{ProgressBar, RichText, Ui};
 use egui_plot::{HLine, Line, Plot, PlotPoint, PlotPoints};
 
 use crate::app::shortcuts::play_or_pause;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
+use crate::kernel::training_log::TrainingLog;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 const SMALL_STEP: usize = 1;
@@ -18,14 +17,14 @@ pub struct TrainingUiState {
     log: bool,
     /// The curve's points, kept until the losses change.
     curve: Vec<PlotPoint>,
-    curve_of: Option<(Arc<Vec<f32>>, bool)>,
+    curve_of: Option<(TrainingLog, bool)>,
 }
 
 pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     progress_ui(ui, model, palette);
     let commands = controls_ui(ui, model);
-    state.keep_curve(&model.losses);
+    state.keep_curve(&model.log);
     curve_ui(ui, model, state, palette);
     ui.weak(&model.honest_label);
     commands
@@ -36,18 +35,11 @@ fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
         TrainingStage::Embedding { done, of } => (share(done, of), format!("static vectors: epoch {done} of {of}")),
         _ => (share(model.step, model.steps), format!("step {} of {}", model.step, model.steps)),
     };
-    let state = match model.stage {
-        TrainingStage::Embedding { .. } => "learning where words live",
-        TrainingStage::Playing => "training",
-        TrainingStage::Paused => "paused",
-        TrainingStage::Finished => "finished",
-        TrainingStage::Diverged => "stopped: a number was no longer finite",
-    };
     ui.horizontal_wrapped(|ui| {
         ui.label(text);
         let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
-        ui.label(RichText::new(state).color(ink));
-        if let Some(loss) = model.losses.last() {
+        ui.label(RichText::new(&model.status).color(ink));
+        if let Some(loss) = model.log.losses().next_back() {
             ui.monospace(format!("loss {loss:.4}")).on_hover_text("Mean cross-entropy of the last step, in nats");
         }
     });
@@ -61,7 +53,7 @@ fn share(done: usize, of: usize) -> f32 {
 fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
     let mut commands = Vec::new();
     let ready = !matches!(model.stage, TrainingStage::Embedding { .. });
-    let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused);
+    let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused | TrainingStage::Stopped);
     ui.horizontal_wrapped(|ui| {
         let toggle = play_or_pause(model);
         let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
@@ -89,14 +81,14 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
 }
 
 impl TrainingUiState {
-    fn keep_curve(&mut self, losses: &Arc<Vec<f32>>) {
-        if self.curve_of.as_ref().is_some_and(|(of, log)| Arc::ptr_eq(of, losses) && *log == self.log) {
+    fn keep_curve(&mut self, log: &TrainingLog) {
+        if self.curve_of.as_ref().is_some_and(|(of, scale)| of.is_same(log) && *scale == self.log) {
             return;
         }
-        let log = self.log;
-        let scaled = |loss: f32| if log { f64::from(loss).log10() } else { f64::from(loss) };
-        self.curve = losses.iter().enumerate().map(|(step, loss)| PlotPoint::new(step as f64, scaled(*loss))).collect();
-        self.curve_of = Some((losses.clone(), log));
+        let scale = self.log;
+        let scaled = |loss: f32| if scale { f64::from(loss).log10() } else { f64::from(loss) };
+        self.curve = log.losses().enumerate().map(|(step, loss)| PlotPoint::new(step as f64, scaled(loss))).collect();
+        self.curve_of = Some((log.clone(), scale));
     }
 }
 

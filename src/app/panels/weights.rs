@@ -4,7 +4,7 @@ use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
 
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
-use crate::numerics::params::TensorName;
+use crate::numerics::params::{TensorId, TensorName};
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::heat::Heat;

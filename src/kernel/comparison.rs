@@ -1,0 +1,58 @@
+//! The weights in use beside others: the difference as data.
+
+use std::sync::Arc;
+
+use super::command::Reference;
+use super::line::Lookback;
+use super::model_state::ModelState;
+use super::snapshot::ComparisonSnapshot;
+use crate::numerics::params::Parameters;
+use crate::numerics::tensor_norms::TensorNorms;
+
+/// What the weights in use are compared with.
+#[derive(Clone)]
+pub enum Comparison {
+    /// What training left at the step that is shown.
+    Trained,
+    Start(Arc<Parameters<f32>>),
+    /// A step of the line that was the present one when it was asked for: it stays when a branch leaves
+    /// that line, so that two lines can be compared.
+    Step(Lookback),
+}
+
+impl Comparison {
+    /// What was asked for.
+    pub fn reference(&self) -> Reference {
+        match self {
+            Comparison::Trained => Reference::Trained,
+            Comparison::Start(_) => Reference::Start,
+            Comparison::Step(lookback) => Reference::Step(lookback.target),
+        }
+    }
+
+    /// Its line is left: the step that it has come to is the one that is compared with.
+    pub fn settle(&mut self) {
+        if let Comparison::Step(lookback) = self {
+            lookback.settle();
+        }
+    }
+
+    pub fn snapshot(&self, model: &ModelState) -> ComparisonSnapshot {
+        let (with, reference) = match self {
+            Comparison::Trained => (Reference::Trained, model.trained()),
+            Comparison::Start(parameters) => (Reference::Start, parameters),
+            Comparison::Step(Lookback { state, .. }) => (Reference::Step(state.steps_done()), &state.parameters),
+        };
+        let mut difference = Parameters::clone(model.live());
+        for (live, other) in difference.flat_mut().iter_mut().zip(reference.flat()) {
+            *live -= other;
+        }
+        let norms = TensorNorms::of(&difference);
+        ComparisonSnapshot {
+            with,
+            reference: reference.clone(),
+            difference: Arc::new(difference),
+            norms: Arc::new(norms),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Reads how the model is trained: the optimiser and when to stop.
+
+use crate::numerics::optimiser::Method;
+
+use super::decode::{list, number, whole};
+use super::issue::Issues;
+use super::limits::{LEARNING_RATE_MAX, STEPS_MAX, STOP_RULES_MAX};
+use super::record::Record;
+use super::schema::StopRule;
+use super::source::Node;
+
+/// What [`is_learning_rate`] takes.
+pub(super) const LEARNING_RATE: &str = "a number above 0 and at most 1";
+
+pub(super) fn is_learning_rate(x: f64) -> bool {
+    x > 0.0 && x <= LEARNING_RATE_MAX
+}
+
+pub(super) fn read_optimiser<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Method> {
+    let mut record = Record::open(node, &["Adam", "Sgd"], issues)?;
+    let method = match record.name {
+        "Sgd" => {
+            let share = number(|x| (0.0..1.0).contains(&x), "a number from 0 to below 1");
+            record.take_or("momentum", 0.0, share, issues).map(|momentum| Method::Sgd { momentum })
+        }
+        _ => Some(Method::ADAM),
+    };
+    record.finish(issues);
+    method
+}
+
+pub(super) fn read_stop<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<StopRule>> {
+    list(node, STOP_RULES_MAX, read_stop_rule, issues)
+}
+
+fn read_stop_rule<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<StopRule> {
+    let mut record = Record::open(node, &["LossBelow", "GradientBelow", "Plateau"], issues)?;
+    let limit = || number(|x| x > 0.0, "a number above 0");
+    let rule = match record.name {
+        "LossBelow" => record.take_item("number", limit(), issues).map(StopRule::LossBelow),
+        "GradientBelow" => record.take_item("number", limit(), issues).map(StopRule::GradientBelow),
+        _ => {
+            let steps = record.take("steps", whole(1..=STEPS_MAX), issues);
+            let by = record.take("by", number(|x| x >= 0.0, "a number from 0"), issues);
+            steps.zip(by).map(|(steps, by)| StopRule::Plateau { steps, by })
+        }
+    };
+    record.finish(issues);
+    rule
+}

@@ -1,0 +1,118 @@
+//! The shape of an attention layer.
+
+use std::ops::Range;
+
+use super::mask::Mask;
+use crate::numerics::params::{TensorId, TensorName};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttentionConfig {
+    /// `D`
+    pub width: usize,
+    /// `H`
+    pub heads: usize,
+    /// `d_k`, of one head.
+    pub key_width: usize,
+    /// `d_v`, of one head.
+    pub value_width: usize,
+    /// `W_Q`, `W_K` and `W_V` exist. Without them a word is its own query, key and value, and each
+    /// head has its slice of it.
+    pub projected: bool,
+    /// `W_O` exists. Without it the heads' mixes stand beside one another.
+    pub output: bool,
+    /// `b_Q`, `b_K`, `b_V` and `b_O` exist beside their weights.
+    pub bias: bool,
+    /// Scores are divided by `√d_k` ...
+    pub scale: bool,
+    /// ... and by the temperature: below 1 the weights are sharper, above 1 more even.
+    pub temperature: f64,
+    pub mask: Mask,
+}
+
+impl AttentionConfig {
+    /// `softmax(X Xᵀ) X`: attention with nothing to learn.
+    pub fn parameter_free(width: usize) -> Self {
+        Self {
+            width,
+            heads: 1,
+            key_width: width,
+            value_width: width,
+            projected: false,
+            output: false,
+            bias: false,
+            scale: false,
+            temperature: 1.0,
+            mask: Mask::None,
+        }
+    }
+
+    /// The learned layer of the literature: `d_k = d_v = D / H`, biases, scaling, no mask.
+    ///
+    /// # Panics
+    /// If `heads` does not divide `width`.
+    pub fn multi_head(width: usize, heads: usize) -> Self {
+        assert!(heads > 0 && width.is_multiple_of(heads), "attention: {heads} heads share a width of {width}");
+        let (key_width, value_width) = (width / heads, width / heads);
+        let layer = Self::parameter_free(width);
+        Self { heads, key_width, value_width, projected: true, output: true, bias: true, scale: true, ..layer }
+    }
+
+    /// `s`: what `q · k` is multiplied by.
+    pub fn score_scale(&self) -> f64 {
+        let scale = if self.scale { 1.0 / (self.key_width as f64).sqrt() } else { 1.0 };
+        scale / self.temperature
+    }
+
+    /// The columns of `Q` and `K`, and of their weights, that are one head's.
+    pub fn key_columns(&self, head: usize) -> Range<usize> {
+        head * self.key_width..(head + 1) * self.key_width
+    }
+
+    /// The columns of `V` and the mixes, and rows of `W_O`, that are one head's.
+    pub fn value_columns(&self, head: usize) -> Range<usize> {
+        head * self.value_width..(head + 1) * self.value_width
+    }
+
+    /// `H · d_k`
+    pub fn keys_width(&self) -> usize {
+        self.heads * self.key_width
+    }
+
+    /// `H · d_v`
+    pub fn values_width(&self) -> usize {
+        self.heads * self.value_width
+    }
+
+    /// The layer's tensors with their shapes.
+    ///
+    /// # Panics
+    /// If a layer without projections or output is not as wide as its input.
+    pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
+        use TensorName::*;
+        let (d, keys, values) = (self.width, self.keys_width(), self.values_width());
+        assert!(
+            self.projected || (keys == d && values == d),
+            "attention: {} heads of width {} and {} without projections from a width of {d}",
+            self.heads,
+            self.key_width,
+            self.value_width
+        );
+        assert!(self.output || values == d, "attention: mixes of width {values} without W_O to a width of {d}");
+        let projections =
+            [(QueryWeights, QueryBias, keys), (KeyWeights, KeyBias, keys), (ValueWeights, ValueBias, values)];
+        let mut shapes = Vec::new();
+        let mut add = |weights: TensorName, bias: TensorName, rows, cols| {
+            shapes.push((weights.of_block(block), rows, cols));
+            if self.bias {
+                shapes.push((bias.of_block(block), 1, cols));
+            }
+        };
+        if self.projected {
+            projections.into_iter().for_each(|(weights, bias, cols)| add(weights, bias, d, cols));
+        }
+        if self.output {
+            add(OutputWeights, OutputBias, values, d);
+        }
+        shapes
+    }
+}

@@ -1,0 +1,222 @@
+//! One head of one sentence: `S = s Q Kᵀ`, `A = softmax(S)`, `M = A V`, and the way back; a panel of
+//! queries at a time, so that the scores of a long sentence stay in the cache.
+
+use std::sync::Arc;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::mask::Mask;
+use super::tile::{Part, PartMut, mix_mean, outer};
+use crate::numerics::simd::{Simd, add, dot, padded};
+use crate::numerics::softmax::{softmax, softmax_gradient};
+use crate::numerics::{Matrix, Scalar};
+
+/// Queries of a panel.
+const PANEL: usize = 64;
+
+/// The operands of one head of one sentence, as parts of the batch's matrices.
+#[derive(Clone, Copy)]
+pub struct Head<'a, S> {
+    /// `Q` (T_q, d_k)
+    pub query: Part<'a, S>,
+    /// `K` (T_k, d_k)
+    pub key: Part<'a, S>,
+    /// `V` (T_k, d_v)
+    pub value: Part<'a, S>,
+    /// `s`
+    pub scale: S,
+    pub mask: &'a Mask,
+}
+
+/// What a learner does to a head while looking at it; training knows only [`HeadMode::Live`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum HeadMode<S> {
+    #[default]
+    Live,
+    /// It mixes nothing.
+    Off,
+    /// Every key that a query sees weighs the same.
+    Uniform,
+    /// These weights, (T_q, T_k), whatever the scores say.
+    Frozen(Arc<Matrix<S>>),
+}
+
+impl<S: Scalar> HeadMode<S> {
+    fn change(&self, mask: &Mask, query: usize, weights: &mut [S]) {
+        match self {
+            Self::Live | Self::Off => {}
+            Self::Uniform => {
+                let visible = (0..weights.len()).filter(|&key| mask.sees(query, key)).count();
+                let share = S::one() / S::from_f64(visible.max(1) as f64);
+                for (key, weight) in weights.iter_mut().enumerate() {
+                    *weight = if mask.sees(query, key) { share } else { S::zero() };
+                }
+            }
+            Self::Frozen(frozen) => weights.copy_from_slice(frozen.row(query)),
+        }
+    }
+}
+
+/// Entries of a row of scores or weights: the keys, and zeros up to whole lanes.
+pub fn weights_stride(keys: usize) -> usize {
+    padded(keys)
+}
+
+/// Entries of the scratch of [`Head::backward`].
+pub fn panel_entries(keys: usize) -> usize {
+    PANEL * weights_stride(keys)
+}
+
+impl<S: Scalar> Head<'_, S> {
+    /// The keys that any query of a panel sees.
+    fn seen(&self, first: usize, queries: usize) -> usize {
+        if *self.mask == Mask::Causal { self.key.rows.min(first + queries) } else { self.key.rows }
+    }
+
+    /// `weights` (T_q, [`weights_stride`]) receives `A`, `scores` alike `S` if there is room for it.
+    ///
+    /// # Panics
+    /// If frozen weights have another shape.
+    #[inline(always)]
+    pub fn forward<V: Simd<S>>(
+        &self,
+        simd: V,
+        mode: &HeadMode<S>,
+        mut scores: Option<&mut [S]>,
+        weights: &mut [S],
+        mut means: Option<&mut [S]>,
+        mix: &mut PartMut<'_, S>,
+    ) {
+        let (keys, stride) = (self.key.rows, weights_stride(self.key.rows));
+        let weights = &mut weights[..self.query.rows * stride];
+        if let Some(means) = &mut means {
+            means[..keys].fill(S::zero());
+        }
+        for (panel, weights) in weights.chunks_mut(PANEL * stride).enumerate() {
+            let (first, queries) = (panel * PANEL, weights.len() / stride);
+            let seen = self.seen(first, queries);
+            self.scores(first, seen, weights);
+            if let Some(scores) = &mut scores {
+                scores[first * stride..][..weights.len()].copy_from_slice(weights);
+            }
+            for (query, row) in weights.chunks_exact_mut(stride).enumerate() {
+                softmax(simd, &mut row[..seen]);
+                row[seen..].fill(S::zero());
+                mode.change(self.mask, first + query, &mut row[..keys]);
+            }
+            if *mode == HeadMode::Off {
+                mix.fill(S::zero());
+                continue;
+            }
+            if let Some(means) = &mut means {
+                add_rows(weights, stride, &mut means[..keys]);
+                continue;
+            }
+            let reach = if *mode == HeadMode::Live { seen } else { keys };
+            let weights = panel_of(weights, queries, stride, reach);
+            let to = mix.rows_mut(first, queries);
+            matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), S::one(), Par::Seq);
+        }
+        if let Some(means) = means.filter(|_| *mode != HeadMode::Off) {
+            let share = S::one() / S::from_f64(self.query.rows as f64);
+            means[..keys].iter_mut().for_each(|mean| *mean *= share);
+            mix_mean(simd, &means[..keys], self.value, mix);
+        }
+    }
+
+    /// `S = s Q Kᵀ` of the queries from `first` on; −∞ where masked and behind the keys that are seen.
+    fn scores(&self, first: usize, seen: usize, scores: &mut [S]) {
+        let stride = weights_stride(self.key.rows);
+        let queries = scores.len() / stride;
+        let to = MatMut::from_row_major_slice_mut(&mut *scores, queries, stride).subcols_mut(0, seen);
+        let (query, key) = (self.query.rows_from(first, queries), self.key.rows_from(0, seen));
+        matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
+        for (query, row) in scores.chunks_exact_mut(stride).enumerate() {
+            row[seen..].fill(S::NEG_INFINITY);
+            self.mask.hide(first + query, &mut row[..seen]);
+        }
+    }
+}
+
+/// `to += Σ_rows`
+#[inline(always)]
+fn add_rows<S: Scalar>(entries: &[S], stride: usize, to: &mut [S]) {
+    for row in entries.chunks_exact(stride) {
+        add(to, &row[..to.len()]);
+    }
+}
+
+/// The first columns of a panel of scores or weights.
+fn panel_of<S>(entries: &[S], queries: usize, stride: usize, cols: usize) -> MatRef<'_, S> {
+    MatRef::from_row_major_slice(entries, queries, stride).subcols(0, cols)
+}
+
+/// What the backward of a head writes.
+pub struct HeadGradients<'a, S> {
+    /// `d_Q` (T_q, d_k)
+    pub query: PartMut<'a, S>,
+    /// `d_K` (T_k, d_k)
+    pub key: PartMut<'a, S>,
+    /// `d_V` (T_k, d_v)
+    pub value: PartMut<'a, S>,
+}
+
+impl<S: Scalar> Head<'_, S> {
+    /// Gradients of [`Head::forward`], which replace what is there.
+    ///
+    /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
+    /// masked weight is 0, and so is its gradient.
+    #[inline(always)]
+    pub fn backward<V: Simd<S>>(
+        &self,
+        simd: V,
+        weights: &[S],
+        means: Option<&mut [S]>,
+        d_mix: Part<'_, S>,
+        d_scores: &mut [S],
+        to: &mut HeadGradients<'_, S>,
+    ) {
+        let stride = weights_stride(self.key.rows);
+        let weights = &weights[..self.query.rows * stride];
+        to.key.fill(S::zero());
+        to.value.fill(S::zero());
+        let share = S::one() / S::from_f64(self.query.rows as f64);
+        let d_mean = means.map(|means| {
+            let means = &mut means[..self.key.rows];
+            means.fill(S::zero());
+            add_rows(weights, stride, means);
+            means.iter_mut().for_each(|mean| *mean *= share);
+            outer(simd, means, d_mix.row(0), &mut to.value);
+            // From here on, the gradient of each weight, the same for every query.
+            for (key, d) in means.iter_mut().enumerate() {
+                *d = share * dot(simd, self.value.row(key), d_mix.row(0));
+            }
+            &*means
+        });
+        for (panel, weights) in weights.chunks(PANEL * stride).enumerate() {
+            let (first, queries) = (panel * PANEL, weights.len() / stride);
+            let seen = self.seen(first, queries);
+            let d_scores = &mut d_scores[..queries * stride];
+
+            match d_mean {
+                Some(d) => d_scores.chunks_exact_mut(stride).for_each(|row| row[..seen].copy_from_slice(&d[..seen])),
+                None => {
+                    let d_mix = d_mix.rows_from(first, queries);
+                    let a = panel_of(weights, queries, stride, seen);
+                    matmul(to.value.rows_mut(0, seen), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
+                    let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, seen);
+                    let value = self.value.rows_from(0, seen);
+                    matmul(d_a, Accum::Replace, d_mix, value.transpose(), S::one(), Par::Seq);
+                }
+            }
+            for (weights, d) in weights.chunks_exact(stride).zip(d_scores.chunks_exact_mut(stride)) {
+                softmax_gradient(simd, &weights[..seen], &mut d[..seen]);
+            }
+            let d_s = panel_of(d_scores, queries, stride, seen);
+            let (key, query) = (self.key.rows_from(0, seen), self.query.rows_from(first, queries));
+            matmul(to.query.rows_mut(first, queries), Accum::Replace, d_s, key, self.scale, Par::Seq);
+            matmul(to.key.rows_mut(0, seen), Accum::Add, d_s.transpose(), query, self.scale, Par::Seq);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! A block: attention over all tokens, then a tail that works on each token by itself.
+//!
+//! ```text
+//! no norm      A = X + M W_O + b_O             Y = A + F(A)
+//! pre-norm     the same with the attention of norm(X) and F(norm(A))
+//! post-norm    A = norm(X + M W_O + b_O)       Y = norm(A + F(A))
+//! ```
+//!
+//! `M` are the heads' mixes ([`super::attention`]), `F` the feed-forward layer, which may be left
+//! out; so may the two additions of what went in, the residual. Pre-norm: Xiong et al. 2020,
+//! arXiv 2002.04745; post-norm: Vaswani et al. 2017, section 3.1.
+
+use faer::MatRef;
+
+use super::attention::{
+    AttentionCache, AttentionConfig, AttentionScratch, HeadMode, Room, Tokens, attention_backward, attention_forward,
+    with_lane_beyond,
+};
+use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
+use super::linear::{linear_backward, linear_forward};
+use super::norm::{NormCache, norm_backward, norm_forward};
+use super::params::{Parameters, TensorId, TensorName};
+use super::simd::{add, vectorized};
+use super::{Matrix, Scalar};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockConfig {
+    pub attention: AttentionConfig,
+    pub attends: Attends,
+    /// What goes in is added to what comes out.
+    pub residual: bool,
+    pub norm: Norm,
+    /// Hidden units of the feed-forward layer.
+    pub feed_forward: Option<usize>,
+}
+
+/// Where keys and values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attends {
+    /// Self-attention.
+    OwnSentence,
+    /// Cross-attention: to the last vectors of the source sentence.
+    Source,
+}
+
+/// Where layer normalisation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    None,
+    Pre,
+    Post,
+}
+
+impl BlockConfig {
+    /// Self-attention with a residual and nothing else.
+    pub fn plain(attention: AttentionConfig) -> Self {
+        Self { attention, attends: Attends::OwnSentence, residual: true, norm: Norm::None, feed_forward: None }
+    }
+
+    /// The block's tensors with their shapes.
+    pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
+        use TensorName::*;
+        let width = self.attention.width;
+        let mut shapes = self.attention.shapes(block);
+        let mut add = |name: TensorName, rows, cols| shapes.push((name.of_block(block), rows, cols));
+        let has_norm = self.norm != Norm::None;
+        if has_norm {
+            add(AttentionNormGain, 1, width);
+            add(AttentionNormBias, 1, width);
+        }
+        if let Some(hidden) = self.feed_forward {
+            add(HiddenWeights, width, hidden);
+            add(HiddenBias, 1, hidden);
+            add(ForwardWeights, hidden, width);
+            add(ForwardBias, 1, width);
+            if has_norm {
+                add(ForwardNormGain, 1, width);
+                add(ForwardNormBias, 1, width);
+            }
+        }
+        shapes
+    }
+
+    pub fn attends_to_source(&self) -> bool {
+        self.attends == Attends::Source
+    }
+
+    /// It needs its input itself, not only the projections of it.
+    pub fn reads_vectors(&self) -> bool {
+        self.residual || self.norm == Norm::Pre || !self.attention.projected
+    }
+
+    /// The tail of a mean is the mean of the tails.
+    pub fn has_linear_tail(&self) -> bool {
+        self.feed_forward.is_none() && self.norm != Norm::Post
+    }
+
+    /// `output − input` is the sum of the heads' contributions and `b_O`.
+    pub fn adds_up(&self) -> bool {
+        self.residual && self.has_linear_tail()
+    }
+}
+
+/// What a block's forward leaves for its backward and for the viewer.
+#[derive(Clone, Debug)]
+pub struct BlockCache<S> {
+    pub attention: AttentionCache<S>,
+    scratch: AttentionScratch<S>,
+    input_norm: Option<(NormCache<S>, Matrix<S>)>,
+    pub tail: TailCache<S>,
+    /// Gradient of the mix (N, H·d_v), and of the normed input (N, D).
+    pub d_mix: Matrix<S>,
+    d_normed: Matrix<S>,
+}
+
+/// Of the tail, which may run on fewer rows than the attention.
+#[derive(Clone, Debug)]
+pub struct TailCache<S> {
+    /// `X + M W_O + b_O` (R, D)
+    pub summed: Matrix<S>,
+    /// A norm, and `A` behind it (R, D).
+    norm: Option<(NormCache<S>, Matrix<S>)>,
+    forward: Option<ForwardCache<S>>,
+    d_attended: Matrix<S>,
+}
+
+#[derive(Clone, Debug)]
+struct ForwardCache<S> {
+    /// A norm, and what goes into it or comes out of it (R, D).
+    norm: Option<(NormCache<S>, Matrix<S>)>,
+    layer: FeedForwardCache<S>,
+    d_normed: Matrix<S>,
+    /// `Y` (R, D)
+    output: Matrix<S>,
+}
+
+impl<S: Scalar> TailCache<S> {
+    /// `A` (R, D)
+    pub fn attended(&self) -> &Matrix<S> {
+        self.norm.as_ref().map_or(&self.summed, |(_, attended)| attended)
+    }
+
+    /// `Y` (R, D)
+    pub fn output(&self) -> &Matrix<S> {
+        self.forward.as_ref().map_or_else(|| self.attended(), |forward| &forward.output)
+    }
+}
+
+impl<S: Scalar> BlockCache<S> {
+    pub fn new(config: &BlockConfig, queries: Room, keys: Room) -> Self {
+        let attention = AttentionCache::new(&config.attention, queries, keys);
+        Self::with(config, attention, queries, keys)
+    }
+
+    /// For a viewer, who wants the scores too.
+    pub fn with_scores(config: &BlockConfig, queries: Room, keys: Room) -> Self {
+        let attention = AttentionCache::with_scores(&config.attention, queries, keys);
+        Self::with(config, attention, queries, keys)
+    }
+
+    fn with(config: &BlockConfig, attention: AttentionCache<S>, queries: Room, keys: Room) -> Self {
+        let (rows, width) = (queries.rows, config.attention.width);
+        let matrix = || Matrix::zeros(rows, width);
+        let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));
+        let forward = config.feed_forward.map(|hidden| ForwardCache {
+            norm: norm(config.norm != Norm::None),
+            layer: FeedForwardCache::new(rows, hidden),
+            d_normed: matrix(),
+            output: matrix(),
+        });
+        Self {
+            attention,
+            scratch: AttentionScratch::new(&config.attention, queries, keys),
+            input_norm: norm(config.norm == Norm::Pre),
+            tail: TailCache { summed: matrix(), norm: norm(config.norm == Norm::Post), forward, d_attended: matrix() },
+            d_mix: with_lane_beyond(rows, config.attention.values_width()),
+            d_normed: matrix(),
+        }
+    }
+}
+
+/// `γ` and `β` of a norm.
+fn gain_and_bias<'a, S: Scalar>(parameters: &'a Parameters<S>, ids: [TensorId; 2]) -> (&'a [S], &'a [S]) {
+    (parameters.values_of(ids[0]), parameters.values_of(ids[1]))
+}
+
+fn attention_norm(block: usize) -> [TensorId; 2] {
+    [TensorName::AttentionNormGain.of_block(block), TensorName::AttentionNormBias.of_block(block)]
+}
+
+fn forward_norm(block: usize) -> [TensorId; 2] {
+    [TensorName::ForwardNormGain.of_block(block), TensorName::ForwardNormBias.of_block(block)]
+}
+
+/// The block's attention: the mixes are left in the cache.
+///
+/// # Shapes
+/// `x` (N, D); `source` (N_s, D), which a block of cross-attention needs
+///
+/// # Panics
+/// If the shapes do not fit, or the source is missing.
+pub fn attend_forward<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: Tokens<'_, S>,
+    source: Option<Tokens<'_, S>>,
+    modes: &[HeadMode<S>],
+    cache: &mut BlockCache<S>,
+) {
+    if let Some((norm, normed)) = &mut cache.input_norm {
+        let (gain, bias) = gain_and_bias(parameters, attention_norm(block));
+        norm_forward(x.vectors, gain, bias, norm, normed.top_flat_mut(x.rows.total()));
+    }
+    let (queries, keys) = inputs(config, x, source, &cache.input_norm);
+    attention_forward(&config.attention, parameters, block, queries, keys, modes, &mut cache.attention);
+}
+
+/// What queries are made of, and what keys and values are.
+fn inputs<'a, S: Scalar>(
+    config: &BlockConfig,
+    x: Tokens<'a, S>,
+    source: Option<Tokens<'a, S>>,
+    input_norm: &'a Option<(NormCache<S>, Matrix<S>)>,
+) -> (Tokens<'a, S>, Tokens<'a, S>) {
+    let queries = match input_norm {
+        Some((_, normed)) => Tokens::new(normed.top_flat(x.rows.total()), x.rows),
+        None => x,
+    };
+    let keys = match config.attends {
+        Attends::OwnSentence => queries,
+        Attends::Source => source.expect("cross-attention: there is no source sentence"),
+    };
+    (queries, keys)
+}
+
+/// Gradients of [`attend_forward`] for the `d_mix` in the cache: those of the parameters, of `x`
+/// and of the source are added to what is there.
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
+pub fn attend_backward<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    x: Tokens<'_, S>,
+    source: Option<Tokens<'_, S>>,
+    cache: &mut BlockCache<S>,
+    gradient: &mut Parameters<S>,
+    d_x: &mut [S],
+    d_source: Option<&mut [S]>,
+) {
+    let BlockCache { attention, scratch, input_norm, d_mix, d_normed, .. } = cache;
+    let (queries, keys) = inputs(config, x, source, input_norm);
+    let d_keys = d_source.filter(|_| config.attends_to_source());
+    let d_normed = d_normed.top_flat_mut(x.rows.total());
+    let d_queries = if input_norm.is_some() {
+        d_normed.fill(S::zero());
+        &mut *d_normed
+    } else {
+        &mut *d_x
+    };
+    let layer = &config.attention;
+    attention_backward(layer, parameters, block, queries, keys, attention, d_mix, scratch, gradient, d_queries, d_keys);
+    if let Some((norm, _)) = input_norm {
+        let [gain, bias] = attention_norm(block);
+        let (d_gain, d_bias) = gradient.pair_mut(gain, bias);
+        norm_backward(parameters.values_of(gain), norm, d_normed, d_gain, d_bias);
+        vectorized!(add(d_x, d_normed),);
+    }
+}
+
+/// The block's tail on some of its rows: `Y`, left in the cache.
+///
+/// # Shapes
+/// `mix` (R, H·d_v), `x` (R, D) row-major
+pub fn tail_forward<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    mix: &[S],
+    x: &[S],
+    cache: &mut TailCache<S>,
+) {
+    use TensorName::*;
+    let p = parameters;
+    let (width, values) = (config.attention.width, config.attention.values_width());
+    let rows = mix.len() / values;
+    let TailCache { summed, norm, forward, .. } = cache;
+    let rows_of = |x: &[S]| x.len() / width;
+
+    // A = X + M W_O + b_O
+    let sum = summed.top_flat_mut(rows);
+    if config.attention.output {
+        let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
+        linear_forward(MatRef::from_row_major_slice(mix, rows, values), p.matrix(w), p.values_of(b), sum);
+    } else {
+        sum.copy_from_slice(mix);
+    }
+    if config.residual {
+        assert_eq!(rows_of(x), rows, "tail: {} rows of X, {rows} of mixes", rows_of(x));
+        vectorized!(add(sum, x),);
+    }
+    let attended = match norm {
+        Some((norm, attended)) => {
+            let (gain, bias) = gain_and_bias(p, attention_norm(block));
+            norm_forward(sum, gain, bias, norm, attended.top_flat_mut(rows));
+            attended.top_flat(rows)
+        }
+        None => summed.top_flat(rows),
+    };
+
+    // Y = A + F(A)
+    let Some(ForwardCache { norm, layer, output, .. }) = forward else { return };
+    let output = output.top_flat_mut(rows);
+    let (gain, bias) = gain_and_bias(p, forward_norm(block));
+    let input = match norm {
+        Some((norm, normed)) if config.norm == Norm::Pre => {
+            norm_forward(attended, gain, bias, norm, normed.top_flat_mut(rows));
+            normed.top(rows)
+        }
+        _ => MatRef::from_row_major_slice(attended, rows, width),
+    };
+    feed_forward_forward(p, block, input, layer, output);
+    if config.residual {
+        vectorized!(add(output, attended),);
+    }
+    if let Some((norm, before)) = norm.as_mut().filter(|_| config.norm == Norm::Post) {
+        before.top_flat_mut(rows).copy_from_slice(output);
+        norm_forward(before.top_flat(rows), gain, bias, norm, output);
+    }
+}
+
+/// Gradients of [`tail_forward`]: those of the parameters are added; `d` holds `d_Y` and becomes
+/// the residual's part of `d_x`, zero without a residual; `d_mix` is replaced.
+#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
+pub fn tail_backward<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    block: usize,
+    mix: &[S],
+    cache: &mut TailCache<S>,
+    gradient: &mut Parameters<S>,
+    d: &mut [S],
+    d_mix: &mut [S],
+) {
+    use TensorName::*;
+    let p = parameters;
+    let values = config.attention.values_width();
+    let rows = mix.len() / values;
+    let TailCache { summed, norm, forward, d_attended } = cache;
+    let norm_back = |norm: &NormCache<S>, ids: [TensorId; 2], d: &mut [S], gradient: &mut Parameters<S>| {
+        let (d_gain, d_bias) = gradient.pair_mut(ids[0], ids[1]);
+        norm_backward(p.values_of(ids[0]), norm, d, d_gain, d_bias);
+    };
+
+    // Y = A + F(A)
+    if let Some(ForwardCache { norm: forward_norm_cache, layer, d_normed, .. }) = forward {
+        if let Some((norm, _)) = forward_norm_cache.as_ref().filter(|_| config.norm == Norm::Post) {
+            norm_back(norm, forward_norm(block), d, gradient);
+        }
+        let d_attended = d_attended.top_flat_mut(rows);
+        if config.residual {
+            d_attended.copy_from_slice(d);
+        } else {
+            d_attended.fill(S::zero());
+        }
+        match forward_norm_cache.as_ref().filter(|_| config.norm == Norm::Pre) {
+            Some((norm, normed)) => {
+                let d_normed = d_normed.top_flat_mut(rows);
+                d_normed.fill(S::zero());
+                feed_forward_backward(p, block, normed.top(rows), layer, d, gradient, d_normed);
+                norm_back(norm, forward_norm(block), d_normed, gradient);
+                vectorized!(add(d_attended, d_normed),);
+            }
+            None => {
+                let attended = norm.as_ref().map_or(&*summed, |(_, attended)| attended).top(rows);
+                feed_forward_backward(p, block, attended, layer, d, gradient, d_attended);
+            }
+        }
+        d.copy_from_slice(d_attended);
+    }
+
+    // A = X + M W_O + b_O
+    if let Some((norm, _)) = norm {
+        norm_back(norm, attention_norm(block), d, gradient);
+    }
+    if config.attention.output {
+        let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
+        d_mix.fill(S::zero());
+        let (d_w, d_b) = gradient.matrix_and_row_mut(w, b);
+        linear_backward(MatRef::from_row_major_slice(mix, rows, values), p.matrix(w), d, Some(d_mix), d_w, d_b);
+    } else {
+        d_mix.copy_from_slice(d);
+    }
+    if !config.residual {
+        d.fill(S::zero());
+    }
+}

@@ -1,0 +1,190 @@
+//! One sentence through the model, every tensor kept: what a viewer may see.
+
+use super::{AttentionModel, Sequences};
+use crate::numerics::attention::{HeadMode, Mask, Room, Tokens};
+use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, tail_forward};
+use crate::numerics::params::Parameters;
+use crate::numerics::simd::vectorized;
+use crate::numerics::{Matrix, Scalar};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Activations<S> {
+    /// `X` (T, D)
+    pub input: Matrix<S>,
+    /// `X` of the source sentence (T_s, D).
+    pub source: Option<Matrix<S>>,
+    /// Those of the source sentence first.
+    pub blocks: Vec<BlockActivations<S>>,
+    /// `Y` (T, D), of the last block.
+    pub output: Matrix<S>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockActivations<S> {
+    /// What goes in, (T, D).
+    pub input: Matrix<S>,
+    pub heads: Vec<HeadActivations<S>>,
+    /// `X + M W_O + b_O` (T, D)
+    pub summed: Matrix<S>,
+    /// What comes out, (T, D).
+    pub output: Matrix<S>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadActivations<S> {
+    /// (T, d_k)
+    pub query: Matrix<S>,
+    /// (T_k, d_k)
+    pub key: Matrix<S>,
+    /// (T_k, d_v)
+    pub value: Matrix<S>,
+    /// (T, T_k), scaled; −∞ where masked
+    pub scores: Matrix<S>,
+    /// (T, T_k), rows sum to 1
+    pub weights: Matrix<S>,
+    /// (T, d_v)
+    pub mix: Matrix<S>,
+}
+
+/// What a learner changes about a forward pass without changing the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interventions<S> {
+    /// Of every head of every block, the source's first; empty where all are live.
+    pub heads: Vec<HeadMode<S>>,
+    /// Instead of the layers' own.
+    pub temperature: Option<f64>,
+    pub scale: Option<bool>,
+    /// Of self-attention in the sentence, instead of the layers' own.
+    pub mask: Option<Mask>,
+}
+
+impl<S> Default for Interventions<S> {
+    fn default() -> Self {
+        Self { heads: Vec::new(), temperature: None, scale: None, mask: None }
+    }
+}
+
+impl<S: Scalar> Interventions<S> {
+    /// Heads that take part or do not.
+    pub fn heads(enabled: &[bool]) -> Self {
+        let heads = enabled.iter().map(|&on| if on { HeadMode::Live } else { HeadMode::Off }).collect();
+        Self { heads, ..Self::default() }
+    }
+
+    fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
+        let mut block = block.clone();
+        let layer = &mut block.attention;
+        layer.temperature = self.temperature.unwrap_or(layer.temperature);
+        layer.scale = self.scale.unwrap_or(layer.scale);
+        if let Some(mask) = self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source()) {
+            block.attention.mask = mask.clone();
+        }
+        block
+    }
+}
+
+impl<S: Scalar> Activations<S> {
+    /// The forward pass of one sentence, and of its source where the model has one.
+    ///
+    /// # Panics
+    /// If a sentence has no tokens or more than the model reads, the source is missing, or an
+    /// intervention has another shape than the model.
+    pub fn of(
+        model: &AttentionModel<S>,
+        parameters: &Parameters<S>,
+        sentence: &Sequences,
+        source: Option<&Sequences>,
+        interventions: &Interventions<S>,
+    ) -> Self {
+        let architecture = &model.architecture;
+        assert_eq!(source.is_some(), architecture.has_source(), "activations: the source and the model do not fit");
+        let longest = architecture.max_tokens;
+        for sequences in [Some(sentence), source].into_iter().flatten() {
+            let tokens = sequences.rows.total();
+            assert!((1..=longest).contains(&tokens), "activations: a sentence of {tokens} tokens, {longest} at most");
+        }
+        let embedded = |sequences: &Sequences| {
+            let mut x = Matrix::zeros(sequences.rows.total(), architecture.width);
+            vectorized!(model.embed(parameters, sequences, x.flat_mut()),);
+            x
+        };
+        let source_input = source.map(embedded);
+        let input = embedded(sentence);
+
+        let mut memory = source_input.clone();
+        let mut x = input.clone();
+        let mut blocks = Vec::with_capacity(architecture.blocks.len() + architecture.source_blocks.len());
+        let mut first_head = 0;
+        for (b, block) in architecture.numbered_blocks() {
+            let of_source = b < architecture.source_blocks.len();
+            let config = interventions.changed(block, of_source);
+            let heads = config.attention.heads;
+            let modes = interventions.heads.get(first_head..first_head + heads).unwrap_or(&[]);
+            first_head += heads;
+            let activations = match (of_source, &memory, source) {
+                (true, Some(before), Some(source)) => run(&config, parameters, b, (before, source), None, modes),
+                (_, Some(memory), Some(source)) => {
+                    run(&config, parameters, b, (&x, sentence), Some((memory, source)), modes)
+                }
+                _ => run(&config, parameters, b, (&x, sentence), None, modes),
+            };
+            if of_source {
+                memory = Some(activations.output.clone());
+            } else {
+                x.clone_from(&activations.output);
+            }
+            blocks.push(activations);
+        }
+        Self { input, source: source_input, blocks, output: x }
+    }
+
+    /// The heads of all blocks, the source's first.
+    pub fn heads(&self) -> impl Iterator<Item = &HeadActivations<S>> {
+        self.blocks.iter().flat_map(|block| &block.heads)
+    }
+}
+
+type Input<'a, S> = (&'a Matrix<S>, &'a Sequences);
+
+fn tokens<'a, S>((x, sequences): Input<'a, S>) -> Tokens<'a, S>
+where
+    S: Scalar,
+{
+    Tokens::new(x.flat(), &sequences.rows)
+}
+
+fn run<S: Scalar>(
+    config: &BlockConfig,
+    parameters: &Parameters<S>,
+    b: usize,
+    x: Input<'_, S>,
+    source: Option<Input<'_, S>>,
+    modes: &[HeadMode<S>],
+) -> BlockActivations<S> {
+    let layer = &config.attention;
+    let queries = x.0.rows();
+    let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
+    let mut cache = BlockCache::with_scores(config, Room::one(queries), Room::one(keys));
+    let (from, source) = (tokens(x), source.map(tokens));
+    attend_forward(config, parameters, b, from, source, modes, &mut cache);
+    tail_forward(config, parameters, b, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
+    let attention = &cache.attention;
+    let heads = (0..layer.heads).map(|head| {
+        let (key_columns, value_columns) = (layer.key_columns(head), layer.value_columns(head));
+        let (scores, weights) = attention.scores_and_weights(head, queries, keys);
+        HeadActivations {
+            query: attention.query.top_columns(queries, &key_columns),
+            key: attention.key.top_columns(keys, &key_columns),
+            value: attention.value.top_columns(keys, &value_columns),
+            scores,
+            weights,
+            mix: attention.mix.top_columns(queries, &value_columns),
+        }
+    });
+    BlockActivations {
+        input: x.0.clone(),
+        heads: heads.collect(),
+        output: cache.tail.output().clone(),
+        summed: cache.tail.summed,
+    }
+}

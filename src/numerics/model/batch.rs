@@ -1,0 +1,179 @@
+//! The sentences of one training step, and what each objective asks of them.
+
+use std::ops::Range;
+
+use rand::RngExt;
+
+use super::classes::Candidates;
+use crate::numerics::attention::Rows;
+use crate::numerics::rng::Generator;
+
+/// Sentences as a model reads them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sequences {
+    pub rows: Rows,
+    /// The word at each row; `None` is hidden, or the start of a sentence that is yet to be written.
+    pub words: Vec<Option<usize>>,
+    /// The position of each row, as an index into `P`.
+    pub positions: Vec<usize>,
+}
+
+impl Sequences {
+    /// Room for the largest batch.
+    pub fn with_capacity(sentences: usize, rows: usize) -> Self {
+        Self {
+            rows: Rows::with_capacity(sentences),
+            words: Vec::with_capacity(rows),
+            positions: Vec::with_capacity(rows),
+        }
+    }
+
+    /// One sentence, nothing hidden, from the first position on.
+    pub fn one(words: &[usize]) -> Self {
+        let mut sequences = Self::default();
+        sequences.push(words.iter().copied().map(Some), 0);
+        sequences
+    }
+
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.words.clear();
+        self.positions.clear();
+    }
+
+    /// Adds a sentence whose first word stands at the position `first`.
+    pub fn push(&mut self, words: impl IntoIterator<Item = Option<usize>>, first: usize) {
+        let start = self.words.len();
+        self.words.extend(words);
+        self.end_sentence(start, first);
+    }
+
+    /// Some of the sentences.
+    fn sentences(&self, range: Range<usize>) -> Self {
+        let mut part = Self::default();
+        for sentence in range.map(|i| self.rows.sentence(i)) {
+            part.words.extend_from_slice(&self.words[sentence.clone()]);
+            part.positions.extend_from_slice(&self.positions[sentence.clone()]);
+            part.rows.push(sentence.len());
+        }
+        part
+    }
+
+    fn end_sentence(&mut self, start: usize, first: usize) {
+        let tokens = self.words.len() - start;
+        self.positions.extend(first..first + tokens);
+        self.rows.push(tokens);
+    }
+}
+
+/// Share of the masked-word targets whose word is hidden; the others are replaced.
+const HIDDEN_SHARE: f64 = 0.5;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    pub input: Sequences,
+    /// The sentences that cross-attention looks at, as many as `input` has; empty where there are none.
+    pub source: Sequences,
+    /// What is asked, with the class that is right: of a row of the input where every position is
+    /// read, else of a sentence.
+    pub targets: Vec<(usize, usize)>,
+}
+
+impl Batch {
+    /// Room for the largest batch, without a source.
+    pub fn with_capacity(sentences: usize, rows: usize) -> Self {
+        let input = Sequences::with_capacity(sentences, rows);
+        Self { input, source: Sequences::default(), targets: Vec::with_capacity(rows) }
+    }
+
+    /// And room for as large a source.
+    pub fn with_source(self, sentences: usize, rows: usize) -> Self {
+        Self { source: Sequences::with_capacity(sentences, rows), ..self }
+    }
+
+    /// Some of the sentences with what is asked of them; `of_rows` says whether targets are rows.
+    pub fn sentences(&self, range: Range<usize>, of_rows: bool) -> Self {
+        let source =
+            if self.source.rows.count() > 0 { self.source.sentences(range.clone()) } else { Sequences::default() };
+        let asked = if of_rows {
+            let first = self.input.rows.sentence(range.start).start;
+            first..self.input.rows.sentence(range.end - 1).end
+        } else {
+            range.clone()
+        };
+        let targets = self.targets.iter().filter(|(at, _)| asked.contains(at));
+        let targets = targets.map(|&(at, class)| (at - asked.start, class)).collect();
+        Self { input: self.input.sentences(range), source, targets }
+    }
+
+    pub fn clear(&mut self) {
+        self.input.clear();
+        self.source.clear();
+        self.targets.clear();
+    }
+
+    /// Adds a sentence for the masked-word objective (after Devlin et al. 2019, section 3.1).
+    ///
+    /// Each word is hidden with probability `rate`, and one of the candidates for certain; a
+    /// sentence without candidates is not added. The candidates among these are the targets; half of
+    /// them are replaced by a random candidate instead of being hidden, so that it is the context
+    /// that has to tell what belongs there.
+    pub fn push_masked(
+        &mut self,
+        sentence: &[usize],
+        first: usize,
+        candidates: &Candidates,
+        rate: f64,
+        rng: &mut Generator,
+    ) {
+        let count = sentence.iter().filter(|&&word| candidates.class(word).is_some()).count();
+        if count == 0 {
+            return;
+        }
+        let certain = rng.random_range(0..count);
+        let start = self.input.words.len();
+        let mut seen = 0;
+        for (t, &word) in sentence.iter().enumerate() {
+            let target = candidates.class(word).filter(|_| {
+                seen += 1;
+                seen - 1 == certain || rng.random_bool(rate)
+            });
+            let shown = match target {
+                Some(class) => {
+                    self.targets.push((start + t, class));
+                    if rng.random_bool(HIDDEN_SHARE) { None } else { Some(candidates.draw(rng)) }
+                }
+                None => (!rng.random_bool(rate)).then_some(word),
+            };
+            self.input.words.push(shown);
+        }
+        self.input.end_sentence(start, first);
+    }
+
+    /// Adds a sentence for the next-word objective: every position names the word after it.
+    /// Words after it that are no candidates are not asked for.
+    pub fn push_next(&mut self, sentence: &[usize], first: usize, candidates: &Candidates) {
+        let start = self.input.words.len();
+        let next = sentence.iter().skip(1).enumerate();
+        self.targets.extend(next.filter_map(|(t, &next)| Some((start + t, candidates.class(next)?))));
+        self.input.push(sentence.iter().copied().map(Some), first);
+    }
+
+    /// Adds a sentence with the class of the whole of it.
+    pub fn push_labelled(&mut self, sentence: &[usize], first: usize, class: usize) {
+        self.targets.push((self.input.rows.count(), class));
+        self.input.push(sentence.iter().copied().map(Some), first);
+    }
+
+    /// Adds a pair for the sequence-to-sequence objective (Sutskever, Vinyals & Le 2014, arXiv
+    /// 1409.3215): each position names the next word of `target` from those before it and from
+    /// `source`. The first knows none: it begins with an empty vector.
+    pub fn push_pair(&mut self, source: &[usize], target: &[usize], candidates: &Candidates) {
+        let start = self.input.words.len();
+        let asked = target.iter().enumerate();
+        self.targets.extend(asked.filter_map(|(t, &word)| Some((start + t, candidates.class(word)?))));
+        let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
+        self.input.push(std::iter::once(None).chain(before), 0);
+        self.source.push(source.iter().copied().map(Some), 0);
+    }
+}

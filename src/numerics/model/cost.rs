@@ -1,0 +1,40 @@
+//! What sizes cost: for the limits of lessons, and for work in pieces of a few milliseconds.
+
+use super::Architecture;
+use crate::numerics::block::BlockConfig;
+
+/// Entries of a workspace without the gradient.
+pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
+    let width = architecture.width as f64;
+    let [rows, longest] = [rows, longest].map(|n| n as f64);
+    let of_block = |block: &BlockConfig| {
+        let layer = &block.attention;
+        let [heads, keys, values] = [layer.heads, layer.keys_width(), layer.values_width()].map(|n| n as f64);
+        let hidden = block.feed_forward.unwrap_or(0) as f64;
+        // Q, K, V and the mix with their gradients, the weights, the tail's rows, the hidden units.
+        4.0 * keys + 4.0 * values + heads * (longest + PADDING) + 8.0 * width + 2.0 * hidden
+    };
+    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    rows * (blocks + 6.0 * width + classes as f64) + longest * longest
+}
+
+/// Multiplications of a forward pass, roughly.
+pub fn forward_multiplications(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
+    /// An exponential of the softmax costs as much as this many multiplications.
+    const WEIGHT_OVERHEAD: f64 = 8.0;
+    let width = architecture.width as f64;
+    let [rows, longest] = [rows, longest].map(|n| n as f64);
+    let of_block = |block: &BlockConfig| {
+        let layer = &block.attention;
+        let heads_width = (layer.keys_width() + layer.values_width()) as f64;
+        let hidden = block.feed_forward.unwrap_or(0) as f64;
+        2.0 * width * heads_width
+            + longest * (heads_width + layer.heads as f64 * WEIGHT_OVERHEAD)
+            + 2.0 * width * hidden
+    };
+    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    rows * (blocks + width * classes as f64)
+}
+
+/// Zeros that fill the rows of weights up to whole lanes, at most.
+const PADDING: f64 = 8.0;

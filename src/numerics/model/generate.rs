@@ -1,0 +1,124 @@
+//! What a model says next: logits of a sentence, greedy and sampled continuation.
+
+use rand::RngExt;
+
+use super::activations::Interventions;
+use super::{Activations, AttentionModel, Classes, Pooling, Readout, Sequences};
+use crate::numerics::linear::linear_forward;
+use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::rng::Generator;
+use crate::numerics::softmax::softmax_forward;
+use crate::numerics::vectors::centroid;
+use crate::numerics::{Matrix, Scalar};
+
+/// How the next word is chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Choice {
+    /// The most likely one.
+    Greedy,
+    /// Drawn from `softmax(Z / τ)`; the temperature `τ` is above 0.
+    Sampled { temperature: f64 },
+}
+
+/// Why a sentence does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotGenerate {
+    /// There is nothing to go on from.
+    NoWords,
+    /// The model names labels, not words.
+    NotWords,
+    /// A logit is NaN or infinite: the training has diverged, or a weight is far too large.
+    NotFinite,
+    /// The temperature is not above 0.
+    Temperature,
+}
+
+impl<S: Scalar> AttentionModel<S> {
+    /// `Z` of what a sentence is read for: of its last position, or of the mean of all, (C).
+    ///
+    /// # Panics
+    /// As [`Activations::of`].
+    pub fn logits(&self, parameters: &Parameters<S>, sentence: &Sequences, source: Option<&Sequences>) -> Vec<S> {
+        let output = Activations::of(self, parameters, sentence, source, &Interventions::default()).output;
+        let read = match self.architecture.pooling {
+            Pooling::Every | Pooling::Last => output.row(output.rows() - 1).to_vec(),
+            Pooling::Mean => centroid(&output, &(0..output.rows()).collect::<Vec<_>>()),
+        };
+        self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
+    }
+
+    /// `Z` of outputs, (R, C) for (R, D).
+    pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
+        let mut logits = Matrix::zeros(read.rows(), self.classes.count());
+        let bias = parameters.values_of(TensorName::LogitBias);
+        match (self.architecture.readout, &self.classes) {
+            (Readout::Tied, Classes::Words(candidates)) => {
+                let (width, embedding) = (self.architecture.width, self.embedding(parameters));
+                let words = candidates.words();
+                let readout = Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]);
+                linear_forward(read.view(), readout.view().transpose(), bias, logits.flat_mut());
+            }
+            _ => linear_forward(read.view(), parameters.matrix(TensorName::LogitWeights), bias, logits.flat_mut()),
+        }
+        logits
+    }
+
+    /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer
+    /// than the model reads, the end is read. With a source the sentence begins from nothing.
+    ///
+    /// # Errors
+    /// If it cannot go on.
+    pub fn generate(
+        &self,
+        parameters: &Parameters<S>,
+        prompt: &[usize],
+        source: Option<&[usize]>,
+        count: usize,
+        choice: Choice,
+        rng: &mut Generator,
+    ) -> Result<Vec<usize>, CannotGenerate> {
+        let Classes::Words(candidates) = &self.classes else { return Err(CannotGenerate::NotWords) };
+        let source = source.map(Sequences::one);
+        let mut words: Vec<Option<usize>> = Vec::with_capacity(1 + prompt.len() + count);
+        words.extend(source.as_ref().map(|_| None));
+        words.extend(prompt.iter().copied().map(Some));
+        if words.is_empty() {
+            return Err(CannotGenerate::NoWords);
+        }
+        for _ in 0..count {
+            let read = words.len().saturating_sub(self.architecture.max_tokens);
+            let mut sentence = Sequences::default();
+            sentence.push(words[read..].iter().copied(), 0);
+            let mut logits = self.logits(parameters, &sentence, source.as_ref());
+            words.push(Some(candidates.words()[choose(&mut logits, choice, rng)?]));
+        }
+        Ok(words[words.len() - count..].iter().copied().flatten().collect())
+    }
+}
+
+/// The class that follows from logits, which it uses up.
+///
+/// # Errors
+/// If a logit is not finite, or the temperature not above 0.
+pub fn choose<S: Scalar>(logits: &mut [S], choice: Choice, rng: &mut Generator) -> Result<usize, CannotGenerate> {
+    if !logits.iter().all(|z| z.is_finite()) {
+        return Err(CannotGenerate::NotFinite);
+    }
+    let likeliest = (0..logits.len()).fold(0, |best, i| if logits[i] > logits[best] { i } else { best });
+    let Choice::Sampled { temperature } = choice else { return Ok(likeliest) };
+    if temperature.is_nan() || temperature <= 0.0 {
+        return Err(CannotGenerate::Temperature);
+    }
+    // Shifted first: next to a tiny temperature nothing but the likeliest is left, and nothing overflows.
+    let highest = logits[likeliest];
+    logits.iter_mut().for_each(|z| *z = S::from_f64((*z - highest).to_f64() / temperature));
+    softmax_forward(logits);
+    let mut rest = rng.random_range(0.0..1.0);
+    for (class, p) in logits.iter().enumerate() {
+        rest -= p.to_f64();
+        if rest < 0.0 {
+            return Ok(class);
+        }
+    }
+    Ok(likeliest) // what rounding left over
+}

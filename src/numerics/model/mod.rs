@@ -1,0 +1,298 @@
+//! The whole model: static vectors and positions, blocks of attention, and a readout; its loss and
+//! the gradient.
+//!
+//! ```text
+//! X = E[words] + P          a hidden word has the zero vector instead of E's row
+//! Y = blocks(X)
+//! R = Y[rows]               of some positions, of the last one, or their mean
+//! Z = R E_Cᵀ + b_logits     tied: a word is likely where the output is like its static vector
+//!     R W_logits + b_logits     or with weights of its own
+//! L = mean over the targets of cross_entropy(Z_row, class)
+//! ```
+//!
+//! `E_C` are the rows of the candidates, the words that the objective chooses among: all of them,
+//! or those that a lesson is about. A frozen `E` stays as word2vec left it, so that static and
+//! contextual vectors share one space. Where a second sentence is the source, its own blocks make of
+//! it what the cross-attention of [`Architecture::blocks`] looks at.
+//!
+//! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
+//! [`step`] answers and learns, [`parallel`] on several threads, [`activations`] shows one sentence, [`generate`] goes on with it, and
+//! [`cost`] tells what sizes cost.
+
+pub mod activations;
+pub mod batch;
+pub mod classes;
+pub mod cost;
+pub mod generate;
+pub mod parallel;
+pub mod step;
+
+pub use activations::Activations;
+pub use batch::{Batch, Sequences};
+pub use classes::{Candidates, Classes};
+pub use step::{Workspace, model_backward, model_forward};
+
+use std::sync::Arc;
+
+use faer::MatRef;
+use rand::RngExt;
+
+use super::attention::AttentionConfig;
+use super::attention::look_up::LookUp;
+use super::block::{Attends, BlockConfig};
+use super::params::{Parameters, TensorId, TensorName};
+use super::positions::{Positions, sinusoidal};
+use super::rng::{Stream, stream};
+use super::simd::add;
+use super::{Matrix, Scalar};
+
+/// The shape of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Architecture {
+    /// `D`
+    pub width: usize,
+    /// The longest sentence.
+    pub max_tokens: usize,
+    pub positions: Positions,
+    /// `E` is trained with the model, from where word2vec left it.
+    pub train_embedding: bool,
+    /// What becomes of the source sentence; empty where there is none.
+    pub source_blocks: Vec<BlockConfig>,
+    /// One or more.
+    pub blocks: Vec<BlockConfig>,
+    pub pooling: Pooling,
+    pub readout: Readout,
+}
+
+/// Which outputs are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooling {
+    /// Those of the targets, each for itself.
+    Every,
+    /// A sentence's last one.
+    Last,
+    /// The mean of a sentence's outputs.
+    Mean,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readout {
+    /// By the static vectors of the candidates.
+    Tied,
+    /// By weights of its own.
+    Linear,
+}
+
+impl Architecture {
+    /// One block of self-attention with a residual over frozen vectors, read at every target by
+    /// the static vectors.
+    pub fn of_attention(attention: AttentionConfig, positions: Positions, max_tokens: usize) -> Self {
+        Self {
+            width: attention.width,
+            max_tokens,
+            positions,
+            train_embedding: false,
+            source_blocks: Vec::new(),
+            blocks: vec![BlockConfig::plain(attention)],
+            pooling: Pooling::Every,
+            readout: Readout::Tied,
+        }
+    }
+
+    /// All blocks with their numbers, those of the source first.
+    pub fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &BlockConfig)> {
+        self.source_blocks.iter().chain(&self.blocks).enumerate()
+    }
+
+    /// Heads of all blocks.
+    pub fn heads(&self) -> usize {
+        self.numbered_blocks().map(|(_, block)| block.attention.heads).sum()
+    }
+
+    /// The head's block, its configuration, and the head's number in it.
+    ///
+    /// # Panics
+    /// If the model has no such head.
+    pub fn head(&self, mut head: usize) -> (usize, &BlockConfig, usize) {
+        for (number, block) in self.numbered_blocks() {
+            if head < block.attention.heads {
+                return (number, block, head);
+            }
+            head -= block.attention.heads;
+        }
+        panic!("architecture: it has {} heads", self.heads());
+    }
+
+    /// It reads two sentences.
+    pub fn has_source(&self) -> bool {
+        !self.source_blocks.is_empty()
+    }
+
+    /// The mean of the outputs can be taken before the last block's tail: that much less work.
+    fn pools_before_tail(&self) -> bool {
+        self.pooling != Pooling::Mean || self.blocks.last().is_some_and(BlockConfig::has_linear_tail)
+    }
+
+    /// And then the mean of the mixes is enough.
+    fn pools_means_before_tail(&self) -> bool {
+        self.pooling == Pooling::Mean && self.pools_before_tail()
+    }
+
+    fn check(&self) {
+        assert!(!self.blocks.is_empty(), "architecture: no blocks");
+        for (_, block) in self.numbered_blocks() {
+            assert_eq!(block.attention.width, self.width, "architecture: a block of another width");
+        }
+        let crosses = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.attends == Attends::Source);
+        assert!(!crosses(&self.source_blocks), "architecture: the source has no source");
+        assert!(self.has_source() || !crosses(&self.blocks), "architecture: cross-attention without a source");
+    }
+}
+
+/// What does not change in training.
+#[derive(Clone, Debug)]
+pub struct AttentionModel<S> {
+    pub architecture: Architecture,
+    /// `E` (V, D), as it is without training or before it.
+    pub embedding: Arc<Matrix<S>>,
+    pub classes: Classes,
+    /// `E_C` (C, D) of a tied readout, where `E` is frozen.
+    readout: Option<Matrix<S>>,
+    /// `P` (T_max, D) where it is not learned.
+    fixed_positions: Option<Matrix<S>>,
+}
+
+/// Standard deviation of learned positions at the start.
+const POSITION_INIT: f64 = 0.5;
+
+impl<S: Scalar> AttentionModel<S> {
+    /// # Panics
+    /// If the parts do not fit: widths, sources, labels with a tied readout.
+    pub fn new(architecture: Architecture, embedding: Arc<Matrix<S>>, classes: Classes) -> Self {
+        architecture.check();
+        let (width, max_tokens) = (architecture.width, architecture.max_tokens);
+        assert_eq!(embedding.cols(), width, "model: E is {} wide, D is {width}", embedding.cols());
+        let fixed_positions = (architecture.positions == Positions::Sinusoidal).then(|| sinusoidal(max_tokens, width));
+        let candidates = match (architecture.readout, &classes) {
+            (Readout::Tied, Classes::Labels(_)) => panic!("model: labels have no static vectors to tie them to"),
+            (Readout::Tied, Classes::Words(candidates)) if !architecture.train_embedding => Some(candidates.words()),
+            _ => None,
+        };
+        let readout = candidates.map(|words| Matrix::from_fn(words.len(), width, |i, j| embedding.get(words[i], j)));
+        Self { architecture, embedding, classes, readout, fixed_positions }
+    }
+
+    /// Zeros in the model's shapes.
+    pub fn zeros(&self) -> Parameters<S> {
+        let Architecture { width, max_tokens, .. } = self.architecture;
+        let classes = self.classes.count();
+        let mut shapes: Vec<(TensorId, usize, usize)> = Vec::new();
+        if self.architecture.train_embedding {
+            shapes.push((TensorName::Embedding.into(), self.embedding.rows(), width));
+        }
+        if self.architecture.positions == Positions::Learned {
+            shapes.push((TensorName::Positions.into(), max_tokens, width));
+        }
+        for (number, block) in self.architecture.numbered_blocks() {
+            shapes.extend(block.shapes(number));
+        }
+        if self.architecture.readout == Readout::Linear {
+            shapes.push((TensorName::LogitWeights.into(), width, classes));
+        }
+        shapes.push((TensorName::LogitBias.into(), 1, classes));
+        Parameters::zeros(&shapes)
+    }
+
+    /// The initialisation of a seed: weights uniform in `±√(6 / (rows + cols))` (Glorot & Bengio
+    /// 2010, Eq. 16), gains 1, biases 0, trained static vectors as word2vec left them.
+    pub fn init(&self, seed: u64) -> Parameters<S> {
+        let mut rng = stream(seed, Stream::ModelInit);
+        let mut parameters = self.zeros();
+        let specs: Vec<_> = parameters.tensors().map(|(spec, _)| *spec).collect();
+        for spec in specs {
+            let values = parameters.values_of_mut(spec.id);
+            let bound = match spec.id.name {
+                TensorName::Embedding => {
+                    values.copy_from_slice(self.embedding.flat());
+                    continue;
+                }
+                TensorName::AttentionNormGain | TensorName::ForwardNormGain => {
+                    values.fill(S::one());
+                    continue;
+                }
+                TensorName::Positions => POSITION_INIT * 3f64.sqrt(), // a uniform's deviation is bound/√3
+                _ if spec.rows == 1 => continue,
+                _ => (6.0 / (spec.rows + spec.cols) as f64).sqrt(),
+            };
+            for value in values {
+                *value = S::from_f64(rng.random_range(-bound..bound));
+            }
+        }
+        parameters
+    }
+
+    /// `E` (V·D), frozen or trained.
+    fn embedding<'a>(&'a self, parameters: &'a Parameters<S>) -> &'a [S] {
+        if self.architecture.train_embedding {
+            parameters.values_of(TensorName::Embedding)
+        } else {
+            self.embedding.flat()
+        }
+    }
+
+    /// `P` (T_max·D), empty where the model has none.
+    fn positions<'a>(&'a self, parameters: &'a Parameters<S>) -> &'a [S] {
+        match &self.fixed_positions {
+            Some(fixed) => fixed.flat(),
+            None => parameters.values_of(TensorName::Positions),
+        }
+    }
+
+    /// Rows of `P`.
+    fn places(&self) -> usize {
+        if self.architecture.positions == Positions::None { 0 } else { self.architecture.max_tokens }
+    }
+
+    fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
+        let width = self.architecture.width;
+        LookUp {
+            embedding: MatRef::from_row_major_slice(self.embedding(parameters), self.embedding.rows(), width),
+            words: &sequences.words,
+            places: MatRef::from_row_major_slice(self.positions(parameters), self.places(), width),
+            positions: &sequences.positions,
+        }
+    }
+
+    /// `X = E[words] + P`, row by row.
+    #[inline(always)]
+    fn embed(&self, parameters: &Parameters<S>, sequences: &Sequences, x: &mut [S]) {
+        let width = self.architecture.width;
+        let (embedding, positions) = (self.embedding(parameters), self.positions(parameters));
+        let tokens = sequences.words.iter().zip(&sequences.positions);
+        for (x, (&word, &t)) in x.chunks_exact_mut(width).zip(tokens) {
+            match word {
+                Some(word) => x.copy_from_slice(&embedding[word * width..][..width]),
+                None => x.fill(S::zero()),
+            }
+            if !positions.is_empty() {
+                add(x, &positions[t * width..][..width]);
+            }
+        }
+    }
+
+    /// The gradient of [`Self::embed`], added to what is there.
+    #[inline(always)]
+    fn embed_backward(&self, sequences: &Sequences, d_x: &[S], gradient: &mut Parameters<S>) {
+        let width = self.architecture.width;
+        let (d_embedding, d_positions) = gradient.pair_mut(TensorName::Embedding, TensorName::Positions);
+        let tokens = sequences.words.iter().zip(&sequences.positions);
+        for (d_x, (&word, &t)) in d_x.chunks_exact(width).zip(tokens) {
+            if let Some(word) = word.filter(|_| !d_embedding.is_empty()) {
+                add(&mut d_embedding[word * width..][..width], d_x);
+            }
+            if !d_positions.is_empty() {
+                add(&mut d_positions[t * width..][..width], d_x);
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The loss of a batch and its gradient.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::{Architecture, AttentionModel, Batch, Classes, Pooling, Readout, Sequences};
+use crate::numerics::attention::{Room, Rows, Tokens};
+use crate::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
+use crate::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
+use crate::numerics::linear::{linear_backward, linear_forward};
+use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::simd::{add, add_scaled, vectorized};
+use crate::numerics::{Matrix, Scalar};
+
+/// Everything a training step needs besides the parameters. Made once; a step allocates nothing.
+pub struct Workspace<S> {
+    input: Stack<S>,
+    source: Stack<S>,
+    /// What the readout looks at: the mixes (R, H·d_v) and inputs (R, D) of the last block where it
+    /// pools before the tail, else the outputs (R, D) alone.
+    pooled_mix: Matrix<S>,
+    pooled: Matrix<S>,
+    d_pooled_mix: Matrix<S>,
+    /// (R, D)
+    d_pooled: Matrix<S>,
+    /// `E_C` (C, D) of a tied readout that is trained, and its gradient.
+    readout: Matrix<S>,
+    d_readout: Matrix<S>,
+    /// Logits, then probabilities, then the gradient of the logits (R, C).
+    logits: Matrix<S>,
+    pub gradient: Parameters<S>,
+}
+
+/// One sentence's way through its blocks.
+struct Stack<S> {
+    embedded: Matrix<S>,
+    blocks: Vec<BlockCache<S>>,
+    /// Gradient of what has been come back to.
+    d: Matrix<S>,
+    /// The first block needs `X` itself, not only its projections.
+    reads_vectors: bool,
+}
+
+impl<S: Scalar> Stack<S> {
+    fn new(model: &AttentionModel<S>, configs: &[BlockConfig], room: Room, source: Room, pools_means: bool) -> Self {
+        let width = model.architecture.width;
+        let keys = |block: &BlockConfig| if block.attends_to_source() { source } else { room };
+        let mut blocks: Vec<BlockCache<S>> =
+            configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
+        let (words, places) = (model.embedding.rows(), model.places());
+        if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
+            last.attention.mix_means(room.longest.max(source.longest));
+        }
+        let looks_up = words + places < room.rows;
+        if let Some(first) = blocks.first_mut().filter(|_| looks_up) {
+            first.attention.look_up_in(words, places);
+        }
+        let reads_vectors = !looks_up || configs.first().is_none_or(BlockConfig::reads_vectors);
+        let (embedded, d) = (Matrix::zeros(room.rows, width), Matrix::zeros(room.rows, width));
+        Self { embedded, blocks, d, reads_vectors }
+    }
+
+    /// What a block reads, and the block.
+    fn at(&mut self, block: usize, n: usize) -> (&[S], &mut BlockCache<S>, &mut [S]) {
+        let (before, rest) = self.blocks.split_at_mut(block);
+        let x = before.last().map_or(&self.embedded, |before| &before.tail.output());
+        (x.top_flat(n), &mut rest[0], self.d.top_flat_mut(n))
+    }
+}
+
+impl<S: Scalar> Workspace<S> {
+    /// Room for batches of so many tokens.
+    pub fn new(model: &AttentionModel<S>, input: Room, source: Room) -> Self {
+        let architecture = &model.architecture;
+        let (width, classes, rows) = (architecture.width, model.classes.count(), input.rows);
+        let values = architecture.blocks.last().map_or(0, |block| block.attention.values_width());
+        let trained_tied = architecture.train_embedding && architecture.readout == Readout::Tied;
+        let readout_rows = if trained_tied { classes } else { 0 };
+        let source = if architecture.has_source() { source } else { Room::NONE };
+        Self {
+            input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
+            source: Stack::new(model, &architecture.source_blocks, source, Room::NONE, false),
+            pooled_mix: Matrix::zeros(rows, values),
+            pooled: Matrix::zeros(rows, width),
+            d_pooled_mix: Matrix::zeros(rows, values),
+            d_pooled: Matrix::zeros(rows, width),
+            readout: Matrix::zeros(readout_rows, width),
+            d_readout: Matrix::zeros(readout_rows, width),
+            logits: Matrix::zeros(rows, classes),
+            gradient: model.zeros(),
+        }
+    }
+
+    /// `softmax(Z)` of target `i` of the last batch, until its backward.
+    pub fn probabilities(&self, i: usize) -> &[S] {
+        self.logits.row(i)
+    }
+}
+
+/// The mean loss over the batch's targets, in nats; 0 if there are none.
+///
+/// # Panics
+/// If the batch does not fit the model or the workspace.
+pub fn model_forward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    workspace: &mut Workspace<S>,
+) -> S {
+    let architecture = &model.architecture;
+    embed(model, parameters, &batch.source, &mut workspace.source);
+    let source_rows = &batch.source.rows;
+    for (b, block) in architecture.source_blocks.iter().enumerate() {
+        let (x, cache, _) = workspace.source.at(b, source_rows.total());
+        let x = tokens(model, parameters, &batch.source, b, x);
+        attend_forward(block, parameters, b, x, None, &[], cache);
+        whole_tail_forward(block, parameters, b, x, cache);
+    }
+
+    embed(model, parameters, &batch.input, &mut workspace.input);
+    let Workspace { input, source, pooled_mix, pooled, .. } = workspace;
+    let source = memory(architecture, source, source_rows);
+    let rows = &batch.input.rows;
+    for (i, block) in architecture.blocks.iter().enumerate() {
+        let b = architecture.source_blocks.len() + i;
+        let (x, cache, _) = input.at(i, rows.total());
+        let x = tokens(model, parameters, &batch.input, i, x);
+        attend_forward(block, parameters, b, x, source, &[], cache);
+        if i + 1 < architecture.blocks.len() {
+            whole_tail_forward(block, parameters, b, x, cache);
+        } else if architecture.pools_before_tail() {
+            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.targets.len());
+            pool(mix_pooling(architecture, cache), batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
+            if block.residual {
+                pool(architecture.pooling, batch, x.vectors, width, pooled.flat_mut());
+            }
+            let (mix, x) = (pooled_mix.top_flat(count), pooled.top_flat(count));
+            tail_forward(block, parameters, b, mix, x, &mut cache.tail);
+            // From here on, what is read.
+            pooled.top_flat_mut(count).copy_from_slice(cache.tail.output().top_flat(count));
+        } else {
+            whole_tail_forward(block, parameters, b, x, cache);
+            let output = cache.tail.output().flat();
+            pool(architecture.pooling, batch, output, architecture.width, pooled.flat_mut());
+        }
+    }
+    loss_forward(model, parameters, batch, workspace)
+}
+
+fn embed<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    sequences: &Sequences,
+    stack: &mut Stack<S>,
+) {
+    if stack.reads_vectors {
+        let x = stack.embedded.top_flat_mut(sequences.rows.total());
+        vectorized!(model.embed(parameters, sequences, x));
+    }
+}
+
+/// What a stack's block reads: its first looks words and positions up.
+fn tokens<'a, S: Scalar>(
+    model: &'a AttentionModel<S>,
+    parameters: &'a Parameters<S>,
+    sequences: &'a Sequences,
+    block: usize,
+    vectors: &'a [S],
+) -> Tokens<'a, S> {
+    let look_up = (block == 0).then(|| model.look_up(parameters, sequences));
+    Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
+}
+
+/// What cross-attention looks at.
+fn memory<'a, S: Scalar>(architecture: &Architecture, source: &'a Stack<S>, rows: &'a Rows) -> Option<Tokens<'a, S>> {
+    let last = source.blocks.last().filter(|_| architecture.has_source())?;
+    Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
+}
+
+/// How the last block's mixes are read: where they are means, one by one.
+fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
+    if cache.attention.mixes_means() { Pooling::Every } else { architecture.pooling }
+}
+
+fn whole_tail_forward<S: Scalar>(
+    block: &BlockConfig,
+    parameters: &Parameters<S>,
+    b: usize,
+    x: Tokens<'_, S>,
+    cache: &mut BlockCache<S>,
+) {
+    let mix = cache.attention.mix.top_flat(x.rows.total());
+    tail_forward(block, parameters, b, mix, x.vectors, &mut cache.tail);
+}
+
+/// What is read of rows of a width, one row for each target.
+fn pool<S: Scalar>(pooling: Pooling, batch: &Batch, from: &[S], width: usize, to: &mut [S]) {
+    let row = |row: usize| &from[row * width..][..width];
+    vectorized!({
+        for (to, &(target, _)) in to.chunks_exact_mut(width).zip(&batch.targets) {
+            match pooling {
+                Pooling::Every => to.copy_from_slice(row(target)),
+                Pooling::Last => to.copy_from_slice(row(batch.input.rows.sentence(target).end - 1)),
+                Pooling::Mean => {
+                    let sentence = batch.input.rows.sentence(target);
+                    let share = S::one() / S::from_f64(sentence.len() as f64);
+                    to.fill(S::zero());
+                    sentence.for_each(|t| add(to, row(t)));
+                    to.iter_mut().for_each(|x| *x *= share);
+                }
+            }
+        }
+    },);
+}
+
+/// The gradient of [`pool`], which replaces what is there.
+fn pool_backward<S: Scalar>(pooling: Pooling, batch: &Batch, d_to: &[S], width: usize, d_from: &mut [S]) {
+    vectorized!({
+        d_from.fill(S::zero());
+        for (d_to, &(target, _)) in d_to.chunks_exact(width).zip(&batch.targets) {
+            let mut give = |row: usize, share: S| add_scaled(&mut d_from[row * width..][..width], share, d_to);
+            match pooling {
+                Pooling::Every => give(target, S::one()),
+                Pooling::Last => give(batch.input.rows.sentence(target).end - 1, S::one()),
+                Pooling::Mean => {
+                    let sentence = batch.input.rows.sentence(target);
+                    let share = S::one() / S::from_f64(sentence.len() as f64);
+                    sentence.for_each(|t| give(t, share));
+                }
+            }
+        }
+    },);
+}
+
+/// `Z = R E_Cᵀ + b` or `R W + b`, and the loss.
+fn loss_forward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    workspace: &mut Workspace<S>,
+) -> S {
+    let Workspace { pooled, readout, logits, .. } = workspace;
+    let count = batch.targets.len();
+    let bias = parameters.values_of(TensorName::LogitBias);
+    let to = logits.top_flat_mut(count);
+    match model.architecture.readout {
+        Readout::Tied => {
+            gather_readout(model, parameters, readout);
+            let readout = model.readout.as_ref().unwrap_or(readout);
+            linear_forward(pooled.top(count), readout.view().transpose(), bias, to);
+        }
+        Readout::Linear => linear_forward(pooled.top(count), parameters.matrix(TensorName::LogitWeights), bias, to),
+    }
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    let sum = cross_entropy_forward(to, model.classes.count(), targets);
+    sum / S::from_f64(count.max(1) as f64)
+}
+
+/// Rows of a trained `E` that are candidates.
+fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, readout: &mut Matrix<S>) {
+    if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
+        let (width, embedding) = (model.architecture.width, model.embedding(parameters));
+        for (i, &word) in candidates.words().iter().enumerate() {
+            readout.row_mut(i).copy_from_slice(&embedding[word * width..][..width]);
+        }
+    }
+}
+
+/// The gradient of [`model_forward`], left in `workspace.gradient`.
+pub fn model_backward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    workspace: &mut Workspace<S>,
+) {
+    let architecture = &model.architecture;
+    workspace.gradient.flat_mut().fill(S::zero());
+    loss_backward(model, parameters, batch, workspace);
+
+    let Workspace { input, source, pooled_mix, d_pooled_mix, d_pooled, gradient, .. } = workspace;
+    let (rows, source_rows) = (&batch.input.rows, &batch.source.rows);
+    let (source_d, source_blocks) = (&mut source.d, &source.blocks);
+    let source_d = source_d.top_flat_mut(source_rows.total());
+    source_d.fill(S::zero());
+    let memory =
+        source_blocks.last().map(|last| Tokens::new(last.tail.output().top_flat(source_rows.total()), source_rows));
+    for (i, block) in architecture.blocks.iter().enumerate().rev() {
+        let b = architecture.source_blocks.len() + i;
+        let (x, cache, d) = input.at(i, rows.total());
+        if i + 1 == architecture.blocks.len() {
+            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.targets.len());
+            let d_pooled = d_pooled.top_flat_mut(count);
+            if architecture.pools_before_tail() {
+                let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
+                tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
+                let pooling = mix_pooling(architecture, cache);
+                let all = cache.d_mix.top_flat_mut(rows.total());
+                pool_backward(pooling, batch, d_mix, values, all);
+                pool_backward(architecture.pooling, batch, d_pooled, width, d);
+            } else {
+                pool_backward(architecture.pooling, batch, d_pooled, width, d);
+                whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
+            }
+        } else {
+            whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
+        }
+        let x = tokens(model, parameters, &batch.input, i, x);
+        attend_backward(block, parameters, b, x, memory, cache, gradient, d, Some(&mut *source_d));
+    }
+    embed_backward(model, &batch.input, input, gradient);
+
+    for (b, block) in architecture.source_blocks.iter().enumerate().rev() {
+        let (x, cache, d) = source.at(b, source_rows.total());
+        whole_tail_backward(block, parameters, b, source_rows, cache, gradient, d);
+        let x = tokens(model, parameters, &batch.source, b, x);
+        attend_backward(block, parameters, b, x, None, cache, gradient, d, None);
+    }
+    embed_backward(model, &batch.source, source, gradient);
+}
+
+fn whole_tail_backward<S: Scalar>(
+    block: &BlockConfig,
+    parameters: &Parameters<S>,
+    b: usize,
+    rows: &Rows,
+    cache: &mut BlockCache<S>,
+    gradient: &mut Parameters<S>,
+    d: &mut [S],
+) {
+    let n = rows.total();
+    let (mix, d_mix) = (cache.attention.mix.top_flat(n), cache.d_mix.top_flat_mut(n));
+    tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d, d_mix);
+}
+
+fn embed_backward<S: Scalar>(
+    model: &AttentionModel<S>,
+    sequences: &Sequences,
+    stack: &Stack<S>,
+    gradient: &mut Parameters<S>,
+) {
+    if stack.reads_vectors {
+        let d = stack.d.top_flat(sequences.rows.total());
+        vectorized!(model.embed_backward(sequences, d, gradient));
+    }
+}
+
+/// The gradient of [`loss_forward`]: that of what is read replaces `d_pooled`.
+fn loss_backward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    workspace: &mut Workspace<S>,
+) {
+    let Workspace { pooled, d_pooled, readout, d_readout, logits, gradient, .. } = workspace;
+    let (count, classes) = (batch.targets.len(), model.classes.count());
+    let scale = S::one() / S::from_f64(count.max(1) as f64);
+    let d_logits = logits.top_flat_mut(count);
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    cross_entropy_backward(d_logits, classes, targets, scale);
+
+    let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
+    let pooled = pooled.top(count);
+    let d_to = d_pooled.top_flat_mut(count);
+    match model.architecture.readout {
+        Readout::Linear => {
+            d_to.fill(S::zero());
+            let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::LogitWeights, TensorName::LogitBias);
+            let w = parameters.matrix(TensorName::LogitWeights);
+            linear_backward(pooled, w, d_logits, Some(d_to), d_w, d_b);
+        }
+        Readout::Tied => {
+            let d_bias = gradient.values_of_mut(TensorName::LogitBias);
+            vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
+            let readout = model.readout.as_ref().unwrap_or(readout);
+            let to = MatMut::from_row_major_slice_mut(d_to, count, model.architecture.width);
+            matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
+            if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
+                matmul(d_readout.view_mut(), Accum::Replace, d_rows.transpose(), pooled, S::one(), Par::Seq);
+                let width = model.architecture.width;
+                let d_embedding = gradient.values_of_mut(TensorName::Embedding);
+                for (i, &word) in candidates.words().iter().enumerate() {
+                    add(&mut d_embedding[word * width..][..width], d_readout.row(i));
+                }
+            }
+        }
+    }
+}

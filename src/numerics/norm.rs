@@ -1,0 +1,71 @@
+//! Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4).
+
+use super::simd::{Plain, add_scaled, sum, vectorized};
+use super::vectors::dot;
+use super::{Matrix, Scalar};
+
+/// Keeps a row without variance finite; PyTorch's value.
+pub const NORM_EPSILON: f64 = 1e-5;
+
+/// What the backward needs. Made once for the largest batch.
+#[derive(Clone, Debug)]
+pub struct NormCache<S> {
+    /// `x̂ = (x − μ) / σ` (N, D)
+    pub standardised: Matrix<S>,
+    /// `1 / σ` (N)
+    pub inverse_deviation: Vec<S>,
+}
+
+impl<S: Scalar> NormCache<S> {
+    pub fn new(rows: usize, width: usize) -> Self {
+        Self { standardised: Matrix::zeros(rows, width), inverse_deviation: vec![S::zero(); rows] }
+    }
+}
+
+/// By rows: `y = γ ⊙ (x − μ) / σ + β`, with `μ` the row's mean and `σ = √(variance + ε)`.
+///
+/// # Shapes
+/// `x`, `y` (N, D) row-major; `gain` γ and `bias` β (D)
+pub fn norm_forward<S: Scalar>(x: &[S], gain: &[S], bias: &[S], cache: &mut NormCache<S>, y: &mut [S]) {
+    let width = gain.len();
+    assert_eq!(x.len(), y.len(), "norm: X and Y of {} and {} entries", x.len(), y.len());
+    assert_eq!(bias.len(), width, "norm: γ ({width}), β ({})", bias.len());
+    let share = S::one() / S::from_f64(width as f64);
+    vectorized!({
+        for (row, (x, y)) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)).enumerate() {
+            let standardised = cache.standardised.row_mut(row);
+            let mean = sum(Plain, x) * share;
+            standardised.iter_mut().zip(x).for_each(|(to, &x)| *to = x - mean);
+            let variance = dot(standardised, standardised) * share;
+            let inverse = S::one() / (variance + S::from_f64(NORM_EPSILON)).sqrt();
+            standardised.iter_mut().for_each(|x| *x *= inverse);
+            cache.inverse_deviation[row] = inverse;
+            for (((y, &x), &gain), &bias) in y.iter_mut().zip(&*standardised).zip(gain).zip(bias) {
+                *y = gain * x + bias;
+            }
+        }
+    },);
+}
+
+/// Gradients of [`norm_forward`]: those of `γ` and `β` are added; `d` holds `d_y` and becomes `d_x`.
+///
+/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`
+pub fn norm_backward<S: Scalar>(gain: &[S], cache: &NormCache<S>, d: &mut [S], d_gain: &mut [S], d_bias: &mut [S]) {
+    let width = gain.len();
+    let share = S::one() / S::from_f64(width as f64);
+    vectorized!({
+        for (row, d) in d.chunks_exact_mut(width).enumerate() {
+            let standardised = cache.standardised.row(row);
+            add_scaled(d_bias, S::one(), d);
+            for ((d_gain, &d), &x) in d_gain.iter_mut().zip(&*d).zip(standardised) {
+                *d_gain += d * x;
+            }
+            d.iter_mut().zip(gain).for_each(|(d, &gain)| *d *= gain);
+            let (mean, along) = (sum(Plain, d) * share, dot(d, standardised) * share);
+            let inverse = cache.inverse_deviation[row];
+            for (d, &x) in d.iter_mut().zip(standardised) {
+                *d = (*d - mean - x * along) * inverse;
+            }
+        }
+    },);
+}

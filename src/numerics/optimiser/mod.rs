@@ -1,0 +1,200 @@
+//! Optimisers: what a gradient does to the parameters.
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `θ`, `g` | the parameters and their gradient |
+//! | `η` | learning rate |
+//! | `λ` | weight decay: every step shrinks the parameters by the share `η λ`, apart from the gradient (Loshchilov & Hutter 2019, arXiv 1711.05101) |
+
+mod adam;
+mod sgd;
+
+use super::Scalar;
+use super::parallel::each;
+use super::params::Parameters;
+
+/// How the gradient is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Stochastic gradient descent; a momentum of 0 is the plain one.
+    Sgd {
+        /// `μ`, in [0, 1)
+        momentum: f64,
+    },
+    Adam {
+        beta1: f64,
+        beta2: f64,
+        epsilon: f64,
+    },
+}
+
+impl Method {
+    /// Adam with its paper's constants.
+    pub const ADAM: Method = Method::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+
+    /// Vectors of the parameters' shape that it carries from step to step.
+    fn moments(self) -> usize {
+        match self {
+            Method::Sgd { momentum: 0.0 } => 0,
+            Method::Sgd { .. } => 1,
+            Method::Adam { .. } => 2,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OptimiserConfig {
+    pub method: Method,
+    /// `η`
+    pub learning_rate: f64,
+    /// `λ`
+    pub weight_decay: f64,
+}
+
+impl OptimiserConfig {
+    /// Adam with its paper's constants and no weight decay.
+    pub fn adam(learning_rate: f64) -> Self {
+        Self { method: Method::ADAM, learning_rate, weight_decay: 0.0 }
+    }
+
+    /// The factor `1 − η λ` by which a step shrinks the parameters.
+    fn shrink(&self) -> f64 {
+        1.0 - self.learning_rate * self.weight_decay
+    }
+}
+
+/// An optimiser between two steps: all that the next one needs besides the gradient.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimiser<S> {
+    config: OptimiserConfig,
+    /// Of SGD the velocity, of Adam the first and the second moment.
+    moments: Vec<Parameters<S>>,
+    /// `t`, the updates done.
+    step: i32,
+}
+
+impl<S: Scalar> Optimiser<S> {
+    pub fn new(config: OptimiserConfig, parameters: &Parameters<S>) -> Self {
+        let moments = (0..config.method.moments()).map(|_| parameters.zeros_like()).collect();
+        Self { config, moments, step: 0 }
+    }
+
+    pub fn learning_rate(&self) -> f64 {
+        self.config.learning_rate
+    }
+
+    /// The moments stay: training goes on, faster or slower.
+    pub fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.config.learning_rate = learning_rate;
+    }
+
+    /// One step of descent. Allocates nothing.
+    pub fn update(&mut self, parameters: &mut Parameters<S>, gradient: &Parameters<S>) {
+        self.step += 1;
+        let Self { config, moments, step } = self;
+        let [first, second] = both(moments);
+        apply(config, *step, [parameters.flat_mut(), first, second], gradient.flat());
+    }
+
+    /// As [`Self::update`], each thread with a part of the parameters; the numbers are the same.
+    pub fn update_on(&mut self, threads: usize, parameters: &mut Parameters<S>, gradient: &Parameters<S>)
+    where
+        S: Send + Sync,
+    {
+        self.step += 1;
+        let Self { config, moments, step } = self;
+        let size = parameters.len().div_ceil(threads).max(1);
+        let [mut first, mut second] = both(moments).map(|moments| moments.chunks_mut(size));
+        let parts =
+            parameters.flat_mut().chunks_mut(size).zip(gradient.flat().chunks(size)).map(|(values, gradient)| {
+                ([values, first.next().unwrap_or_default(), second.next().unwrap_or_default()], gradient)
+            });
+        each(parts, |(state, gradient)| apply(config, *step, state, gradient));
+    }
+}
+
+/// The first and the second moment; empty where the method carries none.
+fn both<S: Scalar>(moments: &mut [Parameters<S>]) -> [&mut [S]; 2] {
+    let mut moments = moments.iter_mut().map(Parameters::flat_mut);
+    [moments.next().unwrap_or_default(), moments.next().unwrap_or_default()]
+}
+
+/// Update `t` of parameters and their moments.
+fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [&mut [S]; 3], gradient: &[S]) {
+    match config.method {
+        Method::Adam { .. } => adam::update(&adam::Coefficients::of(config, t), values, gradient, first, second),
+        Method::Sgd { .. } if first.is_empty() => sgd::update(config, values, gradient),
+        Method::Sgd { momentum } => sgd::update_with_momentum(config, momentum, values, gradient, first),
+    }
+}
+
+/// Numbers of an optimiser's state and its parameters for each parameter, at most: what keeping one costs.
+pub const NUMBERS_PER_PARAMETER: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::params::TensorName;
+
+    /// `θ = (1, −2)` after updates with these gradients.
+    fn descend(config: OptimiserConfig, gradients: &[[f64; 2]]) -> Vec<f64> {
+        let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias.into(), 1, 2)]);
+        parameters.flat_mut().copy_from_slice(&[1.0, -2.0]);
+        let mut optimiser = Optimiser::new(config, &parameters);
+        let mut gradient = parameters.zeros_like();
+        for g in gradients {
+            gradient.flat_mut().copy_from_slice(g);
+            optimiser.update(&mut parameters, &gradient);
+        }
+        parameters.flat().to_vec()
+    }
+
+    #[track_caller]
+    fn assert_close(found: &[f64], expected: [f64; 2]) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        }
+    }
+
+    fn sgd(momentum: f64, weight_decay: f64) -> OptimiserConfig {
+        OptimiserConfig { method: Method::Sgd { momentum }, learning_rate: 0.1, weight_decay }
+    }
+
+    #[test]
+    fn sgd_by_hand() {
+        // 1 − 0.1·0.5 − 0.1·0.25; −2 + 0.1·1 + 0.1·2
+        assert_close(&descend(sgd(0.0, 0.0), &[[0.5, -1.0], [0.25, -2.0]]), [0.925, -1.7]);
+        // Half of the first step is shrunk away before: (1 − 0.1·5)·1 − 0.05
+        assert_close(&descend(sgd(0.0, 5.0), &[[0.5, -1.0]]), [0.45, -0.9]);
+    }
+
+    #[test]
+    fn momentum_by_hand() {
+        // v: 0.5, then 0.9·0.5 + 0.25 = 0.7; θ: 1 − 0.05 − 0.07
+        // v: −1, then −0.9 − 2 = −2.9; θ: −2 + 0.1 + 0.29
+        assert_close(&descend(sgd(0.9, 0.0), &[[0.5, -1.0], [0.25, -2.0]]), [0.88, -1.61]);
+    }
+
+    #[test]
+    fn the_first_step_of_adam_is_as_long_as_the_learning_rate() {
+        let config = OptimiserConfig { weight_decay: 0.5, ..OptimiserConfig::adam(0.1) };
+        let found = descend(config, &[[1e3, -1e-3]]);
+        // (1 − 0.1·0.5) θ − 0.1 sign(g), but for ε
+        for (found, expected) in found.iter().zip([0.85, -1.8]) {
+            assert!((found - expected).abs() < 2e-6, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_changed_learning_rate_keeps_the_moments() {
+        let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias.into(), 1, 1)]);
+        let mut optimiser = Optimiser::new(sgd(0.5, 0.0), &parameters);
+        let mut gradient = parameters.zeros_like();
+        gradient.flat_mut().fill(1.0);
+        optimiser.update(&mut parameters, &gradient);
+        optimiser.set_learning_rate(0.01);
+        optimiser.update(&mut parameters, &gradient);
+        // −0.1·1 − 0.01·(0.5·1 + 1)
+        assert!((parameters.flat()[0] + 0.115).abs() < 1e-12, "{:?}", parameters.flat());
+    }
+}

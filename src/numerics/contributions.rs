@@ -20,6 +20,25 @@ use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
+/// What a head's values or mixes add to the tokens: `X W_O^h`, or `X` in the head's columns.
+fn through_output<S: Scalar>(
+    config: &BlockConfig,
+    block: usize,
+    parameters: &Parameters<S>,
+    head: usize,
+    x: &Matrix<S>,
+    to: &mut Matrix<S>,
+) {
+    let columns = config.attention.value_columns(head);
+    if config.attention.output {
+        let w = parameters.matrix(TensorName::OutputWeights.of_block(block)).subrows(columns.start, columns.len());
+        matmul(to.view_mut(), Accum::Replace, x.view(), w, S::one(), Par::Seq);
+    } else {
+        to.flat_mut().fill(S::zero());
+        (0..x.rows()).for_each(|row| to.row_mut(row)[columns.clone()].copy_from_slice(x.row(row)));
+    }
+}
+
 /// Every term of the sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contributions<S> {
@@ -57,38 +76,28 @@ impl<S: Scalar> Contributions<S> {
         let layer = &config.attention;
         let (queries, width) = (activations.input.rows(), layer.width);
         let keys = activations.heads[0].key.rows();
-        let mut terms = Vec::with_capacity(layer.heads * queries * keys * width);
+        let mut terms = Matrix::zeros(layer.heads * queries * keys, width);
         let mut head_lengths = Vec::with_capacity(layer.heads);
-        let mut moved = Matrix::zeros(keys, width); // V_h W_O^h
-        let mut sum = vec![S::zero(); width];
-        for (head, activation) in activations.heads.iter().enumerate() {
-            let columns = layer.value_columns(head);
+        let (mut moved, mut sums) = (Matrix::zeros(keys, width), Matrix::zeros(queries, width));
+        let blocks = terms.flat_mut().chunks_exact_mut(queries * keys * width);
+        for (head, (activation, terms)) in activations.heads.iter().zip(blocks).enumerate() {
             if modes.get(head) == Some(&HeadMode::Off) {
-                terms.resize(terms.len() + queries * keys * width, S::zero());
                 head_lengths.push(vec![S::zero(); queries]);
                 continue;
             }
-            if layer.output {
-                let w = parameters.matrix(TensorName::OutputWeights.of_block(block));
-                let w = w.subrows(columns.start, columns.len());
-                matmul(moved.view_mut(), Accum::Replace, activation.value.view(), w, S::one(), Par::Seq);
-            } else {
-                moved.flat_mut().fill(S::zero());
-                (0..keys).for_each(|j| moved.row_mut(j)[columns.clone()].copy_from_slice(activation.value.row(j)));
-            }
-            let mut lengths = Vec::with_capacity(queries);
-            vectorized!({
-                for query in 0..queries {
-                    sum.fill(S::zero());
-                    let weights = activation.weights.row(query).iter();
-                    for (&weight, moved) in weights.zip(moved.flat().chunks_exact(width)) {
-                        terms.extend(moved.iter().map(|&x| weight * x));
-                        add_scaled(&mut sum, weight, moved);
-                    }
-                    lengths.push(norm(&sum));
+            through_output(config, block, parameters, head, &activation.value, &mut moved); // V_h W_O^h
+            through_output(config, block, parameters, head, &activation.mix, &mut sums); // Σ_j α_j V_hj W_O^h
+            let rows = terms.chunks_exact_mut(keys * width).zip(activation.weights.flat().chunks_exact(keys));
+            vectorized!(for (terms, weights) in rows {
+                let terms = terms.chunks_exact_mut(width).zip(weights).zip(moved.flat().chunks_exact(width));
+                for ((term, &weight), moved) in terms {
+                    term.iter_mut().zip(moved).for_each(
+                        #[inline(always)]
+                        |(to, &x)| *to = weight * x,
+                    );
                 }
-            },);
-            head_lengths.push(lengths);
+            });
+            head_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
         }
         let mut bias = parameters.values_of(TensorName::OutputBias.of_block(block)).to_vec();
         bias.resize(width, S::zero());
@@ -97,7 +106,6 @@ impl<S: Scalar> Contributions<S> {
             (_, Some(_)) => Holds::BeforeFeedForward,
             _ => Holds::AtOutput,
         };
-        let terms = Matrix::from_row_major(layer.heads * queries * keys, width, terms);
         Self { queries, keys, terms, bias, head_lengths, holds }
     }
 

@@ -92,8 +92,8 @@ fn heads() -> HeadsModel {
 }
 
 fn weights() -> WeightsModel {
-    let tensor = |name, rows, cols| TensorModel {
-        name,
+    let tensor = |name: TensorName, rows, cols| TensorModel {
+        id: name.into(),
         rows,
         cols,
         values: (0..rows * cols).map(|i| i as f32 / 1000.0).collect(),
@@ -245,7 +245,7 @@ fn every_reset_names_what_it_resets() {
     for label in ["Reset entry", "matrix", "all"] {
         click(&mut harness, label);
     }
-    let tensor = TensorName::QueryWeights;
+    let tensor = TensorName::QueryWeights.into();
     let expected =
         vec![Command::ResetWeight { tensor, row: 1, col: 2 }, Command::ResetTensor(tensor), Command::ResetWeights];
     assert_eq!(seen.commands(), expected);
@@ -258,7 +258,7 @@ fn another_tensor_comes_into_hand() {
     let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
     click(&mut harness, "W_O");
     click(&mut harness, "matrix");
-    assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights)]);
+    assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights.into())]);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_slider_sets_its_entry_at_once() {
         !commands.is_empty()
             && commands.iter().all(|command| matches!(
                 command,
-                Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 5, .. }
+                Command::SetWeight { tensor, row: 0, col: 5, .. } if *tensor == TensorName::QueryWeights.into()
             )),
         "{commands:?}"
     );

@@ -60,7 +60,8 @@ fn trace(lesson: &str, sentence: Option<&str>) -> Value {
 fn recompute(lesson: &str, sentence: Option<&str>) {
     let trace = trace(lesson, sentence);
     let (config, parameters, tensors) = (&trace["config"], &trace["parameters"], &trace["tensors"]);
-    let size = |name: &str| config[name].as_u64().expect("a size") as usize;
+    let block = &config["blocks"][0];
+    let size = |name: &str| block[name].as_u64().expect("a size") as usize;
     let (heads, d_k, d_v) = (size("heads"), size("d_k"), size("d_v"));
 
     // The input is the static vector of each token and its position.
@@ -85,7 +86,7 @@ fn recompute(lesson: &str, sentence: Option<&str>) {
     for h in 0..heads {
         let (keys, values) = (h * d_k..(h + 1) * d_k, h * d_v..(h + 1) * d_v);
         let (q, k, v) = (columns(&q, keys.clone()), columns(&k, keys), columns(&v, values));
-        let scale = config["scale"].as_f64().expect("a factor");
+        let scale = block["scale"].as_f64().expect("a factor");
         let scores: Rows =
             product(&q, &transposed(&k)).iter().map(|row| row.iter().map(|s| s * scale).collect()).collect();
         let weights: Rows = scores.iter().map(|row| softmax(row)).collect();
@@ -132,7 +133,7 @@ fn a_masked_score_is_null_and_its_weight_is_zero() {
     let causal = include_str!("fixtures/small.ron")
         .replace("MaskedWord(rate: 0.3, among: [\"mineral\", \"animal\"])", "NextWord");
     let trace = trace(&causal, None);
-    assert_eq!(trace["config"]["mask"], "causal");
+    assert_eq!(trace["config"]["blocks"][0]["mask"], "causal");
     assert_eq!(trace["tensors"]["scores[0]"]["rows"][0][1], Value::Null);
     assert_eq!(trace["tensors"]["weights[0]"]["rows"][0][1], 0.0);
     assert_eq!(trace["tensors"]["weights[0]"]["rows"][0][0], 1.0);

@@ -100,7 +100,11 @@ mod tests {
         for bad in [f32::NAN, f32::INFINITY, 1e30] {
             assert_eq!(measure(bad, 0.0), Err(TensorName::QueryWeights.into()), "{bad}");
             assert_eq!(measure(0.0, bad), Err(TensorName::OutputWeights.into()), "{bad}");
-            assert_eq!(measure(bad, bad), Err(TensorName::OutputWeights.into()), "{bad}: where the backward pass meets it");
+            assert_eq!(
+                measure(bad, bad),
+                Err(TensorName::OutputWeights.into()),
+                "{bad}: where the backward pass meets it"
+            );
         }
         assert_eq!(measure(1e18, 1e18), Ok(()));
         assert_eq!(first_not_finite(&gradient(&[1e30], &[f32::NAN])), Some(TensorName::OutputWeights.into()));

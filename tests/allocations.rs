@@ -42,7 +42,7 @@ fn a_training_step_allocates_nothing() {
     let mut embedding = SpaceTrainer::new(&lesson);
     while !embedding.advance() {}
     let space = embedding.finish(&lesson).expect("finite");
-    let mut trainer = Trainer::new(network(&lesson, &space), lesson.model.clone(), &embedding.corpus, lesson.seed);
+    let mut trainer = Trainer::new(network(&lesson, &space), lesson.model.clone(), embedding.examples(), lesson.seed);
     let mut state = trainer.start();
     let mut log = TrainingLog::new(state.parameters.tensors().count());
     // The first steps fill the matrix product's packing buffers, once per thread.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::kernel::command::HeadSetting;
 use attune::kernel::snapshot::SentenceSnapshot;
 use attune::kernel::{Command, Kernel, Snapshot, Worker};
 use attune::lesson::Lesson;
@@ -39,6 +40,10 @@ fn set(row: usize, col: usize, value: f32) -> Command {
     Command::SetWeight { tensor: TensorName::QueryWeights.into(), row, col, value }
 }
 
+fn off(head: usize) -> Command {
+    Command::SetHead { head, setting: HeadSetting::Off }
+}
+
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
     let snapshot = kernel.snapshot();
     let parameters = snapshot.model.expect("a model").parameters;
@@ -74,7 +79,7 @@ fn undo_and_redo_cover_everything() {
     let commands = [
         Command::Play,
         set(0, 1, 0.7),
-        Command::SetHeadEnabled { head: 0, enabled: false },
+        off(0),
         Command::SelectSentence(1),
         Command::ResetTensor(TensorName::QueryWeights.into()),
         Command::SetSentence("the stone sank".to_owned()),
@@ -160,7 +165,8 @@ fn undo_of_a_choice_leaves_the_training_alone() {
         assert_eq!(kernel.snapshot().model.expect("a model").history.undo.as_deref(), Some(label));
         kernel.apply(Command::Undo);
         let model = kernel.snapshot().model.expect("a model");
-        assert_eq!((model.sentence.index, &model.heads_enabled[..]), (index, &heads[..]));
+        let enabled = [0, 1].map(|head| model.is_enabled(head));
+        assert_eq!((model.sentence.index, enabled), (index, heads));
         assert_eq!((kernel.steps_done(), &model.parameters), (done, &parameters));
     }
     kernel.apply(Command::Undo);
@@ -189,7 +195,7 @@ fn a_command_that_changes_nothing_leaves_no_trace() {
         Command::ResetTensor(TensorName::KeyWeights.into()),
         Command::ResetWeights,
         Command::SoloHead(None),
-        Command::SetHeadEnabled { head: 0, enabled: true },
+        Command::SetHead { head: 0, setting: HeadSetting::Live },
         Command::SelectSentence(0),
         Command::Pause,
     ] {
@@ -317,7 +323,7 @@ fn training_that_diverges_stops_and_keeps_the_last_good_state() {
 
 #[test]
 fn contributions_add_up() {
-    let kernel = run(&[Command::Play, set(0, 1, 2.0), Command::SetHeadEnabled { head: 1, enabled: false }]);
+    let kernel = run(&[Command::Play, set(0, 1, 2.0), off(1)]);
     let model = kernel.snapshot().model.expect("a model");
     let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
     let error = model.sentence.contributions[0].error(block, activations);

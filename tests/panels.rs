@@ -16,6 +16,7 @@ use attune::app::stage::view::picture_ui;
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
+use attune::kernel::command::HeadSetting;
 use attune::kernel::training_log::{StepRecord, TrainingLog};
 use attune::lesson::schema::CellKind;
 use attune::numerics::params::TensorName;
@@ -75,16 +76,28 @@ fn tokens() -> Vec<String> {
 
 fn attention() -> AttentionModel {
     let weights = vec![vec![0.2, 0.2, 0.6], vec![0.1, 0.8, 0.1], vec![1.0, 0.0, 0.0]];
-    AttentionModel { tokens: tokens(), heads: vec![HeadMap { head: 0, enabled: true, weights }] }
+    let map = HeadMap {
+        head: 0,
+        title: "Head 1".to_owned(),
+        enabled: true,
+        queries: tokens(),
+        keys: tokens(),
+        is_of_source: false,
+        weights,
+    };
+    AttentionModel { tokens: tokens(), heads: vec![map] }
 }
 
 fn heads() -> HeadsModel {
     let head = |head| HeadRow {
         head,
+        title: format!("Head {}", head + 1),
         enabled: true,
         solo: false,
         key_columns: head * 4..(head + 1) * 4,
         value_columns: head * 4..(head + 1) * 4,
+        place: "Columns 0–3 of W_Q and W_K".to_owned(),
+        keys: tokens(),
         move_length: vec![0.5, 0.1, 0.2],
         strongest: vec![(2, 0.6), (1, 0.8), (0, 1.0)],
     };
@@ -163,7 +176,8 @@ fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
     let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &mut state, view));
     click(&mut harness, "Head 2");
     click(&mut harness, "Solo head 1");
-    let expected = vec![Command::SetHeadEnabled { head: 1, enabled: false }, Command::SoloHead(Some(0))];
+    let off = Command::SetHead { head: 1, setting: HeadSetting::Off };
+    let expected = vec![off, Command::SoloHead(Some(0))];
     assert_eq!(seen.commands(), expected);
 }
 

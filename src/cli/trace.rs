@@ -8,15 +8,13 @@ use super::{print, progress};
 use crate::export;
 use crate::kernel::Command;
 use crate::kernel::sentence::read_sentence;
-use crate::lesson::vocabulary::vocabulary;
 
 /// Trains the lesson and prints the trace of a sentence.
 pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(), Fault> {
     let lesson = super::read(path, common.seed)?;
     if let Some(sentence) = sentence {
         // Before training, which may take long.
-        let vocabulary = vocabulary(&lesson.corpus, &lesson.groups);
-        read_sentence(sentence, &vocabulary, lesson.model.architecture.max_tokens)
+        read_sentence(sentence, &lesson.vocabulary(), lesson.model.architecture.max_tokens)
             .map_err(|issue| Fault::usage(format_args!("--sentence: {issue}")))?;
     }
     let mut kernel = progress::train(lesson, common);

@@ -3,22 +3,27 @@
 //! In reading order: [`command`] is what can be asked, [`snapshot`] what can be seen, and
 //! [`state`] applies the one and makes the other, with [`ready`] once there is a model. [`space`]
 //! trains the static vectors, [`trainer`] does a step of the attention model's training, [`sentence`]
-//! runs one sentence through it, [`history`] undoes, [`facts`] measures what lessons claim, and
+//! runs one sentence through it, [`shown`] keeps the one on the stage, and [`answers`] reads what it says; [`interventions`] change that pass
+//! alone, [`examples`] are what training sees, [`history`] undoes, [`facts`] measures what lessons claim, and
 //! [`worker`] gives the kernel a thread of its own.
 //!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
 //! with its [`checkpoints`] and its [`training_log`], [`model_state`] adds the learner's changes,
 //! [`comparison`] sets two states side by side, and [`stop`] says why training stands still.
 
+pub mod answers;
 pub mod checkpoints;
 pub mod command;
 pub mod comparison;
+pub mod examples;
 pub mod facts;
 pub mod history;
+pub mod interventions;
 pub mod line;
 pub mod model_state;
 pub mod ready;
 pub mod sentence;
+pub mod shown;
 pub mod snapshot;
 pub mod space;
 pub mod state;

@@ -8,18 +8,22 @@ use std::path::Path;
 
 use ron::value::RawValue;
 
-use super::check::{Names, id, line};
+use super::budget::check_budget;
+use super::check::{Names, Vocabulary, id, line};
 use super::decode::seed;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
 use super::nearest::nearest;
-use super::read_cells::{read_cells, read_claims, read_probes, read_sentences};
+use super::read_cells::{read_cells, read_probes, read_sentences};
+use super::read_claims::Claimed;
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
-use super::read_model::{check_budget, read_attention, read_skip_gram};
+use super::read_model::{read_attention, read_skip_gram};
+use super::read_objective::check_objective;
 use super::record::Record;
 use super::schema::Lesson;
 use super::source::{Node, Source};
 use super::syntax;
+use super::vocabulary::with_rewritten;
 
 /// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
@@ -83,6 +87,12 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let vocabulary = corpus.vocabulary(&groups.lists);
         check_groups_occur(groups, &vocabulary, issues);
+        let objective = model.as_ref().and_then(|model| model.objective.as_ref());
+        if let Some(objective) = objective {
+            check_objective(objective, corpus, &vocabulary, issues);
+        }
+        let written = with_rewritten(vocabulary.words, objective.map(|read| &read.objective));
+        let vocabulary = Vocabulary::new(written);
         check_budget(corpus, &vocabulary, &skip_gram, &model, issues);
         vocabulary
     });
@@ -96,8 +106,14 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let lengths = lengths.as_deref();
     let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, lengths, issues);
     let cells = record.take_or("cells", Vec::new(), read, issues);
-    let probe_count = probes.as_ref().map(Vec::len);
-    let read = |node, issues: &mut Issues<'s>| read_claims(node, &names, lengths, probe_count, issues);
+    let claimed = Claimed {
+        names: &names,
+        lengths,
+        probes: probes.as_ref().map(Vec::len),
+        model: model.as_ref().and_then(|model| model.config.as_ref()),
+        labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
+    };
+    let read = |node, issues: &mut Issues<'s>| claimed.read_claims(node, issues);
     let claims = record.take_or("claims", Vec::new(), read, issues);
     record.finish(issues);
 
@@ -195,9 +211,17 @@ mod tests {
             "value_width",
             "bias",
             "scale",
-            "causal",
+            "projections",
+            "output",
+            "temperature",
+            "mask",
+            "layers",
+            "norm",
             "residual",
             "positions",
+            "train_embedding",
+            "readout",
+            "pool",
             "steps",
             "batch",
             "optimiser",

@@ -9,11 +9,16 @@ pub mod schema;
 
 pub mod load;
 mod read_cells;
+mod read_claims;
 mod read_language;
+mod read_layers;
 mod read_model;
+mod read_objective;
+mod read_topics;
 mod read_training;
 
 mod brackets;
+mod budget;
 mod check;
 mod decode;
 pub mod issue;
@@ -31,4 +36,5 @@ pub mod vocabulary;
 pub use issue::LessonIssue;
 pub use load::{parse, read};
 pub use nearest::nearest;
+pub use read_layers::is_temperature;
 pub use schema::Lesson;

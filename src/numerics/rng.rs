@@ -18,6 +18,7 @@ pub enum Stream {
     ModelInit,
     Batches,
     Masking,
+    Generation,
 }
 
 /// The generator of one stream of a seed.

@@ -1,7 +1,19 @@
 //! What sizes cost: for the limits of lessons, and for work in pieces of a few milliseconds.
 
-use super::Architecture;
+use super::{Architecture, Readout};
 use crate::numerics::block::BlockConfig;
+use crate::numerics::positions::Positions;
+
+/// Learned numbers.
+pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize) -> f64 {
+    let Architecture { width, max_tokens, .. } = *architecture;
+    let in_blocks = architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
+    let in_blocks: usize = in_blocks.map(|(_, rows, cols)| rows * cols).sum();
+    let embedding = if architecture.train_embedding { vocabulary * width } else { 0 };
+    let positions = if architecture.positions == Positions::Learned { max_tokens * width } else { 0 };
+    let readout = if architecture.readout == Readout::Linear { width * classes } else { 0 };
+    (in_blocks + embedding + positions + readout + classes) as f64
+}
 
 /// Entries of a workspace without the gradient.
 pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {

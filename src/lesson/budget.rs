@@ -1,0 +1,70 @@
+//! The budget of a lesson's training: the product of all sizes, each within its own limit, must not
+//! run for hours or fill the memory.
+
+use crate::numerics::model::cost::{forward_multiplications, parameters, workspace_entries};
+use crate::numerics::sgns::SkipGramConfig;
+
+use super::check::Vocabulary;
+use super::issue::Issues;
+use super::limits::{TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::read_language::ReadCorpus;
+use super::read_model::ReadModel;
+use super::schema::Objective;
+use super::source::Node;
+
+pub(super) fn check_budget<'s>(
+    corpus: &ReadCorpus<'s>,
+    vocabulary: &Vocabulary,
+    skip_gram: &Option<(SkipGramConfig, Node<'s>)>,
+    model: &Option<ReadModel<'s>>,
+    issues: &mut Issues<'s>,
+) {
+    let words = vocabulary.words.len();
+    if words > VOCABULARY_MAX {
+        issues
+            .at(corpus.node, format!("corpus: {words} different words"))
+            .expected(format!("at most {VOCABULARY_MAX}"));
+        return;
+    }
+    let longest = corpus.longest;
+    if let Some((skip_gram, node)) = skip_gram {
+        let sentences = skip_gram.epochs as f64 * corpus.corpus.sentences as f64;
+        let work = sentences * skip_gram.multiplications(longest);
+        check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
+    }
+    let Some(ReadModel { config: Some(model), node, .. }) = model else {
+        return;
+    };
+    let classes = if model.objective == Objective::Label { corpus.corpus.topics.len() } else { words };
+    let parameters = parameters(&model.architecture, words, classes);
+    let step = forward_multiplications(&model.architecture, classes, model.batch * longest, longest);
+    let work = model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters);
+    let entries = workspace_entries(&model.architecture, classes, model.batch * longest, longest);
+    check_memory(*node, entries + PARAMETER_COPIES * parameters, issues);
+    check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
+}
+
+/// Bytes of a number in training.
+const NUMBER_BYTES: f64 = 4.0;
+/// What the optimiser does with a parameter, beside the forward passes.
+const UPDATE_MULTIPLICATIONS: f64 = 4.0;
+/// A parameter with its gradient and moments, as snapshots, checkpoints and undo hold it at the least.
+const PARAMETER_COPIES: f64 = 16.0;
+
+fn check_memory<'s>(node: Node<'s>, numbers: f64, issues: &mut Issues<'s>) {
+    let bytes = NUMBER_BYTES * numbers;
+    if bytes > TRAINING_BYTES_MAX {
+        let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(|bytes| bytes / f64::from(1 << 20));
+        issues.at(node, format!("{}: a training step needs {needed:.0} MiB of memory", node.label)).expected(format!(
+            "at most {most:.0} MiB: a smaller batch, shorter sentences, fewer words or narrower heads"
+        ));
+    }
+}
+
+fn check_work<'s>(node: Node<'s>, work: f64, remedy: &str, issues: &mut Issues<'s>) {
+    if work > TRAINING_WORK_MAX {
+        issues
+            .at(node, format!("{}: the training needs {work:.1e} multiplications", node.label))
+            .expected(format!("at most {TRAINING_WORK_MAX:.0e}: {remedy}"));
+    }
+}

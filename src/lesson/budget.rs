@@ -1,12 +1,12 @@
 //! The budget of a lesson's training: the product of all sizes, each within its own limit, must not
 //! run for hours or fill the memory.
 
-use crate::numerics::model::cost::{forward_multiplications, parameters, workspace_entries};
+use crate::numerics::model::cost::{contribution_entries, forward_multiplications, parameters, workspace_entries};
 use crate::numerics::sgns::SkipGramConfig;
 
 use super::check::Vocabulary;
 use super::issue::Issues;
-use super::limits::{TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
 use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
 use super::schema::Objective;
@@ -36,11 +36,13 @@ pub(super) fn check_budget<'s>(
         return;
     };
     let classes = if model.objective == Objective::Label { corpus.corpus.topics.len() } else { words };
-    let parameters = parameters(&model.architecture, words, classes);
+    let (parameters, tensors) = parameters(&model.architecture, words, classes);
     let step = forward_multiplications(&model.architecture, classes, model.batch * longest, longest);
     let work = model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters);
     let entries = workspace_entries(&model.architecture, classes, model.batch * longest, longest);
-    check_memory(*node, entries + PARAMETER_COPIES * parameters, issues);
+    let logged = model.steps as f64 * (LOGGED + tensors) as f64;
+    check_memory(*node, entries + PARAMETER_COPIES * parameters + logged, issues);
+    check_snapshot(*node, contribution_entries(&model.architecture), issues);
     check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
 }
 
@@ -50,13 +52,29 @@ const NUMBER_BYTES: f64 = 4.0;
 const UPDATE_MULTIPLICATIONS: f64 = 4.0;
 /// A parameter with its gradient and moments, as snapshots, checkpoints and undo hold it at the least.
 const PARAMETER_COPIES: f64 = 16.0;
+/// What the log has of a step, beside a number for each tensor.
+const LOGGED: usize = 2;
+
+fn check_snapshot<'s>(node: Node<'s>, entries: f64, issues: &mut Issues<'s>) {
+    let bytes = NUMBER_BYTES * entries;
+    if bytes > SNAPSHOT_BYTES_MAX {
+        let [needed, most] = [bytes, SNAPSHOT_BYTES_MAX].map(mebibytes);
+        issues
+            .at(node, format!("{}: what is shown of a sentence needs {needed:.0} MiB of memory", node.label))
+            .expected(format!("at most {most:.0} MiB: fewer layers or heads, a smaller max_tokens or dim"));
+    }
+}
+
+fn mebibytes(bytes: f64) -> f64 {
+    bytes / f64::from(1 << 20)
+}
 
 fn check_memory<'s>(node: Node<'s>, numbers: f64, issues: &mut Issues<'s>) {
     let bytes = NUMBER_BYTES * numbers;
     if bytes > TRAINING_BYTES_MAX {
-        let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(|bytes| bytes / f64::from(1 << 20));
-        issues.at(node, format!("{}: a training step needs {needed:.0} MiB of memory", node.label)).expected(format!(
-            "at most {most:.0} MiB: a smaller batch, shorter sentences, fewer words or narrower heads"
+        let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(mebibytes);
+        issues.at(node, format!("{}: the training needs {needed:.0} MiB of memory", node.label)).expected(format!(
+            "at most {most:.0} MiB: fewer steps, a smaller batch, shorter sentences, fewer words or narrower heads"
         ));
     }
 }

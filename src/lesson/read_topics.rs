@@ -99,9 +99,10 @@ impl Templates<'_> {
 
     fn read_template<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadTemplate> {
         let template = text(node, issues)?;
+        let what = if self.given { "corpus: a sentence" } else { "topics: a template" };
         if template.len() > TEMPLATE_BYTES_MAX {
             issues
-                .at(node, format!("topics: a template of {} bytes", template.len()))
+                .at(node, format!("{what} of {} bytes", template.len()))
                 .expected(format!("at most {TEMPLATE_BYTES_MAX}"));
             return None;
         }
@@ -115,15 +116,13 @@ impl Templates<'_> {
         let mut good = true;
         if pieces.len() < 2 {
             issues
-                .at(node, "topics: a template with fewer than 2 words")
+                .at(node, format!("{what} with fewer than 2 words"))
                 .expected("at least 2, for a word learns from its neighbours");
             good = false;
         }
         let max = self.max_tokens.unwrap_or(TOKENS_MAX);
         if pieces.len() > max {
-            issues
-                .at(node, format!("topics: a template of {} words", pieces.len()))
-                .expected(format!("at most max_tokens: {max}"));
+            issues.at(node, format!("{what} of {} words", pieces.len())).expected(format!("at most max_tokens: {max}"));
             return None;
         }
         for piece in &pieces {

@@ -98,7 +98,7 @@ fn titles(form: &str) -> Vec<String> {
 
 #[test]
 fn heads_say_where_they_are() {
-    assert_eq!(titles("label"), ["Head 1"]);
+    assert_eq!(titles("label"), ["Head 1", "Head 2"]);
     let layers = ["Layer 1, head 1", "Layer 1, head 2", "Layer 2, head 1", "Layer 2, head 2"];
     assert_eq!(titles("next_word"), layers);
     assert_eq!(titles("reversal"), ["Source, head 1", "Self-attention, head 1", "Cross-attention, head 1"]);

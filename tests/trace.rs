@@ -138,3 +138,43 @@ fn a_masked_score_is_null_and_its_weight_is_zero() {
     assert_eq!(trace["tensors"]["weights[0]"]["rows"][0][1], 0.0);
     assert_eq!(trace["tensors"]["weights[0]"]["rows"][0][0], 1.0);
 }
+
+#[test]
+fn the_trace_of_every_form_goes_from_block_to_block_to_the_logits() {
+    for form in ["label", "next_word", "parameter_free", "reversal", "translation", "custom_mask"] {
+        let lesson = std::fs::read_to_string(format!("tests/fixtures/forms/{form}.ron")).expect("a fixture");
+        let trace = trace(&lesson, None);
+        let (config, tensors) = (&trace["config"], &trace["tensors"]);
+        let blocks = config["blocks"].as_array().expect("blocks");
+        let sources = config["source_blocks"].as_u64().expect("a count") as usize;
+        assert_eq!(trace["source"].is_array(), sources > 0, "{form}");
+        let mut head = 0;
+        let mut before = if sources > 0 { rows(&tensors["X[source]"]) } else { rows(&tensors["X"]) };
+        for (b, block) in blocks.iter().enumerate() {
+            if b == sources {
+                before = rows(&tensors["X"]);
+            }
+            assert_eq!(rows(&tensors[format!("input[block {b}]")]), before, "{form}, block {b}");
+            before = rows(&tensors[format!("output[block {b}]")]);
+            for _ in 0..block["heads"].as_u64().expect("a count") {
+                let weights = rows(&tensors[format!("weights[{head}]")]);
+                let [queries, keys] = ["Q", "K"].map(|name| rows(&tensors[format!("{name}[{head}]")]).len());
+                assert_eq!((weights.len(), weights[0].len()), (queries, keys), "{form}, head {head}");
+                head += 1;
+            }
+        }
+        assert!(tensors[format!("weights[{head}]")].is_null());
+        assert_eq!(rows(&tensors["output"]), before);
+
+        let (logits, classes) = (rows(&tensors["logits"]), trace["classes"].as_array().expect("names"));
+        assert_eq!(logits[0].len(), classes.len(), "{form}");
+        if config["readout"] == "linear" {
+            let mean = |rows: Rows| {
+                let sum = |d: usize| rows.iter().map(|row| row[d]).sum::<f64>() / rows.len() as f64;
+                vec![(0..rows[0].len()).map(sum).collect()]
+            };
+            let read = if config["pooling"] == "mean" { mean(before) } else { before };
+            assert_close("logits", &logits, &affine(&read, &trace["parameters"], "logits"));
+        }
+    }
+}

@@ -9,6 +9,7 @@ use super::issue::Issues;
 use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
 use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
+use super::read_objective::ReadObjective;
 use super::schema::Objective;
 use super::source::Node;
 
@@ -28,7 +29,10 @@ pub(super) fn check_budget<'s>(
     }
     let longest = corpus.longest;
     if let Some((skip_gram, node)) = skip_gram {
-        let sentences = skip_gram.epochs as f64 * corpus.corpus.sentences as f64;
+        let objective = model.as_ref().and_then(|model| model.objective.as_ref());
+        // Where the model writes other words, word2vec reads what it writes too.
+        let texts = if objective.is_some_and(ReadObjective::replaces_words) { 2.0 } else { 1.0 };
+        let sentences = texts * skip_gram.epochs as f64 * corpus.corpus.sentences as f64;
         let work = sentences * skip_gram.multiplications(longest);
         check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
     }

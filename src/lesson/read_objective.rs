@@ -19,6 +19,13 @@ pub(super) struct ReadObjective<'s> {
     rewritten: Vec<At<'s, String>>,
 }
 
+impl ReadObjective<'_> {
+    /// The target has other words than the source.
+    pub fn replaces_words(&self) -> bool {
+        !self.rewritten.is_empty()
+    }
+}
+
 const ORDERS: &[(&str, Order)] = &[("Same", Order::Same), ("Reversed", Order::Reversed)];
 
 pub(super) fn read_objective<'s>(

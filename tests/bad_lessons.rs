@@ -449,6 +449,33 @@ a.ron:19:76: train_embedding: found the number 1; expected true or false"#,
 }
 
 #[test]
+fn weights() {
+    let check = |weights: &str, expected: &str| {
+        check("max_tokens: 24", &format!("max_tokens: 24, weights: {weights}"), expected);
+    };
+    check("3", r#"a.ron:19:91: weights: found the number 3; expected a map, such as { "name": … }"#);
+    check(r#"{ "W_Q": 3 }"#, "a.ron:19:100: weights: found the number 3; expected a list, such as [ … ]");
+    check(
+        r#"{ "W_Q": [[]], "W_K": [["a"]], "W_V": [[1e300]], "W_O": [[1, 2], [3]] }"#,
+        r#"a.ron:19:100: weights: found a list; expected rows of numbers, all of one length
+a.ron:19:115: weights: found the text "a"; expected a number that is not too large
+a.ron:19:131: weights: found the number 1e300; expected a number that is not too large
+a.ron:19:147: weights: found a list; expected rows of numbers, all of one length"#,
+    );
+    check(
+        r#"{ "W_q": [[1]], "b_Q": [[1, 2]], "W_Q": [[1]] }"#,
+        r#"a.ron:19:93: weights: the model has no "W_q"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean "W_Q"?
+a.ron:19:114: weights: b_Q as 1 × 2; expected 1 × 16
+a.ron:19:131: weights: W_Q as 1 × 1; expected 16 × 16"#,
+    );
+    check(&format!(r#"{{ "b_O": [[{}]] }}"#, "1,".repeat(16)), "no issues");
+    check(
+        r#"{ "W_Q⁽³⁾": [[1]] }, layers: 2"#,
+        r#"a.ron:19:93: weights: the model has no "W_Q⁽³⁾"; expected a tensor of one of its blocks, such as W_Q or W_Q⁽²⁾; did you mean "W_Q⁽²⁾"?"#,
+    );
+}
+
+#[test]
 fn objectives() {
     check("MaskedWord(rate: 0.3)", "NextWord, mask: None", "no issues");
     check(
@@ -745,7 +772,7 @@ fn every_mistake_is_reported_at_once_and_in_order() {
         issues(&text),
         r#"a.ron:3:57: seed: found the number 7.5; expected a whole number from 0 to 18446744073709551615
 a.ron:5:39: groups: found the number 3; expected text in double quotes
-a.ron:19:22: unknown field "head" in Attention; expected objective, layers, heads, key_width, value_width, projections, output, bias, scale, temperature, mask, residual, norm, feed_forward, positions, max_tokens, train_embedding, readout, pool, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
+a.ron:19:22: unknown field "head" in Attention; expected objective, layers, heads, key_width, value_width, projections, output, bias, scale, temperature, mask, residual, norm, feed_forward, positions, max_tokens, train_embedding, readout, pool, weights, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
 a.ron:23:69: sense: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
 a.ron:27:87: time: found the number 2; expected a number from 0 to 1
 a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"?"#

@@ -12,7 +12,8 @@ use attune::view_model::notebook::NotebookModel;
 use attune::view_model::stage::StageModel;
 use attune::view_model::weights::WeightsModel;
 
-const FORMS: [&str; 6] = ["label", "next_word", "parameter_free", "reversal", "translation", "custom_mask"];
+const FORMS: [&str; 7] =
+    ["label", "next_word", "parameter_free", "given_weights", "reversal", "translation", "custom_mask"];
 
 fn trained(form: &str) -> Kernel {
     let path = format!("{}/tests/fixtures/forms/{form}.ron", env!("CARGO_MANIFEST_DIR"));
@@ -216,4 +217,20 @@ fn nothing_to_learn_is_nothing_to_train() {
             assert!((f64::from(run.output.get(i, d)) - mix).abs() < 1e-5);
         }
     }
+}
+
+#[test]
+fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
+    let model = with("given_weights", &[]).model.expect("a model");
+    let names: Vec<String> = model.start.tensors().map(|(spec, _)| spec.id.to_string()).collect();
+    assert_eq!(names, ["W_Q", "W_K", "W_V", "b_logits"]);
+    let given = [
+        [0.3, 0.6, 0.9, 0.1, 0.4, 0.7, 0.2, 0.5, 0.8],
+        [0.5, 0.2, 0.1, 0.4, 0.3, 0.6, 0.7, 0.8, 0.9],
+        [0.6, 0.1, 0.4, 0.3, 0.5, 0.2, 0.8, 0.7, 0.9],
+    ];
+    for ((_, values), given) in model.start.tensors().zip(given) {
+        assert_eq!(values, given);
+    }
+    assert_eq!(model.parameters, model.start);
 }

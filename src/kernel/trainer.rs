@@ -114,7 +114,10 @@ impl Trainer {
     /// The initialisation: the same whenever it is asked for.
     pub fn start(&self) -> TrainingState {
         let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
-        let parameters = self.model.init(self.seed);
+        let mut parameters = self.model.init(self.seed);
+        for (tensor, values) in &self.config.weights {
+            parameters.values_of_mut(*tensor).copy_from_slice(values.flat());
+        }
         TrainingState {
             optimiser: Optimiser::new(OptimiserConfig { method, learning_rate, weight_decay }, &parameters),
             parameters: Arc::new(parameters),

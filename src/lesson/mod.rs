@@ -16,6 +16,7 @@ mod read_model;
 mod read_objective;
 mod read_topics;
 mod read_training;
+mod read_weights;
 
 mod brackets;
 mod budget;

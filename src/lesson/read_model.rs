@@ -14,6 +14,7 @@ use super::read_language::Lists;
 use super::read_layers::{Layers, read_layers};
 use super::read_objective::{ReadObjective, read_objective};
 use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
+use super::read_weights::{check_weights, read_weights};
 use super::record::Record;
 use super::schema::{ModelConfig, Objective};
 use super::source::Node;
@@ -60,6 +61,8 @@ pub(super) fn read_attention<'s>(
     let train_embedding = record.take_or("train_embedding", false, flag, issues);
     let answer = read_answer(&mut record, objective, issues);
 
+    let weights = record.take_or("weights", Vec::new(), read_weights, issues);
+
     let steps = record.take_or("steps", 800, whole(0..=STEPS_MAX), issues);
     let batch = record.take_or("batch", 64, whole(1..=BATCH_MAX), issues);
     let learning_rate = record.take_or("learning_rate", 0.01, number(is_learning_rate, LEARNING_RATE), issues);
@@ -82,9 +85,11 @@ pub(super) fn read_attention<'s>(
             pooling,
             readout,
         };
+        let weights = check_weights(weights?, &architecture, issues)?;
         Some(ModelConfig {
             architecture,
             objective: objective?.clone(),
+            weights,
             steps: steps?,
             batch: batch?,
             learning_rate: learning_rate?,

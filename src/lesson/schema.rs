@@ -1,8 +1,10 @@
 //! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
+use crate::numerics::Matrix;
 use crate::numerics::model::Architecture;
 use crate::numerics::optimiser::Method;
+use crate::numerics::params::TensorId;
 use crate::numerics::sgns::SkipGramConfig;
 
 /// One lesson, complete and checked.
@@ -78,6 +80,8 @@ pub struct Join {
 pub struct ModelConfig {
     pub architecture: Architecture,
     pub objective: Objective,
+    /// What tensors begin with; the others are random.
+    pub weights: Vec<(TensorId, Matrix<f32>)>,
     /// Optimiser steps.
     pub steps: usize,
     /// Sentences in a step.

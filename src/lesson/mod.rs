@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`schema`] is the result; [`load`] reads it, part by part, from the
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
-//! what the parts have in common; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
+//! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences.
 
 pub mod schema;

@@ -5,56 +5,36 @@
 //!
 //! It runs on one thread whatever `--threads` says: the work of a step is too small to share.
 
-use std::sync::Arc;
-
-use attune::numerics::Matrix;
-use attune::numerics::adam::{Adam, AdamConfig};
-use attune::numerics::attention::{AttentionConfig, Room};
-use attune::numerics::block::{Attends, BlockConfig, Norm};
-use attune::numerics::model::{
-    Architecture, AttentionModel, Batch, Classes, Pooling, Readout, Workspace, model_backward, model_forward,
-};
+use attune::numerics::attention::Room;
+use attune::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::positions::Positions;
 use serde_json::{Value, json};
 
 mod jobs;
+mod one_layer;
+
+use one_layer::Sizes;
 
 fn main() {
     let arguments = jobs::Arguments::read(5, &[], &[]);
     let given: Value = serde_json::from_str(include_str!("../tests/oracle/job_a.json")).expect("JSON");
     let size = |name: &str| given["config"][name].as_u64().expect("a size") as usize;
-    let (vocabulary, tokens, sentences, width, heads) = (size("V"), size("T"), size("B"), size("D"), size("H"));
-
-    let architecture = Architecture {
-        width,
-        max_tokens: tokens,
-        positions: Positions::None,
-        train_embedding: true,
-        source_blocks: Vec::new(),
-        blocks: vec![BlockConfig {
-            attention: AttentionConfig::multi_head(width, heads),
-            attends: Attends::OwnSentence,
-            residual: false,
-            norm: Norm::None,
-            feed_forward: None,
-        }],
-        pooling: Pooling::Mean,
-        readout: Readout::Linear,
-    };
-    let embedding = Arc::new(Matrix::zeros(vocabulary, width));
-    let model = AttentionModel::<f32>::new(architecture, embedding, Classes::Labels(vocabulary));
+    let sizes =
+        Sizes { vocabulary: size("V"), tokens: size("T"), sentences: size("B"), width: size("D"), heads: size("H") };
+    let model = sizes.model();
     let start = start(&model, &given["parameters"]);
-    let mut batch = Batch::with_capacity(sentences, sentences * tokens);
+    let mut batch = Batch::with_capacity(sizes.sentences, sizes.rows());
     for (ids, target) in list(&given["ids"]).iter().zip(list(&given["target"])) {
         let ids: Vec<usize> = list(ids).iter().map(|id| id.as_u64().expect("an id") as usize).collect();
         batch.push_labelled(&ids, 0, target.as_u64().expect("a class") as usize);
     }
-    let mut workspace = Workspace::new(&model, Room { rows: sentences * tokens, longest: tokens }, Room::NONE);
+    let mut workspace = Workspace::new(&model, Room { rows: sizes.rows(), longest: sizes.tokens }, Room::NONE);
 
+    let adam = OptimiserConfig::adam(0.01);
     let (seconds, losses) = jobs::timed(arguments.repeat, || {
         let mut parameters = start.clone();
-        let mut adam = Adam::new(AdamConfig::with_learning_rate(0.01), &parameters);
+        let mut adam = Optimiser::new(adam, &parameters);
         let steps = (0..size("steps")).map(|_| {
             let loss = model_forward(&model, &parameters, &batch, &mut workspace);
             model_backward(&model, &parameters, &batch, &mut workspace);

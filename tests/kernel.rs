@@ -6,6 +6,8 @@ use attune::kernel::command::HeadSetting;
 use attune::kernel::snapshot::SentenceSnapshot;
 use attune::kernel::{Command, Kernel, Snapshot, Worker};
 use attune::lesson::Lesson;
+use attune::lesson::schema::{GivenVectors, StaticEmbedding};
+use attune::numerics::Matrix;
 use attune::numerics::params::TensorName;
 use attune::view_model::stage::StageModel;
 
@@ -208,7 +210,8 @@ fn a_command_that_changes_nothing_leaves_no_trace() {
 #[test]
 fn static_vectors_that_diverge_are_said_to() {
     let mut lesson = Lesson::clone(&lesson());
-    lesson.static_embedding.learning_rate = 1e30;
+    let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
+    config.learning_rate = 1e30;
     let mut kernel = Kernel::embedded(Arc::new(lesson));
     kernel.apply(Command::Play);
     assert!(!kernel.is_busy());
@@ -216,6 +219,25 @@ fn static_vectors_that_diverge_are_said_to() {
     assert!(snapshot.model.is_none());
     let notice = snapshot.notice.expect("a notice");
     assert!(notice.contains("the static vectors diverged"), "{notice}");
+}
+
+#[test]
+fn given_vectors_are_shown_as_they_were_written() {
+    let mut lesson = Lesson::clone(&lesson());
+    let mut words = lesson.vocabulary();
+    words.reverse();
+    words.push("unheard-of".to_owned());
+    let vectors = Matrix::from_fn(words.len(), lesson.static_embedding.dim(), |i, j| (i * i + 7 * j) as f32 * 0.01);
+    lesson.static_embedding = StaticEmbedding::Given(GivenVectors { words: words.clone(), vectors: vectors.clone() });
+    let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
+    let space = snapshot.space.as_ref().expect("a space");
+    assert_eq!(space.vocabulary.last().map(String::as_str), Some("unheard-of"));
+    assert_eq!(space.vocabulary.len(), words.len());
+    for (word, row) in space.vocabulary.iter().zip(0..) {
+        let given = words.iter().position(|other| other == word).expect("a given word");
+        assert_eq!(space.vectors.row(row), vectors.row(given), "{word}");
+    }
+    assert_eq!(snapshot.model.expect("a model").training.progress.done, snapshot.lesson.model.steps);
 }
 
 #[test]
@@ -307,7 +329,7 @@ fn a_weight_too_large_for_the_numbers_still_makes_a_snapshot() {
 #[test]
 fn training_that_diverges_stops_and_keeps_the_last_good_state() {
     let mut kernel = run(&[]);
-    for col in 0..lesson().static_embedding.dim {
+    for col in 0..lesson().static_embedding.dim() {
         kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX });
     }
     kernel.apply(Command::Play);

@@ -8,6 +8,7 @@ use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
 use attune::numerics::projection::Projection;
 use attune::numerics::softmax::softmax_forward;
+use attune::numerics::word2vec::{Example, Tables};
 use serde_json::Value;
 
 fn values() -> Value {
@@ -109,6 +110,28 @@ fn adam_agrees_over_three_updates() {
         adam.update(&mut parameters, &gradient);
     }
     assert_close("parameters", parameters.flat(), &vector(&case["end"]), EXACT);
+}
+
+fn check_word2vec<S: attune::numerics::word2vec::Lanes>(tolerance: f64) {
+    let oracle: Value = serde_json::from_str(include_str!("oracle/word2vec.json")).expect("the oracle's file is JSON");
+    let words = |value: &Value| -> Vec<usize> { vector(value).into_iter().map(|x| x as usize).collect() };
+    let mut tables = Tables::<S>::new(&matrix(&oracle["v"]).cast(), &matrix(&oracle["u"]).cast());
+    for (i, step) in oracle["steps"].as_array().expect("a list").iter().enumerate() {
+        let (inputs, targets) = (words(&step["inputs"]), words(&step["targets"]));
+        let example = Example { inputs: &inputs, mean: step["mean"].as_bool().expect("a flag"), targets: &targets };
+        let loss = tables.loss(example).to_f64();
+        assert_close(&format!("loss {i}"), &[loss], &[number(&step["loss"])], tolerance);
+        tables.descend(example, S::from_f64(number(&oracle["rate"])));
+        let (v, u) = (tables.vectors().cast::<f64>(), tables.contexts().cast::<f64>());
+        assert_close(&format!("v after step {i}"), v.flat(), matrix(&step["v"]).flat(), tolerance);
+        assert_close(&format!("u after step {i}"), u.flat(), matrix(&step["u"]).flat(), tolerance);
+    }
+}
+
+#[test]
+fn word2vec_agrees_over_its_steps() {
+    check_word2vec::<f64>(EXACT);
+    check_word2vec::<f32>(SINGLE);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use attune::kernel::snapshot::{LookSnapshot, ModelSnapshot};
 use attune::kernel::stop::{Overflow, Stopped};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
-use attune::lesson::schema::StopRule;
+use attune::lesson::schema::{StaticEmbedding, StopRule};
 use attune::numerics::optimiser::Method;
 use attune::numerics::params::TensorName;
 use attune::view_model::training::{TrainingModel, TrainingStage};
@@ -457,7 +457,8 @@ fn stop_rules_stop_at_their_step_and_only_once() {
 fn sgd_trains_too_and_is_recalled_with_its_velocity() {
     for momentum in [0.0, 0.9] {
         let lesson = lesson(|lesson| {
-            lesson.static_embedding.epochs = 40;
+            let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
+            config.epochs = 40;
             lesson.model.steps = 600;
             // With momentum a gradient acts for 1 / (1 − momentum) steps.
             lesson.model.learning_rate = 0.1 * (1.0 - momentum);

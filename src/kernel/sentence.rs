@@ -14,7 +14,7 @@ use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
-use crate::numerics::vectors::nearest;
+use crate::numerics::vectors::{Similarity, nearest};
 
 /// How many neighbours a list has.
 pub const NEIGHBOURS: usize = 8;
@@ -157,7 +157,7 @@ pub fn contributions(
 }
 
 fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Vec<Neighbour> {
-    nearest(&space.vectors, vector, NEIGHBOURS, except)
+    nearest(Similarity::Cosine, &space.vectors, vector, NEIGHBOURS, except.as_slice())
         .into_iter()
         .map(|(word, cosine)| Neighbour { word, cosine })
         .collect()

@@ -35,7 +35,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Before anything is trained.
     pub fn before(lesson: Arc<Lesson>) -> Self {
-        let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs };
+        let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs() };
         Self { lesson, revision: 0, space: None, embedding_progress, model: None, notice: None }
     }
 }

@@ -1,4 +1,4 @@
-//! The static vectors: the lesson's corpus as word indices, SGNS, and the basis of all pictures.
+//! The static vectors: the lesson's corpus as word indices, word2vec or a given table, and the basis of all pictures.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::examples::{Example, Rewriter, examples};
 use super::snapshot::{Progress, StaticSpace};
 use crate::lesson::corpus;
-use crate::lesson::schema::{Lesson, Objective};
+use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
 use crate::numerics::model::{AttentionModel, Candidates, Classes};
 use crate::numerics::projection::{AXES, Projection};
-use crate::numerics::sgns::SkipGram;
 use crate::numerics::vectors::{add_scaled, centroid};
+use crate::numerics::word2vec::Word2Vec;
 
 /// What one [`SpaceTrainer::advance`] does.
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
@@ -24,10 +24,18 @@ pub struct SpaceTrainer {
     /// the model writes other words.
     corpus: Vec<Vec<usize>>,
     examples: Vec<Example>,
-    skip_gram: SkipGram<f32>,
-    epochs: usize,
-    /// A few milliseconds of work.
-    sentences_at_once: usize,
+    source: Source,
+}
+
+enum Source {
+    Training {
+        word2vec: Box<Word2Vec<f32>>,
+        epochs: usize,
+        /// A few milliseconds of work.
+        sentences_at_once: usize,
+    },
+    /// A row for each word of the vocabulary.
+    Given(Matrix<f32>),
 }
 
 impl SpaceTrainer {
@@ -45,12 +53,24 @@ impl SpaceTrainer {
             let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
             corpus.extend(written);
         }
-        let config = lesson.static_embedding.clone();
-        let epochs = config.epochs;
-        let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
-        let sentences_at_once = (MULTIPLICATIONS_AT_ONCE / config.multiplications(longest).max(1.0)).ceil() as usize;
-        let skip_gram = SkipGram::new(config, vocabulary.len(), &corpus, lesson.seed);
-        Self { vocabulary, corpus, examples, skip_gram, epochs, sentences_at_once }
+        let source = match &lesson.static_embedding {
+            StaticEmbedding::Word2Vec(config) => {
+                let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
+                let at_once = (MULTIPLICATIONS_AT_ONCE / config.multiplications(longest).max(1.0)).ceil();
+                let word2vec = Word2Vec::new(config.clone(), vocabulary.len(), &corpus, lesson.seed);
+                Source::Training {
+                    word2vec: Box::new(word2vec),
+                    epochs: config.epochs,
+                    sentences_at_once: at_once as usize,
+                }
+            }
+            StaticEmbedding::Given(given) => {
+                let rows =
+                    rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
+                Source::Given(Matrix::from_fn(rows.len(), given.vectors.cols(), |i, j| given.vectors.get(rows[i], j)))
+            }
+        };
+        Self { vocabulary, corpus, examples, source }
     }
 
     /// What the attention model is trained on.
@@ -59,26 +79,38 @@ impl SpaceTrainer {
     }
 
     pub fn progress(&self) -> Progress {
-        Progress { done: self.skip_gram.epochs_done(), of: self.epochs }
+        match &self.source {
+            Source::Training { word2vec, epochs, .. } => Progress { done: word2vec.epochs_done(), of: *epochs },
+            Source::Given(_) => Progress { done: 0, of: 0 },
+        }
     }
 
     /// A few milliseconds of work; true when it was the last.
     pub fn advance(&mut self) -> bool {
-        self.skip_gram.advance(&self.corpus, self.sentences_at_once);
-        self.skip_gram.is_done()
+        match &mut self.source {
+            Source::Training { word2vec, sentences_at_once, .. } => {
+                word2vec.advance(&self.corpus, *sentences_at_once);
+                word2vec.is_done()
+            }
+            Source::Given(_) => true,
+        }
     }
 
-    /// The finished vectors, less their mean: what all words share would hide what tells them
-    /// apart (Mu & Viswanath 2018, arXiv 1702.01417).
+    /// The finished vectors. Trained ones are less their mean: what all words share would hide what
+    /// tells them apart (Mu & Viswanath 2018, arXiv 1702.01417). Given ones are as they were written.
     ///
     /// # Errors
     /// In words for the learner, if a vector is not finite.
     pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, String> {
-        let vectors = centred(self.skip_gram.vectors());
-        if !vectors.flat().iter().all(|x| x.is_finite()) {
-            let config = &lesson.static_embedding;
+        let vectors = match &self.source {
+            Source::Training { word2vec, .. } => centred(word2vec.vectors()),
+            Source::Given(vectors) => vectors.clone(),
+        };
+        if let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding
+            && !vectors.flat().iter().all(|x| x.is_finite())
+        {
             return Err(format!(
-                "the static vectors diverged: SkipGram's learning_rate of {} is too large for {} negatives",
+                "the static vectors diverged: the learning_rate of {} is too large for {} negatives",
                 config.learning_rate, config.negatives
             ));
         }
@@ -105,10 +137,9 @@ fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) 
     Matrix::from_fn(rows.len(), vectors.cols(), |i, j| vectors.get(rows[i], j))
 }
 
-fn centred(vectors: &Matrix<f32>) -> Matrix<f32> {
+fn centred(mut vectors: Matrix<f32>) -> Matrix<f32> {
     let all: Vec<usize> = (0..vectors.rows()).collect();
-    let mean = centroid(vectors, &all);
-    let mut vectors = vectors.clone();
+    let mean = centroid(&vectors, &all);
     for row in all {
         add_scaled(vectors.row_mut(row), -1.0, &mean);
     }

@@ -2,21 +2,21 @@
 //! run for hours or fill the memory.
 
 use crate::numerics::model::cost::{contribution_entries, forward_multiplications, parameters, workspace_entries};
-use crate::numerics::sgns::SkipGramConfig;
 
 use super::check::Vocabulary;
 use super::issue::Issues;
 use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
 use super::read_objective::ReadObjective;
-use super::schema::Objective;
+use super::schema::{Objective, StaticEmbedding};
 use super::source::Node;
 
 pub(super) fn check_budget<'s>(
     corpus: &ReadCorpus<'s>,
     vocabulary: &Vocabulary,
-    skip_gram: &Option<(SkipGramConfig, Node<'s>)>,
+    embedding: &Option<ReadEmbedding<'s>>,
     model: &Option<ReadModel<'s>>,
     issues: &mut Issues<'s>,
 ) {
@@ -28,12 +28,12 @@ pub(super) fn check_budget<'s>(
         return;
     }
     let longest = corpus.longest;
-    if let Some((skip_gram, node)) = skip_gram {
+    if let Some(ReadEmbedding { embedding: StaticEmbedding::Word2Vec(config), node, .. }) = embedding {
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         // Where the model writes other words, word2vec reads what it writes too.
         let texts = if objective.is_some_and(ReadObjective::replaces_words) { 2.0 } else { 1.0 };
-        let sentences = texts * skip_gram.epochs as f64 * corpus.corpus.sentences as f64;
-        let work = sentences * skip_gram.multiplications(longest);
+        let sentences = texts * config.epochs as f64 * corpus.corpus.sentences as f64;
+        let work = sentences * config.multiplications(longest);
         check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {

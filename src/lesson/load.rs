@@ -16,14 +16,15 @@ use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
 use super::nearest::nearest;
 use super::read_cells::{read_cells, read_probes, read_sentences};
 use super::read_claims::Claimed;
+use super::read_embedding::{check_given, read_embedding};
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
-use super::read_model::{read_attention, read_skip_gram};
+use super::read_model::read_attention;
 use super::read_objective::check_objective;
 use super::record::Record;
 use super::schema::Lesson;
 use super::source::{Node, Source};
 use super::syntax;
-use super::vocabulary::with_rewritten;
+use super::vocabulary::{with_given, with_rewritten};
 
 /// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
@@ -77,23 +78,26 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         check_groups_apart(groups, issues);
     }
 
-    let skip_gram = record.take("static_embedding", read_skip_gram, issues);
-    let dim = skip_gram.as_ref().map(|(config, _)| config.dim);
+    let embedding = record.take("static_embedding", read_embedding, issues);
+    let dim = embedding.as_ref().map(|read| read.embedding.dim());
     let model = record.take("model", |node, issues| read_attention(node, dim, groups.as_ref(), issues), issues);
     let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
 
     let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
-        let vocabulary = corpus.vocabulary(&groups.lists);
-        check_groups_occur(groups, &vocabulary, issues);
+        let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         if let Some(objective) = objective {
-            check_objective(objective, corpus, &vocabulary, issues);
+            check_objective(objective, corpus, &words, issues);
         }
-        let written = with_rewritten(vocabulary.words, objective.map(|read| &read.objective));
-        let vocabulary = Vocabulary::new(written);
-        check_budget(corpus, &vocabulary, &skip_gram, &model, issues);
+        let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
+        if let Some(embedding) = &embedding {
+            check_given(embedding, &words, issues);
+        }
+        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)));
+        check_groups_occur(groups, &vocabulary, issues);
+        check_budget(corpus, &vocabulary, &embedding, &model, issues);
         vocabulary
     });
 
@@ -123,7 +127,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         seed: seed?,
         groups: groups?.checked()?,
         corpus: corpus?.corpus,
-        static_embedding: skip_gram?.0,
+        static_embedding: embedding?.embedding,
         model: model?.config?,
         sentences: sentences?.into_iter().collect::<Option<_>>()?,
         probes: probes?,
@@ -207,6 +211,8 @@ mod tests {
             "window",
             "negatives",
             "epochs",
+            "subsample",
+            "share_negatives",
             "key_width",
             "value_width",
             "bias",

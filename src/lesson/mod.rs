@@ -10,6 +10,7 @@ pub mod schema;
 pub mod load;
 mod read_cells;
 mod read_claims;
+mod read_embedding;
 mod read_language;
 mod read_layers;
 mod read_model;

@@ -143,8 +143,8 @@ pub(super) fn read_corpus<'s>(
 }
 
 impl ReadCorpus<'_> {
-    pub fn vocabulary(&self, groups: &[Group]) -> Vocabulary {
-        Vocabulary::new(vocabulary(&self.corpus, groups))
+    pub fn vocabulary(&self, groups: &[Group]) -> Vec<String> {
+        vocabulary(&self.corpus, groups)
     }
 }
 

@@ -1,15 +1,14 @@
-//! Reads the static embedding and the attention model.
+//! Reads the attention model.
 
 use crate::numerics::attention::Mask;
 use crate::numerics::block::{Attends, BlockConfig};
 use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
-use crate::numerics::sgns::SkipGramConfig;
 
 use super::decode::{choice, flag, number, whole};
 use super::issue::Issues;
-use super::limits::{BATCH_MAX, DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, STEPS_MAX, TOKENS_MAX, WINDOW_MAX};
+use super::limits::{BATCH_MAX, STEPS_MAX, TOKENS_MAX};
 use super::read_language::Lists;
 use super::read_layers::{Layers, read_layers};
 use super::read_objective::{ReadObjective, read_objective};
@@ -18,24 +17,6 @@ use super::read_weights::{check_weights, read_weights};
 use super::record::Record;
 use super::schema::{ModelConfig, Objective};
 use super::source::Node;
-
-pub(super) fn read_skip_gram<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(SkipGramConfig, Node<'s>)> {
-    let mut record = Record::open(node, &["SkipGram"], issues)?;
-    let dim = record.take("dim", whole(2..=DIM_MAX), issues);
-    let window = record.take_or("window", 3, whole(1..=WINDOW_MAX), issues);
-    let negatives = record.take_or("negatives", 5, whole(1..=NEGATIVES_MAX), issues);
-    let epochs = record.take_or("epochs", 20, whole(1..=EPOCHS_MAX), issues);
-    let learning_rate = record.take_or("learning_rate", 0.05, number(is_learning_rate, LEARNING_RATE), issues);
-    record.finish(issues);
-    let config = SkipGramConfig {
-        dim: dim?,
-        window: window?,
-        negatives: negatives?,
-        epochs: epochs?,
-        learning_rate: learning_rate?,
-    };
-    Some((config, node))
-}
 
 /// A read model; what is right in it stays known where something else is wrong.
 pub(super) struct ReadModel<'s> {

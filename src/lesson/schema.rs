@@ -5,7 +5,7 @@ use crate::numerics::Matrix;
 use crate::numerics::model::Architecture;
 use crate::numerics::optimiser::Method;
 use crate::numerics::params::TensorId;
-use crate::numerics::sgns::SkipGramConfig;
+use crate::numerics::word2vec::Word2VecConfig;
 
 /// One lesson, complete and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Lesson {
     /// Named sets of words: colours on the stage, centroids for senses, slots in templates.
     pub groups: Vec<Group>,
     pub corpus: Corpus,
-    pub static_embedding: SkipGramConfig,
+    pub static_embedding: StaticEmbedding,
     pub model: ModelConfig,
     /// Sentences that the learner can choose; the first one is shown at the start. Never empty.
     pub sentences: Vec<Vec<String>>,
@@ -73,6 +73,41 @@ pub struct Join {
     /// Share of sentences that have two clauses, in [0, 1].
     pub share: f64,
     pub words: Vec<String>,
+}
+
+/// Where the static vectors come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StaticEmbedding {
+    /// Trained on the corpus.
+    Word2Vec(Word2VecConfig),
+    /// Written in the lesson.
+    Given(GivenVectors),
+}
+
+/// A vector for each word that the corpus can contain, and for others that the lesson shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenVectors {
+    pub words: Vec<String>,
+    /// A row for each word.
+    pub vectors: Matrix<f32>,
+}
+
+impl StaticEmbedding {
+    /// `D`
+    pub fn dim(&self) -> usize {
+        match self {
+            Self::Word2Vec(config) => config.dim,
+            Self::Given(given) => given.vectors.cols(),
+        }
+    }
+
+    /// Passes over the corpus; none where the vectors are given.
+    pub fn epochs(&self) -> usize {
+        match self {
+            Self::Word2Vec(config) => config.epochs,
+            Self::Given(_) => 0,
+        }
+    }
 }
 
 /// The attention model and how it is trained.

@@ -1,14 +1,16 @@
-//! All words that a corpus can contain, known before any sentence is drawn.
+//! All words of a lesson, known before any sentence is drawn.
 
 use std::collections::HashSet;
 
-use super::schema::{Corpus, Group, Lesson, Objective};
+use super::schema::{Corpus, Group, Lesson, Objective, StaticEmbedding};
 use super::template::{Piece, pieces};
 
 impl Lesson {
-    /// The words of the corpus, then those that the model writes in their places.
+    /// The words of the corpus, then those that the model writes in their places, then others that the
+    /// lesson gives vectors of.
     pub fn vocabulary(&self) -> Vec<String> {
-        with_rewritten(vocabulary(&self.corpus, &self.groups), Some(&self.model.objective))
+        let words = with_rewritten(vocabulary(&self.corpus, &self.groups), Some(&self.model.objective));
+        with_given(words, Some(&self.static_embedding))
     }
 }
 
@@ -21,7 +23,16 @@ pub(super) fn with_rewritten(words: Vec<String>, objective: Option<&Objective>) 
     all.list
 }
 
-/// The words in order of first appearance: the templates topic by topic, with the words of a slot
+/// Adds the words that have a given vector and never occur in the corpus.
+pub(super) fn with_given(mut words: Vec<String>, embedding: Option<&StaticEmbedding>) -> Vec<String> {
+    if let Some(StaticEmbedding::Given(given)) = embedding {
+        let seen: HashSet<String> = words.iter().cloned().collect();
+        words.extend(given.words.iter().filter(|word| !seen.contains(*word)).cloned());
+    }
+    words
+}
+
+/// The words of a corpus in order of first appearance: the templates topic by topic, with the words of a slot
 /// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
 /// any rate, so a word keeps its row while the learner changes those.
 pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {

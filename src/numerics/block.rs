@@ -85,6 +85,11 @@ impl BlockConfig {
         self.attends == Attends::Source
     }
 
+    /// It needs its input itself, not only the projections of it.
+    pub fn reads_vectors(&self) -> bool {
+        self.residual || self.norm == Norm::Pre || !self.attention.projected
+    }
+
     /// The tail of a mean is the mean of the tails.
     pub fn has_linear_tail(&self) -> bool {
         self.feed_forward.is_none() && self.norm != Norm::Post
@@ -219,7 +224,7 @@ fn inputs<'a, S: Scalar>(
     input_norm: &'a Option<(NormCache<S>, Matrix<S>)>,
 ) -> (Tokens<'a, S>, Tokens<'a, S>) {
     let queries = match input_norm {
-        Some((_, normed)) => Tokens { vectors: normed.top_flat(x.rows.total()), rows: x.rows },
+        Some((_, normed)) => Tokens::new(normed.top_flat(x.rows.total()), x.rows),
         None => x,
     };
     let keys = match config.attends {

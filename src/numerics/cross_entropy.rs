@@ -1,29 +1,53 @@
 //! Softmax cross-entropy.
 
-use super::softmax::softmax_with_shift;
-use super::{Scalar, simd};
+use super::Scalar;
+use super::simd::{self, Simd, Work, dispatch};
+use super::softmax::softmax;
 
-/// `L = ln Σ_v exp(z_v) − z_target`, in nats, for one row of logits.
+/// `Σ_rows ln Σ_v exp(z_v) − z_target`, in nats, for rows of logits and the class that is right in each.
 ///
-/// In place: `logits` becomes `softmax(z)`, which is all that the backward needs.
+/// In place: a row becomes `softmax(z)`, which is all that the backward needs.
 ///
 /// # Panics
-/// If the target is no class.
-#[inline(always)]
-pub fn cross_entropy_forward<S: Scalar>(logits: &mut [S], target: usize) -> S {
-    assert!(target < logits.len(), "cross entropy: target {target} of {} classes", logits.len());
-    let score = logits[target];
-    let (max, sum) = softmax_with_shift(logits);
-    max + sum.ln() - score
+/// If a target is no class.
+pub fn cross_entropy_forward<S: Scalar>(logits: &mut [S], classes: usize, targets: impl Iterator<Item = usize>) -> S {
+    dispatch(Forward { logits, classes, targets })
 }
 
-/// `d_z = scale · (softmax(z) − onehot(target))`, in place: `probabilities` becomes `d_z`.
-#[inline(always)]
-pub fn cross_entropy_backward<S: Scalar>(probabilities: &mut [S], target: usize, scale: S) {
-    probabilities[target] -= S::one();
-    simd::map(
-        probabilities,
+struct Forward<'a, S, T> {
+    logits: &'a mut [S],
+    classes: usize,
+    targets: T,
+}
+
+impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
+    type Output = S;
+
+    #[inline(always)]
+    fn run<V: Simd<S>>(self, simd: V) -> S {
+        let mut loss = S::zero();
+        for (row, target) in self.logits.chunks_exact_mut(self.classes).zip(self.targets) {
+            assert!(target < row.len(), "cross entropy: target {target} of {} classes", row.len());
+            let score = row[target];
+            let (max, sum) = softmax(simd, row);
+            loss += max + sum.ln() - score;
+        }
+        loss
+    }
+}
+
+/// `d_z = scale · (softmax(z) − onehot(target))` by rows, in place: `probabilities` becomes `d_z`.
+pub fn cross_entropy_backward<S: Scalar>(
+    probabilities: &mut [S],
+    classes: usize,
+    targets: impl Iterator<Item = usize>,
+    scale: S,
+) {
+    for (row, target) in probabilities.chunks_exact_mut(classes).zip(targets) {
+        row[target] -= S::one();
+    }
+    simd::vectorized!(probabilities.iter_mut().for_each(
         #[inline(always)]
-        |p| p * scale,
-    );
+        |p| *p *= scale
+    ));
 }

@@ -1,23 +1,28 @@
 //! `e^x` for `f32` without branches or calls, so that loops over it become vectors.
 
+/// The constants of the method.
+pub(super) mod parts {
+    /// Adding it leaves the nearest whole number in the lowest bits of the sum.
+    pub const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³
+    pub const LN_2_HIGH: f32 = 0.693_359_4;
+    pub const LN_2_LOW: f32 = -2.121_944_4e-4;
+    pub const COEFFICIENTS: [f32; 6] =
+        [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1];
+    pub const EXPONENT_BIAS: u32 = 127;
+    pub const MANTISSA_BITS: u32 = 23;
+    /// Where `f32` ends.
+    pub const LOWEST: f32 = -87.336_54;
+    pub const HIGHEST: f32 = 88.722_83;
+}
+
+use parts::*;
+
 /// `e^x` to within 2 units in the last place; 0 below −87.3 and ∞ above 88.7, where `f32` ends.
 ///
 /// `x = n ln 2 + r` with `|r| ≤ ½ ln 2`; `e^r` by the polynomial of Cephes (Moshier, `expf.c`), then
 /// `n` goes into the exponent.
 #[inline(always)]
 pub fn exp_f32(x: f32) -> f32 {
-    /// Adding it leaves the nearest whole number in the lowest bits of the sum.
-    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    const COEFFICIENTS: [f32; 6] =
-        [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1];
-    const EXPONENT_BIAS: u32 = 127;
-    const MANTISSA_BITS: u32 = 23;
-    /// Where `f32` ends.
-    const LOWEST: f32 = -87.336_54;
-    const HIGHEST: f32 = 88.722_83;
-
     let clamped = if x < LOWEST { LOWEST } else { x };
     let clamped = if clamped > HIGHEST { HIGHEST } else { clamped };
     let rounded = clamped * std::f32::consts::LOG2_E + ROUND;

@@ -40,15 +40,28 @@ pub fn linear_backward<S: Scalar>(
     d_w: MatMut<'_, S>,
     d_b: &mut [S],
 ) {
-    let (n, inputs, outputs) = (x.nrows(), w.nrows(), w.ncols());
-    let d_y_rows = MatRef::from_row_major_slice(d_y, n, outputs);
-    matmul(d_w, Accum::Add, x.transpose(), d_y_rows, S::one(), Par::Seq);
+    linear_backward_weights(x, d_y, d_w, d_b);
+    if let Some(d_x) = d_x {
+        linear_backward_input(w, d_y, d_x);
+    }
+}
+
+/// `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`
+pub fn linear_backward_weights<S: Scalar>(x: MatRef<'_, S>, d_y: &[S], d_w: MatMut<'_, S>, d_b: &mut [S]) {
+    let (n, outputs) = (x.nrows(), d_w.ncols());
+    assert_eq!(d_y.len(), n * outputs, "linear backward: {} entries for d_Y ({n}, {outputs})", d_y.len());
+    matmul(d_w, Accum::Add, x.transpose(), MatRef::from_row_major_slice(d_y, n, outputs), S::one(), Par::Seq);
     if !d_b.is_empty() {
         assert_eq!(d_b.len(), outputs, "linear backward: d_Y ({n}, {outputs}) to d_b ({})", d_b.len());
-        vectorized!(d_y.chunks_exact(outputs).for_each(|row| add(d_b, row)),);
+        vectorized!(d_y.chunks_exact(outputs).for_each(|row| add(d_b, row)));
     }
-    if let Some(d_x) = d_x {
-        let d_x = MatMut::from_row_major_slice_mut(d_x, n, inputs);
-        matmul(d_x, Accum::Add, d_y_rows, w.transpose(), S::one(), Par::Seq);
-    }
+}
+
+/// `d_X += d_Y Wᵀ`
+pub fn linear_backward_input<S: Scalar>(w: MatRef<'_, S>, d_y: &[S], d_x: &mut [S]) {
+    let (inputs, outputs) = (w.nrows(), w.ncols());
+    let n = d_y.len() / outputs;
+    assert_eq!(d_x.len(), n * inputs, "linear backward: {} entries for d_X ({n}, {inputs})", d_x.len());
+    let d_x = MatMut::from_row_major_slice_mut(d_x, n, inputs);
+    matmul(d_x, Accum::Add, MatRef::from_row_major_slice(d_y, n, outputs), w.transpose(), S::one(), Par::Seq);
 }

@@ -24,15 +24,16 @@ pub mod matrix;
 pub mod model;
 pub mod norm;
 pub mod optimiser;
+pub mod parallel;
 pub mod params;
 pub mod positions;
 pub mod projection;
 pub mod rng;
-pub mod sgns;
 pub mod simd;
 pub mod softmax;
 pub mod tensor_norms;
 pub mod vectors;
+pub mod word2vec;
 
 pub use matrix::Matrix;
 
@@ -45,13 +46,17 @@ pub trait Scalar:
     faer::traits::RealField + Copy + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
 {
     const NEG_INFINITY: Self;
+    /// The lowest finite number.
+    const MIN: Self;
+    /// The smallest number above 0 that is not subnormal.
+    const MIN_POSITIVE: Self;
 
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
     /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
     fn exp(self) -> Self;
-    /// `self · a + b`, rounded once.
-    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
+    fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output;
     fn ln(self) -> Self;
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
@@ -70,9 +75,11 @@ pub trait Scalar:
 }
 
 macro_rules! scalar {
-    ($float:ty, $exp:path) => {
+    ($float:ty, $exp:path, $dispatch:path) => {
         impl Scalar for $float {
             const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
+            const MIN: Self = <$float>::MIN;
+            const MIN_POSITIVE: Self = <$float>::MIN_POSITIVE;
 
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
@@ -86,9 +93,8 @@ macro_rules! scalar {
             fn exp(self) -> Self {
                 $exp(self)
             }
-            #[inline(always)]
-            fn mul_add(self, a: Self, b: Self) -> Self {
-                <$float>::mul_add(self, a, b)
+            fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output {
+                $dispatch(work)
             }
             #[inline(always)]
             fn ln(self) -> Self {
@@ -110,5 +116,5 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, exp::exp_f32);
-scalar!(f64, f64::exp);
+scalar!(f32, exp::exp_f32, simd::dispatch_f32);
+scalar!(f64, f64::exp, simd::dispatch_plain);

@@ -1,6 +1,7 @@
 //! Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4).
 
-use super::simd::{add_scaled, dot, sum, vectorized};
+use super::simd::{Plain, add_scaled, sum, vectorized};
+use super::vectors::dot;
 use super::{Matrix, Scalar};
 
 /// Keeps a row without variance finite; PyTorch's value.
@@ -33,7 +34,7 @@ pub fn norm_forward<S: Scalar>(x: &[S], gain: &[S], bias: &[S], cache: &mut Norm
     vectorized!({
         for (row, (x, y)) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)).enumerate() {
             let standardised = cache.standardised.row_mut(row);
-            let mean = sum(x) * share;
+            let mean = sum(Plain, x) * share;
             standardised.iter_mut().zip(x).for_each(|(to, &x)| *to = x - mean);
             let variance = dot(standardised, standardised) * share;
             let inverse = S::one() / (variance + S::from_f64(NORM_EPSILON)).sqrt();
@@ -60,7 +61,7 @@ pub fn norm_backward<S: Scalar>(gain: &[S], cache: &NormCache<S>, d: &mut [S], d
                 *d_gain += d * x;
             }
             d.iter_mut().zip(gain).for_each(|(d, &gain)| *d *= gain);
-            let (mean, along) = (sum(d) * share, dot(d, standardised) * share);
+            let (mean, along) = (sum(Plain, d) * share, dot(d, standardised) * share);
             let inverse = cache.inverse_deviation[row];
             for (d, &x) in d.iter_mut().zip(standardised) {
                 *d = (*d - mean - x * along) * inverse;

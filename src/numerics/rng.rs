@@ -18,12 +18,20 @@ pub enum Stream {
     ModelInit,
     Batches,
     Masking,
+    StaticSubsampling,
     Generation,
 }
 
 /// The generator of one stream of a seed.
 pub fn stream(seed: u64, stream: Stream) -> Generator {
-    // SplitMix64's odd constant keeps the streams of neighbouring seeds apart.
+    part(seed, stream, 0)
+}
+
+/// The generator of one of several threads that draw for the same purpose; the first one's is [`stream`].
+pub fn part(seed: u64, stream: Stream, thread: usize) -> Generator {
+    // Odd constants, SplitMix64's and the one of its mixer, keep neighbouring seeds, streams and threads apart.
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
-    Generator::seed_from_u64(seed ^ (stream as u64 + 1).wrapping_mul(GOLDEN_RATIO))
+    const MIXER: u64 = 0xbf58_476d_1ce4_e5b9;
+    let stream = (stream as u64 + 1).wrapping_mul(GOLDEN_RATIO);
+    Generator::seed_from_u64(seed ^ stream ^ (thread as u64).wrapping_mul(MIXER))
 }

@@ -52,7 +52,8 @@ pub struct TokenPoint {
 impl TokenPoint {
     /// The live position at `time` in [0, 1], on the straight line from static to contextual.
     pub fn at(&self, time: f32) -> [f32; 3] {
-        std::array::from_fn(|axis| self.start[axis] + time * (self.end[axis] - self.start[axis]))
+        // Not `start + time (end − start)`, which need not round to the end itself.
+        std::array::from_fn(|axis| (1.0 - time) * self.start[axis] + time * self.end[axis])
     }
 
     /// `apple` or, where the sentence has more than one, `apple₂`.

@@ -16,8 +16,10 @@
 
 pub mod config;
 pub mod head;
+pub mod look_up;
 pub mod mask;
 pub mod rows;
+mod short;
 mod tile;
 
 pub use config::AttentionConfig;
@@ -27,11 +29,13 @@ pub use rows::{Rows, Tokens};
 
 use std::ops::Range;
 
-use self::head::{Head, HeadGradients, Tiles, scores_scratch, weights_stride};
+use self::head::{Head, HeadGradients, panel_entries, weights_stride};
+use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
+use self::short::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use self::tile::{Part, PartMut};
 use super::linear::{linear_backward, linear_forward};
 use super::params::{Parameters, TensorId, TensorName};
-use super::simd::{LANES, add, vectorized};
+use super::simd::{LANES, Simd, Work, add, dispatch, vectorized};
 use super::{Matrix, Scalar};
 
 /// What the forward leaves for the backward and for the viewer. Made once for the largest batch.
@@ -46,11 +50,14 @@ pub struct AttentionCache<S> {
     /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
     /// where nobody will look at it.
     scores: Vec<S>,
-    /// `A_h`, laid out as `scores`.
+    /// `A_h`, laid out as `scores`; without scores those of short sentences are transposed.
     weights: Vec<S>,
     /// `[M_1 … M_H]` (N, H·d_v)
     pub mix: Matrix<S>,
-    tiles: Tiles<S>,
+    tile: Tile<S>,
+    look_up: Option<LookUpCache<S>>,
+    /// Room for the mean weights of a sentence's keys, where only the mean of its mixes is wanted.
+    means: Option<Vec<S>>,
 }
 
 /// The largest batch: tokens in all, and of the longest sentence.
@@ -63,6 +70,11 @@ pub struct Room {
 impl Room {
     pub const NONE: Self = Self { rows: 0, longest: 0 };
 
+    /// Room for these sentences.
+    pub fn of(rows: &Rows) -> Self {
+        Self { rows: rows.total(), longest: rows.longest() }
+    }
+
     /// Room for one sentence.
     pub fn one(tokens: usize) -> Self {
         Self { rows: tokens, longest: tokens }
@@ -73,15 +85,36 @@ impl<S: Scalar> AttentionCache<S> {
     /// Room for training, which does not look at the scores.
     pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
         let longest = queries.longest.max(keys.longest);
+        // By queries, or by keys where short sentences have them transposed; sentences may differ in which is more.
+        let by_query = queries.rows * weights_stride(keys.longest);
+        let by_key = keys.rows * weights_stride(queries.longest.min(SHORT_TOKENS_MAX));
         Self {
             query: with_lane_beyond(queries.rows, config.keys_width()),
             key: with_lane_beyond(keys.rows, config.keys_width()),
             value: with_lane_beyond(keys.rows, config.values_width()),
             scores: Vec::new(),
-            weights: vec![S::zero(); config.heads * queries.rows * weights_stride(keys.longest)],
+            weights: vec![S::zero(); config.heads * (by_query + by_key)],
             mix: Matrix::zeros(queries.rows, config.values_width()),
-            tiles: Tiles::new(config.key_width.max(config.value_width), longest),
+            tile: Tile::new(config.key_width.max(config.value_width), longest),
+            look_up: None,
+            means: None,
         }
+    }
+
+    /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is
+    /// linear, so it goes before the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
+    pub fn mix_means(&mut self, longest: usize) {
+        self.means = Some(vec![S::zero(); longest]);
+    }
+
+    pub fn mixes_means(&self) -> bool {
+        self.means.is_some()
+    }
+
+    /// And room for projecting tables of so many words and positions: see [`look_up`].
+    pub fn look_up_in(&mut self, words: usize, places: usize) {
+        let width = self.query.cols().max(self.value.cols());
+        self.look_up = Some(LookUpCache::new(words, places, width));
     }
 
     /// Room for a viewer, who wants the scores too.
@@ -98,7 +131,7 @@ impl<S: Scalar> AttentionCache<S> {
         let stride = weights_stride(keys);
         let block = |entries: &[S]| {
             let mut block = Vec::with_capacity(queries * keys);
-            let rows = entries[head * queries * stride..][..queries * stride].chunks_exact(stride);
+            let rows = entries[head * block_entries(queries, keys)..][..queries * stride].chunks_exact(stride);
             rows.for_each(|row| block.extend_from_slice(&row[..keys]));
             Matrix::from_row_major(queries, keys, block)
         };
@@ -111,8 +144,15 @@ pub(super) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize) -> Matrix<S>
     Matrix::zeros(rows + LANES.div_ceil(cols), cols)
 }
 
+/// Entries of the weights of one head of one sentence, transposed or not.
+fn block_entries(queries: usize, keys: usize) -> usize {
+    let rows = queries * weights_stride(keys);
+    if is_short(queries, keys) { rows.max(transposed_entries(queries, keys)) } else { rows }
+}
+
 /// Where one head of one sentence lies.
 struct Place {
+    sentence: usize,
     head: usize,
     queries: Range<usize>,
     keys: Range<usize>,
@@ -120,16 +160,24 @@ struct Place {
     block: Range<usize>,
 }
 
+impl Place {
+    /// The rows of the mixes: one for each query, or one for their mean.
+    #[inline(always)]
+    fn mixes(&self, means: bool) -> Range<usize> {
+        if means { self.sentence..self.sentence + 1 } else { self.queries.clone() }
+    }
+}
+
 /// Sentence by sentence, head by head.
 #[inline(always)]
 fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(Place)) {
     let mut start = 0;
-    for (queries, keys) in queries.sentences().zip(keys.sentences()) {
-        let entries = queries.len() * weights_stride(keys.len());
+    for (sentence, (queries, keys)) in queries.sentences().zip(keys.sentences()).enumerate() {
+        let entries = block_entries(queries.len(), keys.len());
         for head in 0..heads {
             let block = start..start + entries;
             start = block.end;
-            work(Place { head, queries: queries.clone(), keys: keys.clone(), block });
+            work(Place { sentence, head, queries: queries.clone(), keys: keys.clone(), block });
         }
     }
 }
@@ -151,6 +199,7 @@ fn part_mut<'a, S: Scalar>(x: &'a mut Matrix<S>, rows: &Range<usize>, cols: &Ran
 #[inline(always)]
 fn head_of<'a, S: Scalar>(
     config: &'a AttentionConfig,
+    scale: S,
     place: &Place,
     [query, key, value]: [&'a Matrix<S>; 3],
 ) -> Head<'a, S> {
@@ -159,7 +208,7 @@ fn head_of<'a, S: Scalar>(
         query: part(query, &place.queries, &key_columns),
         key: part(key, &place.keys, &key_columns),
         value: part(value, &place.keys, &value_columns),
-        scale: S::from_f64(config.score_scale()),
+        scale,
         mask: &config.mask,
     }
 }
@@ -190,7 +239,7 @@ pub fn attention_forward<S: Scalar>(
         modes.len(),
         config.heads
     );
-    let AttentionCache { query, key, value, scores, weights, mix, tiles } = cache;
+    let AttentionCache { query, key, value, look_up, .. } = cache;
     for (x, to, weight, bias) in [
         (queries, &mut *query, QueryWeights, QueryBias),
         (keys, &mut *key, KeyWeights, KeyBias),
@@ -198,25 +247,55 @@ pub fn attention_forward<S: Scalar>(
     ] {
         let to = to.top_flat_mut(x.rows.total());
         if config.projected {
-            let weight = parameters.matrix(weight.of_block(block));
-            linear_forward(x.view(config.width), weight, parameters.values_of(bias.of_block(block)), to);
+            let (w, b) = (parameters.matrix(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
+            match (x.look_up, &mut *look_up) {
+                (Some(from), Some(cache)) => look_up_forward(from, w, b, cache, to),
+                _ => linear_forward(x.view(config.width), w, b, to),
+            }
         } else {
             to.copy_from_slice(x.vectors);
         }
     }
-    vectorized!(for_each_head(
-        config.heads,
-        queries.rows,
-        keys.rows,
-        #[inline(always)]
-        |place| {
-            let head = head_of(config, &place, [query, key, value]);
-            let mix = part_mut(mix, &place.queries, &config.value_columns(place.head));
-            let mode = modes.get(place.head).unwrap_or(&HeadMode::Live);
-            let scores = scores.get_mut(place.block.clone());
-            head.forward(mode, scores, &mut weights[place.block], mix, tiles);
-        }
-    ));
+    dispatch(Forward { config, queries: queries.rows, keys: keys.rows, modes, cache });
+}
+
+/// The heads of [`attention_forward`].
+struct Forward<'a, S> {
+    config: &'a AttentionConfig,
+    queries: &'a Rows,
+    keys: &'a Rows,
+    modes: &'a [HeadMode<S>],
+    cache: &'a mut AttentionCache<S>,
+}
+
+impl<S: Scalar> Work<S> for Forward<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Simd<S>>(self, simd: V) {
+        let Self { config, queries, keys, modes, cache } = self;
+        let AttentionCache { query, key, value, scores, weights, mix, tile, means, .. } = cache;
+        let scale = S::from_f64(config.score_scale());
+        let for_training = scores.is_empty() && modes.is_empty();
+        for_each_head(
+            config.heads,
+            queries,
+            keys,
+            #[inline(always)]
+            |place| {
+                let head = head_of(config, scale, &place, [query, key, value]);
+                let mut mix = part_mut(mix, &place.mixes(means.is_some()), &config.value_columns(place.head));
+                let weights = &mut weights[place.block.clone()];
+                if for_training && is_short(head.query.rows, head.key.rows) {
+                    head.short_forward(simd, weights, means.as_deref_mut(), &mut mix, tile);
+                } else {
+                    let mode = modes.get(place.head).unwrap_or(&HeadMode::Live);
+                    let scores = scores.get_mut(place.block);
+                    head.forward(simd, mode, scores, weights, means.as_deref_mut(), &mut mix);
+                }
+            },
+        );
+    }
 }
 
 /// Gradients that live only during the backward. Made once for the largest batch.
@@ -235,7 +314,7 @@ impl<S: Scalar> AttentionScratch<S> {
             d_query: Matrix::zeros(queries.rows, config.keys_width()),
             d_key: Matrix::zeros(keys.rows, config.keys_width()),
             d_value: Matrix::zeros(keys.rows, config.values_width()),
-            d_scores: vec![S::zero(); scores_scratch(queries.longest, keys.longest)],
+            d_scores: vec![S::zero(); panel_entries(queries.longest.max(keys.longest))],
         }
     }
 }
@@ -261,34 +340,67 @@ pub fn attention_backward<S: Scalar>(
     d_keys: Option<&mut [S]>,
 ) {
     use TensorName::*;
-    let AttentionScratch { d_query, d_key, d_value, d_scores } = scratch;
-    let AttentionCache { query, key, value, weights, tiles, .. } = cache;
-    vectorized!(for_each_head(
-        config.heads,
-        queries.rows,
-        keys.rows,
-        #[inline(always)]
-        |place| {
-            let head = head_of(config, &place, [query, key, value]);
-            let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
-            let d_mix = part(d_mix, &place.queries, &value_columns);
-            let to = HeadGradients {
-                query: part_mut(d_query, &place.queries, &key_columns),
-                key: part_mut(d_key, &place.keys, &key_columns),
-                value: part_mut(d_value, &place.keys, &value_columns),
-            };
-            head.backward(&weights[place.block], d_mix, d_scores, tiles, to);
-        }
-    ));
+    let (query_rows, key_rows) = (queries.rows, keys.rows);
+    dispatch(Backward { config, queries: query_rows, keys: key_rows, cache, d_mix, scratch: &mut *scratch });
+    let AttentionScratch { d_query, d_key, d_value, .. } = scratch;
 
     let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, weights: TensorName, bias: TensorName, d_x: &mut [S]| {
         let ids = [weights.of_block(block), bias.of_block(block)];
-        projection_backward(config, parameters, ids, x, d, gradient, d_x);
+        match (x.look_up.filter(|_| config.projected), &mut cache.look_up) {
+            (Some(from), Some(cache)) => {
+                look_up_backward(from, ids, parameters, d.top_flat(x.rows.total()), cache, gradient);
+            }
+            _ => projection_backward(config, parameters, ids, x, d, gradient, d_x),
+        }
     };
     back(queries, d_query, QueryWeights, QueryBias, d_queries);
     let d_keys = d_keys.unwrap_or(d_queries);
     back(keys, d_key, KeyWeights, KeyBias, d_keys);
     back(keys, d_value, ValueWeights, ValueBias, d_keys);
+}
+
+/// The heads of [`attention_backward`].
+struct Backward<'a, S> {
+    config: &'a AttentionConfig,
+    queries: &'a Rows,
+    keys: &'a Rows,
+    cache: &'a mut AttentionCache<S>,
+    d_mix: &'a Matrix<S>,
+    scratch: &'a mut AttentionScratch<S>,
+}
+
+impl<S: Scalar> Work<S> for Backward<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Simd<S>>(self, simd: V) {
+        let Self { config, queries, keys, cache, d_mix, scratch } = self;
+        let AttentionScratch { d_query, d_key, d_value, d_scores } = scratch;
+        let AttentionCache { query, key, value, weights, tile, means, .. } = cache;
+        let scale = S::from_f64(config.score_scale());
+        for_each_head(
+            config.heads,
+            queries,
+            keys,
+            #[inline(always)]
+            |place| {
+                let head = head_of(config, scale, &place, [query, key, value]);
+                let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
+                let d_mix = part(d_mix, &place.mixes(means.is_some()), &value_columns);
+                let mut to = HeadGradients {
+                    query: part_mut(d_query, &place.queries, &key_columns),
+                    key: part_mut(d_key, &place.keys, &key_columns),
+                    value: part_mut(d_value, &place.keys, &value_columns),
+                };
+                let weights = &weights[place.block];
+                if is_short(head.query.rows, head.key.rows) {
+                    head.short_backward(simd, weights, means.as_deref_mut(), d_mix, d_scores, tile, &mut to);
+                } else {
+                    head.backward(simd, weights, means.as_deref_mut(), d_mix, d_scores, &mut to);
+                }
+            },
+        );
+    }
 }
 
 /// `Q = X W_Q + b_Q`, and `K` and `V` alike.
@@ -306,6 +418,6 @@ fn projection_backward<S: Scalar>(
         let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
         linear_backward(x.view(config.width), parameters.matrix(weights), d, Some(d_x), d_w, d_b);
     } else {
-        vectorized!(add(d_x, d),);
+        vectorized!(add(d_x, d));
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use faer::MatRef;
 
+use super::look_up::LookUp;
 use crate::numerics::Scalar;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,11 @@ impl Rows {
         self.bounds.push(self.total() + tokens);
     }
 
+    /// Of the longest sentence.
+    pub fn longest(&self) -> usize {
+        self.sentences().map(|sentence| sentence.len()).max().unwrap_or(0)
+    }
+
     /// `N`
     pub fn total(&self) -> usize {
         self.bounds[self.bounds.len() - 1]
@@ -61,9 +67,15 @@ impl Rows {
 pub struct Tokens<'a, S> {
     pub vectors: &'a [S],
     pub rows: &'a Rows,
+    /// Where they come from, if it is less work to start there; `vectors` may then be missing.
+    pub look_up: Option<LookUp<'a, S>>,
 }
 
 impl<'a, S: Scalar> Tokens<'a, S> {
+    pub fn new(vectors: &'a [S], rows: &'a Rows) -> Self {
+        Self { vectors, rows, look_up: None }
+    }
+
     /// # Panics
     /// If there are not as many vectors of this width as tokens.
     pub fn view(&self, width: usize) -> MatRef<'a, S> {

@@ -1,11 +1,10 @@
 //! Products of the small blocks that a sentence's heads are: too small for the set-up of a general
 //! product, so they are multiplied where they stand, a lane of columns and a few rows at a time.
 
-use crate::numerics::Scalar;
-use crate::numerics::simd::{LANES, Lane, padded};
+use faer::{MatMut, MatRef};
 
-/// Rows of `C` that share a look at a lane of `B`.
-const ROWS: usize = 4;
+use crate::numerics::Scalar;
+use crate::numerics::simd::{LANES, Lane, Simd, padded};
 
 /// Lanes of a row.
 pub fn lanes(cols: usize) -> usize {
@@ -38,118 +37,188 @@ pub struct PartMut<'a, S> {
 }
 
 impl<S: Scalar> PartMut<'_, S> {
+    pub fn fill(&mut self, x: S) {
+        self.entries.chunks_mut(self.stride).take(self.rows).for_each(|row| row[..self.cols].fill(x));
+    }
+
+    /// Some rows, for a general product.
+    pub fn rows_mut(&mut self, from: usize, count: usize) -> MatMut<'_, S> {
+        let Self { stride, cols, .. } = *self;
+        let entries = &mut self.entries[from * stride..][..(count - 1) * stride + cols];
+        MatMut::from_row_major_slice_with_stride_mut(entries, count, cols, stride)
+    }
+
+    #[inline(always)]
+    fn load<V: Simd<S>>(&self, simd: V, row: usize, lane: usize) -> V::Vector {
+        let row = &self.entries[row * self.stride..][lane * LANES..self.cols];
+        match row.first_chunk::<LANES>() {
+            Some(row) => simd.load(row),
+            None => {
+                let mut lane = [S::zero(); LANES];
+                for (i, x) in lane.iter_mut().enumerate() {
+                    *x = row.get(i).copied().unwrap_or(S::zero());
+                }
+                simd.load(&lane)
+            }
+        }
+    }
+
     /// Stores one lane of a product, as far as the part reaches.
     #[inline(always)]
-    fn store(&mut self, row: usize, lane: usize, sums: &Lane<S>, scale: S) {
+    fn store<V: Simd<S>>(&mut self, simd: V, row: usize, lane: usize, sums: V::Vector) {
         let row = &mut self.entries[row * self.stride..][lane * LANES..self.cols];
         if let Some(to) = row.first_chunk_mut::<LANES>() {
-            *to = sums.map(
-                #[inline(always)]
-                |sum| scale * sum,
-            );
+            simd.store(sums, to);
         } else {
-            for (to, &sum) in row.iter_mut().zip(sums) {
-                *to = scale * sum;
+            let mut lane = [S::zero(); LANES];
+            simd.store(sums, &mut lane);
+            // Not a copy of slices: the possible call would push the vectors out of their registers.
+            for (i, x) in lane.into_iter().enumerate() {
+                if let Some(to) = row.get_mut(i) {
+                    *to = x;
+                }
             }
         }
     }
 }
 
 impl<'a, S: Scalar> Part<'a, S> {
+    /// Some rows, for a general product.
+    pub fn rows_from(&self, from: usize, count: usize) -> MatRef<'a, S> {
+        let Self { stride, cols, .. } = *self;
+        let entries = &self.entries[from * stride..][..(count - 1) * stride + cols];
+        MatRef::from_row_major_slice_with_stride(entries, count, cols, stride)
+    }
+
     /// A lane of a row. What lies behind the part's last column is somebody else's, and of no matter.
     #[inline(always)]
     fn lane(&self, row: usize, lane: usize) -> &'a Lane<S> {
-        let entries = &self.entries[row * self.stride + lane * LANES..];
+        self.lane_at(row, lane * LANES)
+    }
+
+    #[inline(always)]
+    fn lane_at(&self, row: usize, col: usize) -> &'a Lane<S> {
+        let entries = &self.entries[row * self.stride + col..];
         entries.first_chunk().expect("matrices reach a lane beyond their last row")
     }
 }
 
 /// `partᵀ` as a tile: its rows are padded with zeros to whole lanes.
 #[inline(always)]
-pub fn pack_transposed<'t, S: Scalar>(part: Part<'_, S>, tile: &'t mut [Lane<S>]) -> Part<'t, S> {
+pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(simd: V, part: Part<'_, S>, tile: &'t mut [Lane<S>]) -> Part<'t, S> {
     let (width, cols) = (lanes(part.rows), part.cols);
     let tile = &mut tile[..padded(cols) * width];
-    for (lane, first) in (0..part.rows).step_by(LANES).enumerate() {
+    for lane in 0..width {
         for block in 0..lanes(cols) {
-            let rows: [Lane<S>; LANES] = std::array::from_fn(
-                #[inline(always)]
-                |i| if first + i < part.rows { *part.lane(first + i, block) } else { [S::zero(); LANES] },
-            );
-            for j in 0..LANES {
-                tile[(block * LANES + j) * width + lane] = std::array::from_fn(
-                    #[inline(always)]
-                    |i| rows[i][j],
-                );
+            let mut rows = [simd.splat(S::zero()); LANES];
+            for (i, row) in rows.iter_mut().enumerate() {
+                if lane * LANES + i < part.rows {
+                    *row = simd.load(part.lane(lane * LANES + i, block));
+                }
+            }
+            for (j, row) in simd.transpose(rows).into_iter().enumerate() {
+                simd.store(row, &mut tile[(block * LANES + j) * width + lane]);
             }
         }
     }
-    let entries = tile.as_flattened();
-    Part { entries, stride: width * LANES, rows: cols, cols: part.rows }
+    Part { entries: tile.as_flattened(), stride: width * LANES, rows: cols, cols: part.rows }
 }
 
 /// `C = s A B`
-///
 #[inline(always)]
-pub fn product<S: Scalar>(a: Part<'_, S>, b: Part<'_, S>, scale: S, to: &mut PartMut<'_, S>) {
+pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, scale: S, to: &mut PartMut<'_, S>) {
     debug_assert_eq!(a.cols, b.rows, "product: ({}, {}) by ({}, {})", a.rows, a.cols, b.rows, b.cols);
+    let whole = a.cols / LANES * LANES;
     for lane in 0..lanes(b.cols) {
-        let mut i = 0;
-        while i + ROWS <= a.rows {
-            let mut sums = [[S::zero(); LANES]; ROWS];
-            let rows = a.row(i).iter().zip(a.row(i + 1)).zip(a.row(i + 2)).zip(a.row(i + 3));
-            for (k, (((&a0, &a1), &a2), &a3)) in rows.enumerate() {
-                let b = b.lane(k, lane);
-                add_product(&mut sums[0], a0, b);
-                add_product(&mut sums[1], a1, b);
-                add_product(&mut sums[2], a2, b);
-                add_product(&mut sums[3], a3, b);
+        let mut first = 0;
+        while first < whole {
+            // Eight rows of `b` stay in registers while all rows of `a` pass by.
+            let (b0, b1) = (simd.load(b.lane(first, lane)), simd.load(b.lane(first + 1, lane)));
+            let (b2, b3) = (simd.load(b.lane(first + 2, lane)), simd.load(b.lane(first + 3, lane)));
+            let (b4, b5) = (simd.load(b.lane(first + 4, lane)), simd.load(b.lane(first + 5, lane)));
+            let (b6, b7) = (simd.load(b.lane(first + 6, lane)), simd.load(b.lane(first + 7, lane)));
+            for i in 0..a.rows {
+                let a = a.lane_at(i, first);
+                let even = simd.mul(simd.splat(a[0]), b0);
+                let odd = simd.mul(simd.splat(a[1]), b1);
+                let even = simd.mul_add(simd.splat(a[2]), b2, even);
+                let odd = simd.mul_add(simd.splat(a[3]), b3, odd);
+                let even = simd.mul_add(simd.splat(a[4]), b4, even);
+                let odd = simd.mul_add(simd.splat(a[5]), b5, odd);
+                let even = simd.mul_add(simd.splat(a[6]), b6, even);
+                let odd = simd.mul_add(simd.splat(a[7]), b7, odd);
+                let sums = simd.mul(simd.splat(scale), simd.add(even, odd));
+                let sums = if first == 0 { sums } else { simd.add(sums, to.load(simd, i, lane)) };
+                to.store(simd, i, lane, sums);
             }
-            to.store(i, lane, &sums[0], scale);
-            to.store(i + 1, lane, &sums[1], scale);
-            to.store(i + 2, lane, &sums[2], scale);
-            to.store(i + 3, lane, &sums[3], scale);
-            i += ROWS;
+            first += LANES;
         }
-        while i < a.rows {
-            let mut sums = [S::zero(); LANES];
-            for (k, &a) in a.row(i).iter().enumerate() {
-                add_product(&mut sums, a, b.lane(k, lane));
+        for k in whole..a.cols {
+            let b = simd.mul(simd.splat(scale), simd.load(b.lane(k, lane)));
+            for i in 0..a.rows {
+                let sums = simd.mul(simd.splat(a.entries[i * a.stride + k]), b);
+                let sums = if k == 0 { sums } else { simd.add(sums, to.load(simd, i, lane)) };
+                to.store(simd, i, lane, sums);
             }
-            to.store(i, lane, &sums, scale);
-            i += 1;
         }
     }
 }
 
 /// `C = s Aᵀ B`; the rows of `a` must reach to whole lanes.
 #[inline(always)]
-pub fn product_transposed<S: Scalar>(a: Part<'_, S>, b: Part<'_, S>, scale: S, to: &mut PartMut<'_, S>) {
+pub fn product_transposed<S: Scalar, V: Simd<S>>(
+    simd: V,
+    a: Part<'_, S>,
+    b: Part<'_, S>,
+    scale: S,
+    to: &mut PartMut<'_, S>,
+) {
     debug_assert_eq!(a.rows, b.rows, "product: ({}, {})ᵀ by ({}, {})", a.rows, a.cols, b.rows, b.cols);
+    let scale = simd.splat(scale);
     for lane in 0..lanes(b.cols) {
         let mut i = 0;
         while i < a.cols {
-            let mut sums = [[S::zero(); LANES]; ROWS];
+            let zero = simd.splat(S::zero());
+            let [mut c0, mut c1, mut c2, mut c3, mut c4, mut c5, mut c6, mut c7] = [zero; LANES];
             for k in 0..a.rows {
-                let (a, b) = (&a.entries[k * a.stride + i..][..ROWS], b.lane(k, lane));
-                add_product(&mut sums[0], a[0], b);
-                add_product(&mut sums[1], a[1], b);
-                add_product(&mut sums[2], a[2], b);
-                add_product(&mut sums[3], a[3], b);
+                let (a, b) = (a.lane_at(k, i), simd.load(b.lane(k, lane)));
+                c0 = simd.mul_add(simd.splat(a[0]), b, c0);
+                c1 = simd.mul_add(simd.splat(a[1]), b, c1);
+                c2 = simd.mul_add(simd.splat(a[2]), b, c2);
+                c3 = simd.mul_add(simd.splat(a[3]), b, c3);
+                c4 = simd.mul_add(simd.splat(a[4]), b, c4);
+                c5 = simd.mul_add(simd.splat(a[5]), b, c5);
+                c6 = simd.mul_add(simd.splat(a[6]), b, c6);
+                c7 = simd.mul_add(simd.splat(a[7]), b, c7);
             }
-            to.store(i, lane, &sums[0], scale);
-            for (row, sums) in sums.iter().enumerate().skip(1) {
-                if i + row < a.cols {
-                    to.store(i + row, lane, sums, scale);
+            let rows = a.cols - i;
+            for (row, sums) in [c0, c1, c2, c3, c4, c5, c6, c7].into_iter().enumerate() {
+                if row < rows {
+                    to.store(simd, i + row, lane, simd.mul(scale, sums));
                 }
             }
-            i += ROWS;
+            i += LANES;
         }
     }
 }
 
+/// `m = Σ_k a_k B_k`: one mix, of mean weights.
 #[inline(always)]
-fn add_product<S: Scalar>(sums: &mut Lane<S>, a: S, b: &Lane<S>) {
-    for (sum, &b) in sums.iter_mut().zip(b) {
-        *sum = a.mul_add(b, *sum);
+pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
+    product(simd, Part { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
+}
+
+/// `C_ij = a_i b_j`
+#[inline(always)]
+pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: &[S], to: &mut PartMut<'_, S>) {
+    let b = Part { entries: b, stride: b.len(), rows: 1, cols: b.len() };
+    let (whole, rest) = (b.cols / LANES, b.cols % LANES);
+    for (row, &a) in a.iter().enumerate() {
+        for lane in 0..whole {
+            to.store(simd, row, lane, simd.mul(simd.splat(a), simd.load(b.lane(0, lane))));
+        }
+        for col in b.cols - rest..b.cols {
+            to.entries[row * to.stride + col] = a * b.entries[col];
+        }
     }
 }

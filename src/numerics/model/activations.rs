@@ -150,7 +150,7 @@ fn tokens<'a, S>((x, sequences): Input<'a, S>) -> Tokens<'a, S>
 where
     S: Scalar,
 {
-    Tokens { vectors: x.flat(), rows: &sequences.rows }
+    Tokens::new(x.flat(), &sequences.rows)
 }
 
 fn run<S: Scalar>(

@@ -1,5 +1,7 @@
 //! The sentences of one training step, and what each objective asks of them.
 
+use std::ops::Range;
+
 use rand::RngExt;
 
 use super::classes::Candidates;
@@ -46,6 +48,17 @@ impl Sequences {
         self.end_sentence(start, first);
     }
 
+    /// Some of the sentences.
+    fn sentences(&self, range: Range<usize>) -> Self {
+        let mut part = Self::default();
+        for sentence in range.map(|i| self.rows.sentence(i)) {
+            part.words.extend_from_slice(&self.words[sentence.clone()]);
+            part.positions.extend_from_slice(&self.positions[sentence.clone()]);
+            part.rows.push(sentence.len());
+        }
+        part
+    }
+
     fn end_sentence(&mut self, start: usize, first: usize) {
         let tokens = self.words.len() - start;
         self.positions.extend(first..first + tokens);
@@ -76,6 +89,21 @@ impl Batch {
     /// And room for as large a source.
     pub fn with_source(self, sentences: usize, rows: usize) -> Self {
         Self { source: Sequences::with_capacity(sentences, rows), ..self }
+    }
+
+    /// Some of the sentences with what is asked of them; `of_rows` says whether targets are rows.
+    pub fn sentences(&self, range: Range<usize>, of_rows: bool) -> Self {
+        let source =
+            if self.source.rows.count() > 0 { self.source.sentences(range.clone()) } else { Sequences::default() };
+        let asked = if of_rows {
+            let first = self.input.rows.sentence(range.start).start;
+            first..self.input.rows.sentence(range.end - 1).end
+        } else {
+            range.clone()
+        };
+        let targets = self.targets.iter().filter(|(at, _)| asked.contains(at));
+        let targets = targets.map(|&(at, class)| (at - asked.start, class)).collect();
+        Self { input: self.input.sentences(range), source, targets }
     }
 
     pub fn clear(&mut self) {

@@ -16,7 +16,7 @@
 //! it what the cross-attention of [`Architecture::blocks`] looks at.
 //!
 //! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
-//! [`step`] answers and learns, [`activations`] shows one sentence, [`generate`] goes on with it, and
+//! [`step`] answers and learns, [`parallel`] on several threads, [`activations`] shows one sentence, [`generate`] goes on with it, and
 //! [`cost`] tells what sizes cost.
 
 pub mod activations;
@@ -24,6 +24,7 @@ pub mod batch;
 pub mod classes;
 pub mod cost;
 pub mod generate;
+pub mod parallel;
 pub mod step;
 
 pub use activations::Activations;
@@ -33,9 +34,11 @@ pub use step::{Workspace, model_backward, model_forward};
 
 use std::sync::Arc;
 
+use faer::MatRef;
 use rand::RngExt;
 
 use super::attention::AttentionConfig;
+use super::attention::look_up::LookUp;
 use super::block::{Attends, BlockConfig};
 use super::params::{Parameters, TensorId, TensorName};
 use super::positions::{Positions, sinusoidal};
@@ -128,6 +131,11 @@ impl Architecture {
     /// The mean of the outputs can be taken before the last block's tail: that much less work.
     fn pools_before_tail(&self) -> bool {
         self.pooling != Pooling::Mean || self.blocks.last().is_some_and(BlockConfig::has_linear_tail)
+    }
+
+    /// And then the mean of the mixes is enough.
+    fn pools_means_before_tail(&self) -> bool {
+        self.pooling == Pooling::Mean && self.pools_before_tail()
     }
 
     fn check(&self) {
@@ -237,6 +245,21 @@ impl<S: Scalar> AttentionModel<S> {
         match &self.fixed_positions {
             Some(fixed) => fixed.flat(),
             None => parameters.values_of(TensorName::Positions),
+        }
+    }
+
+    /// Rows of `P`.
+    fn places(&self) -> usize {
+        if self.architecture.positions == Positions::None { 0 } else { self.architecture.max_tokens }
+    }
+
+    fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
+        let width = self.architecture.width;
+        LookUp {
+            embedding: MatRef::from_row_major_slice(self.embedding(parameters), self.embedding.rows(), width),
+            words: &sequences.words,
+            places: MatRef::from_row_major_slice(self.positions(parameters), self.places(), width),
+            positions: &sequences.positions,
         }
     }
 

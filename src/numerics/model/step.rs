@@ -37,16 +37,27 @@ struct Stack<S> {
     blocks: Vec<BlockCache<S>>,
     /// Gradient of what has been come back to.
     d: Matrix<S>,
+    /// The first block needs `X` itself, not only its projections.
+    reads_vectors: bool,
 }
 
 impl<S: Scalar> Stack<S> {
-    fn new(blocks: &[BlockConfig], width: usize, room: Room, source: Room) -> Self {
+    fn new(model: &AttentionModel<S>, configs: &[BlockConfig], room: Room, source: Room, pools_means: bool) -> Self {
+        let width = model.architecture.width;
         let keys = |block: &BlockConfig| if block.attends_to_source() { source } else { room };
-        Self {
-            embedded: Matrix::zeros(room.rows, width),
-            blocks: blocks.iter().map(|block| BlockCache::new(block, room, keys(block))).collect(),
-            d: Matrix::zeros(room.rows, width),
+        let mut blocks: Vec<BlockCache<S>> =
+            configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
+        let (words, places) = (model.embedding.rows(), model.places());
+        if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
+            last.attention.mix_means(room.longest.max(source.longest));
         }
+        let looks_up = words + places < room.rows;
+        if let Some(first) = blocks.first_mut().filter(|_| looks_up) {
+            first.attention.look_up_in(words, places);
+        }
+        let reads_vectors = !looks_up || configs.first().is_none_or(BlockConfig::reads_vectors);
+        let (embedded, d) = (Matrix::zeros(room.rows, width), Matrix::zeros(room.rows, width));
+        Self { embedded, blocks, d, reads_vectors }
     }
 
     /// What a block reads, and the block.
@@ -67,8 +78,8 @@ impl<S: Scalar> Workspace<S> {
         let readout_rows = if trained_tied { classes } else { 0 };
         let source = if architecture.has_source() { source } else { Room::NONE };
         Self {
-            input: Stack::new(&architecture.blocks, width, input, source),
-            source: Stack::new(&architecture.source_blocks, width, source, Room::NONE),
+            input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
+            source: Stack::new(model, &architecture.source_blocks, source, Room::NONE, false),
             pooled_mix: Matrix::zeros(rows, values),
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
@@ -101,7 +112,7 @@ pub fn model_forward<S: Scalar>(
     let source_rows = &batch.source.rows;
     for (b, block) in architecture.source_blocks.iter().enumerate() {
         let (x, cache, _) = workspace.source.at(b, source_rows.total());
-        let x = Tokens { vectors: x, rows: source_rows };
+        let x = tokens(model, parameters, &batch.source, b, x);
         attend_forward(block, parameters, b, x, None, &[], cache);
         whole_tail_forward(block, parameters, b, x, cache);
     }
@@ -113,13 +124,13 @@ pub fn model_forward<S: Scalar>(
     for (i, block) in architecture.blocks.iter().enumerate() {
         let b = architecture.source_blocks.len() + i;
         let (x, cache, _) = input.at(i, rows.total());
-        let x = Tokens { vectors: x, rows };
+        let x = tokens(model, parameters, &batch.input, i, x);
         attend_forward(block, parameters, b, x, source, &[], cache);
         if i + 1 < architecture.blocks.len() {
             whole_tail_forward(block, parameters, b, x, cache);
         } else if architecture.pools_before_tail() {
             let (width, values, count) = (architecture.width, block.attention.values_width(), batch.targets.len());
-            pool(architecture.pooling, batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
+            pool(mix_pooling(architecture, cache), batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
             if block.residual {
                 pool(architecture.pooling, batch, x.vectors, width, pooled.flat_mut());
             }
@@ -142,14 +153,33 @@ fn embed<S: Scalar>(
     sequences: &Sequences,
     stack: &mut Stack<S>,
 ) {
-    let x = stack.embedded.top_flat_mut(sequences.rows.total());
-    vectorized!(model.embed(parameters, sequences, x),);
+    if stack.reads_vectors {
+        let x = stack.embedded.top_flat_mut(sequences.rows.total());
+        vectorized!(model.embed(parameters, sequences, x));
+    }
+}
+
+/// What a stack's block reads: its first looks words and positions up.
+fn tokens<'a, S: Scalar>(
+    model: &'a AttentionModel<S>,
+    parameters: &'a Parameters<S>,
+    sequences: &'a Sequences,
+    block: usize,
+    vectors: &'a [S],
+) -> Tokens<'a, S> {
+    let look_up = (block == 0).then(|| model.look_up(parameters, sequences));
+    Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
 }
 
 /// What cross-attention looks at.
 fn memory<'a, S: Scalar>(architecture: &Architecture, source: &'a Stack<S>, rows: &'a Rows) -> Option<Tokens<'a, S>> {
     let last = source.blocks.last().filter(|_| architecture.has_source())?;
-    Some(Tokens { vectors: last.tail.output().top_flat(rows.total()), rows })
+    Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
+}
+
+/// How the last block's mixes are read: where they are means, one by one.
+fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
+    if cache.attention.mixes_means() { Pooling::Every } else { architecture.pooling }
 }
 
 fn whole_tail_forward<S: Scalar>(
@@ -221,11 +251,8 @@ fn loss_forward<S: Scalar>(
         }
         Readout::Linear => linear_forward(pooled.top(count), parameters.matrix(TensorName::LogitWeights), bias, to),
     }
-    let classes = model.classes.count();
-    let mut sum = S::zero();
-    vectorized!(for (logits, &(_, class)) in to.chunks_exact_mut(classes).zip(&batch.targets) {
-        sum += cross_entropy_forward(logits, class);
-    });
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    let sum = cross_entropy_forward(to, model.classes.count(), targets);
     sum / S::from_f64(count.max(1) as f64)
 }
 
@@ -255,9 +282,8 @@ pub fn model_backward<S: Scalar>(
     let (source_d, source_blocks) = (&mut source.d, &source.blocks);
     let source_d = source_d.top_flat_mut(source_rows.total());
     source_d.fill(S::zero());
-    let memory = source_blocks
-        .last()
-        .map(|last| Tokens { vectors: last.tail.output().top_flat(source_rows.total()), rows: source_rows });
+    let memory =
+        source_blocks.last().map(|last| Tokens::new(last.tail.output().top_flat(source_rows.total()), source_rows));
     for (i, block) in architecture.blocks.iter().enumerate().rev() {
         let b = architecture.source_blocks.len() + i;
         let (x, cache, d) = input.at(i, rows.total());
@@ -267,8 +293,9 @@ pub fn model_backward<S: Scalar>(
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
+                let pooling = mix_pooling(architecture, cache);
                 let all = cache.d_mix.top_flat_mut(rows.total());
-                pool_backward(architecture.pooling, batch, d_mix, values, all);
+                pool_backward(pooling, batch, d_mix, values, all);
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
@@ -277,7 +304,7 @@ pub fn model_backward<S: Scalar>(
         } else {
             whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
         }
-        let x = Tokens { vectors: x, rows };
+        let x = tokens(model, parameters, &batch.input, i, x);
         attend_backward(block, parameters, b, x, memory, cache, gradient, d, Some(&mut *source_d));
     }
     embed_backward(model, &batch.input, input, gradient);
@@ -285,7 +312,7 @@ pub fn model_backward<S: Scalar>(
     for (b, block) in architecture.source_blocks.iter().enumerate().rev() {
         let (x, cache, d) = source.at(b, source_rows.total());
         whole_tail_backward(block, parameters, b, source_rows, cache, gradient, d);
-        let x = Tokens { vectors: x, rows: source_rows };
+        let x = tokens(model, parameters, &batch.source, b, x);
         attend_backward(block, parameters, b, x, None, cache, gradient, d, None);
     }
     embed_backward(model, &batch.source, source, gradient);
@@ -311,8 +338,10 @@ fn embed_backward<S: Scalar>(
     stack: &Stack<S>,
     gradient: &mut Parameters<S>,
 ) {
-    let d = stack.d.top_flat(sequences.rows.total());
-    vectorized!(model.embed_backward(sequences, d, gradient),);
+    if stack.reads_vectors {
+        let d = stack.d.top_flat(sequences.rows.total());
+        vectorized!(model.embed_backward(sequences, d, gradient));
+    }
 }
 
 /// The gradient of [`loss_forward`]: that of what is read replaces `d_pooled`.
@@ -326,11 +355,8 @@ fn loss_backward<S: Scalar>(
     let (count, classes) = (batch.targets.len(), model.classes.count());
     let scale = S::one() / S::from_f64(count.max(1) as f64);
     let d_logits = logits.top_flat_mut(count);
-    vectorized!({
-        for (row, &(_, class)) in d_logits.chunks_exact_mut(classes).zip(&batch.targets) {
-            cross_entropy_backward(row, class, scale);
-        }
-    },);
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    cross_entropy_backward(d_logits, classes, targets, scale);
 
     let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
     let pooled = pooled.top(count);

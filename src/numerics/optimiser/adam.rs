@@ -2,6 +2,7 @@
 
 use super::{Method, OptimiserConfig};
 use crate::numerics::Scalar;
+use crate::numerics::simd::vectorized;
 
 /// What all entries share in one step.
 pub(super) struct Coefficients<S> {
@@ -48,9 +49,9 @@ pub(super) fn update<S: Scalar>(
     second: &mut [S],
 ) {
     let &Coefficients { keep1, take1, keep2, take2, rate, unbias2, epsilon, shrink } = coefficients;
-    for ((value, &g), (m, v)) in values.iter_mut().zip(gradient).zip(first.iter_mut().zip(second)) {
+    vectorized!(for ((value, &g), (m, v)) in values.iter_mut().zip(gradient).zip(first.iter_mut().zip(second)) {
         *m = keep1 * *m + take1 * g;
         *v = keep2 * *v + take2 * g * g;
         *value = shrink * *value - rate * *m / ((*v * unbias2).sqrt() + epsilon);
-    }
+    });
 }

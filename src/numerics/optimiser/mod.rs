@@ -10,6 +10,7 @@ mod adam;
 mod sgd;
 
 use super::Scalar;
+use super::parallel::each;
 use super::params::Parameters;
 
 /// How the gradient is used.
@@ -90,18 +91,40 @@ impl<S: Scalar> Optimiser<S> {
     /// One step of descent. Allocates nothing.
     pub fn update(&mut self, parameters: &mut Parameters<S>, gradient: &Parameters<S>) {
         self.step += 1;
-        let (values, gradient) = (parameters.flat_mut(), gradient.flat());
-        match (self.config.method, &mut self.moments[..]) {
-            (Method::Adam { .. }, [first, second]) => {
-                let step = adam::Coefficients::of(&self.config, self.step);
-                adam::update(&step, values, gradient, first.flat_mut(), second.flat_mut());
-            }
-            (Method::Sgd { momentum }, [velocity]) => {
-                sgd::update_with_momentum(&self.config, momentum, values, gradient, velocity.flat_mut());
-            }
-            (Method::Sgd { .. }, _) => sgd::update(&self.config, values, gradient),
-            (Method::Adam { .. }, moments) => unreachable!("Adam has two moments, not {}", moments.len()),
-        }
+        let Self { config, moments, step } = self;
+        let [first, second] = both(moments);
+        apply(config, *step, [parameters.flat_mut(), first, second], gradient.flat());
+    }
+
+    /// As [`Self::update`], each thread with a part of the parameters; the numbers are the same.
+    pub fn update_on(&mut self, threads: usize, parameters: &mut Parameters<S>, gradient: &Parameters<S>)
+    where
+        S: Send + Sync,
+    {
+        self.step += 1;
+        let Self { config, moments, step } = self;
+        let size = parameters.len().div_ceil(threads).max(1);
+        let [mut first, mut second] = both(moments).map(|moments| moments.chunks_mut(size));
+        let parts =
+            parameters.flat_mut().chunks_mut(size).zip(gradient.flat().chunks(size)).map(|(values, gradient)| {
+                ([values, first.next().unwrap_or_default(), second.next().unwrap_or_default()], gradient)
+            });
+        each(parts, |(state, gradient)| apply(config, *step, state, gradient));
+    }
+}
+
+/// The first and the second moment; empty where the method carries none.
+fn both<S: Scalar>(moments: &mut [Parameters<S>]) -> [&mut [S]; 2] {
+    let mut moments = moments.iter_mut().map(Parameters::flat_mut);
+    [moments.next().unwrap_or_default(), moments.next().unwrap_or_default()]
+}
+
+/// Update `t` of parameters and their moments.
+fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [&mut [S]; 3], gradient: &[S]) {
+    match config.method {
+        Method::Adam { .. } => adam::update(&adam::Coefficients::of(config, t), values, gradient, first, second),
+        Method::Sgd { .. } if first.is_empty() => sgd::update(config, values, gradient),
+        Method::Sgd { momentum } => sgd::update_with_momentum(config, momentum, values, gradient, first),
     }
 }
 

@@ -1,0 +1,61 @@
+//! Job A-large: the model of job A with real sizes (V 5000, T 64, D 256, H 8), 20 steps, from random
+//! parameters on random data.
+//!
+//!     cargo bench --no-default-features --bench job_a_large -- --threads 2
+//!
+//! Threads share a step by sentences: see `attune::numerics::model::parallel`.
+
+use attune::numerics::model::parallel::Shards;
+use attune::numerics::model::{AttentionModel, Batch};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune::numerics::params::Parameters;
+use attune::numerics::rng::{Stream, stream};
+use rand::RngExt;
+use serde_json::json;
+
+mod jobs;
+mod one_layer;
+
+use one_layer::Sizes;
+
+const SIZES: Sizes = Sizes { vocabulary: 5000, tokens: 64, sentences: 32, width: 256, heads: 8 };
+const STEPS: usize = 20;
+const SEED: u64 = 7;
+
+fn main() {
+    let arguments = jobs::Arguments::read(5, &[], &[]);
+    let model = SIZES.model();
+    let start = random_parameters(&model, SEED);
+    let mut rng = stream(SEED, Stream::Batches);
+    let mut batch = Batch::with_capacity(SIZES.sentences, SIZES.rows());
+    for _ in 0..SIZES.sentences {
+        let ids: Vec<usize> = (0..SIZES.tokens).map(|_| rng.random_range(0..SIZES.vocabulary)).collect();
+        batch.push_labelled(&ids, 0, rng.random_range(0..SIZES.vocabulary));
+    }
+    let mut shards = Shards::new(&model, &batch, arguments.threads);
+
+    let (seconds, losses) = jobs::timed(arguments.repeat, || {
+        let mut parameters = start.clone();
+        let mut adam = Optimiser::new(OptimiserConfig::adam(0.01), &parameters);
+        let steps = (0..STEPS).map(|_| {
+            let loss = shards.gradient(&model, &parameters);
+            shards.update(&mut adam, &mut parameters);
+            loss
+        });
+        steps.collect::<Vec<f32>>()
+    });
+    let more = json!({ "loss_first": losses[0], "loss_last": losses[STEPS - 1] });
+    jobs::report("A-large", arguments.threads, &seconds, more);
+}
+
+/// As those of job A are drawn: of deviation `1/√D`, biases 0.
+fn random_parameters(model: &AttentionModel<f32>, seed: u64) -> Parameters<f32> {
+    let mut rng = stream(seed, Stream::ModelInit);
+    let bound = (3.0 / SIZES.width as f32).sqrt();
+    let mut parameters = model.zeros();
+    let weights: Vec<_> = parameters.tensors().map(|(spec, _)| *spec).filter(|spec| spec.rows > 1).collect();
+    for spec in weights {
+        parameters.values_of_mut(spec.id).fill_with(|| rng.random_range(-bound..bound));
+    }
+    parameters
+}

@@ -1,0 +1,174 @@
+//! Job B: word2vec at a real size. Width 100, window 5, 5 negatives, 5 epochs, no subsampling.
+//!
+//!     cargo bench --no-default-features --bench job_b -- --threads 1 --corpus zipf.txt --out vectors.txt
+//!
+//! Prints one JSON object. Raw words per second are epochs · tokens / seconds of training: reading the
+//! corpus, counting its words and writing the vectors are not in the time.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use attune::numerics::Matrix;
+use attune::numerics::rng::{Generator, Stream, stream};
+use attune::numerics::word2vec::{Architecture, Word2Vec, Word2VecConfig};
+use clap::Parser;
+use rand::RngExt;
+
+/// Times word2vec and prints one JSON object.
+#[derive(Parser)]
+struct Arguments {
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    threads: u8,
+    /// Sentences of words between spaces, one a line; without it a corpus of the same kind is drawn.
+    #[arg(long)]
+    corpus: Option<PathBuf>,
+    /// Draws noise once for a window and not for each pair.
+    #[arg(long)]
+    share_negatives: bool,
+    /// Trains so often, from the start.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
+    repeat: u8,
+    /// Where to write the vectors, in word2vec's text format.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Cargo says this to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+const SEED: u64 = 1;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let text = match &arguments.corpus {
+        Some(path) => fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?,
+        None => zipf(),
+    };
+    let (words, corpus) = indexed(&text);
+    let tokens: usize = corpus.iter().map(Vec::len).sum();
+    if tokens == 0 {
+        return Err("the corpus has no words".to_owned());
+    }
+    let config = Word2VecConfig {
+        architecture: Architecture::SkipGram { share_negatives: arguments.share_negatives },
+        dim: 100,
+        window: 5,
+        negatives: 5,
+        epochs: 5,
+        learning_rate: 0.025,
+        subsample: None,
+    };
+    let threads = usize::from(arguments.threads);
+    let sentences = config.epochs * corpus.len();
+    let mut vectors = Matrix::zeros(0, 0);
+    let mut seconds = Vec::new();
+    for _ in 0..arguments.repeat {
+        let mut training = Word2Vec::<f32>::on_threads(threads, config.clone(), words.len(), &corpus, SEED);
+        let start = Instant::now();
+        training.advance(&corpus, sentences);
+        seconds.push(start.elapsed().as_secs_f64());
+        assert!(training.is_done());
+        vectors = training.vectors();
+    }
+    if let Some(path) = &arguments.out {
+        fs::write(path, text_format(&words, &vectors)).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    seconds.sort_by(f64::total_cmp);
+    let median = seconds[seconds.len() / 2];
+    let report = serde_json::json!({
+        "job": "B",
+        "threads": threads,
+        "update": if arguments.share_negatives { "shared" } else { "classic" },
+        "seconds_min": seconds[0],
+        "seconds_median": median,
+        "words_per_second": (config.epochs * tokens) as f64 / median,
+    });
+    println!("{report}");
+    Ok(())
+}
+
+/// The words in order of first appearance, and the sentences as their indices.
+fn indexed(text: &str) -> (Vec<&str>, Vec<Vec<usize>>) {
+    let mut index = HashMap::new();
+    let mut words = Vec::new();
+    let mut index_of = |word| {
+        *index.entry(word).or_insert_with(|| {
+            words.push(word);
+            words.len() - 1
+        })
+    };
+    let corpus = text.lines().map(|line| line.split_whitespace().map(&mut index_of).collect()).collect();
+    (words, corpus)
+}
+
+fn text_format(words: &[&str], vectors: &Matrix<f32>) -> String {
+    let mut text = format!("{} {}\n", vectors.rows(), vectors.cols());
+    for (row, word) in words.iter().enumerate() {
+        text += word;
+        vectors.row(row).iter().for_each(|x| write!(text, " {x}").expect("a string takes all"));
+        text.push('\n');
+    }
+    text
+}
+
+/// 2.0 million tokens of 20,000 words in sentences of 20. Words follow Zipf's law; each belongs to one of
+/// 50 topics, and half the words of a sentence are of the sentence's topic.
+fn zipf() -> String {
+    const WORDS: usize = 20_000;
+    const TOPICS: usize = 50;
+    const SENTENCES: usize = 100_000;
+    const LENGTH: usize = 20;
+    let mut rng = stream(SEED, Stream::Corpus);
+    let mut of_topic = vec![Vec::new(); TOPICS];
+    (0..WORDS).for_each(|word| of_topic[rng.random_range(0..TOPICS)].push(word));
+    let all = Zipf::new((0..WORDS).collect());
+    let topics: Vec<Zipf> = of_topic.into_iter().filter(|words| !words.is_empty()).map(Zipf::new).collect();
+    let mut text = String::new();
+    for _ in 0..SENTENCES {
+        let topic = &topics[rng.random_range(0..topics.len())];
+        for _ in 0..LENGTH {
+            let words = if rng.random_bool(0.5) { topic } else { &all };
+            write!(text, "w{:05} ", words.draw(&mut rng)).expect("a string takes all");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Draws each word in proportion to 1 / (its number + 1).
+struct Zipf {
+    words: Vec<usize>,
+    cumulative: Vec<f64>,
+}
+
+impl Zipf {
+    fn new(words: Vec<usize>) -> Self {
+        let mut sum = 0.0;
+        let cumulative = words.iter().map(|&word| {
+            sum += 1.0 / (word as f64 + 1.0);
+            sum
+        });
+        Self { cumulative: cumulative.collect(), words }
+    }
+
+    fn draw(&self, rng: &mut Generator) -> usize {
+        let total = self.cumulative[self.words.len() - 1];
+        let wanted = rng.random::<f64>() * total;
+        let at = self.cumulative.partition_point(|&sum| sum < wanted);
+        self.words[at.min(self.words.len() - 1)]
+    }
+}

@@ -1,0 +1,123 @@
+//! Reads the static embedding: how it is trained, or the vectors themselves.
+
+use std::collections::HashSet;
+
+use crate::numerics::Matrix;
+use crate::numerics::word2vec::{Architecture, Word2VecConfig};
+
+use super::check::{Vocabulary, word};
+use super::decode::{flag, list, map, number, whole};
+use super::issue::{Issues, shorten};
+use super::limits::{DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, VOCABULARY_MAX, WINDOW_MAX};
+use super::read_training::{LEARNING_RATE, is_learning_rate};
+use super::record::Record;
+use super::schema::{GivenVectors, StaticEmbedding};
+use super::source::Node;
+
+/// Fewer numbers make no space to look at.
+const DIM_MIN: usize = 2;
+
+pub(super) struct ReadEmbedding<'s> {
+    pub embedding: StaticEmbedding,
+    pub node: Node<'s>,
+}
+
+pub(super) fn read_embedding<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadEmbedding<'s>> {
+    let mut record = Record::open(node, &["SkipGram", "Cbow", "Given"], issues)?;
+    let embedding = match record.name {
+        "Given" => {
+            let given = record.take_item("{ \"word\": [number, …], … }", read_given, issues);
+            given.map(StaticEmbedding::Given)
+        }
+        _ => read_word2vec(&mut record, issues).map(StaticEmbedding::Word2Vec),
+    };
+    record.finish(issues);
+    Some(ReadEmbedding { embedding: embedding?, node })
+}
+
+fn read_word2vec<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Word2VecConfig> {
+    let dim = record.take("dim", whole(DIM_MIN..=DIM_MAX), issues);
+    let window = record.take_or("window", 3, whole(1..=WINDOW_MAX), issues);
+    let negatives = record.take_or("negatives", 5, whole(1..=NEGATIVES_MAX), issues);
+    let epochs = record.take_or("epochs", 20, whole(1..=EPOCHS_MAX), issues);
+    let learning_rate = record.take_or("learning_rate", 0.05, number(is_learning_rate, LEARNING_RATE), issues);
+    let threshold = number(|x| x > 0.0 && x <= 1.0, "a share of the corpus, above 0 and at most 1");
+    let subsample = record.take_or("subsample", 1.0, threshold, issues);
+    let architecture = match record.name {
+        "Cbow" => Some(Architecture::Cbow),
+        _ => {
+            let share_negatives = record.take_or("share_negatives", false, flag, issues);
+            share_negatives.map(|share_negatives| Architecture::SkipGram { share_negatives })
+        }
+    };
+    Some(Word2VecConfig {
+        architecture: architecture?,
+        dim: dim?,
+        window: window?,
+        negatives: negatives?,
+        epochs: epochs?,
+        learning_rate: learning_rate?,
+        // No word is a larger share than 1.
+        subsample: subsample.map(|share| (share < 1.0).then_some(share))?,
+    })
+}
+
+/// Vectors of one width, each for a word of its own.
+fn read_given<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<GivenVectors> {
+    let entry = number(|x| (x as f32).is_finite(), "a number");
+    let row = |node, issues: &mut Issues<'s>| Some((node, list(node, DIM_MAX, &entry, issues)));
+    let rows = map(node, VOCABULARY_MAX, row, issues)?;
+    if rows.is_empty() {
+        issues.at(node, "static_embedding: no vectors").expected("one for each word of the corpus");
+        return None;
+    }
+    let mut seen = HashSet::new();
+    let mut width = None;
+    let mut good = true;
+    let mut given = (Vec::new(), Vec::new());
+    for (key, (row_node, row)) in rows {
+        let word = word(key.node, issues).filter(|word| {
+            let fresh = seen.insert(word.clone());
+            if !fresh {
+                issues.at(key.node, format!("static_embedding: word \"{word}\" stands twice"));
+            }
+            fresh
+        });
+        let row = row.filter(|row| {
+            let wanted = *width.get_or_insert(row.len());
+            let fits = row.len() == wanted && row.len() >= DIM_MIN;
+            if !fits {
+                let expected = if wanted < DIM_MIN {
+                    format!("at least {DIM_MIN}")
+                } else {
+                    format!("{wanted}, as in the first vector")
+                };
+                issues.at(row_node, format!("static_embedding: a vector of {} numbers", row.len())).expected(expected);
+            }
+            fits
+        });
+        match (word, row) {
+            (Some(word), Some(row)) => {
+                given.0.push(word);
+                given.1.extend(row.into_iter().map(|x| x as f32));
+            }
+            _ => good = false,
+        }
+    }
+    let (words, entries) = given;
+    good.then(|| GivenVectors {
+        vectors: Matrix::from_row_major(words.len(), width.unwrap_or(DIM_MIN), entries),
+        words,
+    })
+}
+
+/// Every word that a sentence can contain needs a vector.
+pub(super) fn check_given<'s>(read: &ReadEmbedding<'s>, corpus: &Vocabulary, issues: &mut Issues<'s>) {
+    let StaticEmbedding::Given(given) = &read.embedding else { return };
+    let words: HashSet<&String> = given.words.iter().collect();
+    for word in corpus.words.iter().filter(|word| !words.contains(word)) {
+        issues
+            .at(read.node, format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
+            .nearest(word, given.words.iter().filter(|word| !corpus.has(word)).map(String::as_str));
+    }
+}

@@ -1,0 +1,114 @@
+//! Projections of vectors that are looked up: `X_row = E[word] + P[position]`.
+//!
+//! A linear map of a sum is the sum of the maps: where a batch has more tokens than there are words
+//! and positions, `E W` and `P W + b` are computed once and looked up in turn, which is less work.
+
+use faer::MatRef;
+
+use crate::numerics::linear::{linear_backward_input, linear_backward_weights, linear_forward};
+use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::simd::{add, vectorized};
+use crate::numerics::{Matrix, Scalar};
+
+/// Where the vectors of a batch's tokens come from.
+#[derive(Clone, Copy)]
+pub struct LookUp<'a, S> {
+    /// `E` (V, D)
+    pub embedding: MatRef<'a, S>,
+    /// By token; `None` is the zero vector.
+    pub words: &'a [Option<usize>],
+    /// `P` (T_max, D), without rows where the model has none.
+    pub places: MatRef<'a, S>,
+    /// By token.
+    pub positions: &'a [usize],
+}
+
+/// Room for the projected tables and their gradients.
+#[derive(Clone, Debug)]
+pub struct LookUpCache<S> {
+    words: Matrix<S>,
+    places: Matrix<S>,
+}
+
+impl<S: Scalar> LookUpCache<S> {
+    /// For projections to at most `width` columns.
+    pub fn new(words: usize, places: usize, width: usize) -> Self {
+        Self { words: Matrix::zeros(words, width), places: Matrix::zeros(places, width) }
+    }
+}
+
+/// `to_row = E[word] W + P[position] W + b`
+#[inline(always)]
+pub fn look_up_forward<S: Scalar>(
+    from: LookUp<'_, S>,
+    w: MatRef<'_, S>,
+    b: &[S],
+    cache: &mut LookUpCache<S>,
+    to: &mut [S],
+) {
+    let outputs = w.ncols();
+    let words = &mut cache.words.flat_mut()[..from.embedding.nrows() * outputs];
+    let places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];
+    linear_forward(from.embedding, w, &[], words);
+    linear_forward(from.places, w, b, places);
+    let tokens = from.words.iter().zip(from.positions);
+    vectorized!(for (to, (&word, &position)) in to.chunks_exact_mut(outputs).zip(tokens) {
+        if !places.is_empty() {
+            to.copy_from_slice(&places[position * outputs..][..outputs]);
+        } else if !b.is_empty() {
+            to.copy_from_slice(b);
+        } else {
+            to.fill(S::zero());
+        }
+        if let Some(word) = word {
+            add(to, &words[word * outputs..][..outputs]);
+        }
+    });
+}
+
+/// Gradients of [`look_up_forward`], added to what is there: of the weights, the bias, and of `E` and
+/// `P` where the model learns them.
+pub fn look_up_backward<S: Scalar>(
+    from: LookUp<'_, S>,
+    [weights, bias]: [TensorId; 2],
+    parameters: &Parameters<S>,
+    d: &[S],
+    cache: &mut LookUpCache<S>,
+    gradient: &mut Parameters<S>,
+) {
+    let w = parameters.matrix(weights);
+    let outputs = w.ncols();
+    let d_words = &mut cache.words.flat_mut()[..from.embedding.nrows() * outputs];
+    let d_places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];
+    let d_bias = gradient.values_of_mut(bias);
+    let has_places = !d_places.is_empty();
+    let tokens = from.words.iter().zip(from.positions);
+    vectorized!({
+        d_words.fill(S::zero());
+        d_places.fill(S::zero());
+        for (d, (&word, &position)) in d.chunks_exact(outputs).zip(tokens) {
+            if has_places {
+                add(&mut d_places[position * outputs..][..outputs], d);
+            }
+            match word {
+                Some(word) => add(&mut d_words[word * outputs..][..outputs], d),
+                // Of those with a word, the bias has its gradient from the tables.
+                None if !has_places && !d_bias.is_empty() => add(d_bias, d),
+                None => {}
+            }
+        }
+    });
+
+    let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
+    linear_backward_weights(from.embedding, d_words, d_w, if has_places { &mut [] } else { d_b });
+    if has_places {
+        let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
+        linear_backward_weights(from.places, d_places, d_w, d_b);
+    }
+    for (table, d) in [(TensorName::Embedding, d_words), (TensorName::Positions, d_places)] {
+        let d_table = gradient.values_of_mut(table);
+        if !d_table.is_empty() {
+            linear_backward_input(w, d, d_table);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Loops for the vectors of the processor that the program finds itself on.
+//!
+//! The program is built for any processor of its family. Work is compiled once more for each newer
+//! generation, and chosen when it runs, in one of two ways:
+//!
+//! - [`vectorized!`] for plain loops over long rows, which the compiler turns into vectors by itself;
+//! - [`dispatch`] for short rows, where it does not: they are written in lanes, with [`Simd`].
+//!
+//! Sums run in [`LANES`] partial sums, which is an order that vectors can keep.
+
+mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use lanes::Plain;
+
+use super::Scalar;
+
+/// Entries of a lane.
+pub const LANES: usize = 8;
+
+/// Neighbouring entries of a row, worked on at once.
+pub type Lane<S> = [S; LANES];
+
+/// `n` rounded up to whole lanes.
+pub const fn padded(n: usize) -> usize {
+    n.next_multiple_of(LANES)
+}
+
+/// What one generation of processors does with a lane.
+pub trait Simd<S: Scalar>: Copy {
+    /// A lane in a register.
+    type Vector: Copy;
+
+    fn splat(self, x: S) -> Self::Vector;
+    fn load(self, x: &Lane<S>) -> Self::Vector;
+    fn store(self, x: Self::Vector, to: &mut Lane<S>);
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `a · b + c`, rounded once where the processor can.
+    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// The larger of each two; the second if one is NaN.
+    fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `e^x` of what is not above 0.
+    fn exp(self, x: Self::Vector) -> Self::Vector;
+    /// Entry `i` of row `j` becomes entry `j` of row `i`.
+    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
+
+    #[inline(always)]
+    fn sum(self, x: Self::Vector) -> S {
+        let mut lane = [S::zero(); LANES];
+        self.store(x, &mut lane);
+        lanes::join(
+            lane,
+            #[inline(always)]
+            |a, b| a + b,
+        )
+    }
+
+    #[inline(always)]
+    fn largest(self, x: Self::Vector) -> S {
+        let mut lane = [S::zero(); LANES];
+        self.store(x, &mut lane);
+        lanes::join(
+            lane,
+            #[inline(always)]
+            |a, b| if b > a { b } else { a },
+        )
+    }
+}
+
+/// Work that is compiled for every generation.
+pub trait Work<S: Scalar> {
+    type Output;
+
+    /// Must be `#[inline(always)]`, and so must what it calls in its inner loops.
+    fn run<V: Simd<S>>(self, simd: V) -> Self::Output;
+}
+
+/// Runs work as compiled for the processor at hand.
+pub fn dispatch<S: Scalar, W: Work<S>>(work: W) -> W::Output {
+    S::dispatch(work)
+}
+
+/// As [`dispatch`], of `f32`.
+pub(super) fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return x86::run(simd, work);
+    }
+    work.run(Plain)
+}
+
+/// Runs an expression, compiled for the processor at hand. What it calls in its inner loops must be
+/// `#[inline(always)]`: the rest stays as it was compiled for all.
+macro_rules! vectorized {
+    ($work:expr $(,)?) => {{
+        let once = $crate::numerics::simd::Once;
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let _moved = once;
+                $work
+            },
+        )
+    }};
+}
+pub(crate) use vectorized;
+
+/// A closure that uses it up can be called only once, and is then inlined as it says. Others are
+/// called through a shim of the compiler's, which is not.
+pub struct Once;
+
+/// As [`dispatch`], of scalars for which no vectors are written.
+pub(super) fn dispatch_plain<S: Scalar, W: Work<S>>(work: W) -> W::Output {
+    work.run(Plain)
+}
+
+/// The largest entry, −∞ if there is none. NaN is passed over.
+#[inline(always)]
+pub fn max<S: Scalar, V: Simd<S>>(simd: V, x: &[S]) -> S {
+    let (lanes, rest) = x.as_chunks::<LANES>();
+    let mut found = simd.splat(S::NEG_INFINITY);
+    for lane in lanes {
+        found = simd.max(simd.load(lane), found);
+    }
+    let found = if lanes.is_empty() { S::NEG_INFINITY } else { simd.largest(found) };
+    rest.iter().fold(
+        found,
+        #[inline(always)]
+        |a, &b| if b > a { b } else { a },
+    )
+}
+
+#[inline(always)]
+pub fn sum<S: Scalar, V: Simd<S>>(simd: V, x: &[S]) -> S {
+    let (lanes, rest) = x.as_chunks::<LANES>();
+    let mut sums = simd.splat(S::zero());
+    for lane in lanes {
+        sums = simd.add(sums, simd.load(lane));
+    }
+    rest.iter().fold(
+        simd.sum(sums),
+        #[inline(always)]
+        |sum, &x| sum + x,
+    )
+}
+
+/// `Σ a_i b_i`
+#[inline(always)]
+pub fn dot<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: &[S]) -> S {
+    debug_assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = simd.splat(S::zero());
+    for (a, b) in a.iter().zip(b) {
+        sums = simd.mul_add(simd.load(a), simd.load(b), sums);
+    }
+    a_rest.iter().zip(b_rest).fold(
+        simd.sum(sums),
+        #[inline(always)]
+        |sum, (&a, &b)| sum + a * b,
+    )
+}
+
+/// `to_i = f(to_i)`
+#[inline(always)]
+pub fn map<S: Scalar, V: Simd<S>>(simd: V, to: &mut [S], f: impl Fn(V::Vector) -> V::Vector) {
+    let (lanes, rest) = to.as_chunks_mut::<LANES>();
+    for lane in lanes {
+        simd.store(f(simd.load(lane)), lane);
+    }
+    if !rest.is_empty() {
+        let mut lane = [S::zero(); LANES];
+        lane[..rest.len()].copy_from_slice(rest);
+        simd.store(f(simd.load(&lane)), &mut lane);
+        rest.copy_from_slice(&lane[..rest.len()]);
+    }
+}
+
+/// `to_i = f(to_i, x_i)`
+#[inline(always)]
+pub fn zip<S: Scalar, V: Simd<S>>(simd: V, to: &mut [S], x: &[S], f: impl Fn(V::Vector, V::Vector) -> V::Vector) {
+    debug_assert_eq!(to.len(), x.len(), "zip: {} and {} entries", to.len(), x.len());
+    let (lanes, rest) = to.as_chunks_mut::<LANES>();
+    let (x_lanes, x_rest) = x.as_chunks::<LANES>();
+    for (lane, x) in lanes.iter_mut().zip(x_lanes) {
+        simd.store(f(simd.load(lane), simd.load(x)), lane);
+    }
+    if !rest.is_empty() {
+        let mut both = [[S::zero(); LANES]; 2];
+        both[0][..rest.len()].copy_from_slice(rest);
+        both[1][..rest.len()].copy_from_slice(x_rest);
+        let mut lane = [S::zero(); LANES];
+        simd.store(f(simd.load(&both[0]), simd.load(&both[1])), &mut lane);
+        rest.copy_from_slice(&lane[..rest.len()]);
+    }
+}
+
+/// `to += scale · x`
+#[inline(always)]
+pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
+    debug_assert_eq!(to.len(), x.len(), "add_scaled: {} and {} entries", to.len(), x.len());
+    for (to, &x) in to.iter_mut().zip(x) {
+        *to += scale * x;
+    }
+}
+
+/// `to += x`
+#[inline(always)]
+pub fn add<S: Scalar>(to: &mut [S], x: &[S]) {
+    debug_assert_eq!(to.len(), x.len(), "add: {} and {} entries", to.len(), x.len());
+    for (to, &x) in to.iter_mut().zip(x) {
+        *to += x;
+    }
+}

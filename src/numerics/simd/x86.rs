@@ -1,0 +1,180 @@
+//! Lanes of `f32` on processors with AVX2 and FMA (since 2013), by pulp's safe tokens.
+
+use pulp::x86::V3;
+use pulp::{NullaryFnOnce, cast, f32x8};
+
+use super::{LANES, Lane, Simd, Work};
+use crate::numerics::exp::parts::*;
+
+/// Runs work compiled for these processors.
+pub(super) fn run<W: Work<f32>>(simd: V3, work: W) -> W::Output {
+    struct Run<W>(V3, W);
+    impl<W: Work<f32>> NullaryFnOnce for Run<W> {
+        type Output = W::Output;
+
+        #[inline(always)]
+        fn call(self) -> W::Output {
+            self.1.run(self.0)
+        }
+    }
+    simd.vectorize(Run(simd, work))
+}
+
+impl Simd<f32> for V3 {
+    type Vector = f32x8;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> f32x8 {
+        cast(self.avx._mm256_broadcast_ss(&x))
+    }
+    #[inline(always)]
+    fn load(self, x: &Lane<f32>) -> f32x8 {
+        cast(*x)
+    }
+    #[inline(always)]
+    fn store(self, x: f32x8, to: &mut Lane<f32>) {
+        *to = cast(x);
+    }
+    #[inline(always)]
+    fn add(self, a: f32x8, b: f32x8) -> f32x8 {
+        self.add_f32x8(a, b)
+    }
+    #[inline(always)]
+    fn div(self, a: f32x8, b: f32x8) -> f32x8 {
+        self.div_f32x8(a, b)
+    }
+    #[inline(always)]
+    fn sub(self, a: f32x8, b: f32x8) -> f32x8 {
+        self.sub_f32x8(a, b)
+    }
+    #[inline(always)]
+    fn mul(self, a: f32x8, b: f32x8) -> f32x8 {
+        self.mul_f32x8(a, b)
+    }
+    #[inline(always)]
+    fn mul_add(self, a: f32x8, b: f32x8, c: f32x8) -> f32x8 {
+        self.mul_add_f32x8(a, b, c)
+    }
+    #[inline(always)]
+    fn max(self, a: f32x8, b: f32x8) -> f32x8 {
+        self.max_f32x8(a, b)
+    }
+
+    /// [`crate::numerics::exp::exp_f32`], eight at once.
+    #[inline(always)]
+    fn exp(self, x: f32x8) -> f32x8 {
+        // A NaN stands second, and so gets through.
+        let lowest = self.splat_f32x8(LOWEST);
+        let clamped = self.max_f32x8(lowest, x);
+        let round = self.splat_f32x8(ROUND);
+        let rounded = self.mul_add_f32x8(clamped, self.splat_f32x8(std::f32::consts::LOG2_E), round);
+        let n = self.sub_f32x8(rounded, round);
+        let r = self.negate_mul_add_f32x8(n, self.splat_f32x8(LN_2_HIGH), clamped);
+        let r = self.negate_mul_add_f32x8(n, self.splat_f32x8(LN_2_LOW), r);
+        let mut polynomial = self.splat_f32x8(COEFFICIENTS[0]);
+        for &coefficient in &COEFFICIENTS[1..] {
+            polynomial = self.mul_add_f32x8(polynomial, r, self.splat_f32x8(coefficient));
+        }
+        let power = self.mul_add_f32x8(self.mul_f32x8(polynomial, r), r, r);
+        let power = self.add_f32x8(power, self.splat_f32x8(1.0));
+        let offset = self.splat_u32x8(EXPONENT_BIAS.wrapping_sub(ROUND.to_bits()));
+        let exponent = self.wrapping_add_u32x8(cast(rounded), offset);
+        let factor: f32x8 = cast(self.shl_const_u32x8::<{ MANTISSA_BITS as i32 }>(exponent));
+        let power = self.mul_f32x8(power, factor);
+        self.select_f32x8(self.cmp_lt_f32x8(x, lowest), self.splat_f32x8(0.0), power)
+    }
+
+    /// Pairs of rows interleave, then pairs of pairs, then halves change places.
+    #[inline(always)]
+    fn transpose(self, r: [f32x8; LANES]) -> [f32x8; LANES] {
+        let p = [
+            self.low_pairs(r[0], r[1]),
+            self.high_pairs(r[0], r[1]),
+            self.low_pairs(r[2], r[3]),
+            self.high_pairs(r[2], r[3]),
+            self.low_pairs(r[4], r[5]),
+            self.high_pairs(r[4], r[5]),
+            self.low_pairs(r[6], r[7]),
+            self.high_pairs(r[6], r[7]),
+        ];
+        let f = [
+            self.first_pairs(p[0], p[2]),
+            self.second_pairs(p[0], p[2]),
+            self.first_pairs(p[1], p[3]),
+            self.second_pairs(p[1], p[3]),
+            self.first_pairs(p[4], p[6]),
+            self.second_pairs(p[4], p[6]),
+            self.first_pairs(p[5], p[7]),
+            self.second_pairs(p[5], p[7]),
+        ];
+        [
+            self.low_halves(f[0], f[4]),
+            self.low_halves(f[1], f[5]),
+            self.low_halves(f[2], f[6]),
+            self.low_halves(f[3], f[7]),
+            self.high_halves(f[0], f[4]),
+            self.high_halves(f[1], f[5]),
+            self.high_halves(f[2], f[6]),
+            self.high_halves(f[3], f[7]),
+        ]
+    }
+}
+
+/// The steps of a transposition.
+trait Shuffles {
+    fn low_pairs(self, a: f32x8, b: f32x8) -> f32x8;
+    fn high_pairs(self, a: f32x8, b: f32x8) -> f32x8;
+    fn first_pairs(self, a: f32x8, b: f32x8) -> f32x8;
+    fn second_pairs(self, a: f32x8, b: f32x8) -> f32x8;
+    fn low_halves(self, a: f32x8, b: f32x8) -> f32x8;
+    fn high_halves(self, a: f32x8, b: f32x8) -> f32x8;
+}
+
+impl Shuffles for V3 {
+    #[inline(always)]
+    fn low_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
+        cast(self.avx._mm256_unpacklo_ps(cast(a), cast(b)))
+    }
+    #[inline(always)]
+    fn high_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
+        cast(self.avx._mm256_unpackhi_ps(cast(a), cast(b)))
+    }
+    #[inline(always)]
+    fn first_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
+        cast(self.avx._mm256_shuffle_ps::<0b01_00_01_00>(cast(a), cast(b)))
+    }
+    #[inline(always)]
+    fn second_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
+        cast(self.avx._mm256_shuffle_ps::<0b11_10_11_10>(cast(a), cast(b)))
+    }
+    #[inline(always)]
+    fn low_halves(self, a: f32x8, b: f32x8) -> f32x8 {
+        cast(self.avx._mm256_permute2f128_ps::<0x20>(cast(a), cast(b)))
+    }
+    #[inline(always)]
+    fn high_halves(self, a: f32x8, b: f32x8) -> f32x8 {
+        cast(self.avx._mm256_permute2f128_ps::<0x31>(cast(a), cast(b)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::simd::Plain;
+
+    #[test]
+    fn lanes_agree_with_those_of_any_processor() {
+        let Some(simd) = V3::try_new() else { return eprintln!("SKIPPED: no AVX2 and FMA here") };
+        let rows: [Lane<f32>; LANES] = std::array::from_fn(|i| std::array::from_fn(|j| (i * LANES + j) as f32));
+        let transposed = Simd::transpose(simd, rows.map(|row| Simd::load(simd, &row)));
+        let expected = Simd::<f32>::transpose(Plain, rows);
+        assert_eq!(transposed.map(|row| cast::<f32x8, Lane<f32>>(row)), expected);
+
+        for x in [-200.0, -87.4, -87.3, -1.0, -0.3, 0.0, f32::NEG_INFINITY, f32::NAN] {
+            let found: Lane<f32> = cast(Simd::exp(simd, simd.splat_f32x8(x)));
+            let expected = crate::numerics::exp::exp_f32(x);
+            let close = (found[0] - expected).abs() <= 2.0 * f32::EPSILON * expected;
+            assert!(close || found[0] == expected || (x.is_nan() && found[0].is_nan()), "e^{x}: {found:?}, {expected}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Static vectors: word2vec with negative sampling (Mikolov et al. 2013, arXiv 1310.4546).
+//!
+//! **Skip-gram** learns from each pair of a word `w` and a word `c` near it. With `k` words `n` drawn as
+//! noise (Eq. 4 there):
+//!
+//! ```text
+//! L = −ln σ(u_c · v_w) − Σ_n ln σ(−u_n · v_w)
+//! ∂L/∂v_w = (σ(u_c · v_w) − 1) u_c + Σ_n σ(u_n · v_w) u_n
+//! ```
+//!
+//! **CBOW**, the continuous bag of words (Mikolov et al. 2013, arXiv 1301.3781, section 3.1), lets the mean
+//! of the `m` words of a window predict the word `c` in the middle:
+//!
+//! ```text
+//! h = 1/m Σ_w v_w
+//! L = −ln σ(u_c · h) − Σ_n ln σ(−u_n · h)
+//! ∂L/∂v_w = 1/m ((σ(u_c · h) − 1) u_c + Σ_n σ(u_n · h) u_n)
+//! ```
+//!
+//! `v` are the vectors that a lesson shows, `u` belong to the words as contexts of others; both are
+//! `(V, D)`. In both, the words of a window are the inputs and the word in its middle is the one that is
+//! near, as in the original program: over a corpus each pair comes up from both sides.
+
+mod config;
+mod frequencies;
+mod lanes;
+mod noise;
+mod objective;
+mod rows;
+mod tables;
+mod threads;
+mod worker;
+
+pub use config::{Architecture, LEARNING_RATE_FLOOR, Word2VecConfig};
+pub use frequencies::keep_probability;
+pub use lanes::Lanes;
+pub use noise::NOISE_POWER;
+pub use objective::{target_backward, target_forward};
+pub use tables::{Example, Tables};
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+use super::Matrix;
+use super::rng::{Generator, Stream, stream};
+
+use frequencies::Frequencies;
+use threads::Threads;
+
+/// Training in progress: a few sentences at a time.
+pub struct Word2Vec<S> {
+    config: Word2VecConfig,
+    frequencies: Frequencies,
+    /// The sentences in the order of this epoch.
+    order: Vec<usize>,
+    order_rng: Generator,
+    /// Place in `order` of the sentence that comes next.
+    next: usize,
+    epochs_done: usize,
+    threads: Threads<S>,
+}
+
+impl<S: Lanes> Word2Vec<S> {
+    /// Random vectors of the seed for a corpus of word indices below `vocabulary`.
+    ///
+    /// # Panics
+    /// If the corpus has other indices, or the window is 0.
+    pub fn new(config: Word2VecConfig, vocabulary: usize, corpus: &[Vec<usize>], seed: u64) -> Self {
+        Self::on_threads(1, config, vocabulary, corpus, seed)
+    }
+
+    /// The same on several threads, for a corpus of a million words or more: the sentences are
+    /// divided among them. The result depends on the number of threads, and on nothing else that one
+    /// thread's does not. What that changes: see [`threads`].
+    ///
+    /// # Panics
+    /// As [`Self::new`] does, and if there are no threads.
+    pub fn on_threads(
+        threads: usize,
+        config: Word2VecConfig,
+        vocabulary: usize,
+        corpus: &[Vec<usize>],
+        seed: u64,
+    ) -> Self {
+        assert!(threads > 0 && config.window > 0, "word2vec: {threads} threads, a window of {}", config.window);
+        let frequencies = Frequencies::new(vocabulary, corpus, config.subsample);
+        let mut init = stream(seed, Stream::StaticInit);
+        let dim = config.dim;
+        let vectors = Matrix::from_fn(vocabulary, dim, |_, _| S::from_f64((init.random::<f64>() - 0.5) / dim as f64));
+        let sorted = Matrix::from_fn(vocabulary, dim, |row, col| vectors.get(frequencies.order[row], col));
+        let tables = Tables::new(&sorted, &Matrix::zeros(vocabulary, dim));
+        Self {
+            threads: Threads::new(threads, &config, tables, corpus, seed),
+            config,
+            frequencies,
+            order: (0..corpus.len()).collect(),
+            order_rng: stream(seed, Stream::StaticOrder),
+            next: 0,
+            epochs_done: 0,
+        }
+    }
+
+    /// The next `count` sentences, or some more where several threads work on them together; an epoch
+    /// is one pass over the corpus, in an order of its own.
+    pub fn advance(&mut self, corpus: &[Vec<usize>], count: usize) {
+        let mut left = count;
+        while left > 0 && !self.is_done() {
+            if self.next == 0 {
+                self.order.shuffle(&mut self.order_rng);
+            }
+            let end = self.order.len().min(self.next.saturating_add(self.threads.round(left)));
+            let rates: Vec<f64> = (self.next..end).map(|at| self.rate(at)).collect();
+            self.threads.train(&self.config, &self.frequencies, corpus, &self.order[self.next..end], &rates);
+            // An epoch over nothing counts as one sentence, so that this ends.
+            left = left.saturating_sub((end - self.next).max(1));
+            self.next = end;
+            if self.next == self.order.len() {
+                self.next = 0;
+                self.epochs_done += 1;
+            }
+        }
+    }
+
+    /// The learning rate for the sentence at a place of this epoch.
+    fn rate(&self, at: usize) -> f64 {
+        let in_epoch = at as f64 / self.order.len() as f64;
+        self.config.rate((self.epochs_done as f64 + in_epoch) / self.config.epochs as f64)
+    }
+
+    pub fn epochs_done(&self) -> usize {
+        self.epochs_done
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.epochs_done >= self.config.epochs
+    }
+
+    /// `v` (V, D)
+    pub fn vectors(&self) -> Matrix<S> {
+        let sorted = self.threads.tables().vectors();
+        let row_of = &self.frequencies.row_of;
+        Matrix::from_fn(sorted.rows(), sorted.cols(), |word, col| sorted.get(row_of[word], col))
+    }
+}

@@ -1,0 +1,193 @@
+//! One training example: input vectors `h_i`, each scored against the same target words `u_t`, of
+//! which the first is near and the others are noise.
+//!
+//! ```text
+//! L = Σ_i (−ln σ(s_i0) − Σ_t>0 ln σ(−s_it))                 s_it = u_t · h_i,     S = H Uᵀ
+//! d_s_it = ∂L/∂s_it = σ(s_it) − y_t                         y_0 = 1, y_t = 0
+//! ∂L/∂h_i = Σ_t d_s_it u_t                                  d_H = d_S U
+//! ∂L/∂u_t = Σ_i d_s_it h_i                                  d_U = d_Sᵀ H
+//! ```
+
+use pulp::Simd;
+
+use crate::numerics::Scalar;
+use crate::numerics::vectors::dot;
+
+use super::lanes::{LANES_MAX, Lanes};
+use super::rows::Rows;
+
+/// `L` of the first `inputs` rows of `h`.
+pub fn objective_forward<S: Lanes>(inputs: usize, h: &Rows<S>, contexts: &Rows<S>, targets: &[usize]) -> S {
+    let term = |i, t| target_forward(dot(h.row(i), contexts.row(targets[t])), t == 0);
+    (0..inputs).flat_map(|i| (0..targets.len()).map(move |t| term(i, t))).sum()
+}
+
+/// What a step needs beside the tables.
+#[derive(Clone, Debug)]
+pub struct Buffers<S> {
+    /// `H`, to be filled in.
+    pub h: Rows<S>,
+    /// `S`, then `G = −η d_S`
+    scores: Vec<S>,
+    /// `−η ∂L/∂H`, the answer.
+    pub step_h: Rows<S>,
+}
+
+impl<S: Lanes> Buffers<S> {
+    /// For examples of at most so many inputs.
+    pub fn new(inputs: usize, width: usize) -> Self {
+        Self { h: Rows::zeros(inputs, width), scores: Vec::new(), step_h: Rows::zeros(inputs, width) }
+    }
+}
+
+/// One step of gradient descent on `L`: `u_t −= η ∂L/∂u_t` in place, and `step_h = −η ∂L/∂H`, for the
+/// first `inputs` rows of `h`. A word that is drawn as noise twice counts twice.
+#[inline(always)]
+pub fn objective_step<A: Simd, S: Lanes>(
+    simd: A,
+    inputs: usize,
+    buffers: &mut Buffers<S>,
+    contexts: &mut Rows<S>,
+    targets: &[usize],
+    rate: S,
+) {
+    let Buffers { h, scores, step_h } = buffers;
+    let count = inputs * targets.len();
+    if scores.len() < count {
+        scores.resize(count.next_multiple_of(LANES_MAX), S::zero());
+    }
+    let vectors = h.stride() / S::lanes::<A>();
+    let h = S::vectors::<A>(h.flat());
+    let step_h = S::vectors_mut::<A>(step_h.flat_mut());
+    let contexts = S::vectors_mut::<A>(contexts.flat_mut());
+    each_panel(vectors, &mut Scores { simd, vectors, inputs, h, contexts, targets, scores });
+    // Past the last score, too: whole vectors are faster than the few numbers that they spare.
+    for chunk in scores[..count.next_multiple_of(LANES_MAX)].as_chunks_mut::<LANES_MAX>().0 {
+        chunk.iter_mut().for_each(|score| *score = -rate * S::sigmoid(*score));
+    }
+    scores[..count].iter_mut().step_by(targets.len()).for_each(|near| *near += rate);
+    each_panel(vectors, &mut Descent { simd, vectors, inputs, h, contexts, targets, steps: scores, step_h });
+}
+
+/// One term of `L`: `−ln σ(s)` for a word that is near, `−ln σ(−s)` for noise.
+pub fn target_forward<S: Scalar>(score: S, near: bool) -> S {
+    let signed = if near { score } else { -score };
+    (S::one() + (-signed).exp()).ln()
+}
+
+/// `d_s = σ(s) − y`
+pub fn target_backward<S: Lanes>(score: S, near: bool) -> S {
+    S::sigmoid(score) - if near { S::one() } else { S::zero() }
+}
+
+/// `S = H Uᵀ` over a panel, added to that of the panels before.
+struct Scores<'a, A, V, S> {
+    simd: A,
+    vectors: usize,
+    inputs: usize,
+    h: &'a [V],
+    contexts: &'a [V],
+    targets: &'a [usize],
+    scores: &'a mut [S],
+}
+
+impl<A: Simd, S: Lanes> PanelWork for Scores<'_, A, S::Vector<A>, S> {
+    #[inline(always)]
+    fn panel<const N: usize>(&mut self, start: usize) {
+        let simd = self.simd;
+        for (i, scores) in self.scores.chunks_exact_mut(self.targets.len()).take(self.inputs).enumerate() {
+            let h = *panel::<_, N>(self.h, i * self.vectors + start);
+            for (score, &target) in scores.iter_mut().zip(self.targets) {
+                let u = panel::<_, N>(self.contexts, target * self.vectors + start);
+                // Two sums: each addition waits for the one before it.
+                let mut sums = [S::splat(simd, S::zero()); 2];
+                for n in 0..N {
+                    sums[n % 2] = S::mul_add(simd, h[n], u[n], sums[n % 2]);
+                }
+                let sum = S::sum_lanes(simd, S::add_lanes(simd, sums[0], sums[1]));
+                *score = if start == 0 { sum } else { *score + sum };
+            }
+        }
+    }
+}
+
+/// `step_H = G U` and `U += Gᵀ H` over a panel, with `G = −η d_S`.
+struct Descent<'a, A, V, S> {
+    simd: A,
+    vectors: usize,
+    inputs: usize,
+    h: &'a [V],
+    contexts: &'a mut [V],
+    targets: &'a [usize],
+    /// `G`
+    steps: &'a [S],
+    step_h: &'a mut [V],
+}
+
+impl<A: Simd, S: Lanes> PanelWork for Descent<'_, A, S::Vector<A>, S> {
+    #[inline(always)]
+    fn panel<const N: usize>(&mut self, start: usize) {
+        let simd = self.simd;
+        for (i, steps) in self.steps.chunks_exact(self.targets.len()).take(self.inputs).enumerate() {
+            let mut step_h = [S::splat(simd, S::zero()); N];
+            for (&step, &target) in steps.iter().zip(self.targets) {
+                let u = panel::<_, N>(self.contexts, target * self.vectors + start);
+                let step = S::splat(simd, step);
+                for n in 0..N {
+                    step_h[n] = S::mul_add(simd, step, u[n], step_h[n]);
+                }
+            }
+            *panel_mut::<_, N>(self.step_h, i * self.vectors + start) = step_h;
+        }
+        for (t, &target) in self.targets.iter().enumerate() {
+            let row = panel_mut::<_, N>(self.contexts, target * self.vectors + start);
+            let mut u = *row;
+            for (i, steps) in self.steps.chunks_exact(self.targets.len()).take(self.inputs).enumerate() {
+                let h = panel::<_, N>(self.h, i * self.vectors + start);
+                let step = S::splat(simd, steps[t]);
+                for n in 0..N {
+                    u[n] = S::mul_add(simd, step, h[n], u[n]);
+                }
+            }
+            *row = u;
+        }
+    }
+}
+
+/// Work on a part of each row: `N` vectors, few enough for the processor's registers to hold them
+/// while the rows of the other table pass by.
+trait PanelWork {
+    fn panel<const N: usize>(&mut self, start: usize);
+}
+
+/// Vectors of a panel.
+const PANEL: usize = 8;
+
+#[inline(always)]
+fn each_panel(vectors: usize, work: &mut impl PanelWork) {
+    let mut start = 0;
+    while vectors - start >= PANEL {
+        work.panel::<PANEL>(start);
+        start += PANEL;
+    }
+    match vectors - start {
+        1 => work.panel::<1>(start),
+        2 => work.panel::<2>(start),
+        3 => work.panel::<3>(start),
+        4 => work.panel::<4>(start),
+        5 => work.panel::<5>(start),
+        6 => work.panel::<6>(start),
+        7 => work.panel::<7>(start),
+        _ => (),
+    }
+}
+
+#[inline(always)]
+fn panel<V, const N: usize>(row: &[V], start: usize) -> &[V; N] {
+    row[start..].first_chunk().expect("a panel lies within its row")
+}
+
+#[inline(always)]
+fn panel_mut<V, const N: usize>(row: &mut [V], start: usize) -> &mut [V; N] {
+    row[start..].first_chunk_mut().expect("a panel lies within its row")
+}

@@ -1,0 +1,118 @@
+//! The two tables of vectors, and one step of gradient descent on an example.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::numerics::Matrix;
+
+use super::lanes::Lanes;
+use super::objective::{Buffers, objective_forward, objective_step};
+use super::rows::Rows;
+
+/// What word2vec learns.
+#[derive(Clone, Debug)]
+pub struct Tables<S> {
+    /// `v` (V, D): the vectors that a lesson shows.
+    pub(super) vectors: Rows<S>,
+    /// `u` (V, D): the words as contexts of others.
+    pub(super) contexts: Rows<S>,
+}
+
+/// What a step learns from, as rows of the tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Example<'a> {
+    /// The input words.
+    pub inputs: &'a [usize],
+    /// Whether the mean of the inputs is one input vector, `h = 1/m Σ_i v_i`, as in CBOW; else
+    /// `h_i = v_i`.
+    pub mean: bool,
+    /// The word that is near, then noise.
+    pub targets: &'a [usize],
+}
+
+impl<S: Lanes> Tables<S> {
+    pub fn new(vectors: &Matrix<S>, contexts: &Matrix<S>) -> Self {
+        Self { vectors: Rows::new(vectors), contexts: Rows::new(contexts) }
+    }
+
+    pub fn vectors(&self) -> Matrix<S> {
+        self.vectors.matrix()
+    }
+
+    pub fn contexts(&self) -> Matrix<S> {
+        self.contexts.matrix()
+    }
+
+    /// `L` of an example.
+    pub fn loss(&self, example: Example) -> S {
+        struct Loss<'a, S>(&'a Tables<S>, Example<'a>);
+        impl<S: Lanes> WithSimd for Loss<'_, S> {
+            type Output = S;
+
+            #[inline(always)]
+            fn with_simd<A: Simd>(self, simd: A) -> S {
+                let Loss(tables, example) = self;
+                let mut h = Rows::zeros(example.inputs.len(), tables.vectors.width());
+                let inputs = tables.gather(simd, example, &mut h);
+                objective_forward(inputs, &h, &tables.contexts, example.targets)
+            }
+        }
+        Arch::new().dispatch(Loss(self, example))
+    }
+
+    /// One step of gradient descent on an example.
+    pub fn descend(&mut self, example: Example, rate: S) {
+        struct Descend<'a, S>(&'a mut Tables<S>, Example<'a>, S);
+        impl<S: Lanes> WithSimd for Descend<'_, S> {
+            type Output = ();
+
+            #[inline(always)]
+            fn with_simd<A: Simd>(self, simd: A) {
+                let Descend(tables, example, rate) = self;
+                let mut buffers = Buffers::new(example.inputs.len(), tables.vectors.width());
+                tables.step(simd, example, rate, &mut buffers);
+            }
+        }
+        Arch::new().dispatch(Descend(self, example, rate));
+    }
+
+    /// `u −= η ∂L/∂u`, and `v_i −= η ∂L/∂h_i`, or `v_i −= η/m ∂L/∂h` from a mean: each word gets its
+    /// share of the gradient, where the original program gives each the whole (Irsoy et al. 2021,
+    /// arXiv 2012.15332).
+    #[inline(always)]
+    pub(super) fn step<A: Simd>(&mut self, simd: A, example: Example, rate: S, buffers: &mut Buffers<S>) {
+        let inputs = self.gather(simd, example, &mut buffers.h);
+        objective_step(simd, inputs, buffers, &mut self.contexts, example.targets, rate);
+        let share = share(example);
+        for (i, &word) in example.inputs.iter().enumerate() {
+            let step = buffers.step_h.row(if example.mean { 0 } else { i });
+            add_scaled(simd, self.vectors.row_mut(word), share, step);
+        }
+    }
+
+    /// Writes the input vectors and answers how many there are.
+    #[inline(always)]
+    fn gather<A: Simd>(&self, simd: A, example: Example, h: &mut Rows<S>) -> usize {
+        let count = if example.mean { 1 } else { example.inputs.len() };
+        h.flat_mut()[..count * self.vectors.stride()].fill(S::zero());
+        let share = share(example);
+        for (i, &word) in example.inputs.iter().enumerate() {
+            add_scaled(simd, h.row_mut(if example.mean { 0 } else { i }), share, self.vectors.row(word));
+        }
+        count
+    }
+}
+
+/// `∂h/∂v` of an input word.
+#[inline(always)]
+fn share<S: Lanes>(example: Example) -> S {
+    if example.mean { S::one() / S::from_f64(example.inputs.len() as f64) } else { S::one() }
+}
+
+/// `to += scale · x`, of padded rows.
+#[inline(always)]
+fn add_scaled<A: Simd, S: Lanes>(simd: A, to: &mut [S], scale: S, x: &[S]) {
+    let scale = S::splat(simd, scale);
+    for (to, &x) in S::vectors_mut::<A>(to).iter_mut().zip(S::vectors::<A>(x)) {
+        *to = S::mul_add(simd, scale, x, *to);
+    }
+}

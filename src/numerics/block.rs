@@ -180,7 +180,7 @@ impl<S: Scalar> BlockCache<S> {
 }
 
 /// `γ` and `β` of a norm.
-fn gain_and_bias<'a, S: Scalar>(parameters: &'a Parameters<S>, ids: [TensorId; 2]) -> (&'a [S], &'a [S]) {
+fn gain_and_bias<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> (&[S], &[S]) {
     (parameters.values_of(ids[0]), parameters.values_of(ids[1]))
 }
 

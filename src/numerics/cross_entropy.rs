@@ -30,7 +30,8 @@ impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
             assert!(target < row.len(), "cross entropy: target {target} of {} classes", row.len());
             let score = row[target];
             let (max, sum) = softmax(simd, row);
-            loss += max + sum.ln() - score;
+            // The difference first: the other way round a small loss is rounded at the size of a logit.
+            loss += (max - score) + sum.ln();
         }
         loss
     }

@@ -6,8 +6,7 @@ pub(super) mod parts {
     pub const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³
     pub const LN_2_HIGH: f32 = 0.693_359_4;
     pub const LN_2_LOW: f32 = -2.121_944_4e-4;
-    pub const COEFFICIENTS: [f32; 6] =
-        [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1];
+    pub const COEFFICIENTS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1];
     pub const EXPONENT_BIAS: u32 = 127;
     pub const MANTISSA_BITS: u32 = 23;
     /// Where `f32` ends.
@@ -33,9 +32,10 @@ pub fn exp_f32(x: f32) -> f32 {
         polynomial = polynomial * r + coefficient;
     }
     let power = polynomial * r * r + r + 1.0;
-    // 2ⁿ⁻¹ and twice: n reaches 128, where the exponent of a single factor would end.
-    let half = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(EXPONENT_BIAS - 1) << MANTISSA_BITS;
-    let power = power * f32::from_bits(half) * 2.0;
+    // 2ⁿ in two factors: n reaches 128, where the exponent of one would end, and −126, where it begins.
+    let (exponent, rest) = if n > 0.0 { (EXPONENT_BIAS - 1, 2.0) } else { (EXPONENT_BIAS, 1.0) };
+    let factor = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(exponent) << MANTISSA_BITS;
+    let power = power * f32::from_bits(factor) * rest;
     if x < LOWEST {
         0.0
     } else if x > HIGHEST {

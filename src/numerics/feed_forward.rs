@@ -35,7 +35,8 @@ pub fn feed_forward_forward<S: Scalar>(
     let p = parameters;
     let hidden = cache.hidden.top_flat_mut(x.nrows());
     linear_forward(x, p.matrix(tensor(HiddenWeights)), p.values_of(tensor(HiddenBias)), hidden);
-    vectorized!(hidden.iter_mut().for_each(|h| *h = if *h > S::zero() { *h } else { S::zero() }),);
+    // NaN stays NaN: a diverged weight must not look like a unit that is off.
+    vectorized!(hidden.iter_mut().for_each(|h| *h = if *h < S::zero() { S::zero() } else { *h }),);
     let hidden = cache.hidden.top(x.nrows());
     linear_forward(hidden, p.matrix(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
 }
@@ -61,7 +62,7 @@ pub fn feed_forward_backward<S: Scalar>(
     linear_backward(hidden.top(n), w, d_y, Some(&mut *d_hidden), d_w, d_b);
     vectorized!({
         for (d, &h) in d_hidden.iter_mut().zip(hidden.flat()) {
-            *d = if h > S::zero() { *d } else { S::zero() };
+            *d = if h == S::zero() { S::zero() } else { *d };
         }
     },);
     let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(HiddenWeights), tensor(HiddenBias));

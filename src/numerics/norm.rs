@@ -28,6 +28,7 @@ impl<S: Scalar> NormCache<S> {
 /// `x`, `y` (N, D) row-major; `gain` γ and `bias` β (D)
 pub fn norm_forward<S: Scalar>(x: &[S], gain: &[S], bias: &[S], cache: &mut NormCache<S>, y: &mut [S]) {
     let width = gain.len();
+    assert!(x.len().is_multiple_of(width), "norm: X of {} entries in rows of {width}", x.len());
     assert_eq!(x.len(), y.len(), "norm: X and Y of {} and {} entries", x.len(), y.len());
     assert_eq!(bias.len(), width, "norm: γ ({width}), β ({})", bias.len());
     let share = S::one() / S::from_f64(width as f64);

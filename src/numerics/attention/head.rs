@@ -43,7 +43,7 @@ pub enum HeadMode<S> {
 }
 
 impl<S: Scalar> HeadMode<S> {
-    fn change(&self, mask: &Mask, query: usize, weights: &mut [S]) {
+    fn change(&self, mask: &Mask, query: usize, queries: usize, weights: &mut [S]) {
         match self {
             Self::Live | Self::Off => {}
             Self::Uniform => {
@@ -53,7 +53,11 @@ impl<S: Scalar> HeadMode<S> {
                     *weight = if mask.sees(query, key) { share } else { S::zero() };
                 }
             }
-            Self::Frozen(frozen) => weights.copy_from_slice(frozen.row(query)),
+            Self::Frozen(frozen) => {
+                let (shape, keys) = ((frozen.rows(), frozen.cols()), weights.len());
+                assert_eq!(shape, (queries, keys), "attention: frozen weights {shape:?} for ({queries}, {keys})");
+                weights.copy_from_slice(frozen.row(query));
+            }
         }
     }
 }
@@ -103,7 +107,7 @@ impl<S: Scalar> Head<'_, S> {
             for (query, row) in weights.chunks_exact_mut(stride).enumerate() {
                 softmax(simd, &mut row[..seen]);
                 row[seen..].fill(S::zero());
-                mode.change(self.mask, first + query, &mut row[..keys]);
+                mode.change(self.mask, first + query, self.query.rows, &mut row[..keys]);
             }
             if *mode == HeadMode::Off {
                 mix.fill(S::zero());

@@ -34,7 +34,10 @@ impl Rows {
         self.bounds.truncate(1);
     }
 
+    /// # Panics
+    /// If the sentence is empty: it would have nothing to attend to.
     pub fn push(&mut self, tokens: usize) {
+        assert!(tokens > 0, "rows: an empty sentence");
         self.bounds.push(self.total() + tokens);
     }
 

@@ -73,6 +73,7 @@ impl<S: Scalar> Head<'_, S> {
     ///
     /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
     /// masked weight is 0, and so is its gradient.
+    #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
     #[inline(always)]
     pub fn short_backward<V: Simd<S>>(
         &self,

@@ -45,7 +45,9 @@ impl<S: Scalar> PartMut<'_, S> {
     pub fn rows_mut(&mut self, from: usize, count: usize) -> MatMut<'_, S> {
         let Self { stride, cols, .. } = *self;
         let entries = &mut self.entries[from * stride..][..(count - 1) * stride + cols];
-        MatMut::from_row_major_slice_with_stride_mut(entries, count, cols, stride)
+        // By its transpose: in faer 0.24.4 `from_row_major_slice_with_stride_mut` takes the stride for
+        // that of the columns, and so reads and writes beyond the slice.
+        MatMut::from_column_major_slice_with_stride_mut(entries, cols, count, stride).transpose_mut()
     }
 
     #[inline(always)]

@@ -98,6 +98,8 @@ impl<S: Scalar> Activations<S> {
     ) -> Self {
         let architecture = &model.architecture;
         assert_eq!(source.is_some(), architecture.has_source(), "activations: the source and the model do not fit");
+        let (modes, heads) = (interventions.heads.len(), architecture.heads());
+        assert!(modes == 0 || modes == heads, "activations: modes for {modes} heads of {heads}");
         let longest = architecture.max_tokens;
         for sequences in [Some(sentence), source].into_iter().flatten() {
             let tokens = sequences.rows.total();

@@ -63,7 +63,7 @@ impl<S: Scalar> Stack<S> {
     /// What a block reads, and the block.
     fn at(&mut self, block: usize, n: usize) -> (&[S], &mut BlockCache<S>, &mut [S]) {
         let (before, rest) = self.blocks.split_at_mut(block);
-        let x = before.last().map_or(&self.embedded, |before| &before.tail.output());
+        let x = before.last().map_or(&self.embedded, |before| before.tail.output());
         (x.top_flat(n), &mut rest[0], self.d.top_flat_mut(n))
     }
 }

@@ -168,7 +168,7 @@ mod tests {
         let rows: [Lane<f32>; LANES] = std::array::from_fn(|i| std::array::from_fn(|j| (i * LANES + j) as f32));
         let transposed = Simd::transpose(simd, rows.map(|row| Simd::load(simd, &row)));
         let expected = Simd::<f32>::transpose(Plain, rows);
-        assert_eq!(transposed.map(|row| cast::<f32x8, Lane<f32>>(row)), expected);
+        assert_eq!(transposed.map(cast::<f32x8, Lane<f32>>), expected);
 
         for x in [-200.0, -87.4, -87.3, -1.0, -0.3, 0.0, f32::NEG_INFINITY, f32::NAN] {
             let found: Lane<f32> = cast(Simd::exp(simd, simd.splat_f32x8(x)));

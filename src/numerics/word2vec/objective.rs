@@ -28,7 +28,7 @@ pub struct Buffers<S> {
     /// `H`, to be filled in.
     pub h: Rows<S>,
     /// `S`, then `G = −η d_S`
-    scores: Vec<S>,
+    pub scores: Vec<S>,
     /// `−η ∂L/∂H`, the answer.
     pub step_h: Rows<S>,
 }
@@ -52,21 +52,31 @@ pub fn objective_step<A: Simd, S: Lanes>(
     rate: S,
 ) {
     let Buffers { h, scores, step_h } = buffers;
-    let count = inputs * targets.len();
-    if scores.len() < count {
-        scores.resize(count.next_multiple_of(LANES_MAX), S::zero());
-    }
     let vectors = h.stride() / S::lanes::<A>();
     let h = S::vectors::<A>(h.flat());
     let step_h = S::vectors_mut::<A>(step_h.flat_mut());
     let contexts = S::vectors_mut::<A>(contexts.flat_mut());
-    each_panel(vectors, &mut Scores { simd, vectors, inputs, h, contexts, targets, scores });
-    // Past the last score, too: whole vectors are faster than the few numbers that they spare.
-    for chunk in scores[..count.next_multiple_of(LANES_MAX)].as_chunks_mut::<LANES_MAX>().0 {
-        chunk.iter_mut().for_each(|score| *score = -rate * S::sigmoid(*score));
-    }
-    scores[..count].iter_mut().step_by(targets.len()).for_each(|near| *near += rate);
+    Scores { simd, vectors, inputs, h, contexts, targets, scores }.into_steps(rate);
     each_panel(vectors, &mut Descent { simd, vectors, inputs, h, contexts, targets, steps: scores, step_h });
+}
+
+/// The same for one input, which takes its step in place: each context is read once and moved at once.
+/// Where a word is drawn as noise twice, its second share of the step is of the moved vector, as in the
+/// original program.
+#[inline(always)]
+pub fn pair_step<A: Simd, S: Lanes>(
+    simd: A,
+    h: &mut [S],
+    scores: &mut Vec<S>,
+    contexts: &mut Rows<S>,
+    targets: &[usize],
+    rate: S,
+) {
+    let h = S::vectors_mut::<A>(h);
+    let contexts = S::vectors_mut::<A>(contexts.flat_mut());
+    let vectors = h.len();
+    Scores { simd, vectors, inputs: 1, h, contexts, targets, scores }.into_steps(rate);
+    each_panel(vectors, &mut PairDescent { simd, h, contexts, targets, steps: scores });
 }
 
 /// One term of `L`: `−ln σ(s)` for a word that is near, `−ln σ(−s)` for noise.
@@ -88,7 +98,25 @@ struct Scores<'a, A, V, S> {
     h: &'a [V],
     contexts: &'a [V],
     targets: &'a [usize],
-    scores: &'a mut [S],
+    scores: &'a mut Vec<S>,
+}
+
+impl<A: Simd, S: Lanes> Scores<'_, A, S::Vector<A>, S> {
+    /// Leaves `G = −η d_S` where the scores were.
+    #[inline(always)]
+    fn into_steps(mut self, rate: S) {
+        let count = self.inputs * self.targets.len();
+        // The numbers past the last score are of no use, but whole vectors are faster.
+        let padded = count.next_multiple_of(LANES_MAX);
+        if self.scores.len() < padded {
+            self.scores.resize(padded, S::zero());
+        }
+        each_panel(self.vectors, &mut self);
+        for chunk in self.scores[..padded].as_chunks_mut::<LANES_MAX>().0 {
+            chunk.iter_mut().for_each(|score| *score = -rate * S::sigmoid(*score));
+        }
+        self.scores[..count].iter_mut().step_by(self.targets.len()).for_each(|near| *near += rate);
+    }
 }
 
 impl<A: Simd, S: Lanes> PanelWork for Scores<'_, A, S::Vector<A>, S> {
@@ -151,6 +179,34 @@ impl<A: Simd, S: Lanes> PanelWork for Descent<'_, A, S::Vector<A>, S> {
             }
             *row = u;
         }
+    }
+}
+
+/// `h += G U` and `U += Gᵀ h` over a panel, of one input.
+struct PairDescent<'a, A, V, S> {
+    simd: A,
+    h: &'a mut [V],
+    contexts: &'a mut [V],
+    targets: &'a [usize],
+    /// `G`
+    steps: &'a [S],
+}
+
+impl<A: Simd, S: Lanes> PanelWork for PairDescent<'_, A, S::Vector<A>, S> {
+    #[inline(always)]
+    fn panel<const N: usize>(&mut self, start: usize) {
+        let simd = self.simd;
+        let h = *panel::<_, N>(self.h, start);
+        let mut moved = h;
+        for (&step, &target) in self.steps.iter().zip(self.targets) {
+            let u = panel_mut::<_, N>(self.contexts, target * self.h.len() + start);
+            let step = S::splat(simd, step);
+            for n in 0..N {
+                moved[n] = S::mul_add(simd, step, u[n], moved[n]);
+                u[n] = S::mul_add(simd, step, h[n], u[n]);
+            }
+        }
+        *panel_mut::<_, N>(self.h, start) = moved;
     }
 }
 

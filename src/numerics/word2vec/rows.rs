@@ -63,6 +63,12 @@ impl<S: Lanes> Rows<S> {
         &mut self.flat_mut()[i * stride..][..stride]
     }
 
+    /// Asks for a row that is needed soon, so that it comes from memory meanwhile.
+    #[inline(always)]
+    pub fn prefetch(&self, i: usize) {
+        prefetch(self.row(i));
+    }
+
     /// Every entry, with the zeros.
     #[inline(always)]
     pub fn flat(&self) -> &[S] {
@@ -74,3 +80,18 @@ impl<S: Lanes> Rows<S> {
         &mut self.values[self.start..][..self.rows * self.stride]
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn prefetch<S>(row: &[S]) {
+    use std::arch::x86_64::_MM_HINT_T0;
+    // Part of every such processor: nothing is looked up.
+    if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
+        for line in row.chunks(CACHE_LINE_BYTES / size_of::<S>()) {
+            sse._mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn prefetch<S>(_row: &[S]) {}

@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::numerics::Matrix;
 
 use super::lanes::Lanes;
-use super::objective::{Buffers, objective_forward, objective_step};
+use super::objective::{Buffers, objective_forward, objective_step, pair_step};
 use super::rows::Rows;
 
 /// What word2vec learns.
@@ -80,6 +80,10 @@ impl<S: Lanes> Tables<S> {
     /// arXiv 2012.15332).
     #[inline(always)]
     pub(super) fn step<A: Simd>(&mut self, simd: A, example: Example, rate: S, buffers: &mut Buffers<S>) {
+        if let [word] = *example.inputs {
+            let Self { vectors, contexts } = self;
+            return pair_step(simd, vectors.row_mut(word), &mut buffers.scores, contexts, example.targets, rate);
+        }
         let inputs = self.gather(simd, example, &mut buffers.h);
         objective_step(simd, inputs, buffers, &mut self.contexts, example.targets, rate);
         let share = share(example);

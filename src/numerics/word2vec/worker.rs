@@ -24,7 +24,14 @@ pub struct Worker<S> {
     window: Vec<usize>,
     /// A word that is near, then noise.
     targets: Vec<usize>,
+    /// Noise of the next [`AHEAD`] examples: drawn so early that its rows are there when they are needed.
+    noise: Vec<usize>,
+    /// Where in `noise` that of the next example begins.
+    next_noise: usize,
 }
+
+/// Examples between the draw of noise and its use.
+const AHEAD: usize = 2;
 
 impl<S: Lanes> Worker<S> {
     /// `index` of several workers: each draws its own random numbers.
@@ -38,6 +45,8 @@ impl<S: Lanes> Worker<S> {
             sentence: Vec::new(),
             window: Vec::new(),
             targets: Vec::new(),
+            noise: Vec::new(),
+            next_noise: 0,
         }
     }
 
@@ -52,37 +61,44 @@ impl<S: Lanes> Worker<S> {
         rate: S,
     ) {
         frequencies.rows_of(words, &mut self.subsampling, &mut self.sentence);
+        if self.noise.is_empty() && !self.sentence.is_empty() {
+            let draw = || frequencies.noise.draw(&mut self.negatives) as usize;
+            self.noise = std::iter::repeat_with(draw).take(AHEAD * config.negatives).collect();
+        }
+        let mean = config.architecture == Architecture::Cbow;
+        let pair_by_pair = config.architecture == Architecture::SkipGram { share_negatives: false };
         for at in 0..self.sentence.len() {
+            if let Some(&coming) = self.sentence.get(at + config.window + 1) {
+                self.tables.vectors.prefetch(coming);
+                self.tables.contexts.prefetch(coming);
+            }
             let reach = self.windows.random_range(1..=config.window);
             let (left, right) = (at.saturating_sub(reach), (at + reach + 1).min(self.sentence.len()));
             self.window.clear();
             self.window.extend_from_slice(&self.sentence[left..at]);
             self.window.extend_from_slice(&self.sentence[at + 1..right]);
-            if self.window.is_empty() {
-                continue;
-            }
-            let pair_by_pair = config.architecture == Architecture::SkipGram { share_negatives: false };
-            let inputs_at_once = if pair_by_pair { 1 } else { self.window.len() };
-            for inputs in self.window.chunks(inputs_at_once) {
-                draw_targets(
-                    self.sentence[at],
-                    config.negatives,
-                    &frequencies.noise,
-                    &mut self.negatives,
-                    &mut self.targets,
-                );
-                let mean = config.architecture == Architecture::Cbow;
+            let inputs_at_once = if pair_by_pair { 1 } else { self.window.len().max(1) };
+            for first in (0..self.window.len()).step_by(inputs_at_once) {
+                self.next_targets(self.sentence[at], &frequencies.noise, config.negatives);
+                let inputs = &self.window[first..first + inputs_at_once];
                 let example = Example { inputs, mean, targets: &self.targets };
                 self.tables.step(simd, example, rate, &mut self.buffers);
             }
         }
     }
-}
 
-/// A word that is near, and noise; a draw of the word itself is dropped.
-#[inline(always)]
-fn draw_targets(near: usize, negatives: usize, noise: &Noise, rng: &mut Generator, targets: &mut Vec<usize>) {
-    targets.clear();
-    targets.push(near);
-    targets.extend((0..negatives).map(|_| noise.draw(rng) as usize).filter(|&word| word != near));
+    /// A word that is near, and noise drawn a while ago; a draw of the word itself is dropped.
+    #[inline(always)]
+    fn next_targets(&mut self, near: usize, noise: &Noise, negatives: usize) {
+        self.targets.clear();
+        self.targets.push(near);
+        for word in &mut self.noise[self.next_noise..][..negatives] {
+            if *word != near {
+                self.targets.push(*word);
+            }
+            *word = noise.draw(&mut self.negatives) as usize;
+            self.tables.contexts.prefetch(*word);
+        }
+        self.next_noise = (self.next_noise + negatives) % self.noise.len().max(1);
+    }
 }

@@ -1,0 +1,10 @@
+//! Every backward against central differences of its forward, in f64, on odd shapes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod attention;
+mod blocks;
+mod layers;
+mod models;
+mod word2vec;

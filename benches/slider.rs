@@ -17,7 +17,7 @@ fn slider(c: &mut Criterion) {
     c.bench_function("slider to snapshot", |b| {
         b.iter(|| {
             value = (value + 0.001) % 1.0;
-            kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 1, value });
+            kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value });
             black_box(kernel.snapshot())
         });
     });

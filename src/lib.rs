@@ -48,7 +48,7 @@
 //! let mut kernel = Kernel::trained(Arc::new(lesson));
 //! kernel.apply(Command::SetSentence("the seal sank".to_owned()));
 //! let model = kernel.snapshot().model.expect("it is trained");
-//! let weights = &model.sentence.activations.heads[0].weights;
+//! let weights = &model.sentence.activations.blocks[0].heads[0].weights;
 //! assert!((weights.row(1).iter().sum::<f32>() - 1.0).abs() < 1e-6);
 //! ```
 

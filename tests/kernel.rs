@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use attune::kernel::command::HeadSetting;
+use attune::kernel::snapshot::SentenceSnapshot;
 use attune::kernel::{Command, Kernel, Snapshot, Worker};
 use attune::lesson::Lesson;
 use attune::lesson::schema::{GivenVectors, StaticEmbedding};
@@ -37,7 +39,11 @@ fn run(commands: &[Command]) -> Kernel {
 }
 
 fn set(row: usize, col: usize, value: f32) -> Command {
-    Command::SetWeight { tensor: TensorName::QueryWeights, row, col, value }
+    Command::SetWeight { tensor: TensorName::QueryWeights.into(), row, col, value }
+}
+
+fn off(head: usize) -> Command {
+    Command::SetHead { head, setting: HeadSetting::Off }
 }
 
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
@@ -75,9 +81,9 @@ fn undo_and_redo_cover_everything() {
     let commands = [
         Command::Play,
         set(0, 1, 0.7),
-        Command::SetHeadEnabled { head: 0, enabled: false },
+        off(0),
         Command::SelectSentence(1),
-        Command::ResetTensor(TensorName::QueryWeights),
+        Command::ResetTensor(TensorName::QueryWeights.into()),
         Command::SetSentence("the stone sank".to_owned()),
         Command::ResetTraining,
     ];
@@ -108,7 +114,7 @@ fn undo_and_redo_cover_everything() {
 fn commands_while_training_plays() {
     let others = [
         set(0, 1, 0.7),
-        Command::ResetTensor(TensorName::QueryWeights),
+        Command::ResetTensor(TensorName::QueryWeights.into()),
         Command::SoloHead(Some(0)),
         Command::SelectSentence(1),
         Command::Undo,
@@ -161,7 +167,8 @@ fn undo_of_a_choice_leaves_the_training_alone() {
         assert_eq!(kernel.snapshot().model.expect("a model").history.undo.as_deref(), Some(label));
         kernel.apply(Command::Undo);
         let model = kernel.snapshot().model.expect("a model");
-        assert_eq!((model.sentence.index, &model.heads_enabled[..]), (index, &heads[..]));
+        let enabled = [0, 1].map(|head| model.is_enabled(head));
+        assert_eq!((model.sentence.index, enabled), (index, heads));
         assert_eq!((kernel.steps_done(), &model.parameters), (done, &parameters));
     }
     kernel.apply(Command::Undo);
@@ -187,10 +194,10 @@ fn a_command_that_changes_nothing_leaves_no_trace() {
     let value = weight(&kernel, 0, 0);
     for command in [
         set(0, 0, value),
-        Command::ResetTensor(TensorName::KeyWeights),
+        Command::ResetTensor(TensorName::KeyWeights.into()),
         Command::ResetWeights,
         Command::SoloHead(None),
-        Command::SetHeadEnabled { head: 0, enabled: true },
+        Command::SetHead { head: 0, setting: HeadSetting::Live },
         Command::SelectSentence(0),
         Command::Pause,
     ] {
@@ -249,8 +256,8 @@ fn a_drag_of_one_slider_is_one_undo() {
 fn weights_reset_one_by_one_by_tensor_and_all_together() {
     let mut kernel = run(&[Command::Play]);
     let trained = (weight(&kernel, 0, 0), weight(&kernel, 0, 1));
-    let reset = Command::ResetWeight { tensor: TensorName::QueryWeights, row: 0, col: 0 };
-    for command in [reset, Command::ResetTensor(TensorName::QueryWeights), Command::ResetWeights] {
+    let reset = Command::ResetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 };
+    for command in [reset, Command::ResetTensor(TensorName::QueryWeights.into()), Command::ResetWeights] {
         kernel.apply(set(0, 0, 3.0));
         assert_eq!(weight(&kernel, 0, 0), 3.0);
         kernel.apply(command);
@@ -258,7 +265,7 @@ fn weights_reset_one_by_one_by_tensor_and_all_together() {
     }
     kernel.apply(set(0, 0, 3.0));
     kernel.apply(set(0, 1, 4.0));
-    kernel.apply(Command::ResetWeight { tensor: TensorName::QueryWeights, row: 0, col: 0 });
+    kernel.apply(Command::ResetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 });
     assert_eq!((weight(&kernel, 0, 0), weight(&kernel, 0, 1)), (trained.0, 4.0));
 }
 
@@ -266,12 +273,13 @@ fn weights_reset_one_by_one_by_tensor_and_all_together() {
 fn a_turned_weight_moves_the_attention_the_points_and_the_neighbours() {
     let mut kernel = run(&[Command::Play]);
     let before = kernel.snapshot();
-    kernel.apply(Command::SetWeight { tensor: TensorName::ValueWeights, row: 0, col: 0, value: 30.0 });
+    kernel.apply(Command::SetWeight { tensor: TensorName::ValueWeights.into(), row: 0, col: 0, value: 30.0 });
     kernel.apply(set(0, 0, 30.0));
     let after = kernel.snapshot();
     let sentence = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.clone();
     let (before, after) = (sentence(&before), sentence(&after));
-    assert_ne!(before.activations.heads[0].weights, after.activations.heads[0].weights);
+    let weights = |sentence: &SentenceSnapshot| sentence.activations.blocks[0].heads[0].weights.clone();
+    assert_ne!(weights(&before), weights(&after));
     assert_ne!(before.end, after.end);
     assert_ne!(before.contextual_neighbours, after.contextual_neighbours);
     assert_eq!(before.end, after.trained_end, "the ghost stays where training left it");
@@ -322,7 +330,7 @@ fn a_weight_too_large_for_the_numbers_still_makes_a_snapshot() {
 fn training_that_diverges_stops_and_keeps_the_last_good_state() {
     let mut kernel = run(&[]);
     for col in 0..lesson().static_embedding.dim() {
-        kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias, row: 0, col, value: f32::MAX });
+        kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX });
     }
     kernel.apply(Command::Play);
     while kernel.is_busy() {
@@ -337,9 +345,10 @@ fn training_that_diverges_stops_and_keeps_the_last_good_state() {
 
 #[test]
 fn contributions_add_up() {
-    let kernel = run(&[Command::Play, set(0, 1, 2.0), Command::SetHeadEnabled { head: 1, enabled: false }]);
+    let kernel = run(&[Command::Play, set(0, 1, 2.0), off(1)]);
     let model = kernel.snapshot().model.expect("a model");
-    let error = model.sentence.contributions.error(&model.config, &model.sentence.activations);
+    let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
+    let error = model.sentence.contributions[0].error(block, activations);
     assert!(error < 1e-5, "{error}");
 }
 

@@ -16,6 +16,7 @@ use attune::app::stage::view::picture_ui;
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
+use attune::kernel::command::HeadSetting;
 use attune::kernel::training_log::{StepRecord, TrainingLog};
 use attune::lesson::schema::CellKind;
 use attune::numerics::params::TensorName;
@@ -75,16 +76,28 @@ fn tokens() -> Vec<String> {
 
 fn attention() -> AttentionModel {
     let weights = vec![vec![0.2, 0.2, 0.6], vec![0.1, 0.8, 0.1], vec![1.0, 0.0, 0.0]];
-    AttentionModel { tokens: tokens(), heads: vec![HeadMap { head: 0, enabled: true, weights }] }
+    let map = HeadMap {
+        head: 0,
+        title: "Head 1".to_owned(),
+        enabled: true,
+        queries: tokens(),
+        keys: tokens(),
+        is_of_source: false,
+        weights,
+    };
+    AttentionModel { tokens: tokens(), heads: vec![map] }
 }
 
 fn heads() -> HeadsModel {
     let head = |head| HeadRow {
         head,
+        title: format!("Head {}", head + 1),
         enabled: true,
         solo: false,
         key_columns: head * 4..(head + 1) * 4,
         value_columns: head * 4..(head + 1) * 4,
+        place: "Columns 0–3 of W_Q and W_K".to_owned(),
+        keys: tokens(),
         move_length: vec![0.5, 0.1, 0.2],
         strongest: vec![(2, 0.6), (1, 0.8), (0, 1.0)],
     };
@@ -92,8 +105,8 @@ fn heads() -> HeadsModel {
 }
 
 fn weights() -> WeightsModel {
-    let tensor = |name, rows, cols| TensorModel {
-        name,
+    let tensor = |name: TensorName, rows, cols| TensorModel {
+        id: name.into(),
         rows,
         cols,
         values: (0..rows * cols).map(|i| i as f32 / 1000.0).collect(),
@@ -163,7 +176,8 @@ fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
     let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &mut state, view));
     click(&mut harness, "Head 2");
     click(&mut harness, "Solo head 1");
-    let expected = vec![Command::SetHeadEnabled { head: 1, enabled: false }, Command::SoloHead(Some(0))];
+    let off = Command::SetHead { head: 1, setting: HeadSetting::Off };
+    let expected = vec![off, Command::SoloHead(Some(0))];
     assert_eq!(seen.commands(), expected);
 }
 
@@ -245,7 +259,7 @@ fn every_reset_names_what_it_resets() {
     for label in ["Reset entry", "matrix", "all"] {
         click(&mut harness, label);
     }
-    let tensor = TensorName::QueryWeights;
+    let tensor = TensorName::QueryWeights.into();
     let expected =
         vec![Command::ResetWeight { tensor, row: 1, col: 2 }, Command::ResetTensor(tensor), Command::ResetWeights];
     assert_eq!(seen.commands(), expected);
@@ -258,7 +272,7 @@ fn another_tensor_comes_into_hand() {
     let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
     click(&mut harness, "W_O");
     click(&mut harness, "matrix");
-    assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights)]);
+    assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights.into())]);
 }
 
 #[test]
@@ -281,7 +295,7 @@ fn a_slider_sets_its_entry_at_once() {
         !commands.is_empty()
             && commands.iter().all(|command| matches!(
                 command,
-                Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 5, .. }
+                Command::SetWeight { tensor, row: 0, col: 5, .. } if *tensor == TensorName::QueryWeights.into()
             )),
         "{commands:?}"
     );

@@ -60,7 +60,8 @@ fn trace(lesson: &str, sentence: Option<&str>) -> Value {
 fn recompute(lesson: &str, sentence: Option<&str>) {
     let trace = trace(lesson, sentence);
     let (config, parameters, tensors) = (&trace["config"], &trace["parameters"], &trace["tensors"]);
-    let size = |name: &str| config[name].as_u64().expect("a size") as usize;
+    let block = &config["blocks"][0];
+    let size = |name: &str| block[name].as_u64().expect("a size") as usize;
     let (heads, d_k, d_v) = (size("heads"), size("d_k"), size("d_v"));
 
     // The input is the static vector of each token and its position.
@@ -85,7 +86,7 @@ fn recompute(lesson: &str, sentence: Option<&str>) {
     for h in 0..heads {
         let (keys, values) = (h * d_k..(h + 1) * d_k, h * d_v..(h + 1) * d_v);
         let (q, k, v) = (columns(&q, keys.clone()), columns(&k, keys), columns(&v, values));
-        let scale = config["scale"].as_f64().expect("a factor");
+        let scale = block["scale"].as_f64().expect("a factor");
         let scores: Rows =
             product(&q, &transposed(&k)).iter().map(|row| row.iter().map(|s| s * scale).collect()).collect();
         let weights: Rows = scores.iter().map(|row| softmax(row)).collect();
@@ -132,8 +133,48 @@ fn a_masked_score_is_null_and_its_weight_is_zero() {
     let causal = include_str!("fixtures/small.ron")
         .replace("MaskedWord(rate: 0.3, among: [\"mineral\", \"animal\"])", "NextWord");
     let trace = trace(&causal, None);
-    assert_eq!(trace["config"]["mask"], "causal");
+    assert_eq!(trace["config"]["blocks"][0]["mask"], "causal");
     assert_eq!(trace["tensors"]["scores[0]"]["rows"][0][1], Value::Null);
     assert_eq!(trace["tensors"]["weights[0]"]["rows"][0][1], 0.0);
     assert_eq!(trace["tensors"]["weights[0]"]["rows"][0][0], 1.0);
+}
+
+#[test]
+fn the_trace_of_every_form_goes_from_block_to_block_to_the_logits() {
+    for form in ["label", "next_word", "parameter_free", "reversal", "translation", "custom_mask"] {
+        let lesson = std::fs::read_to_string(format!("tests/fixtures/forms/{form}.ron")).expect("a fixture");
+        let trace = trace(&lesson, None);
+        let (config, tensors) = (&trace["config"], &trace["tensors"]);
+        let blocks = config["blocks"].as_array().expect("blocks");
+        let sources = config["source_blocks"].as_u64().expect("a count") as usize;
+        assert_eq!(trace["source"].is_array(), sources > 0, "{form}");
+        let mut head = 0;
+        let mut before = if sources > 0 { rows(&tensors["X[source]"]) } else { rows(&tensors["X"]) };
+        for (b, block) in blocks.iter().enumerate() {
+            if b == sources {
+                before = rows(&tensors["X"]);
+            }
+            assert_eq!(rows(&tensors[format!("input[block {b}]")]), before, "{form}, block {b}");
+            before = rows(&tensors[format!("output[block {b}]")]);
+            for _ in 0..block["heads"].as_u64().expect("a count") {
+                let weights = rows(&tensors[format!("weights[{head}]")]);
+                let [queries, keys] = ["Q", "K"].map(|name| rows(&tensors[format!("{name}[{head}]")]).len());
+                assert_eq!((weights.len(), weights[0].len()), (queries, keys), "{form}, head {head}");
+                head += 1;
+            }
+        }
+        assert!(tensors[format!("weights[{head}]")].is_null());
+        assert_eq!(rows(&tensors["output"]), before);
+
+        let (logits, classes) = (rows(&tensors["logits"]), trace["classes"].as_array().expect("names"));
+        assert_eq!(logits[0].len(), classes.len(), "{form}");
+        if config["readout"] == "linear" {
+            let mean = |rows: Rows| {
+                let sum = |d: usize| rows.iter().map(|row| row[d]).sum::<f64>() / rows.len() as f64;
+                vec![(0..rows[0].len()).map(sum).collect()]
+            };
+            let read = if config["pooling"] == "mean" { mean(before) } else { before };
+            assert_close("logits", &logits, &affine(&read, &trace["parameters"], "logits"));
+        }
+    }
 }

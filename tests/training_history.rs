@@ -9,7 +9,7 @@ use attune::kernel::snapshot::{LookSnapshot, ModelSnapshot};
 use attune::kernel::stop::{Overflow, Stopped};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
-use attune::lesson::schema::StopRule;
+use attune::lesson::schema::{StaticEmbedding, StopRule};
 use attune::numerics::optimiser::Method;
 use attune::numerics::params::TensorName;
 use attune::view_model::training::{TrainingModel, TrainingStage};
@@ -65,7 +65,7 @@ fn log(kernel: &Kernel) -> Vec<u32> {
 }
 
 fn set(value: f32) -> Command {
-    Command::SetWeight { tensor: TensorName::QueryWeights, row: 0, col: 1, value }
+    Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value }
 }
 
 fn weight(kernel: &Kernel) -> f32 {
@@ -457,7 +457,8 @@ fn stop_rules_stop_at_their_step_and_only_once() {
 fn sgd_trains_too_and_is_recalled_with_its_velocity() {
     for momentum in [0.0, 0.9] {
         let lesson = lesson(|lesson| {
-            lesson.static_embedding.epochs = 40;
+            let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
+            config.epochs = 40;
             lesson.model.steps = 600;
             // With momentum a gradient acts for 1 / (1 − momentum) steps.
             lesson.model.learning_rate = 0.1 * (1.0 - momentum);
@@ -501,7 +502,7 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
     };
     let mut kernel = run(&exploding(1e45), &[]);
     let start = shown(&kernel);
-    let positions = Overflow::Parameter(TensorName::Positions);
+    let positions = Overflow::Parameter(TensorName::Positions.into());
     check_divergence(&mut kernel, 1, positions, "training diverged at step 1: an entry of P is no longer finite");
     assert!(shown(&kernel) == start);
     apply(&mut kernel, Command::SetLearningRate(0.1));
@@ -515,7 +516,7 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
     let mut kernel = run(&long(), &[Command::Step(601)]);
     let last_good = shown(&kernel);
     for col in 0..6 {
-        let huge = Command::SetWeight { tensor: TensorName::OutputBias, row: 0, col, value: f32::MAX };
+        let huge = Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX };
         apply(&mut kernel, huge);
     }
     check_divergence(&mut kernel, 602, Overflow::Loss, "training diverged at step 602: the loss is no longer finite");
@@ -529,7 +530,7 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
 fn a_gradient_that_overflows_is_named() {
     let mut kernel = run(&long(), &[Command::Step(3)]);
     // Large enough for its square to overflow on the way back to W_V, not for the loss.
-    apply(&mut kernel, Command::SetWeight { tensor: TensorName::OutputWeights, row: 0, col: 0, value: 1e25 });
-    let gradient = Overflow::Gradient(TensorName::ValueBias);
+    apply(&mut kernel, Command::SetWeight { tensor: TensorName::OutputWeights.into(), row: 0, col: 0, value: 1e25 });
+    let gradient = Overflow::Gradient(TensorName::ValueBias.into());
     check_divergence(&mut kernel, 4, gradient, "training diverged at step 4: the gradient of b_V overflows");
 }

@@ -14,8 +14,7 @@ pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(),
     let lesson = super::read(path, common.seed)?;
     if let Some(sentence) = sentence {
         // Before training, which may take long.
-        let vocabulary = lesson.vocabulary();
-        read_sentence(sentence, &vocabulary, lesson.model.architecture.max_tokens)
+        read_sentence(sentence, &lesson.vocabulary(), lesson.model.architecture.max_tokens)
             .map_err(|issue| Fault::usage(format_args!("--sentence: {issue}")))?;
     }
     let mut kernel = progress::train(lesson, common);

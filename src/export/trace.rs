@@ -3,18 +3,20 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
+use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::schema::Objective;
 use crate::numerics::Matrix;
 use crate::numerics::attention::Mask;
 use crate::numerics::block::{BlockConfig, Norm};
-use crate::numerics::model::Architecture;
+use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::positions::Positions;
 
 /// The trace of the snapshot's sentence; `None` until there is a model.
 ///
 /// A tensor is `{"shape": [rows, cols], "rows": [[…], …]}`; a bias has one row; a masked score, −∞,
-/// is `null`. `config.scale` is the factor on `q · k`, 1 where scores are not scaled.
+/// is `null`. A block's `scale` is the factor on `q · k`, 1 where scores are not scaled. Blocks, and
+/// their heads, are counted from 0, those of the source first. With a source, `tokens` are the target
+/// that is read, from its start on, and `source` is the sentence.
 pub fn trace(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let trace = Trace {
@@ -22,7 +24,9 @@ pub fn trace(snapshot: &Snapshot) -> Option<String> {
         seed: snapshot.lesson.seed,
         config: Config::of(snapshot, model),
         groups: snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words)).collect(),
-        tokens: model.sentence.tokens.iter().map(|token| token.text.as_str()).collect(),
+        tokens: texts(&model.sentence.tokens),
+        source: model.sentence.source.as_deref().map(texts),
+        classes: &model.classes,
         vocabulary: &space.vocabulary,
         r#static: rows(&space.vectors),
         parameters: Parameters(model),
@@ -38,6 +42,10 @@ struct Trace<'a> {
     config: Config,
     groups: std::collections::BTreeMap<&'a str, &'a Vec<String>>,
     tokens: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Vec<&'a str>>,
+    /// What the columns of the logits are.
+    classes: &'a [String],
     vocabulary: &'a [String],
     r#static: Vec<&'a [f32]>,
     parameters: Parameters<'a>,
@@ -51,12 +59,17 @@ struct Config {
     positions: &'static str,
     max_tokens: usize,
     objective: &'static str,
+    readout: &'static str,
+    pooling: &'static str,
+    source_blocks: usize,
     steps_trained: usize,
 }
 
 #[derive(Serialize)]
 struct Block {
     heads: usize,
+    projections: bool,
+    output: bool,
     d_k: usize,
     d_v: usize,
     bias: bool,
@@ -73,6 +86,8 @@ impl Block {
         let layer = &block.attention;
         Self {
             heads: layer.heads,
+            projections: layer.projected,
+            output: layer.output,
             d_k: layer.key_width,
             d_v: layer.value_width,
             bias: layer.bias,
@@ -109,7 +124,19 @@ impl Config {
             objective: match snapshot.lesson.model.objective {
                 Objective::MaskedWord { .. } => "masked word",
                 Objective::NextWord => "next word",
+                Objective::Label => "label",
+                Objective::Sequence(_) => "sequence",
             },
+            readout: match config.readout {
+                Readout::Tied => "tied",
+                Readout::Linear => "linear",
+            },
+            pooling: match config.pooling {
+                Pooling::Every => "every",
+                Pooling::Last => "last",
+                Pooling::Mean => "mean",
+            },
+            source_blocks: config.source_blocks.len(),
             steps_trained: model.training.step_shown(),
         }
     }
@@ -119,6 +146,10 @@ impl Config {
 struct Tensor<Rows: Serialize> {
     shape: Vec<usize>,
     rows: Rows,
+}
+
+fn texts(tokens: &[Token]) -> Vec<&str> {
+    tokens.iter().map(|token| token.text.as_str()).collect()
 }
 
 fn rows(matrix: &Matrix<f32>) -> Vec<&[f32]> {
@@ -153,11 +184,25 @@ impl Serialize for Tensors<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { sentence, space, .. } = self;
         let activations = &sentence.activations;
-        let tokens = sentence.tokens.len();
         let mut map = serializer.serialize_map(None)?;
-        let embedded: Vec<&[f32]> = sentence.tokens.iter().map(|token| space.vectors.row(token.word)).collect();
-        map.serialize_entry("E[tokens]", &Tensor { shape: vec![tokens, space.vectors.cols()], rows: embedded })?;
+        let nothing = vec![0.0; space.vectors.cols()];
+        let vector = |token: &Token| token.word.map_or(&nothing[..], |word| space.vectors.row(word));
+        let static_of = |tokens: &'_ [Token]| Tensor {
+            shape: vec![tokens.len(), nothing.len()],
+            rows: tokens.iter().map(vector).collect::<Vec<_>>(),
+        };
+        if let (Some(words), Some(x)) = (&sentence.source, &activations.source) {
+            map.serialize_entry("E[source]", &static_of(words))?;
+            map.serialize_entry("X[source]", &tensor(x))?;
+        }
+        map.serialize_entry("E[tokens]", &static_of(&sentence.tokens))?;
         map.serialize_entry("X", &tensor(&activations.input))?;
+        for (b, block) in activations.blocks.iter().enumerate() {
+            let named = [("input", &block.input), ("summed", &block.summed), ("output", &block.output)];
+            for (name, matrix) in named {
+                map.serialize_entry(&format!("{name}[block {b}]"), &tensor(matrix))?;
+            }
+        }
         for (h, head) in activations.heads().enumerate() {
             let named = [
                 ("Q", &head.query),
@@ -172,13 +217,14 @@ impl Serialize for Tensors<'_> {
             }
             let (block, _, own) = self.architecture.head(h);
             let contributions = &sentence.contributions[block];
-            let keys = contributions.keys();
+            let (queries, keys) = (head.weights.rows(), contributions.keys());
             let terms: Vec<Vec<&[f32]>> =
-                (0..tokens).map(|query| (0..keys).map(|key| contributions.term(own, query, key)).collect()).collect();
-            let shape = vec![tokens, keys, activations.output.cols()];
+                (0..queries).map(|query| (0..keys).map(|key| contributions.term(own, query, key)).collect()).collect();
+            let shape = vec![queries, keys, activations.output.cols()];
             map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
         }
         map.serialize_entry("output", &tensor(&activations.output))?;
+        map.serialize_entry("logits", &tensor(&sentence.answers.logits))?;
         map.end()
     }
 }

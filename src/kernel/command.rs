@@ -1,5 +1,6 @@
 //! Commands: the only way to change a kernel.
 
+use crate::numerics::model::generate::Choice;
 use crate::numerics::params::TensorId;
 
 /// One change. Applied in one place, [`super::state::Kernel::apply`].
@@ -43,19 +44,50 @@ pub enum Command {
     ResetTensor(TensorId),
     /// All tensors back to what training left there.
     ResetWeights,
-    /// Take part of the heads out of the sum, or put one back.
-    SetHeadEnabled {
+    /// What a head does. Heads are counted over all blocks, the source's first. Training knows of no
+    /// intervention: it goes on with all heads live.
+    SetHead {
         head: usize,
-        enabled: bool,
+        setting: HeadSetting,
     },
     /// Only this head takes part; `None`: all do.
     SoloHead(Option<usize>),
+    /// What scores are divided by, instead of the lesson's; successive sets undo as one.
+    SetTemperature(Option<f64>),
+    /// Whether scores are divided by `√d_k`, instead of as the lesson says.
+    SetScale(Option<bool>),
+    /// One query of the sentence sees one key, or no longer does.
+    ToggleMask {
+        query: usize,
+        key: usize,
+    },
+    /// The mask is the lesson's again.
+    ResetMask,
+    /// Nothing of the above is changed.
+    ResetInterventions,
+    /// Write so many words after the sentence, or, where it is a source, from it; with the weights in
+    /// use and no other intervention. They stay in the snapshot until the sentence changes.
+    Generate {
+        count: usize,
+        choice: Choice,
+    },
     /// Show one of the lesson's sentences.
     SelectSentence(usize),
     /// Show a sentence of the learner's own.
     SetSentence(String),
     Undo,
     Redo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadSetting {
+    Live,
+    /// It mixes nothing.
+    Off,
+    /// Every key that a query sees weighs the same.
+    Uniform,
+    /// The weights stay as they are now, until another sentence is shown.
+    Frozen,
 }
 
 /// Weights to compare those in use with.

@@ -1,16 +1,22 @@
 //! Measures what lessons claim.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::sentence::contributions;
+use super::answers::{answers, probabilities};
+use super::examples::Rewriter;
+use super::interventions::for_any_sentence;
+use super::sentence::{contributions, sequences};
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use super::space::{index_of, network, rows_of};
+use crate::lesson::corpus;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
 use crate::numerics::Scalar;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::Interventions;
-use crate::numerics::model::{Activations, AttentionModel, Sequences};
+use crate::numerics::model::generate::Choice;
+use crate::numerics::model::{Activations, AttentionModel};
+use crate::numerics::rng::{Stream, stream};
 use crate::numerics::vectors::{centroid, cosine, dot};
 
 /// A claim with what was measured.
@@ -56,6 +62,9 @@ struct Measure<'a> {
     space: &'a StaticSpace,
     model: &'a ModelSnapshot,
     network: AttentionModel<f32>,
+    /// The learner's, as far as they are not about one sentence.
+    interventions: Interventions<f32>,
+    rewriter: Option<Rewriter>,
     /// Of each word of the vocabulary.
     rows: HashMap<&'a str, usize>,
     /// Of each group.
@@ -80,7 +89,20 @@ impl<'a> Measure<'a> {
             })
             .collect();
         let (senses, contribution_error) = Default::default();
-        Some(Self { lesson, space, model, network, rows, centroids, senses, contribution_error })
+        let interventions = for_any_sentence(&model.interventions);
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
+        Some(Self {
+            lesson,
+            space,
+            model,
+            network,
+            interventions,
+            rewriter,
+            rows,
+            centroids,
+            senses,
+            contribution_error,
+        })
     }
 
     fn fact(&self, fact: &Fact) -> f64 {
@@ -96,6 +118,13 @@ impl<'a> Measure<'a> {
             },
             Fact::FinalLoss => self.final_loss(),
             Fact::ContributionError => *self.contribution_error.get_or_init(|| self.contribution_error()),
+            Fact::LabelAccuracy { on } => self.label_accuracy(on.as_deref()),
+            Fact::Says { sentence, answer } => self.says(sentence, answer).map_or(f64::NAN, f64::from),
+            Fact::Weight { sentence, head, query, key } => {
+                self.weight(*sentence, *head, *query, *key).map_or(f64::NAN, f64::from)
+            }
+            Fact::Alignment { head } => self.alignment(*head),
+            Fact::SequenceAccuracy => self.sequence_accuracy(),
         }
     }
 
@@ -110,9 +139,65 @@ impl<'a> Measure<'a> {
     /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
         let words = rows_of(sentence, &self.rows)?;
-        let sequences = Sequences::one(&words);
-        let interventions = Interventions::heads(&self.model.heads_enabled);
-        Some(Activations::of(&self.network, &self.model.parameters, &sequences, None, &interventions))
+        let (input, source) = sequences(&words, self.rewriter.as_ref());
+        Some(Activations::of(&self.network, &self.model.parameters, &input, source.as_ref(), &self.interventions))
+    }
+
+    /// The logits of what a sentence is read for last: of the whole, or of its last word.
+    fn logits(&self, sentence: &[String]) -> Option<Vec<f32>> {
+        let logits = answers(&self.network, &self.model.parameters, &self.run(sentence)?.output).logits;
+        Some(logits.row(logits.rows() - 1).to_vec())
+    }
+
+    fn label_accuracy(&self, on: Option<&[(Vec<String>, String)]>) -> f64 {
+        let topics = &self.lesson.corpus.topics;
+        let seen = || {
+            let all = corpus::sentences(&self.lesson.corpus, &self.lesson.groups, self.lesson.seed);
+            let mut known = HashSet::new();
+            let sentences = all.into_iter().map(|drawn| (drawn.words, topics[drawn.topic].name.clone()));
+            sentences.filter(|sentence| known.insert(sentence.clone())).collect()
+        };
+        let sentences: Vec<(Vec<String>, String)> = on.map_or_else(seen, <[_]>::to_vec);
+        let is_right = |(words, label): &(Vec<String>, String)| {
+            self.logits(words).is_some_and(|logits| self.model.classes[likeliest(&logits)] == *label)
+        };
+        share(sentences.iter().map(is_right))
+    }
+
+    fn says(&self, sentence: &[String], answer: &str) -> Option<f32> {
+        let class = self.model.classes.iter().position(|class| class == answer)?;
+        Some(probabilities(&self.logits(sentence)?)[class])
+    }
+
+    fn weight(&self, sentence: usize, head: usize, query: usize, key: usize) -> Option<f32> {
+        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let weights = &run.heads().nth(head)?.weights;
+        (query < weights.rows() && key < weights.cols()).then(|| weights.get(query, key))
+    }
+
+    fn alignment(&self, head: usize) -> f64 {
+        let Some(rewriter) = &self.rewriter else { return f64::NAN };
+        let runs = self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence));
+        share(runs.flat_map(|run| {
+            let weights = run.heads().nth(head).map(|head| head.weights.clone());
+            let rows = weights.iter().flat_map(|weights| (0..weights.rows()).map(|row| weights.row(row)));
+            let looks = |(target, row): (usize, &[f32])| likeliest(row) == rewriter.order.source_of(target, row.len());
+            rows.enumerate().map(looks).collect::<Vec<_>>()
+        }))
+    }
+
+    fn sequence_accuracy(&self) -> f64 {
+        let Some(rewriter) = &self.rewriter else { return f64::NAN };
+        let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, &self.rows));
+        share(sources.flat_map(|source| {
+            // The likeliest word is no draw: the generator is not used.
+            let mut generator = stream(self.lesson.seed, Stream::Generation);
+            let (parameters, count) = (&self.model.parameters, source.len());
+            let written = self.network.generate(parameters, &[], Some(&source), count, Choice::Greedy, &mut generator);
+            let target = rewriter.target(&source);
+            let written = written.unwrap_or_default();
+            (0..count).map(|t| written.get(t) == Some(&target[t])).collect::<Vec<_>>()
+        }))
     }
 
     fn over_probes(&self, space: Space, score: impl Fn(&SenseCosines) -> f64) -> f64 {
@@ -173,14 +258,24 @@ impl<'a> Measure<'a> {
     }
 
     fn contribution_error(&self) -> f64 {
-        let interventions = Interventions::heads(&self.model.heads_enabled);
         let runs = self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence));
         let errors = runs.flat_map(|run| {
-            let terms = contributions(&self.network, &self.model.parameters, &run, &interventions);
+            let terms = contributions(&self.network, &self.model.parameters, &run, &self.interventions);
             let blocks = self.network.architecture.numbered_blocks().zip(&run.blocks);
             let error = |((terms, (_, config)), run)| f64::from(Contributions::error(terms, config, run));
             terms.iter().zip(blocks).map(|(terms, (block, run))| error(((terms, block), run))).collect::<Vec<_>>()
         });
         errors.fold(0.0, Scalar::max)
     }
+}
+
+/// The first of the largest.
+fn likeliest(row: &[f32]) -> usize {
+    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+}
+
+/// Share of what is true; NaN of nothing.
+fn share(all: impl Iterator<Item = bool>) -> f64 {
+    let (right, count) = all.fold((0, 0), |(right, count), is| (right + usize::from(is), count + 1));
+    right as f64 / f64::from(count)
 }

@@ -2,23 +2,28 @@
 //!
 //! In reading order: [`command`] is what can be asked, [`snapshot`] what can be seen, and
 //! [`state`] applies the one and makes the other, with [`ready`] once there is a model. [`space`]
-//! trains the static vectors, [`trainer`] does a step of the attention model's training, [`sentence`]
-//! runs one sentence through it, [`history`] undoes, [`facts`] measures what lessons claim, and
-//! [`worker`] gives the kernel a thread of its own.
+//! trains the static vectors, [`examples`] are what the attention model is trained on, and
+//! [`trainer`] does a step of that. [`shown`] is what is on the stage: a [`sentence`] through the
+//! model, with the learner's [`interventions`] and the model's [`answers`]. [`history`] undoes,
+//! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own.
 //!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
 //! with its [`checkpoints`] and its [`training_log`], [`model_state`] adds the learner's changes,
 //! [`comparison`] sets two states side by side, and [`stop`] says why training stands still.
 
+pub mod answers;
 pub mod checkpoints;
 pub mod command;
 pub mod comparison;
+pub mod examples;
 pub mod facts;
 pub mod history;
+pub mod interventions;
 pub mod line;
 pub mod model_state;
 pub mod ready;
 pub mod sentence;
+pub mod shown;
 pub mod snapshot;
 pub mod space;
 pub mod state;

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use super::command::Command;
+use super::answers::class_names;
+use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
 use super::history::History;
+use super::interventions::{self, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
-use super::sentence::{Sentence, SentenceFrame, read_sentence};
+use super::sentence::{Sentence, read_sentence};
+use super::shown::{SentenceState, Shown};
 use super::snapshot::{
     CheckpointsSnapshot, HistorySnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot,
 };
@@ -17,6 +20,8 @@ use super::trainer::Trainer;
 use super::training::Training;
 use super::training_log::TrainingLog;
 use crate::lesson::schema::Lesson;
+use crate::numerics::attention::HeadMode;
+use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::{Parameters, TensorId};
 
 /// What undo may remember, in bytes ...
@@ -28,8 +33,8 @@ pub struct Ready {
     space: Arc<StaticSpace>,
     embedding_progress: Progress,
     training: Training,
-    heads_enabled: Arc<[bool]>,
-    frame: SentenceFrame,
+    classes: Arc<[String]>,
+    shown: Shown,
     history: History<Part>,
     /// What the last command moved, while nothing else happened.
     last_move: Option<Move>,
@@ -41,35 +46,39 @@ enum Move {
     Entry(TensorId, usize, usize),
     LearningRate,
     Look,
+    Temperature,
 }
 
 /// What one change was about, as it was before: undo brings back this part and leaves the others.
 enum Part {
     Model(Box<RestingModel>),
     Comparison(Option<Comparison>),
-    Heads(Arc<[bool]>),
-    Sentence(Sentence),
+    Interventions(Arc<Interventions<f32>>),
+    Sentence(SentenceState),
 }
 
 impl Ready {
     /// # Errors
     /// In words for the learner, if the corpus has no sentence to train on.
     pub fn new(lesson: &Lesson, space: StaticSpace, embedding: &SpaceTrainer) -> Result<Self, String> {
-        let trainer = Trainer::new(network(lesson, &space), lesson.model.clone(), &embedding.corpus, lesson.seed);
+        let network = network(lesson, &space);
+        let classes = class_names(lesson, &network.classes, &space.vocabulary);
+        let trainer = Trainer::new(network, lesson.model.clone(), embedding.examples(), lesson.seed);
         if trainer.sentences() == 0 {
             return Err("no sentence of the corpus has a word that the model could be asked for".to_owned());
         }
         // A checked lesson has a first sentence, of known words.
         let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
+        let space = Arc::new(space);
         let training = Training::new(trainer, lesson.model.stop.clone());
         let start = training.model().shown();
         let log_bytes = TrainingLog::bytes(start.parameters.tensors().count(), lesson.model.steps);
         let part_bytes = RestingModel::bytes(start) + log_bytes;
         Ok(Self {
-            frame: SentenceFrame::new(sentence, &space),
-            heads_enabled: vec![true; lesson.model.architecture.heads()].into(),
+            shown: Shown::new(lesson, &space, sentence),
+            classes: classes.into(),
             embedding_progress: embedding.progress(),
-            space: Arc::new(space),
+            space,
             training,
             history: History::new((HISTORY_BYTES_MAX / part_bytes).min(HISTORY_STATES_MAX)),
             last_move: None,
@@ -168,19 +177,37 @@ impl Ready {
                 training.discard_edits();
                 Ok(())
             }),
-            Command::SetHeadEnabled { head, enabled } => {
-                self.check_head(head)?;
-                let mut heads = self.heads_enabled.to_vec();
-                heads[head] = enabled;
-                self.set_heads(format!("head {} {}", head + 1, if enabled { "on" } else { "off" }), heads);
+            Command::SetHead { head, setting } => self.set_head(head, setting),
+            Command::SoloHead(solo) => self.solo(solo),
+            Command::SetTemperature(temperature) => {
+                temperature.map_or(Ok(()), check_temperature)?;
+                let label = temperature.map_or("temperature of the lesson".to_owned(), |t| format!("temperature {t}"));
+                self.intervene(&label, goes_on(Move::Temperature), |changed| changed.temperature = temperature);
+                self.last_move = Some(Move::Temperature);
                 Ok(())
             }
-            Command::SoloHead(solo) => {
-                solo.map_or(Ok(()), |head| self.check_head(head))?;
-                let label = solo.map_or("all heads on".to_owned(), |head| format!("head {} alone", head + 1));
-                let heads = 0..self.heads_enabled.len();
-                self.set_heads(label, heads.map(|head| solo.is_none_or(|solo| solo == head)).collect());
+            Command::SetScale(scale) => {
+                let label = scale.map_or("scale of the lesson", |on| if on { "scale on" } else { "scale off" });
+                self.intervene(label, false, |changed| changed.scale = scale);
                 Ok(())
+            }
+            Command::ToggleMask { query, key } => {
+                let mask = self.shown.toggled_mask(&self.training.trainer().model, (query, key))?;
+                self.intervene("mask", false, |changed| changed.mask = mask);
+                Ok(())
+            }
+            Command::ResetMask => {
+                self.intervene("reset of the mask", false, |changed| changed.mask = None);
+                Ok(())
+            }
+            Command::ResetInterventions => {
+                let none = interventions::none(&lesson.model.architecture);
+                self.intervene("reset of the interventions", false, |changed| *changed = none);
+                Ok(())
+            }
+            Command::Generate { count, choice } => {
+                let (model, live) = (&self.training.trainer().model, self.training.model().live());
+                self.shown.generate((count, choice), lesson, model, live)
             }
             Command::SelectSentence(index) => {
                 let count = lesson.sentences.len();
@@ -234,36 +261,61 @@ impl Ready {
         verb: &str,
         go: impl FnOnce(&mut History<Part>, &mut dyn FnMut(Part) -> Part) -> bool,
     ) -> Result<(), String> {
-        let Self { history, training, heads_enabled, frame, space, .. } = self;
+        let Self { history, training, shown, .. } = self;
         let mut swap = |part| match part {
             Part::Model(before) => Part::Model(Box::new(training.replace(before.wake()).rest())),
             Part::Comparison(before) => Part::Comparison(training.set_comparison(before)),
-            Part::Heads(heads) => Part::Heads(std::mem::replace(heads_enabled, heads)),
-            Part::Sentence(sentence) => {
-                let before = std::mem::replace(frame, SentenceFrame::new(sentence, space));
-                Part::Sentence(before.sentence)
-            }
+            Part::Interventions(before) => Part::Interventions(shown.set_interventions(before)),
+            Part::Sentence(before) => Part::Sentence(shown.restore(before)),
         };
         if go(history, &mut swap) { Ok(()) } else { Err(format!("there is nothing to {verb}")) }
     }
 
     fn show(&mut self, sentence: Sentence) {
-        if sentence != self.frame.sentence {
-            let frame = SentenceFrame::new(sentence, &self.space);
-            let before = std::mem::replace(&mut self.frame, frame);
-            self.history.push("choice of the sentence", Part::Sentence(before.sentence));
+        if sentence != *self.shown.sentence() {
+            let before = self.shown.show(sentence);
+            self.history.push("choice of the sentence", Part::Sentence(before));
         }
     }
 
-    fn set_heads(&mut self, label: String, heads: Vec<bool>) {
-        if heads[..] != self.heads_enabled[..] {
-            let before = std::mem::replace(&mut self.heads_enabled, heads.into());
-            self.history.push(label, Part::Heads(before));
+    /// Changes the interventions; `goes_on` as in [`Self::change_model`].
+    fn intervene(&mut self, label: &str, goes_on: bool, change: impl FnOnce(&mut Interventions<f32>)) {
+        let mut changed = Interventions::clone(self.shown.interventions());
+        change(&mut changed);
+        if changed != **self.shown.interventions() {
+            let before = self.shown.set_interventions(Arc::new(changed));
+            if !goes_on {
+                self.history.push(label, Part::Interventions(before));
+            }
         }
+    }
+
+    fn set_head(&mut self, head: usize, setting: HeadSetting) -> Result<(), String> {
+        self.check_head(head)?;
+        let mode = self.shown.mode(setting, head, &self.training.trainer().model, self.training.model().live());
+        let what = match setting {
+            HeadSetting::Live => "on",
+            HeadSetting::Off => "off",
+            HeadSetting::Uniform => "uniform",
+            HeadSetting::Frozen => "frozen",
+        };
+        self.intervene(&format!("head {} {what}", head + 1), false, |changed| changed.heads[head] = mode);
+        Ok(())
+    }
+
+    fn solo(&mut self, solo: Option<usize>) -> Result<(), String> {
+        solo.map_or(Ok(()), |head| self.check_head(head))?;
+        let label = solo.map_or("all heads on".to_owned(), |head| format!("head {} alone", head + 1));
+        self.intervene(&label, false, |changed| {
+            for (head, mode) in changed.heads.iter_mut().enumerate() {
+                *mode = if solo.is_none_or(|solo| solo == head) { HeadMode::Live } else { HeadMode::Off };
+            }
+        });
+        Ok(())
     }
 
     fn check_head(&self, head: usize) -> Result<(), String> {
-        let heads = self.heads_enabled.len();
+        let heads = self.shown.interventions().heads.len();
         if head < heads { Ok(()) } else { Err(format!("there is no head {}: the model has {heads}", head + 1)) }
     }
 
@@ -305,9 +357,9 @@ impl Ready {
     }
 
     pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
-        let Self { training, space, heads_enabled, frame, .. } = self;
+        let Self { training, shown, .. } = self;
         let (model, network) = (training.model(), &training.trainer().model);
-        let sentence = frame.run(space, network, model.live(), model.trained(), heads_enabled);
+        let sentence = shown.run(network, model.live(), model.trained());
         ModelSnapshot {
             architecture: network.architecture.clone(),
             parameters: model.live().clone(),
@@ -315,7 +367,9 @@ impl Ready {
             start: training.start().clone(),
             comparison: training.comparison().map(|comparison| comparison.snapshot(model)),
             training: self.training_snapshot(lesson),
-            heads_enabled: heads_enabled.clone(),
+            interventions: shown.interventions().clone(),
+            classes: self.classes.clone(),
+            generated: shown.generated(model.live()),
             sentence: Arc::new(sentence),
             history: HistorySnapshot {
                 undo: self.history.undo_label().map(str::to_owned),

@@ -1,5 +1,8 @@
 //! One sentence through the model: everything that a viewer may see of it.
 
+use super::answers::answers;
+use super::examples::Rewriter;
+use super::interventions::are_none;
 use super::snapshot::{Neighbour, SentenceSnapshot, StaticSpace, Token};
 use super::space::index_of;
 use crate::lesson::issue::shorten;
@@ -25,23 +28,72 @@ pub struct Sentence {
     pub words: Vec<usize>,
 }
 
+/// How a sentence stands for the start of one that is yet to be written.
+pub const START: &str = "[start]";
+
+/// What a model reads of a learner's sentence, and the source that it looks at, if it has one.
+///
+/// The sentence is the source then, and what is read is its target by the lesson's rule, each word
+/// from those before it: as in training, and so that what each position answers can be held against
+/// what is right. What the model writes by itself is [`super::command::Command::Generate`]'s.
+pub fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
+    let Some(rewriter) = rewriter else { return (Sequences::one(words), None) };
+    let target = rewriter.target(words);
+    let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
+    let mut input = Sequences::default();
+    input.push(std::iter::once(None).chain(before), 0);
+    (input, Some(Sequences::one(words)))
+}
+
 /// The parts of a snapshot that change with the sentence alone.
 #[derive(Clone, Debug)]
 pub struct SentenceFrame {
     pub sentence: Sentence,
+    input: Sequences,
+    source: Option<Sequences>,
     tokens: Vec<Token>,
+    source_tokens: Option<Vec<Token>>,
     start: Matrix<f32>,
     static_neighbours: Vec<Vec<Neighbour>>,
 }
 
 impl SentenceFrame {
-    pub fn new(sentence: Sentence, space: &StaticSpace) -> Self {
-        let words = &sentence.words;
-        let tokens = words.iter().map(|&word| Token { text: space.vocabulary[word].clone(), word }).collect();
-        let start = Matrix::from_fn(words.len(), space.points.cols(), |i, axis| space.points.get(words[i], axis));
-        let static_neighbours =
-            words.iter().map(|&word| neighbours(space, space.vectors.row(word), Some(word))).collect();
-        Self { tokens, start, static_neighbours, sentence }
+    pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        let (input, source) = sequences(&sentence.words, rewriter);
+        let nothing = space.projection.points(&Matrix::zeros(1, space.vectors.cols()));
+        let start = Matrix::from_fn(input.words.len(), space.points.cols(), |i, axis| {
+            input.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
+        });
+        let near = |word: usize| neighbours(space, space.vectors.row(word), Some(word));
+        let static_neighbours = input.words.iter().map(|word| word.map_or_else(Vec::new, near)).collect();
+        Self {
+            tokens: tokens(&input, space),
+            source_tokens: source.as_ref().map(|source| tokens(source, space)),
+            input,
+            source,
+            start,
+            static_neighbours,
+            sentence,
+        }
+    }
+
+    /// Tokens that are read.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The forward pass.
+    pub fn activations(
+        &self,
+        model: &AttentionModel<f32>,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> Activations<f32> {
+        Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
     }
 
     /// The forward pass, its contributions and its points.
@@ -51,26 +103,24 @@ impl SentenceFrame {
         model: &AttentionModel<f32>,
         live: &Parameters<f32>,
         trained: &Parameters<f32>,
-        enabled: &[bool],
+        interventions: &Interventions<f32>,
     ) -> SentenceSnapshot {
-        let words = &self.sentence.words;
-        let sequences = Sequences::one(words);
-        let interventions = Interventions::heads(enabled);
-        let activations = Activations::of(model, live, &sequences, None, &interventions);
-        let contributions = contributions(model, live, &activations, &interventions);
+        let activations = self.activations(model, live, interventions);
+        let contributions = contributions(model, live, &activations, interventions);
         let end = space.projection.points(&activations.output);
-        // The ghost differs only while weights or heads do.
-        let trained_end = if std::ptr::eq(live, trained) && enabled.iter().all(|on| *on) {
+        // The ghost differs only while weights or interventions do.
+        let trained_end = if std::ptr::eq(live, trained) && are_none(interventions) {
             end.clone()
         } else {
-            let ghost = Activations::of(model, trained, &sequences, None, &Interventions::default());
-            space.projection.points(&ghost.output)
+            space.projection.points(&self.activations(model, trained, &Interventions::default()).output)
         };
         let contextual_neighbours =
-            (0..words.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
+            (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
         SentenceSnapshot {
             index: self.sentence.index,
             tokens: self.tokens.clone(),
+            source: self.source_tokens.clone(),
+            answers: answers(model, live, &activations.output),
             start: self.start.clone(),
             static_neighbours: self.static_neighbours.clone(),
             activations,
@@ -80,6 +130,14 @@ impl SentenceFrame {
             contextual_neighbours,
         }
     }
+}
+
+fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
+    sequences.words.iter().map(|&word| token(word, space)).collect()
+}
+
+pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
+    Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word }
 }
 
 /// Of every block.

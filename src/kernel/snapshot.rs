@@ -7,7 +7,10 @@ use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
 use crate::lesson::Lesson;
 use crate::numerics::Matrix;
+use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Contributions;
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::generate::Choice;
 use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::Parameters;
 use crate::numerics::projection::Projection;
@@ -72,10 +75,22 @@ pub struct ModelSnapshot {
     /// What `parameters` are compared with, if anything.
     pub comparison: Option<ComparisonSnapshot>,
     pub training: TrainingSnapshot,
-    pub heads_enabled: Arc<[bool]>,
+    /// What the learner changed about the forward pass; every head has its mode.
+    pub interventions: Arc<Interventions<f32>>,
+    /// What the model chooses among: words, or labels.
+    pub classes: Arc<[String]>,
+    /// What it wrote when it was asked to go on.
+    pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
     pub sentence: Arc<SentenceSnapshot>,
     pub history: HistorySnapshot,
+}
+
+impl ModelSnapshot {
+    /// The head takes part in the sum.
+    pub fn is_enabled(&self, head: usize) -> bool {
+        self.interventions.heads.get(head) != Some(&HeadMode::Off)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -153,16 +168,22 @@ pub struct HistorySnapshot {
 pub struct SentenceSnapshot {
     /// Index into [`Lesson::sentences`], if it is one of them.
     pub index: Option<usize>,
+    /// What the model reads, and the stage shows. With a source it is the target, made by the lesson's
+    /// rule: each position knows the words before it, and the first one none.
     pub tokens: Vec<Token>,
-    /// `X`, `Q`, `K`, `V`, scores, weights, mix, output.
+    /// The learner's sentence, where it is the source.
+    pub source: Option<Vec<Token>>,
+    /// `X`, and of every block `Q`, `K`, `V`, scores, weights, mix, output.
     pub activations: Activations<f32>,
+    /// What the model says of it.
+    pub answers: Answers,
     /// Of each block, per head and source token.
     pub contributions: Vec<Contributions<f32>>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.
     pub end: Matrix<f32>,
-    /// Outputs with the trained parameters and all heads, (T, 3): the ghost while weights are turned.
+    /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
     pub trained_end: Matrix<f32>,
     /// Nearest words by cosine in the true space, best first, of each token's static vector.
     pub static_neighbours: Vec<Vec<Neighbour>>,
@@ -170,11 +191,43 @@ pub struct SentenceSnapshot {
     pub contextual_neighbours: Vec<Vec<Neighbour>>,
 }
 
+impl SentenceSnapshot {
+    /// The learner's sentence, whether it is read or looked at.
+    pub fn chosen(&self) -> &[Token] {
+        self.source.as_ref().unwrap_or(&self.tokens)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     pub text: String,
-    /// Row of the vocabulary.
-    pub word: usize,
+    /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
+    pub word: Option<usize>,
+}
+
+/// What the model answers about a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// `Z`, a row for each token, or one where the sentence is read as a whole; (R, C)
+    pub logits: Matrix<f32>,
+    /// Of each row, best first.
+    pub likeliest: Vec<Vec<Answer>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Index into [`ModelSnapshot::classes`].
+    pub class: usize,
+    pub probability: f32,
+}
+
+/// Words that the model wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    pub words: Vec<Token>,
+    pub choice: Choice,
+    /// It would still write them: the weights are those it wrote them with.
+    pub is_current: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

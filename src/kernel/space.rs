@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::examples::{Example, Rewriter, examples};
 use super::snapshot::{Progress, StaticSpace};
 use crate::lesson::corpus;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
+use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
 use crate::numerics::model::{AttentionModel, Candidates, Classes};
 use crate::numerics::projection::{AXES, Projection};
@@ -18,8 +20,10 @@ const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
 /// Static vectors in the making.
 pub struct SpaceTrainer {
     vocabulary: Vec<String>,
-    /// Word indices of every sentence that training sees.
-    pub corpus: Vec<Vec<usize>>,
+    /// Word indices of every sentence: those that training sees, then those that they become where
+    /// the model writes other words.
+    corpus: Vec<Vec<usize>>,
+    examples: Vec<Example>,
     source: Source,
 }
 
@@ -39,10 +43,16 @@ impl SpaceTrainer {
     pub fn new(lesson: &Lesson) -> Self {
         let vocabulary = lesson.vocabulary();
         let index = index_of(&vocabulary);
-        let corpus: Vec<Vec<usize>> = corpus::generate(&lesson.corpus, &lesson.groups, lesson.seed)
-            .iter()
-            .map(|sentence| sentence.iter().filter_map(|word| index.get(word.as_str()).copied()).collect())
-            .collect();
+        let sentences = corpus::sentences(&lesson.corpus, &lesson.groups, lesson.seed);
+        let rows =
+            |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
+        let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
+        let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
+        let examples = examples(&lesson.model.objective, &vocabulary, &corpus, &topics);
+        if let Some(rewriter) = Rewriter::of(&lesson.model.objective, &vocabulary).filter(Rewriter::replaces_words) {
+            let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
+            corpus.extend(written);
+        }
         let source = match &lesson.static_embedding {
             StaticEmbedding::Word2Vec(config) => {
                 let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
@@ -60,7 +70,12 @@ impl SpaceTrainer {
                 Source::Given(Matrix::from_fn(rows.len(), given.vectors.cols(), |i, j| given.vectors.get(rows[i], j)))
             }
         };
-        Self { vocabulary, corpus, source }
+        Self { vocabulary, corpus, examples, source }
+    }
+
+    /// What the attention model is trained on.
+    pub fn examples(&self) -> &[Example] {
+        &self.examples
     }
 
     pub fn progress(&self) -> Progress {
@@ -143,14 +158,18 @@ pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usi
 
 /// The attention model over a space: everything but its parameters.
 pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
-    let candidates = candidates(lesson, &space.vocabulary);
-    AttentionModel::new(lesson.model.architecture.clone(), Arc::new(space.vectors.clone()), Classes::Words(candidates))
+    let classes = match &lesson.model.objective {
+        Objective::Label => Classes::Labels(lesson.corpus.topics.len()),
+        _ => Classes::Words(candidates(lesson, &space.vocabulary)),
+    };
+    AttentionModel::new(lesson.model.architecture.clone(), Arc::new(space.vectors.clone()), classes)
 }
 
 /// The words that the lesson's objective chooses among.
 fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let among = match &lesson.model.objective {
         Objective::MaskedWord { among, .. } if !among.is_empty() => among,
+        objective @ Objective::Sequence(_) => return written(objective, lesson, vocabulary),
         _ => return Candidates::all(vocabulary.len()),
     };
     let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
@@ -159,4 +178,15 @@ fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
     if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) }
+}
+
+/// The words that a sequence objective can write.
+fn written(objective: &Objective, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    let rewriter = Rewriter::of(objective, vocabulary);
+    let index = index_of(vocabulary);
+    let sources = rows_of(&corpus_vocabulary(&lesson.corpus, &lesson.groups), &index).unwrap_or_default();
+    let mut words = rewriter.map_or(sources.clone(), |rewriter| rewriter.target(&sources));
+    words.sort_unstable();
+    words.dedup();
+    Candidates::new(vocabulary.len(), words)
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
+use super::examples::Example;
 use super::stop::{Diverged, Overflow};
 use super::training_log::StepRecord;
 use crate::lesson::schema::{ModelConfig, Objective};
 use crate::numerics::attention::Room;
 use crate::numerics::model::cost::forward_multiplications;
-use crate::numerics::model::{AttentionModel, Batch, Classes, Workspace, model_backward, model_forward};
+use crate::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
 use crate::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
@@ -48,7 +49,7 @@ impl TrainingState {
 pub struct Trainer {
     pub model: AttentionModel<f32>,
     config: ModelConfig,
-    corpus: Vec<Vec<usize>>,
+    examples: Vec<Example>,
     seed: u64,
     /// The longest sentence, and the most rows of a batch.
     longest: usize,
@@ -59,30 +60,32 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// `corpus` holds word indices; sentences that the model cannot learn from are left out.
-    pub fn new(model: AttentionModel<f32>, config: ModelConfig, corpus: &[Vec<usize>], seed: u64) -> Self {
+    /// Examples that the model cannot learn from are left out.
+    pub fn new(model: AttentionModel<f32>, config: ModelConfig, examples: &[Example], seed: u64) -> Self {
         let max_tokens = config.architecture.max_tokens;
-        let shortest = match config.objective {
-            Objective::MaskedWord { .. } => 1,
-            Objective::NextWord => 2,
-        };
+        let shortest = if config.objective == Objective::NextWord { 2 } else { 1 };
         let masked = matches!(config.objective, Objective::MaskedWord { .. });
-        let fits = |sentence: &&Vec<usize>| {
-            (shortest..=max_tokens).contains(&sentence.len())
+        let fits = |example: &&Example| {
+            let words = example.words();
+            (shortest..=max_tokens).contains(&words.len())
                 && (!masked
-                    || sentence.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
+                    || words.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
         };
-        let corpus: Vec<Vec<usize>> = corpus.iter().filter(fits).cloned().collect();
-        let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
+        let examples: Vec<Example> = examples.iter().filter(fits).cloned().collect();
+        let longest = examples.iter().map(|example| example.words().len()).max().unwrap_or(0);
         let rows = config.batch * longest;
-        let workspace = Workspace::new(&model, Room { rows, longest }, Room::NONE);
+        // A target is as long as its source.
+        let room = Room { rows, longest };
+        let workspace = Workspace::new(&model, room, room);
+        let batch = Batch::with_capacity(config.batch, rows);
+        let batch = if config.architecture.has_source() { batch.with_source(config.batch, rows) } else { batch };
         Self {
-            batch: Batch::with_capacity(config.batch, rows),
+            batch,
             norms: TensorNorms::new(&workspace.gradient),
             workspace,
             model,
             config,
-            corpus,
+            examples,
             seed,
             longest,
             rows,
@@ -91,7 +94,7 @@ impl Trainer {
 
     /// Sentences that the model can learn from.
     pub fn sentences(&self) -> usize {
-        self.corpus.len()
+        self.examples.len()
     }
 
     /// The optimiser steps that the lesson asks for.
@@ -111,7 +114,10 @@ impl Trainer {
     /// The initialisation: the same whenever it is asked for.
     pub fn start(&self) -> TrainingState {
         let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
-        let parameters = self.model.init(self.seed);
+        let mut parameters = self.model.init(self.seed);
+        for (tensor, values) in &self.config.weights {
+            parameters.values_of_mut(*tensor).copy_from_slice(values.flat());
+        }
         TrainingState {
             optimiser: Optimiser::new(OptimiserConfig { method, learning_rate, weight_decay }, &parameters),
             parameters: Arc::new(parameters),
@@ -149,20 +155,25 @@ impl Trainer {
 
     fn draw_batch(&mut self, draws: &mut Draws) {
         self.batch.clear();
-        if self.corpus.is_empty() {
+        if self.examples.is_empty() {
             return;
         }
         let max_tokens = self.config.architecture.max_tokens;
-        let Classes::Words(candidates) = &self.model.classes else { return };
         for _ in 0..self.config.batch {
-            let sentence = &self.corpus[draws.batches.random_range(0..self.corpus.len())];
+            let example = &self.examples[draws.batches.random_range(0..self.examples.len())];
             // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
-            let first = draws.batches.random_range(0..=max_tokens - sentence.len());
-            match self.config.objective {
-                Objective::MaskedWord { rate, .. } => {
-                    self.batch.push_masked(sentence, first, candidates, rate, &mut draws.masking);
+            let first = draws.batches.random_range(0..=max_tokens - example.words().len());
+            match (example, &self.config.objective, self.model.classes.candidates()) {
+                (Example::Words(words), Objective::MaskedWord { rate, .. }, Some(candidates)) => {
+                    self.batch.push_masked(words, first, candidates, *rate, &mut draws.masking);
                 }
-                Objective::NextWord => self.batch.push_next(sentence, first, candidates),
+                (Example::Words(words), _, Some(candidates)) => self.batch.push_next(words, first, candidates),
+                (Example::Labelled { words, label }, ..) => self.batch.push_labelled(words, first, *label),
+                (Example::Pair { source, target }, _, Some(candidates)) => {
+                    self.batch.push_pair(source, target, candidates);
+                }
+                // Words are asked for where there are words to choose among.
+                (Example::Words(_) | Example::Pair { .. }, _, None) => {}
             }
         }
     }

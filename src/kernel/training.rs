@@ -118,6 +118,9 @@ impl Training {
     /// # Errors
     /// In words for the learner; nothing has changed then.
     pub fn play_to(&mut self, goal: usize) -> Result<(), String> {
+        if goal == 0 {
+            return Err("the lesson asks for no training: its steps are 0".to_owned());
+        }
         if self.steps_done() >= goal {
             return Err(format!(
                 "training is at its last step, {goal}; reset it, or branch from an earlier one, to train again"

@@ -5,11 +5,31 @@ use rand::seq::{IndexedRandom, SliceRandom};
 
 use super::schema::{Ambiguous, Corpus, Group, Topic};
 use super::template::{Piece, pieces};
+use super::text::tokenize;
 use super::vocabulary::slot;
 use crate::numerics::rng::{Generator, Stream, stream};
 
+/// A sentence that training sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorpusSentence {
+    pub words: Vec<String>,
+    /// Index into [`Corpus::topics`], of the first clause.
+    pub topic: usize,
+}
+
 /// The sentences that training sees. The same for one seed.
 pub fn generate(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<Vec<String>> {
+    sentences(corpus, groups, seed).into_iter().map(|sentence| sentence.words).collect()
+}
+
+/// The same with their topics.
+pub fn sentences(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<CorpusSentence> {
+    if !corpus.drawn {
+        let of_topic = |(topic, list): (usize, &Topic)| {
+            list.templates.iter().map(move |text| CorpusSentence { words: tokenize(text), topic }).collect::<Vec<_>>()
+        };
+        return corpus.topics.iter().enumerate().flat_map(of_topic).collect();
+    }
     let mut rng = stream(seed, Stream::Corpus);
     let senses = sense_rates(corpus);
     let draw = Draw { corpus, groups, senses };
@@ -24,21 +44,23 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    fn sentence(&self, rng: &mut Generator) -> Vec<String> {
+    fn sentence(&self, rng: &mut Generator) -> CorpusSentence {
         let mut words = Vec::new();
-        let mut topics: Vec<&Topic> = self.corpus.topics.iter().collect();
-        topics.shuffle(rng);
+        let mut order: Vec<usize> = (0..self.corpus.topics.len()).collect();
+        order.shuffle(rng);
+        let topics = &self.corpus.topics;
+        let topic = order[0];
         match &self.corpus.join {
             Some(join) if rng.random_bool(join.share) => {
-                let second = topics.get(1).unwrap_or(&topics[0]);
-                self.clause(topics[0], rng, &mut words);
+                let second = *order.get(1).unwrap_or(&topic);
+                self.clause(&topics[topic], rng, &mut words);
                 words.extend(join.words.choose(rng).cloned());
-                self.clause(second, rng, &mut words);
+                self.clause(&topics[second], rng, &mut words);
             }
-            _ => self.clause(topics[0], rng, &mut words),
+            _ => self.clause(&topics[topic], rng, &mut words),
         }
         agree_articles(&mut words);
-        words
+        CorpusSentence { words, topic }
     }
 
     fn clause(&self, topic: &Topic, rng: &mut Generator, words: &mut Vec<String>) {

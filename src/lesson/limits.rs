@@ -32,6 +32,14 @@ pub const CLAIMS_MAX: usize = 200;
 /// Width of the embeddings, and of the keys and values of one head.
 pub const DIM_MAX: usize = 256;
 pub const HEADS_MAX: usize = 16;
+pub const LAYERS_MAX: usize = 8;
+/// Hidden units of a feed-forward layer.
+pub const FEED_FORWARD_MAX: usize = 1024;
+/// Scores are divided by a temperature; nearer to 0 or further away they would leave the numbers.
+pub const TEMPERATURE_MIN: f64 = 0.01;
+pub const TEMPERATURE_MAX: f64 = 100.0;
+/// Words that a model writes at once.
+pub const GENERATED_MAX: usize = 64;
 /// Words of one sentence.
 pub const TOKENS_MAX: usize = 64;
 pub const WINDOW_MAX: usize = 16;
@@ -48,6 +56,9 @@ pub const TRAINING_WORK_MAX: f64 = 5e10;
 
 /// What one training step may need, in bytes: more would not fit beside a window on a small laptop.
 pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// What a snapshot of one sentence may need, in bytes: the window holds a few of them.
+pub const SNAPSHOT_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
 
 /// Issues that are kept; the others are counted.
 pub const ISSUES_MAX: usize = 100;

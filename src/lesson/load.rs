@@ -8,20 +8,23 @@ use std::path::Path;
 
 use ron::value::RawValue;
 
+use super::budget::check_budget;
 use super::check::{Names, Vocabulary, id, line};
 use super::decode::seed;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
 use super::nearest::nearest;
-use super::read_cells::{read_cells, read_claims, read_probes, read_sentences};
+use super::read_cells::{read_cells, read_probes, read_sentences};
+use super::read_claims::Claimed;
 use super::read_embedding::{check_given, read_embedding};
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
-use super::read_model::{check_budget, read_attention};
+use super::read_model::read_attention;
+use super::read_objective::check_objective;
 use super::record::Record;
 use super::schema::Lesson;
 use super::source::{Node, Source};
 use super::syntax;
-use super::vocabulary::with_given;
+use super::vocabulary::{with_given, with_rewritten};
 
 /// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
@@ -84,6 +87,11 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
+        let objective = model.as_ref().and_then(|model| model.objective.as_ref());
+        if let Some(objective) = objective {
+            check_objective(objective, corpus, &words, issues);
+        }
+        let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
         if let Some(embedding) = &embedding {
             check_given(embedding, &words, issues);
         }
@@ -102,8 +110,14 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let lengths = lengths.as_deref();
     let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, lengths, issues);
     let cells = record.take_or("cells", Vec::new(), read, issues);
-    let probe_count = probes.as_ref().map(Vec::len);
-    let read = |node, issues: &mut Issues<'s>| read_claims(node, &names, lengths, probe_count, issues);
+    let claimed = Claimed {
+        names: &names,
+        lengths,
+        probes: probes.as_ref().map(Vec::len),
+        model: model.as_ref().and_then(|model| model.config.as_ref()),
+        labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
+    };
+    let read = |node, issues: &mut Issues<'s>| claimed.read_claims(node, issues);
     let claims = record.take_or("claims", Vec::new(), read, issues);
     record.finish(issues);
 
@@ -203,9 +217,17 @@ mod tests {
             "value_width",
             "bias",
             "scale",
-            "causal",
+            "projections",
+            "output",
+            "temperature",
+            "mask",
+            "layers",
+            "norm",
             "residual",
             "positions",
+            "train_embedding",
+            "readout",
+            "pool",
             "steps",
             "batch",
             "optimiser",

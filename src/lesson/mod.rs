@@ -2,19 +2,25 @@
 //!
 //! In reading order: [`schema`] is the result; [`load`] reads it, part by part, from the
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
-//! what the parts have in common; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
+//! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences.
 
 pub mod schema;
 
 pub mod load;
 mod read_cells;
+mod read_claims;
 mod read_embedding;
 mod read_language;
+mod read_layers;
 mod read_model;
+mod read_objective;
+mod read_topics;
 mod read_training;
+mod read_weights;
 
 mod brackets;
+mod budget;
 mod check;
 mod decode;
 pub mod issue;
@@ -32,4 +38,5 @@ pub mod vocabulary;
 pub use issue::LessonIssue;
 pub use load::{parse, read};
 pub use nearest::nearest;
+pub use read_layers::is_temperature;
 pub use schema::Lesson;

@@ -4,15 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, word, words};
 use super::corpus::uses_per_sentence;
-use super::decode::{At, list, map, number, text, whole, wrong};
+use super::decode::{At, list, map, number, whole};
 use super::issue::{Issues, shorten};
-use super::limits::{
-    AMBIGUOUS_MAX, GROUPS_MAX, SENTENCES_MAX, TEMPLATE_BYTES_MAX, TEMPLATES_MAX, TOKENS_MAX, VOCABULARY_MAX,
-};
+use super::limits::{AMBIGUOUS_MAX, GROUPS_MAX, SENTENCES_MAX, VOCABULARY_MAX};
+use super::read_topics::{ReadTopics, Templates, read_given};
 use super::record::Record;
 use super::schema::{Ambiguous, Corpus, Group, Join, Topic};
 use super::source::Node;
-use super::template::{Piece, TemplateError, pieces};
 use super::vocabulary::vocabulary;
 
 /// Shares are written with a few decimals; thirds must be able to sum to one.
@@ -104,14 +102,20 @@ pub(super) fn read_corpus<'s>(
     max_tokens: Option<usize>,
     issues: &mut Issues<'s>,
 ) -> Option<ReadCorpus<'s>> {
-    let mut record = Record::open(node, &["Corpus"], issues)?;
+    let mut record = Record::open(node, &["Corpus", "Sentences"], issues)?;
+    if record.name == "Sentences" {
+        let read = |node, issues: &mut Issues<'s>| read_given(node, max_tokens, issues);
+        let given = record.take_item("a list, or a map of topics with lists", read, issues);
+        record.finish(issues);
+        return given;
+    }
     let sentences = record.take("sentences", whole(1..=SENTENCES_MAX), issues);
     let slots = record.take_or("slots", Lists::default(), read_lists, issues);
     if let (Some(slots), Some(groups)) = (&slots, groups) {
         check_slots_apart(slots, groups, issues);
     }
     let lists = slots.as_ref().zip(groups).map(|(slots, groups)| [&slots.lists[..], &groups.lists[..]].concat());
-    let context = Templates { lists: lists.as_deref(), max_tokens };
+    let context = Templates { lists: lists.as_deref(), max_tokens, given: false };
     let topics = record.take("topics", |node, issues| context.read_topics(node, issues), issues);
 
     let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
@@ -129,6 +133,7 @@ pub(super) fn read_corpus<'s>(
     record.finish(issues);
     let corpus = Corpus {
         sentences: sentences?,
+        drawn: true,
         slots: slots?.checked()?,
         topics: topics?.topics,
         ambiguous: ambiguous?.into_iter().map(|ambiguous| ambiguous.value).collect(),
@@ -147,132 +152,6 @@ fn check_slots_apart<'s>(slots: &Lists<'s>, groups: &Lists<'s>, issues: &mut Iss
     for (slot, node) in slots.lists.iter().zip(&slots.names) {
         if groups.lists.iter().any(|group| group.name == slot.name) {
             issues.at(*node, format!("slots: \"{}\" is a group already", slot.name)).expected("another name");
-        }
-    }
-}
-
-struct Templates<'l> {
-    /// Slots and groups.
-    lists: Option<&'l [Group]>,
-    max_tokens: Option<usize>,
-}
-
-struct ReadTopics {
-    topics: Vec<Topic>,
-    /// Words of the longest template of each topic.
-    lengths: Vec<usize>,
-    /// Slots that some template uses.
-    used: HashSet<String>,
-}
-
-impl Templates<'_> {
-    fn read_topics<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadTopics> {
-        let template = |node, issues: &mut Issues<'s>| self.read_template(node, issues);
-        let read = |node, issues: &mut Issues<'s>| {
-            let templates = list(node, TEMPLATES_MAX, template, issues)?;
-            match templates.is_empty() {
-                true => wrong(node, "at least one template", issues),
-                false => Some(templates),
-            }
-        };
-        let entries = map(node, GROUPS_MAX, read, issues)?;
-        if entries.is_empty() {
-            return wrong(node, "at least one topic", issues);
-        }
-        let mut read = ReadTopics { topics: Vec::new(), lengths: Vec::new(), used: HashSet::new() };
-        for (name, templates) in entries {
-            if name.value.trim().is_empty() {
-                issues.at(name.node, "topics: an empty name");
-                return None;
-            }
-            read.lengths.push(templates.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0));
-            let slots = templates.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
-                Piece::Slot(name) => Some(name.clone()),
-                Piece::Word(_) => None,
-            });
-            read.used.extend(slots);
-            let templates = templates.into_iter().map(|(template, _)| template).collect();
-            read.topics.push(Topic { name: name.value, templates });
-        }
-        Some(read)
-    }
-
-    fn read_template<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<(String, Vec<Piece>)> {
-        let template = text(node, issues)?;
-        if template.len() > TEMPLATE_BYTES_MAX {
-            issues
-                .at(node, format!("topics: a template of {} bytes", template.len()))
-                .expected(format!("at most {TEMPLATE_BYTES_MAX}"));
-            return None;
-        }
-        let pieces = match pieces(&template) {
-            Ok(pieces) => pieces,
-            Err(error) => {
-                report_template(node, &error, issues);
-                return None;
-            }
-        };
-        let mut good = true;
-        if pieces.len() < 2 {
-            issues
-                .at(node, "topics: a template with fewer than 2 words")
-                .expected("at least 2, for a word learns from its neighbours");
-            good = false;
-        }
-        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
-        if pieces.len() > max {
-            issues
-                .at(node, format!("topics: a template of {} words", pieces.len()))
-                .expected(format!("at most max_tokens: {max}"));
-            return None;
-        }
-        for piece in &pieces {
-            good &= match piece {
-                Piece::Slot(name) => self.check_slot(name, node, issues),
-                Piece::Word(word) => check_length(word, node, issues),
-            };
-        }
-        good.then_some((template, pieces))
-    }
-
-    fn check_slot<'s>(&self, name: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
-        let Some(lists) = self.lists.filter(|lists| lists.iter().all(|list| list.name != name)) else {
-            return true;
-        };
-        issues
-            .at(node.part(&format!("{{{name}}}")), format!("topics: unknown slot {{{}}}", shorten(name)))
-            .expected("a name from slots or groups")
-            .nearest(name, lists.iter().map(|list| list.name.as_str()));
-        false
-    }
-}
-
-fn check_length<'s>(word: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
-    let max = super::limits::WORD_CHARS_MAX;
-    let good = word.chars().count() <= max;
-    if !good {
-        issues
-            .at(node.part(word), format!("topics: the word {} is too long", shorten(word)))
-            .expected(format!("at most {max} characters"));
-    }
-    good
-}
-
-fn report_template<'s>(node: Node<'s>, error: &TemplateError, issues: &mut Issues<'s>) {
-    match error {
-        TemplateError::Unclosed(part) => {
-            issues.at(node.part(part), "topics: a { that is not closed").expected("{slot}");
-        }
-        TemplateError::Unopened(part) => {
-            issues.at(node.part(part), "topics: a } without a { before it").expected("{slot}");
-        }
-        TemplateError::Touching(part) => {
-            issues
-                .at(node.part(part), format!("topics: {} touches other letters", shorten(part)))
-                .expected("a space around a slot, for it is one whole word");
-        }
-        TemplateError::Unnamed => {
-            issues.at(node.part("{}"), "topics: a slot without a name").expected("{slot}");
         }
     }
 }

@@ -121,6 +121,12 @@ impl<'s> Record<'s> {
         given.map_or(self.node, |given| given.name)
     }
 
+    /// The value of a field that was given, else the record.
+    pub fn value_of(&self, field: &str) -> Node<'s> {
+        let given = self.fields.iter().find(|given| given.name.text == field);
+        given.map_or(self.node, |given| self.node.inner(given.value))
+    }
+
     /// The one value of `Name(value)`.
     pub fn take_item<T>(
         &mut self,

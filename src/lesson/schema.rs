@@ -4,6 +4,7 @@
 use crate::numerics::Matrix;
 use crate::numerics::model::Architecture;
 use crate::numerics::optimiser::Method;
+use crate::numerics::params::TensorId;
 use crate::numerics::word2vec::Word2VecConfig;
 
 /// One lesson, complete and checked.
@@ -32,11 +33,14 @@ pub struct Group {
     pub words: Vec<String>,
 }
 
-/// Sentences are drawn from templates, so that a lesson can state what its language is like.
+/// Sentences are drawn from templates, so that a lesson can state what its language is like; or they
+/// stand in the lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
-    /// How many sentences are drawn.
+    /// How many sentences training sees.
     pub sentences: usize,
+    /// False where the templates, without slots, are the sentences: each comes once.
+    pub drawn: bool,
     /// Word lists that `{name}` in a template draws from; groups are slots too.
     pub slots: Vec<Group>,
     /// Each sentence first draws a topic, all equally likely, then one of its templates.
@@ -111,6 +115,8 @@ impl StaticEmbedding {
 pub struct ModelConfig {
     pub architecture: Architecture,
     pub objective: Objective,
+    /// What tensors begin with; the others are random.
+    pub weights: Vec<(TensorId, Matrix<f32>)>,
     /// Optimiser steps.
     pub steps: usize,
     /// Sentences in a step.
@@ -146,8 +152,48 @@ pub enum Objective {
         /// empty: the whole vocabulary.
         among: Vec<String>,
     },
-    /// Every position names the word after it; needs the causal mask.
+    /// Every position names the word after it; without the causal mask it can look it up.
     NextWord,
+    /// The sentence as a whole names its topic.
+    Label,
+    /// The sentence is the source; the model writes another one that a rule makes of it.
+    Sequence(Rewriting),
+}
+
+impl Objective {
+    /// As a lesson writes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Objective::MaskedWord { .. } => "MaskedWord",
+            Objective::NextWord => "NextWord",
+            Objective::Label => "Label",
+            Objective::Sequence(_) => "Sequence",
+        }
+    }
+}
+
+/// What the target of a sequence is: the source's words in an order, each replaced or as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewriting {
+    pub order: Order,
+    /// Words of the source with the words that take their places.
+    pub words: Vec<(String, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Same,
+    Reversed,
+}
+
+impl Order {
+    /// Which of `length` source positions belongs to a target position.
+    pub fn source_of(self, target: usize, length: usize) -> usize {
+        match self {
+            Order::Same => target,
+            Order::Reversed => length - 1 - target,
+        }
+    }
 }
 
 /// A sentence with the sense that a word has in it.
@@ -222,8 +268,31 @@ pub enum Fact {
     Cosine { a: String, b: String },
     /// Mean loss over the last tenth of the training steps, in nats.
     FinalLoss,
-    /// Largest absolute difference between output − input and the sum of its contributions.
+    /// Largest absolute difference, in any block, between what attention adds and the sum of its
+    /// contributions.
     ContributionError,
+    /// Share of sentences whose likeliest label is theirs.
+    LabelAccuracy {
+        /// Sentences with their labels; `None`: those that training sees.
+        on: Option<Vec<(Vec<String>, String)>>,
+    },
+    /// Probability of an answer: of a label of the sentence, or of the word after it.
+    Says { sentence: Vec<String>, answer: String },
+    /// How much a query attends to a key.
+    Weight {
+        /// Index into [`Lesson::sentences`].
+        sentence: usize,
+        /// From 0, over all blocks.
+        head: usize,
+        /// Positions, from 0.
+        query: usize,
+        key: usize,
+    },
+    /// Share of words, over the lesson's sentences, at which a head of cross-attention looks most at
+    /// the source position that the word is made of.
+    Alignment { head: usize },
+    /// Share of target words that the model writes right by itself, over the lesson's sentences.
+    SequenceAccuracy,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,14 +2,25 @@
 
 use std::collections::HashSet;
 
-use super::schema::{Corpus, Group, Lesson, StaticEmbedding};
+use super::schema::{Corpus, Group, Lesson, Objective, StaticEmbedding};
 use super::template::{Piece, pieces};
 
 impl Lesson {
-    /// The words of the corpus, then others that the lesson gives vectors of.
+    /// The words of the corpus, then those that the model writes in their places, then others that the
+    /// lesson gives vectors of.
     pub fn vocabulary(&self) -> Vec<String> {
-        with_given(vocabulary(&self.corpus, &self.groups), Some(&self.static_embedding))
+        let words = with_rewritten(vocabulary(&self.corpus, &self.groups), Some(&self.model.objective));
+        with_given(words, Some(&self.static_embedding))
     }
+}
+
+/// Adds the words that a sequence objective writes and that never occur in the corpus.
+pub(super) fn with_rewritten(words: Vec<String>, objective: Option<&Objective>) -> Vec<String> {
+    let Some(Objective::Sequence(rewriting)) = objective else { return words };
+    let mut all = Ordered { articles: false, ..Ordered::default() };
+    words.iter().for_each(|word| all.push(word));
+    rewriting.words.iter().for_each(|(_, written)| all.push(written));
+    all.list
 }
 
 /// Adds the words that have a given vector and never occur in the corpus.
@@ -25,7 +36,7 @@ pub(super) fn with_given(mut words: Vec<String>, embedding: Option<&StaticEmbedd
 /// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
 /// any rate, so a word keeps its row while the learner changes those.
 pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
-    let mut words = Ordered::default();
+    let mut words = Ordered { articles: corpus.drawn, ..Ordered::default() };
     let mut expanded = HashSet::new();
     for template in corpus.topics.iter().flat_map(|topic| &topic.templates) {
         for piece in pieces(template).unwrap_or_default() {
@@ -56,16 +67,17 @@ pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&
 struct Ordered {
     list: Vec<String>,
     seen: HashSet<String>,
+    /// `a` and `an` bring each other: in a drawn sentence the article fits itself to the word after it.
+    articles: bool,
 }
 
 impl Ordered {
     fn push(&mut self, word: &str) {
         if self.seen.insert(word.to_owned()) {
             self.list.push(word.to_owned());
-            // The article fits itself to the word drawn after it, so one brings the other.
             match word {
-                "a" => self.push("an"),
-                "an" => self.push("a"),
+                "a" if self.articles => self.push("an"),
+                "an" if self.articles => self.push("a"),
                 _ => {}
             }
         }
@@ -85,6 +97,7 @@ mod tests {
         };
         let corpus = Corpus {
             sentences: 10,
+            drawn: true,
             slots: vec![group("eat", &["ate", "eats"])],
             topics: vec![
                 Topic { name: "fruit".into(), templates: vec!["She {eat} a {fruit}".into(), "the {fruit}".into()] },

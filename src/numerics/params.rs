@@ -98,7 +98,7 @@ impl TensorName {
     }
 
     /// It belongs to a block, of which a model may have several.
-    fn is_of_a_block(self) -> bool {
+    pub fn is_of_a_block(self) -> bool {
         !matches!(self, Self::Embedding | Self::Positions | Self::LogitWeights | Self::LogitBias)
     }
 

@@ -19,6 +19,7 @@ pub enum Stream {
     Batches,
     Masking,
     StaticSubsampling,
+    Generation,
 }
 
 /// The generator of one stream of a seed.

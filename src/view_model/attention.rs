@@ -1,10 +1,12 @@
 //! The Attention panel: one heat map per head, rows are queries, columns are keys.
 
+use super::head_labels::HeadLabels;
 use crate::kernel::snapshot::Snapshot;
+use crate::numerics::model::activations::HeadActivations;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionModel {
-    /// Token labels, for rows and columns alike.
+    /// Of the sentence that the stage shows.
     pub tokens: Vec<String>,
     pub heads: Vec<HeadMap>,
 }
@@ -13,7 +15,15 @@ pub struct AttentionModel {
 pub struct HeadMap {
     /// From 0; its hue is the same in every panel.
     pub head: usize,
+    /// `Head 1`, with the layer where there are several.
+    pub title: String,
     pub enabled: bool,
+    /// Labels of the rows: tokens, or words of the source that looks at itself.
+    pub queries: Vec<String>,
+    /// Labels of the columns.
+    pub keys: Vec<String>,
+    /// Its queries are not the stage's tokens.
+    pub is_of_source: bool,
     /// `weights[query][key]`; each row sums to 1.
     pub weights: Vec<Vec<f32>>,
 }
@@ -21,29 +31,32 @@ pub struct HeadMap {
 impl AttentionModel {
     pub fn of(snapshot: &Snapshot) -> Option<AttentionModel> {
         let model = snapshot.model.as_ref()?;
-        let tokens = super::notebook::token_labels(&model.sentence.tokens);
-        let heads = model
-            .sentence
-            .activations
-            .heads()
-            .enumerate()
-            .map(|(head, activations)| HeadMap {
+        let labels = HeadLabels::of(model);
+        let map = |(head, activations): (usize, &HeadActivations<f32>)| {
+            let weights = &activations.weights;
+            HeadMap {
                 head,
-                enabled: model.heads_enabled[head],
-                weights: (0..tokens.len()).map(|query| activations.weights.row(query).to_vec()).collect(),
-            })
-            .collect();
-        Some(AttentionModel { tokens, heads })
+                title: labels.title(head),
+                enabled: model.is_enabled(head),
+                queries: labels.queries(head).to_vec(),
+                keys: labels.keys(head).to_vec(),
+                is_of_source: labels.is_of_source(head),
+                weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
+            }
+        };
+        let heads = model.sentence.activations.heads().enumerate().map(map).collect();
+        Some(AttentionModel { tokens: labels.tokens, heads })
     }
 
     /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
+        let map = &self.heads[head];
         format!(
-            "{} (query, row) looks at {} (key, column) with weight {:.4} in head {}",
-            self.tokens[query],
-            self.tokens[key],
-            self.heads[head].weights[query][key],
-            head + 1
+            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}",
+            map.queries[query],
+            map.keys[key],
+            map.weights[query][key],
+            map.title.to_lowercase()
         )
     }
 }

@@ -1,5 +1,6 @@
 //! The Heads panel: what each head adds to each token, and whether it takes part.
 
+use super::head_labels::HeadLabels;
 use crate::kernel::snapshot::Snapshot;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct HeadsModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadRow {
     pub head: usize,
+    /// `Head 1`, with the layer where there are several.
+    pub title: String,
     pub enabled: bool,
     /// It is the only one that takes part.
     pub solo: bool,
@@ -18,9 +21,14 @@ pub struct HeadRow {
     pub key_columns: std::ops::Range<usize>,
     /// Columns of `W_V` and rows of `W_O` that are this head's.
     pub value_columns: std::ops::Range<usize>,
-    /// Length of the head's contribution to each token, `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`.
+    /// Where in the tensors it lies, in words.
+    pub place: String,
+    /// Labels of what it looks at.
+    pub keys: Vec<String>,
+    /// Length of the head's contribution to each token, `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`; empty for a
+    /// head of the source, which adds nothing to tokens.
     pub move_length: Vec<f32>,
-    /// The key that each query weighs most in this head, with the weight.
+    /// The key that each token weighs most in this head, with the weight; empty for a head of the source.
     pub strongest: Vec<(usize, f32)>,
 }
 
@@ -28,27 +36,32 @@ impl HeadsModel {
     pub fn of(snapshot: &Snapshot) -> Option<HeadsModel> {
         let model = snapshot.model.as_ref()?;
         let sentence = &model.sentence;
-        let solo = model.heads_enabled.iter().filter(|on| **on).count() == 1 && model.heads_enabled.len() > 1;
+        let labels = HeadLabels::of(model);
+        let count = model.architecture.heads();
+        let solo = count > 1 && (0..count).filter(|head| model.is_enabled(*head)).count() == 1;
         let heads = sentence
             .activations
             .heads()
             .enumerate()
             .map(|(head, activations)| {
                 let (block, config, own) = model.architecture.head(head);
+                let enabled = model.is_enabled(head);
+                let tokens = if labels.is_of_source(head) { 0 } else { labels.tokens.len() };
                 HeadRow {
                     head,
-                    enabled: model.heads_enabled[head],
-                    solo: solo && model.heads_enabled[head],
+                    title: labels.title(head),
+                    enabled,
+                    solo: solo && enabled,
+                    place: labels.place(head),
+                    keys: labels.keys(head).to_vec(),
                     key_columns: config.attention.key_columns(own),
                     value_columns: config.attention.value_columns(own),
-                    move_length: sentence.contributions[block].head_lengths[own].clone(),
-                    strongest: (0..sentence.tokens.len())
-                        .map(|query| strongest(activations.weights.row(query)))
-                        .collect(),
+                    move_length: sentence.contributions[block].head_lengths[own][..tokens].to_vec(),
+                    strongest: (0..tokens).map(|query| strongest(activations.weights.row(query))).collect(),
                 }
             })
             .collect();
-        Some(HeadsModel { tokens: super::notebook::token_labels(&sentence.tokens), heads })
+        Some(HeadsModel { tokens: labels.tokens, heads })
     }
 }
 

@@ -33,7 +33,7 @@ impl NotebookModel {
             cells: lesson.cells.iter().map(|cell| CellModel { id: cell.id.clone(), kind: cell.kind.clone() }).collect(),
             sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
             sentence: current
-                .map_or_else(String::new, |s| s.tokens.iter().map(|t| t.text.as_str()).collect::<Vec<_>>().join(" ")),
+                .map_or_else(String::new, |s| s.chosen().iter().map(|t| t.text.as_str()).collect::<Vec<_>>().join(" ")),
             selected: current.map_or(Some(0), |s| s.index),
             notice: snapshot.notice.as_ref().map(|text| text.to_string()),
         }

@@ -77,7 +77,7 @@ impl StageModel {
     pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &model.sentence);
-        let in_sentence = |word| sentence.is_some_and(|s| s.tokens.iter().any(|t| t.word == word));
+        let in_sentence = |word| sentence.is_some_and(|s| s.tokens.iter().any(|t| t.word == Some(word)));
         let words = space
             .vocabulary
             .iter()
@@ -101,7 +101,7 @@ impl StageModel {
                     text: token.text.clone(),
                     position: i,
                     occurrence: occurrence(&texts, i),
-                    group: space.group_of[token.word],
+                    group: token.word.and_then(|word| space.group_of[word]),
                     start: row3(&sentence.start, i),
                     end: row3(&sentence.end, i),
                     trained_end: row3(&sentence.trained_end, i),

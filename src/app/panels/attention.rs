@@ -32,8 +32,10 @@ pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, view: &mut ViewState) -
 
 /// How many heads fit beside each other with a number in every cell.
 fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
-    let widest = model.tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
-    let width = 2.0 * widest + size::GAP + model.tokens.len() as f32 * size::CELL_WITH_NUMBER;
+    let labels = model.heads.iter().flat_map(|map| map.queries.iter().chain(&map.keys));
+    let widest = labels.map(|label| text_width(ui, label)).fold(0.0, f32::max);
+    let keys = model.heads.iter().map(|map| map.keys.len()).max().unwrap_or(0);
+    let width = 2.0 * widest + size::GAP + keys as f32 * size::CELL_WITH_NUMBER;
     ((ui.available_width() / width) as usize).clamp(1, model.heads.len().max(1))
 }
 
@@ -41,22 +43,18 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewSt
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
     ui.label(
-        RichText::new(format!("Head {}{off}", map.head + 1))
-            .font(theme::strong(size::BODY))
-            .color(palette.head(map.head)),
+        RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.head)),
     );
-    let layout = Layout::of(ui, &model.tokens);
+    // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
+    let query = view.query.filter(|_| !map.is_of_source);
+    let layout = Layout::of(ui, map);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
-    let heat = Heat {
-        origin: rect.min + layout.offset,
-        cell: layout.cell,
-        rows: model.tokens.len(),
-        cols: model.tokens.len(),
-    };
+    let heat =
+        Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
-    paint(ui, model, map, &heat, view.query, palette);
-    queries_ui(ui, model, map, &heat, rect.left(), view);
-    show_query(ui, &heat, view.query);
+    paint(ui, map, &heat, query, palette);
+    queries_ui(ui, map, &heat, rect.left(), view);
+    show_query(ui, &heat, query);
     hover_and_click(&response, model, map, &heat, view);
 }
 
@@ -77,16 +75,16 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(ui: &Ui, tokens: &[String]) -> Layout {
-        let widest = tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
-        let left = widest + size::GAP;
-        let height = widest * SLANT.sin().abs() + size::LABEL;
+    fn of(ui: &Ui, map: &HeadMap) -> Layout {
+        let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
+        let left = widest(&map.queries) + size::GAP;
+        let height = widest(&map.keys) * SLANT.sin().abs() + size::LABEL;
         // The last key's label leans out to the right.
-        let lean = tokens.last().map_or(0.0, |token| text_width(ui, token) * SLANT.cos());
-        let count = tokens.len().max(1) as f32;
+        let lean = map.keys.last().map_or(0.0, |key| text_width(ui, key) * SLANT.cos());
+        let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
         let cell = ((ui.available_width() - left - lean) / count).clamp(size::CELL_MIN, size::CELL_MAX).floor();
         Layout {
-            size: Vec2::new(left + count * cell + lean, height + count * cell),
+            size: Vec2::new(left + count * cell + lean, height + rows * cell),
             offset: Vec2::new(left, height),
             cell,
         }
@@ -97,7 +95,7 @@ fn text_width(ui: &Ui, text: &str) -> f32 {
     ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
 }
 
-fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
+fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
     let numbers = heat.has_room_for(map.weights.iter().flatten());
@@ -111,8 +109,8 @@ fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, query: Opt
             }
         }
     }
-    for (col, token) in model.tokens.iter().enumerate() {
-        let galley = painter.layout_no_wrap(token.clone(), theme::plain(size::LABEL), palette.ink_soft);
+    for (col, key) in map.keys.iter().enumerate() {
+        let galley = painter.layout_no_wrap(key.clone(), theme::plain(size::LABEL), palette.ink_soft);
         let foot = heat.cell_rect(0, col).center_top() - Vec2::new(galley.size().y / 2.0, size::GAP_TIGHT);
         painter.add(TextShape::new(turned(foot, galley.size().y), galley, palette.ink_soft).with_angle(SLANT));
     }
@@ -127,25 +125,24 @@ fn turned(foot: Pos2, height: f32) -> Pos2 {
 }
 
 /// The row labels are buttons: each selects its query.
-fn queries_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, left: f32, view: &mut ViewState) {
+fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    for (row, token) in model.tokens.iter().enumerate() {
+    for (row, token) in map.queries.iter().enumerate() {
         let cell = heat.cell_rect(row, 0);
         let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));
         let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
-        let name = format!("Query {token} in head {}", map.head + 1);
-        response.widget_info(|| {
-            egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, view.query == Some(row), &name)
-        });
-        let ink = match (view.query == Some(row), response.hovered()) {
+        let name = format!("Query {token} in {}", map.title.to_lowercase());
+        let selected = view.query == Some(row) && !map.is_of_source;
+        response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, selected, &name));
+        let ink = match (selected, response.hovered()) {
             (true, _) => palette.accent,
             (_, true) => palette.ink,
             _ => palette.ink_soft,
         };
-        let font = if view.query == Some(row) { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
+        let font = if selected { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
-        if response.on_hover_text(format!("Light the row of {token}")).clicked() {
+        if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
             toggle(&mut view.query, row);
         }
     }
@@ -154,7 +151,7 @@ fn queries_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, l
 fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut ViewState) {
     let cell = response.hover_pos().and_then(|pointer| heat.at(pointer));
     let Some((query, key)) = cell else { return };
-    if response.clicked() {
+    if response.clicked() && !map.is_of_source {
         view.query = Some(query);
     }
     response.clone().on_hover_ui_at_pointer(|ui| {

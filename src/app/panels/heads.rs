@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Sense, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, HeadSetting};
 use crate::view_model::heads::{HeadRow, HeadsModel};
 
 /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
@@ -36,18 +36,12 @@ pub fn heads_ui(ui: &mut Ui, model: &HeadsModel, state: &mut HeadsUiState, view:
 fn head_ui(ui: &mut Ui, model: &HeadsModel, head: &HeadRow, query: Option<usize>, longest: f32) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let command = controls_ui(ui, head, palette);
-    if let Some(query) = query {
+    if let Some(query) = query.filter(|query| *query < head.strongest.len()) {
         length_ui(ui, head, query, longest, palette);
         let (key, weight) = head.strongest[query];
-        ui.label(format!("“{}” looks most at “{}” ({weight:.3})", model.tokens[query], model.tokens[key]));
+        ui.label(format!("“{}” looks most at “{}” ({weight:.3})", model.tokens[query], head.keys[key]));
     }
-    let columns = |range: &std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
-    ui.weak(format!(
-        "Columns {} of W_Q and W_K, {} of W_V; rows {} of W_O",
-        columns(&head.key_columns),
-        columns(&head.value_columns),
-        columns(&head.value_columns)
-    ));
+    ui.weak(&head.place);
     command
 }
 
@@ -56,11 +50,12 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
     ui.horizontal(|ui| {
         let (chip, _) = ui.allocate_exact_size(Vec2::splat(size::CHIP), Sense::hover());
         ui.painter().rect_filled(chip, f32::from(size::RADIUS_SMALL), palette.head(head.head));
-        let name = format!("Head {}", head.head + 1);
+        let name = &head.title;
         let mut enabled = head.enabled;
-        let text = RichText::new(&name).font(theme::strong(size::BODY));
+        let text = RichText::new(name).font(theme::strong(size::BODY));
         if ui.checkbox(&mut enabled, text).on_hover_text("Takes part in the sum").changed() {
-            command = Some(Command::SetHeadEnabled { head: head.head, enabled });
+            let setting = if enabled { HeadSetting::Live } else { HeadSetting::Off };
+            command = Some(Command::SetHead { head: head.head, setting });
         }
         let solo =
             ui.selectable_label(head.solo, "Solo").on_hover_text(format!("Only {name} takes part; again: all do"));
@@ -69,7 +64,7 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
                 egui::WidgetType::SelectableLabel,
                 true,
                 head.solo,
-                format!("Solo head {}", head.head + 1),
+                format!("Solo {}", name.to_lowercase()),
             )
         });
         if solo.clicked() {

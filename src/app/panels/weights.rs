@@ -21,7 +21,7 @@ pub enum WeightsView {
 }
 
 pub struct WeightsUiState {
-    pub tensor: TensorName,
+    pub tensor: TensorId,
     /// Row and column of the entry in hand.
     pub entry: (usize, usize),
     pub view: WeightsView,
@@ -29,19 +29,18 @@ pub struct WeightsUiState {
 
 impl Default for WeightsUiState {
     fn default() -> Self {
-        WeightsUiState { tensor: TensorName::QueryWeights, entry: (0, 0), view: WeightsView::Map }
+        WeightsUiState { tensor: TensorName::QueryWeights.into(), entry: (0, 0), view: WeightsView::Map }
     }
 }
 
 pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) -> Vec<Command> {
     let mut commands = Vec::new();
     tensors_ui(ui, model, state);
-    let Some(tensor) =
-        model.tensors.iter().find(|tensor| tensor.name == state.tensor).or_else(|| model.tensors.first())
+    let Some(tensor) = model.tensors.iter().find(|tensor| tensor.id == state.tensor).or_else(|| model.tensors.first())
     else {
         return commands;
     };
-    state.tensor = tensor.name;
+    state.tensor = tensor.id;
     state.entry = (state.entry.0.min(tensor.rows.saturating_sub(1)), state.entry.1.min(tensor.cols.saturating_sub(1)));
     commands.extend(resets_ui(ui, model, tensor, state));
     match state.view {
@@ -54,8 +53,8 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState)
     commands
 }
 
-/// Matrices first, then what is added to them.
-const ORDER: [TensorName; 10] = [
+/// Matrices first, then what is added to them; and last what no block has.
+const ORDER: [TensorName; 20] = [
     TensorName::QueryWeights,
     TensorName::KeyWeights,
     TensorName::ValueWeights,
@@ -64,19 +63,36 @@ const ORDER: [TensorName; 10] = [
     TensorName::KeyBias,
     TensorName::ValueBias,
     TensorName::OutputBias,
+    TensorName::AttentionNormGain,
+    TensorName::AttentionNormBias,
+    TensorName::HiddenWeights,
+    TensorName::ForwardWeights,
+    TensorName::HiddenBias,
+    TensorName::ForwardBias,
+    TensorName::ForwardNormGain,
+    TensorName::ForwardNormBias,
+    TensorName::Embedding,
     TensorName::Positions,
+    TensorName::LogitWeights,
     TensorName::LogitBias,
 ];
 
+/// Block by block, each in [`ORDER`], and then the tensors of the whole model.
+fn rank(tensor: &TensorModel) -> (bool, usize, Option<usize>) {
+    let place = ORDER.iter().position(|name| *name == tensor.id.name);
+    (!tensor.id.name.is_of_a_block(), tensor.id.block, place)
+}
+
 fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
+    let mut tensors: Vec<&TensorModel> = model.tensors.iter().collect();
+    tensors.sort_by_key(|tensor| rank(tensor));
     ui.horizontal_wrapped(|ui| {
-        for name in ORDER {
-            let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == name) else { continue };
-            let text = RichText::new(name.symbol()).monospace();
-            let meaning = tensor.name.meaning();
+        for tensor in tensors {
+            let text = RichText::new(tensor.id.to_string()).monospace();
+            let meaning = tensor.id.name.meaning();
             let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
-            if ui.selectable_label(state.tensor == name, text).on_hover_text(tip).clicked() {
-                state.tensor = name;
+            if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
+                state.tensor = tensor.id;
             }
         }
     });
@@ -85,7 +101,7 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
 fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsUiState) -> Option<Command> {
     let mut command = None;
     let (row, col) = state.entry;
-    let symbol = tensor.name.symbol();
+    let symbol = tensor.id;
     let turned = |tensor: &TensorModel| tensor.changed > 0;
     let entry_turned = tensor.values.get(row * tensor.cols + col) != tensor.trained.get(row * tensor.cols + col);
     ui.horizontal_wrapped(|ui| {
@@ -96,10 +112,10 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
             (
                 "Reset entry",
                 entry_turned,
-                Command::ResetWeight { tensor: tensor.name, row, col },
+                Command::ResetWeight { tensor: tensor.id, row, col },
                 format!("{symbol}[{row},{col}] as trained"),
             ),
-            ("matrix", turned(tensor), Command::ResetTensor(tensor.name), format!("{symbol} as trained")),
+            ("matrix", turned(tensor), Command::ResetTensor(tensor.id), format!("{symbol} as trained")),
             ("all", model.tensors.iter().any(turned), Command::ResetWeights, "Every tensor as trained".to_owned()),
         ];
         for (name, enabled, reset, tip) in resets {
@@ -119,7 +135,7 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize)) -> Op
     const WITH_TRAINED: f32 = 110.0;
     let mut command = None;
     ui.horizontal(|ui| {
-        ui.monospace(RichText::new(format!("{}[{row},{col}]", tensor.name.symbol())).strong());
+        ui.monospace(RichText::new(format!("{}[{row},{col}]", tensor.id)).strong());
         command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
             ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
@@ -135,7 +151,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
     let mut value = tensor.value(row, col);
     let before = value;
-    let name = format!("Slider {}[{row},{col}]", tensor.name.symbol());
+    let name = format!("Slider {}[{row},{col}]", tensor.id);
     ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
     let slider =
         ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
@@ -146,7 +162,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     ));
     let number = ui.add(DragValue::new(&mut value).speed(DRAG_SPEED).fixed_decimals(DECIMALS));
     number.on_hover_text("Drag, or click and type");
-    (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.name, row, col, value })
+    (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.id, row, col, value })
 }
 
 /// `share` in [-1, 1] along the slider.
@@ -184,7 +200,7 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
             state.entry = (row, col);
         }
         response.on_hover_ui_at_pointer(|ui| {
-            ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.name.symbol(), tensor.value(row, col)));
+            ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.id, tensor.value(row, col)));
             ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
             ui.weak("Click to take it in hand.");
         });
@@ -223,7 +239,7 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel) -> Option<Command> {
                 let (row, col) = (index / tensor.cols, index % tensor.cols);
                 ui.push_id(index, |ui| {
                     ui.horizontal(|ui| {
-                        ui.monospace(format!("{}[{row:>2},{col:>2}]", tensor.name.symbol()));
+                        ui.monospace(format!("{}[{row:>2},{col:>2}]", tensor.id));
                         command = value_ui(ui, tensor, row, col).or(command.take());
                     });
                 });

@@ -1,7 +1,29 @@
 //! What sizes cost: for the limits of lessons, and for work in pieces of a few milliseconds.
 
-use super::Architecture;
+use super::{Architecture, Readout};
 use crate::numerics::block::BlockConfig;
+use crate::numerics::positions::Positions;
+
+/// Learned numbers, and in how many tensors.
+pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize) -> (f64, usize) {
+    let Architecture { width, max_tokens, .. } = *architecture;
+    let in_blocks = architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
+    let of_the_model = [
+        (architecture.train_embedding, vocabulary * width),
+        (architecture.positions == Positions::Learned, max_tokens * width),
+        (architecture.readout == Readout::Linear, width * classes),
+        (true, classes),
+    ];
+    let of_the_model = of_the_model.into_iter().filter(|(there, _)| *there).map(|(_, entries)| entries);
+    let all: Vec<usize> = in_blocks.map(|(_, rows, cols)| rows * cols).chain(of_the_model).collect();
+    (all.iter().sum::<usize>() as f64, all.len())
+}
+
+/// Entries of the contributions in all blocks, by far the most of what a viewer gets of one sentence.
+pub fn contribution_entries(architecture: &Architecture) -> f64 {
+    let [tokens, width] = [architecture.max_tokens, architecture.width].map(|n| n as f64);
+    architecture.heads() as f64 * tokens * tokens * width
+}
 
 /// Entries of a workspace without the gradient.
 pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {

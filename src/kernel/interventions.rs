@@ -1,0 +1,59 @@
+//! What the learner changes about the forward pass of the sentence on the stage, without changing the model.
+
+use crate::lesson::is_temperature;
+use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use crate::numerics::attention::{HeadMode, Mask, MaskTable};
+use crate::numerics::model::Architecture;
+use crate::numerics::model::activations::Interventions;
+
+/// The interventions of a model, of which every head has a mode.
+pub fn none(architecture: &Architecture) -> Interventions<f32> {
+    Interventions { heads: vec![HeadMode::Live; architecture.heads()], ..Interventions::default() }
+}
+
+/// Nothing is changed.
+pub fn are_none(interventions: &Interventions<f32>) -> bool {
+    let Interventions { heads, temperature, scale, mask } = interventions;
+    heads.iter().all(|mode| *mode == HeadMode::Live) && temperature.is_none() && scale.is_none() && mask.is_none()
+}
+
+/// Those that hold for another sentence too: frozen weights and an edited mask belong to one alone.
+pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
+    let mut others = interventions.clone();
+    others.mask = None;
+    for mode in others.heads.iter_mut().filter(|mode| matches!(mode, HeadMode::Frozen(_))) {
+        *mode = HeadMode::Live;
+    }
+    others
+}
+
+/// # Errors
+/// In words for the learner, if scores cannot be divided by it.
+pub fn check_temperature(temperature: f64) -> Result<(), String> {
+    if is_temperature(temperature) {
+        return Ok(());
+    }
+    Err(format!("a temperature is from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
+}
+
+/// The mask with one pair of query and key turned, from hidden to seen or back; `None` where it is the model's again.
+///
+/// # Errors
+/// In words for the learner, if there is no such pair.
+pub fn toggled(
+    architecture: &Architecture,
+    mask: Option<&Mask>,
+    tokens: usize,
+    (query, key): (usize, usize),
+) -> Result<Option<Mask>, String> {
+    if query >= tokens || key >= tokens {
+        return Err(format!("the sentence has {tokens} tokens: there is no pair {}, {}", query + 1, key + 1));
+    }
+    // The layers are all alike, and self-attention comes first.
+    let own = &architecture.blocks[0].attention.mask;
+    let before = mask.unwrap_or(own);
+    let sees = |q: usize, k: usize| before.sees(q, k) != ((q, k) == (query, key));
+    let pairs = || (0..tokens).flat_map(|q| (0..tokens).map(move |k| (q, k)));
+    let as_before = pairs().all(|(q, k)| sees(q, k) == own.sees(q, k));
+    Ok((!as_before).then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees))))
+}

@@ -1,0 +1,146 @@
+//! What is on the stage: a sentence, what the learner changes about its forward pass, and what the
+//! model wrote after it.
+
+use std::sync::Arc;
+
+use super::answers::{cannot_generate_words, check_generates};
+use super::command::HeadSetting;
+use super::examples::Rewriter;
+use super::interventions::{self, check_temperature};
+use super::sentence::{Sentence, SentenceFrame, token};
+use super::snapshot::{Generated, SentenceSnapshot, StaticSpace};
+use crate::lesson::limits::GENERATED_MAX;
+use crate::lesson::schema::Lesson;
+use crate::numerics::attention::{HeadMode, Mask};
+use crate::numerics::model::AttentionModel;
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::generate::Choice;
+use crate::numerics::params::Parameters;
+use crate::numerics::rng::{Generator, Stream, stream};
+
+pub struct Shown {
+    space: Arc<StaticSpace>,
+    frame: SentenceFrame,
+    interventions: Arc<Interventions<f32>>,
+    /// Makes the target of a sentence that is a source.
+    rewriter: Option<Rewriter>,
+    written: Option<Written>,
+    generator: Generator,
+}
+
+/// A sentence with the interventions, some of which belong to it alone.
+pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
+
+/// What the model wrote, and the weights that it wrote it with.
+struct Written {
+    words: Vec<usize>,
+    choice: Choice,
+    by: Arc<Parameters<f32>>,
+}
+
+impl Shown {
+    pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
+        Self {
+            frame: SentenceFrame::new(sentence, space, rewriter.as_ref()),
+            interventions: Arc::new(interventions::none(&lesson.model.architecture)),
+            rewriter,
+            written: None,
+            generator: stream(lesson.seed, Stream::Generation),
+            space: space.clone(),
+        }
+    }
+
+    pub fn sentence(&self) -> &Sentence {
+        &self.frame.sentence
+    }
+
+    pub fn interventions(&self) -> &Arc<Interventions<f32>> {
+        &self.interventions
+    }
+
+    /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
+    pub fn show(&mut self, sentence: Sentence) -> SentenceState {
+        let kept = Arc::new(interventions::for_any_sentence(&self.interventions));
+        self.restore((sentence, kept))
+    }
+
+    /// Shows a sentence as it was.
+    pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
+        self.written = None;
+        let frame = SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref());
+        let before = std::mem::replace(&mut self.frame, frame);
+        (before.sentence, self.set_interventions(interventions))
+    }
+
+    pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {
+        std::mem::replace(&mut self.interventions, interventions)
+    }
+
+    /// The mode that a setting means now.
+    pub fn mode(
+        &self,
+        setting: HeadSetting,
+        head: usize,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+    ) -> HeadMode<f32> {
+        let weights = || {
+            let activations = self.frame.activations(model, live, &self.interventions);
+            activations.heads().nth(head).map(|head| head.weights.clone())
+        };
+        match setting {
+            HeadSetting::Live => HeadMode::Live,
+            HeadSetting::Off => HeadMode::Off,
+            HeadSetting::Uniform => HeadMode::Uniform,
+            HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
+        }
+    }
+
+    /// The mask with one pair turned; `None` where it is the lesson's again.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such pair.
+    pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
+        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    }
+
+    /// # Errors
+    /// In words for the learner; what was written before stays then.
+    pub fn generate(
+        &mut self,
+        (count, choice): (usize, Choice),
+        lesson: &Lesson,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<(), String> {
+        check_generates(&lesson.model.objective)?;
+        if !(1..=GENERATED_MAX).contains(&count) {
+            return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
+        }
+        if let Choice::Sampled { temperature } = choice {
+            check_temperature(temperature)?;
+        }
+        let chosen = &self.frame.sentence.words[..];
+        let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
+        let words = model.generate(live, prompt, source, count, choice, &mut self.generator);
+        self.written = Some(Written { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
+        Ok(())
+    }
+
+    /// The forward pass, its contributions and its points.
+    pub fn run(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+        trained: &Parameters<f32>,
+    ) -> SentenceSnapshot {
+        self.frame.run(&self.space, model, live, trained, &self.interventions)
+    }
+
+    pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {
+        let Written { words, choice, by } = self.written.as_ref()?;
+        let words = words.iter().map(|&word| token(Some(word), &self.space)).collect();
+        Some(Arc::new(Generated { words, choice: *choice, is_current: by == live }))
+    }
+}

@@ -1,0 +1,271 @@
+//! Reads the claims: what is measured, and what is expected of it.
+
+use super::check::{Names, line, unique_ids};
+use super::decode::{At, choice, list, map, number, text, whole};
+use super::issue::{Issues, one_of, shorten};
+use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
+use super::read_cells::{sentence_index, take_id};
+use super::record::Record;
+use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space};
+use super::source::Node;
+
+/// What claims are about. `None` where that part of the lesson has issues of its own.
+pub(super) struct Claimed<'c> {
+    pub names: &'c Names,
+    /// Words of each of the lesson's sentences.
+    pub lengths: Option<&'c [usize]>,
+    pub probes: Option<usize>,
+    pub model: Option<&'c ModelConfig>,
+    /// Names of the corpus's topics, which are the labels.
+    pub labels: Option<Vec<String>>,
+}
+
+/// The blocks that a model can have: each layer has two, and the source's.
+const BLOCKS_MAX: usize = 3 * LAYERS_MAX;
+
+impl Claimed<'_> {
+    pub fn read_claims<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<Claim>> {
+        let mut ids = Vec::new();
+        let claims = list(node, CLAIMS_MAX, |node, issues| self.read_claim(node, &mut ids, issues), issues);
+        unique_ids(&ids, "claim", issues);
+        claims
+    }
+
+    fn read_claim<'s>(&self, node: Node<'s>, ids: &mut Vec<At<'s, String>>, issues: &mut Issues<'s>) -> Option<Claim> {
+        let mut record = Record::open(node, &["Claim"], issues)?;
+        let id = take_id(&mut record, ids, issues);
+        let says = record.take("says", line, issues);
+        let fact = record.take("fact", |node, issues| self.read_fact(node, issues), issues);
+        let expect = record.take("expect", |node, issues| read_expect(node, fact.as_ref(), issues), issues);
+        record.finish(issues);
+        Some(Claim { id: id?, says: says?, fact: fact?, expect: expect? })
+    }
+
+    fn read_fact<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Fact> {
+        const FACTS: &[&str] = &[
+            "SenseAccuracy",
+            "MajorityShare",
+            "SenseMargin",
+            "TokenMargin",
+            "Mixture",
+            "Cosine",
+            "FinalLoss",
+            "ContributionError",
+            "LabelAccuracy",
+            "Says",
+            "Weight",
+            "Alignment",
+            "SequenceAccuracy",
+        ];
+        const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
+        let mut record = Record::open(node, FACTS, issues)?;
+        let word = |node: Node<'s>, issues: &mut Issues<'s>| self.names.word(node, issues);
+        let group = |node: Node<'s>, issues: &mut Issues<'s>| self.names.group(node, issues);
+        let fact = match record.name {
+            "SenseAccuracy" => {
+                record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseAccuracy)
+            }
+            "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseMargin),
+            "MajorityShare" => Some(Fact::MajorityShare),
+            "TokenMargin" => {
+                let (sentence, tokens) = self.take_sentence(&mut record, issues);
+                let token = record.take("token", whole(0..=tokens - 1), issues);
+                let sense = record.take("sense", group, issues);
+                (|| Some(Fact::TokenMargin { sentence: sentence?, token: token?, sense: sense? }))()
+            }
+            "Mixture" => {
+                let word = record.take("word", word, issues);
+                let of = record.take("of", group, issues);
+                let against = record.take("against", group, issues);
+                if of.is_some() && of == against {
+                    issues
+                        .at(record.place_of("against"), "Mixture of a group against itself")
+                        .expected("another group");
+                }
+                (|| Some(Fact::Mixture { word: word?, of: of?, against: against? }))()
+            }
+            "Cosine" => {
+                let a = record.take("a", word, issues);
+                let b = record.take("b", word, issues);
+                a.zip(b).map(|(a, b)| Fact::Cosine { a, b })
+            }
+            "LabelAccuracy" => {
+                let read = |node, issues: &mut Issues<'s>| self.read_labelled(node, issues).map(Some);
+                record.take_or("on", None, read, issues).map(|on| Fact::LabelAccuracy { on })
+            }
+            "Says" => {
+                let sentence = record.take("sentence", |node, issues| self.names.sentence(node, issues), issues);
+                let answer = record.take("answer", |node, issues| self.read_answer(node, issues), issues);
+                sentence.zip(answer).map(|(sentence, answer)| Fact::Says { sentence, answer })
+            }
+            "Weight" => {
+                let (sentence, tokens) = self.take_sentence(&mut record, issues);
+                let heads = self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads());
+                let head = record.take("head", whole(0..=heads - 1), issues);
+                let query = record.take("query", whole(0..=tokens - 1), issues);
+                let key = record.take("key", whole(0..=tokens - 1), issues);
+                (|| Some(Fact::Weight { sentence: sentence?, head: head?, query: query?, key: key? }))()
+            }
+            "Alignment" => {
+                let head = record.take("head", |node, issues| self.read_cross_head(node, issues), issues);
+                head.map(|head| Fact::Alignment { head })
+            }
+            "SequenceAccuracy" => Some(Fact::SequenceAccuracy),
+            "FinalLoss" => Some(Fact::FinalLoss),
+            _ => Some(Fact::ContributionError),
+        };
+        self.check_groups_and_probes(node, record.name, issues);
+        if let Some(fact) = &fact {
+            self.check_objective(node, record.name, fact, issues);
+        }
+        record.finish(issues);
+        fact
+    }
+
+    /// One of the lesson's sentences, with how many words it may have.
+    fn take_sentence<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> (Option<usize>, usize) {
+        let sentence = record.take("sentence", sentence_index(self.lengths), issues);
+        let lengths = sentence.zip(self.lengths);
+        (sentence, lengths.map_or(TOKENS_MAX, |(sentence, lengths)| lengths[sentence]))
+    }
+
+    fn read_labelled<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<(Vec<String>, String)>> {
+        let entries = map(node, CHOICES_MAX, |node, issues| Some(self.read_label(node, issues)), issues)?;
+        if entries.is_empty() {
+            issues.at(node, "on: no sentences").expected("sentences with their labels");
+            return None;
+        }
+        let read = |(sentence, label): (At<'s, String>, Option<String>)| {
+            let words = self.names.sentence(sentence.node, issues);
+            words.zip(label)
+        };
+        let all: Vec<_> = entries.into_iter().map(read).collect();
+        all.into_iter().collect()
+    }
+
+    fn read_label<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+        let label = text(node, issues)?;
+        let Some(labels) = self.labels.as_ref().filter(|labels| !labels.contains(&label)) else { return Some(label) };
+        let known: Vec<String> = labels.iter().map(|label| format!("\"{label}\"")).collect();
+        issues
+            .at(node, format!("{}: no topic is called \"{}\"", node.label, shorten(&label)))
+            .expected(one_of(&known.iter().map(String::as_str).collect::<Vec<_>>()))
+            .nearest(&label, labels.iter().map(String::as_str));
+        None
+    }
+
+    /// A label or a word, as the model answers.
+    fn read_answer<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+        match self.model.map(|model| &model.objective) {
+            Some(Objective::Label) => self.read_label(node, issues),
+            Some(_) => self.names.word(node, issues),
+            None => text(node, issues),
+        }
+    }
+
+    /// A head that looks from the target at the source.
+    fn read_cross_head<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<usize> {
+        let Some(model) = self.model else { return whole(0..=BLOCKS_MAX * HEADS_MAX)(node, issues) };
+        let architecture = &model.architecture;
+        let head = whole(0..=architecture.heads() - 1)(node, issues)?;
+        let is_cross = |head: &usize| architecture.head(*head).1.attends_to_source();
+        if architecture.has_source() && !is_cross(&head) {
+            let heads: Vec<String> = (0..architecture.heads()).filter(is_cross).map(|head| head.to_string()).collect();
+            issues
+                .at(node, format!("head: {head} does not look at the source"))
+                .expected(one_of(&heads.iter().map(String::as_str).collect::<Vec<_>>()));
+            return None;
+        }
+        Some(head)
+    }
+
+    fn check_groups_and_probes<'s>(&self, node: Node<'s>, name: &str, issues: &mut Issues<'s>) {
+        let of_probes = matches!(name, "SenseAccuracy" | "MajorityShare" | "SenseMargin");
+        if of_probes && self.probes == Some(0) {
+            issues.at(node, format!("{name} is measured on probes, but there are none")).expected("probes: [ … ]");
+        }
+        let group_count = self.names.groups.as_ref().map_or(2, Vec::len);
+        if (of_probes || name == "TokenMargin") && group_count < 2 {
+            let message = format!("{name} compares groups, and the lesson has {group_count}");
+            issues.at(node, message).expected("at least 2 groups");
+        }
+    }
+
+    /// Each objective has facts of its own.
+    fn check_objective<'s>(&self, node: Node<'s>, name: &str, fact: &Fact, issues: &mut Issues<'s>) {
+        let Some(model) = self.model else { return };
+        let objective = &model.objective;
+        let (fits, expected) = match fact {
+            Fact::LabelAccuracy { .. } => (*objective == Objective::Label, "the objective Label"),
+            Fact::Says { .. } => {
+                (matches!(objective, Objective::Label | Objective::NextWord), "the objective Label or NextWord")
+            }
+            Fact::Alignment { .. } | Fact::SequenceAccuracy => {
+                (matches!(objective, Objective::Sequence(_)), "the objective Sequence(…)")
+            }
+            Fact::SenseAccuracy(Space::Contextual)
+            | Fact::SenseMargin(Space::Contextual)
+            | Fact::TokenMargin { .. } => {
+                (!matches!(objective, Objective::Sequence(_)), "an objective of one sentence")
+            }
+            Fact::FinalLoss if model.steps == 0 => {
+                issues.at(node, "FinalLoss of a model that is not trained").expected("steps above 0");
+                return;
+            }
+            _ => return,
+        };
+        if !fits {
+            issues.at(node, format!("{name} with the objective {}", objective.name())).expected(expected);
+        }
+    }
+}
+
+fn read_expect<'s>(node: Node<'s>, fact: Option<&Fact>, issues: &mut Issues<'s>) -> Option<Expect> {
+    let mut record = Record::open(node, &["AtLeast", "AtMost", "Within"], issues)?;
+    let finite = number(|_| true, "a number");
+    let expect = match record.name {
+        "AtLeast" => record.take_item("number", finite, issues).map(Expect::AtLeast),
+        "AtMost" => record.take_item("number", finite, issues).map(Expect::AtMost),
+        _ => {
+            let value = record.take("value", finite, issues);
+            let tolerance = record.take("tolerance", number(|x| x >= 0.0, "a number of at least 0"), issues);
+            value.zip(tolerance).map(|(value, tolerance)| Expect::Within { value, tolerance })
+        }
+    };
+    record.finish(issues);
+    let expect = expect?;
+    if let Some((least, most)) = fact.map(range)
+        && !can_hold(expect, least, most)
+    {
+        issues
+            .at(node, format!("expect: {} can never hold", shorten(node.text)))
+            .expected(format!("something that values from {least} to {most} can meet"));
+        return None;
+    }
+    Some(expect)
+}
+
+/// The values that a fact can have.
+fn range(fact: &Fact) -> (f64, f64) {
+    match fact {
+        Fact::SenseAccuracy(_)
+        | Fact::MajorityShare
+        | Fact::LabelAccuracy { .. }
+        | Fact::Says { .. }
+        | Fact::Weight { .. }
+        | Fact::Alignment { .. }
+        | Fact::SequenceAccuracy => (0.0, 1.0),
+        Fact::Cosine { .. } => (-1.0, 1.0),
+        Fact::SenseMargin(_) | Fact::TokenMargin { .. } => (-2.0, 2.0),
+        Fact::Mixture { .. } => (f64::NEG_INFINITY, f64::INFINITY),
+        Fact::FinalLoss | Fact::ContributionError => (0.0, f64::INFINITY),
+    }
+}
+
+fn can_hold(expect: Expect, least: f64, most: f64) -> bool {
+    match expect {
+        Expect::AtLeast(bound) => bound <= most,
+        Expect::AtMost(bound) => bound >= least,
+        Expect::Within { value, tolerance } => value - tolerance <= most && value + tolerance >= least,
+    }
+}

@@ -1,0 +1,150 @@
+//! Reads the form of the model's layers, which are all alike.
+
+use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use crate::numerics::block::{Attends, BlockConfig, Norm};
+
+use super::decode::{choice, flag, list, number, whole, wrong};
+use super::issue::{Issues, one_of};
+use super::limits::{DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX};
+use super::record::Record;
+use super::schema::Objective;
+use super::source::Node;
+
+/// Layers of one form.
+pub(super) struct Layers {
+    pub count: usize,
+    pub block: BlockConfig,
+}
+
+/// What [`is_temperature`] takes.
+const TEMPERATURE: &str = "a number from 0.01 to 100";
+
+pub fn is_temperature(x: f64) -> bool {
+    (TEMPERATURE_MIN..=TEMPERATURE_MAX).contains(&x)
+}
+
+/// The fields of the layers among those of the model.
+pub(super) fn read_layers<'s>(
+    record: &mut Record<'s>,
+    dim: Option<usize>,
+    objective: Option<&Objective>,
+    issues: &mut Issues<'s>,
+) -> Option<Layers> {
+    let count = record.take_or("layers", 1, whole(1..=LAYERS_MAX), issues);
+    let heads = record.take("heads", whole(1..=HEADS_MAX), issues);
+    let width = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=DIM_MAX)(node, issues).map(Some);
+    let key_width = record.take_or("key_width", None, width, issues);
+    let value_width = record.take_or("value_width", None, width, issues);
+    let projected = record.take_or("projections", true, flag, issues);
+    let output = record.take_or("output", projected.unwrap_or(true), flag, issues);
+    let bias = record.take_or("bias", true, flag, issues);
+    let scale = record.take_or("scale", true, flag, issues);
+    let temperature = record.take_or("temperature", 1.0, number(is_temperature, TEMPERATURE), issues);
+    let looks_back = matches!(objective, Some(Objective::NextWord | Objective::Sequence(_)));
+    let mask = if looks_back { Mask::Causal } else { Mask::None };
+    let mask = record.take_or("mask", mask, read_mask, issues);
+    let residual = record.take_or("residual", true, flag, issues);
+    let norm = record.take_or("norm", Norm::None, choice(NORMS), issues);
+    let hidden = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=FEED_FORWARD_MAX)(node, issues).map(Some);
+    let feed_forward = record.take_or("feed_forward", None, hidden, issues);
+
+    let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };
+    let [key_width, value_width] = widths.check(record, issues)?;
+    let attention = AttentionConfig {
+        width: dim?,
+        heads: heads?,
+        key_width,
+        value_width,
+        projected: projected?,
+        output: output?,
+        bias: bias?,
+        scale: scale?,
+        temperature: temperature?,
+        mask: mask?,
+    };
+    let block = BlockConfig {
+        attention,
+        attends: Attends::OwnSentence,
+        residual: residual?,
+        norm: norm?,
+        feed_forward: feed_forward?,
+    };
+    Some(Layers { count: count?, block })
+}
+
+/// What the widths of a head depend on; `None` where it has issues of its own.
+struct Widths {
+    dim: Option<usize>,
+    heads: Option<usize>,
+    key: Option<Option<usize>>,
+    value: Option<Option<usize>>,
+    projected: Option<bool>,
+    output: Option<bool>,
+}
+
+impl Widths {
+    /// The widths of keys and values; `None` where they do not fit.
+    fn check<'s>(&self, record: &Record<'s>, issues: &mut Issues<'s>) -> Option<[usize; 2]> {
+        let (heads, dim) = (self.heads?, self.dim?);
+        let (key, value) = (self.key?, self.value?);
+        let mut good = true;
+        if self.projected? {
+            let wide = value.map_or(dim, |value| heads * value);
+            if !self.output? && wide != dim {
+                issues
+                    .at(record.place_of("value_width"), format!("value_width: without W_O the mixes are {wide} wide"))
+                    .expected(format!("heads times value_width to be dim: {dim}"));
+                good = false;
+            }
+        } else {
+            for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
+                issues
+                    .at(record.place_of(name), format!("{name}: without projections a head has its slice of the word"))
+                    .expected("no width, or projections: true");
+                good = false;
+            }
+        }
+        let own_widths = self.projected? && key.is_some() && value.is_some();
+        if good && !own_widths && !dim.is_multiple_of(heads) {
+            let divisors: Vec<String> =
+                (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
+            let divisors: Vec<&str> = divisors.iter().map(String::as_str).collect();
+            let widths = if self.projected? { ", or key_width and value_width" } else { "" };
+            issues
+                .at(record.value_of("heads"), format!("heads: {heads} does not divide dim: {dim}"))
+                .expected(format!("{}{widths}", one_of(&divisors)));
+            good = false;
+        }
+        good.then(|| [key.unwrap_or(dim / heads), value.unwrap_or(dim / heads)])
+    }
+}
+
+/// `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
+fn read_mask<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Mask> {
+    let mut record = Record::open(node, &["None", "Causal", "Custom"], issues)?;
+    let mask = match record.name {
+        "None" => Some(Mask::None),
+        "Causal" => Some(Mask::Causal),
+        _ => record.take_item("[[true, …], …]", read_table, issues).map(Mask::custom),
+    };
+    record.finish(issues);
+    mask
+}
+
+fn read_table<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<MaskTable> {
+    let row = |node, issues: &mut Issues<'s>| Some((list(node, TOKENS_MAX, flag, issues)?, node));
+    let rows = list(node, TOKENS_MAX, row, issues)?;
+    let Some(keys) = rows.first().map(|(row, _)| row.len()).filter(|keys| *keys > 0) else {
+        return wrong(node, "at least one row with at least one entry", issues);
+    };
+    let mut good = true;
+    for (row, node) in rows.iter().filter(|(row, _)| row.len() != keys) {
+        issues
+            .at(*node, format!("mask: a row of {} entries", row.len()))
+            .expected(format!("{keys}, as many as in the first row"));
+        good = false;
+    }
+    good.then(|| MaskTable::from_fn(rows.len(), keys, |query, key| rows[query].0[key]))
+}
+
+const NORMS: &[(&str, Norm)] = &[("None", Norm::None), ("Pre", Norm::Pre), ("Post", Norm::Post)];

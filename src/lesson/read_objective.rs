@@ -1,0 +1,116 @@
+//! Reads what the model is asked for.
+
+use std::collections::HashSet;
+
+use super::check::{Names, Vocabulary, word};
+use super::decode::{At, choice, list, map, number};
+use super::issue::{Issues, shorten};
+use super::limits::{GROUPS_MAX, VOCABULARY_MAX};
+use super::read_language::{Lists, ReadCorpus};
+use super::record::Record;
+use super::schema::{Objective, Order, Rewriting};
+use super::source::Node;
+
+/// An objective, with what is checked once the corpus is known.
+pub(super) struct ReadObjective<'s> {
+    pub objective: Objective,
+    node: Node<'s>,
+    /// Words that a sequence objective replaces.
+    rewritten: Vec<At<'s, String>>,
+}
+
+impl ReadObjective<'_> {
+    /// The target has other words than the source.
+    pub fn replaces_words(&self) -> bool {
+        !self.rewritten.is_empty()
+    }
+}
+
+const ORDERS: &[(&str, Order)] = &[("Same", Order::Same), ("Reversed", Order::Reversed)];
+
+pub(super) fn read_objective<'s>(
+    node: Node<'s>,
+    groups: Option<&Lists<'s>>,
+    issues: &mut Issues<'s>,
+) -> Option<ReadObjective<'s>> {
+    let mut record = Record::open(node, &["MaskedWord", "NextWord", "Label", "Sequence"], issues)?;
+    let mut rewritten = Vec::new();
+    let objective = match record.name {
+        "MaskedWord" => {
+            let rate = record.take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
+            let read = |node, issues: &mut Issues<'s>| read_candidates(node, groups, issues);
+            let among = record.take_or("among", Vec::new(), read, issues);
+            rate.zip(among).map(|(rate, among)| Objective::MaskedWord { rate, among })
+        }
+        "NextWord" => Some(Objective::NextWord),
+        "Label" => Some(Objective::Label),
+        _ => {
+            let order = record.take_or("order", Order::Same, choice(ORDERS), issues);
+            let entry = |node, issues: &mut Issues<'s>| word(node, issues);
+            let read = |node, issues: &mut Issues<'s>| map(node, VOCABULARY_MAX, entry, issues);
+            let words = record.take_or("words", Vec::new(), read, issues);
+            order.zip(words).map(|(order, words)| {
+                rewritten.extend(words.iter().map(|(from, _)| from.clone()));
+                let words = words.into_iter().map(|(from, to)| (from.value, to)).collect();
+                Objective::Sequence(Rewriting { order, words })
+            })
+        }
+    };
+    record.finish(issues);
+    objective.map(|objective| ReadObjective { objective, node, rewritten })
+}
+
+/// What only the corpus can tell about an objective.
+pub(super) fn check_objective<'s>(
+    read: &ReadObjective<'s>,
+    corpus: &ReadCorpus<'s>,
+    vocabulary: &Vocabulary,
+    issues: &mut Issues<'s>,
+) {
+    let corpus = &corpus.corpus;
+    if read.objective == Objective::Label {
+        if corpus.topics.len() < 2 {
+            issues
+                .at(
+                    read.node,
+                    format!("Label names the topic of a sentence, and the corpus has {}", corpus.topics.len()),
+                )
+                .expected("at least 2 topics");
+        }
+        if corpus.join.is_some() {
+            issues
+                .at(read.node, "Label names the topic of a sentence, and a joined sentence has two")
+                .expected("a corpus without join");
+        }
+    }
+    for word in &read.rewritten {
+        if !vocabulary.has(&word.value) {
+            issues
+                .at(word.node, format!("words: word \"{}\" never occurs in the corpus", shorten(&word.value)))
+                .nearest(&word.value, vocabulary.words.iter().map(String::as_str));
+        }
+    }
+}
+
+/// Different groups, with words enough to choose among.
+fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>, issues: &mut Issues<'s>) -> Option<Vec<String>> {
+    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens: None };
+    let mut seen = HashSet::new();
+    let group = |node: Node<'s>, issues: &mut Issues<'s>| {
+        let name = names.group(node, issues)?;
+        let fresh = seen.insert(name.clone());
+        if !fresh {
+            issues.at(node, format!("among: group \"{name}\" stands twice"));
+        }
+        fresh.then_some(name)
+    };
+    let among = list(node, GROUPS_MAX, group, issues)?;
+    let lists = groups.filter(|groups| groups.are_checked()).map(|groups| &groups.lists);
+    let chosen = lists.into_iter().flatten().filter(|group| among.contains(&group.name));
+    let count: usize = chosen.map(|group| group.words.len()).sum();
+    if lists.is_some() && count == 1 {
+        issues.at(node, "among: only one word to choose").expected("groups with at least 2 words in all");
+        return None;
+    }
+    Some(among)
+}

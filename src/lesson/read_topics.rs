@@ -1,0 +1,178 @@
+//! Reads the sentences of a corpus: templates by topic, or the sentences themselves.
+
+use std::collections::HashSet;
+
+use super::decode::{Kind, list, map, text, wrong};
+use super::issue::{Issues, shorten};
+use super::limits::{GROUPS_MAX, SENTENCES_MAX, TEMPLATE_BYTES_MAX, TEMPLATES_MAX, TOKENS_MAX};
+use super::read_language::ReadCorpus;
+use super::schema::{Corpus, Group, Topic};
+use super::source::Node;
+use super::template::{Piece, TemplateError, pieces};
+
+/// Sentences that stand in the lesson: a list, or a list for each topic.
+pub(super) fn read_given<'s>(
+    node: Node<'s>,
+    max_tokens: Option<usize>,
+    issues: &mut Issues<'s>,
+) -> Option<ReadCorpus<'s>> {
+    let context = Templates { lists: Some(&[]), max_tokens, given: true };
+    let read = if node.kind() == Kind::Map {
+        context.read_topics(node, issues)?
+    } else {
+        let mut read = ReadTopics::default();
+        read.add("all".to_owned(), context.read_templates(node, issues)?);
+        read
+    };
+    let longest = read.lengths.iter().copied().max().unwrap_or(0);
+    let sentences = read.topics.iter().map(|topic| topic.templates.len()).sum();
+    if sentences > SENTENCES_MAX {
+        issues.at(node, format!("corpus: {sentences} sentences")).expected(format!("at most {SENTENCES_MAX}"));
+        return None;
+    }
+    let corpus =
+        Corpus { sentences, drawn: false, slots: Vec::new(), topics: read.topics, ambiguous: Vec::new(), join: None };
+    Some(ReadCorpus { corpus, node, longest })
+}
+
+/// What a template may use.
+pub(super) struct Templates<'l> {
+    /// Slots and groups.
+    pub lists: Option<&'l [Group]>,
+    pub max_tokens: Option<usize>,
+    /// The templates are the sentences themselves.
+    pub given: bool,
+}
+
+#[derive(Default)]
+pub(super) struct ReadTopics {
+    pub topics: Vec<Topic>,
+    /// Words of the longest template of each topic.
+    pub lengths: Vec<usize>,
+    /// Slots that some template uses.
+    pub used: HashSet<String>,
+}
+
+/// A template with its words and slots.
+pub(super) type ReadTemplate = (String, Vec<Piece>);
+
+impl ReadTopics {
+    pub fn add(&mut self, name: String, templates: Vec<ReadTemplate>) {
+        self.lengths.push(templates.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0));
+        let slots = templates.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
+            Piece::Slot(name) => Some(name.clone()),
+            Piece::Word(_) => None,
+        });
+        self.used.extend(slots);
+        let templates = templates.into_iter().map(|(template, _)| template).collect();
+        self.topics.push(Topic { name, templates });
+    }
+}
+
+impl Templates<'_> {
+    pub fn read_templates<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<ReadTemplate>> {
+        let template = |node, issues: &mut Issues<'s>| self.read_template(node, issues);
+        let most = if self.given { SENTENCES_MAX } else { TEMPLATES_MAX };
+        let templates = list(node, most, template, issues)?;
+        match templates.is_empty() {
+            true if self.given => wrong(node, "at least one sentence", issues),
+            true => wrong(node, "at least one template", issues),
+            false => Some(templates),
+        }
+    }
+
+    pub fn read_topics<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadTopics> {
+        let entries = map(node, GROUPS_MAX, |node, issues| self.read_templates(node, issues), issues)?;
+        if entries.is_empty() {
+            return wrong(node, "at least one topic", issues);
+        }
+        let mut read = ReadTopics::default();
+        for (name, templates) in entries {
+            if name.value.trim().is_empty() {
+                issues.at(name.node, "topics: an empty name");
+                return None;
+            }
+            read.add(name.value, templates);
+        }
+        Some(read)
+    }
+
+    fn read_template<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadTemplate> {
+        let template = text(node, issues)?;
+        let what = if self.given { "corpus: a sentence" } else { "topics: a template" };
+        if template.len() > TEMPLATE_BYTES_MAX {
+            issues
+                .at(node, format!("{what} of {} bytes", template.len()))
+                .expected(format!("at most {TEMPLATE_BYTES_MAX}"));
+            return None;
+        }
+        let pieces = match pieces(&template) {
+            Ok(pieces) => pieces,
+            Err(error) => {
+                report_template(node, &error, issues);
+                return None;
+            }
+        };
+        let mut good = true;
+        if pieces.len() < 2 {
+            issues
+                .at(node, format!("{what} with fewer than 2 words"))
+                .expected("at least 2, for a word learns from its neighbours");
+            good = false;
+        }
+        let max = self.max_tokens.unwrap_or(TOKENS_MAX);
+        if pieces.len() > max {
+            issues.at(node, format!("{what} of {} words", pieces.len())).expected(format!("at most max_tokens: {max}"));
+            return None;
+        }
+        for piece in &pieces {
+            good &= match piece {
+                Piece::Slot(name) => self.check_slot(name, node, issues),
+                Piece::Word(word) => check_length(word, node, issues),
+            };
+        }
+        good.then_some((template, pieces))
+    }
+
+    fn check_slot<'s>(&self, name: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
+        let Some(lists) = self.lists.filter(|lists| lists.iter().all(|list| list.name != name)) else {
+            return true;
+        };
+        let expected = if self.given { "words alone: Corpus(…) has slots" } else { "a name from slots or groups" };
+        issues
+            .at(node.part(&format!("{{{name}}}")), format!("topics: unknown slot {{{}}}", shorten(name)))
+            .expected(expected)
+            .nearest(name, lists.iter().map(|list| list.name.as_str()));
+        false
+    }
+}
+
+fn check_length<'s>(word: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
+    let max = super::limits::WORD_CHARS_MAX;
+    let good = word.chars().count() <= max;
+    if !good {
+        issues
+            .at(node.part(word), format!("topics: the word {} is too long", shorten(word)))
+            .expected(format!("at most {max} characters"));
+    }
+    good
+}
+
+fn report_template<'s>(node: Node<'s>, error: &TemplateError, issues: &mut Issues<'s>) {
+    match error {
+        TemplateError::Unclosed(part) => {
+            issues.at(node.part(part), "topics: a { that is not closed").expected("{slot}");
+        }
+        TemplateError::Unopened(part) => {
+            issues.at(node.part(part), "topics: a } without a { before it").expected("{slot}");
+        }
+        TemplateError::Touching(part) => {
+            issues
+                .at(node.part(part), format!("topics: {} touches other letters", shorten(part)))
+                .expected("a space around a slot, for it is one whole word");
+        }
+        TemplateError::Unnamed => {
+            issues.at(node.part("{}"), "topics: a slot without a name").expected("{slot}");
+        }
+    }
+}

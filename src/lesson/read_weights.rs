@@ -1,0 +1,77 @@
+//! Reads weights that a lesson begins with instead of random ones.
+
+use crate::numerics::Matrix;
+use crate::numerics::model::Architecture;
+use crate::numerics::params::{TensorId, TensorName};
+use crate::numerics::positions::Positions;
+
+use super::decode::{At, list, map, number, wrong};
+use super::issue::{Issues, one_of, shorten};
+use super::limits::{DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX};
+use super::source::Node;
+
+/// The tensors that a map names, unchecked: `{ "W_Q": [[0.3, 0.6], [0.1, 0.4]], … }`.
+pub(super) type ReadWeights<'s> = Vec<(At<'s, String>, At<'s, Matrix<f32>>)>;
+
+/// More than any model has.
+const TENSORS_MAX: usize = 1000;
+/// Rows and columns of the largest: keys or values of all heads, or hidden units.
+const SIDE_MAX: usize = if HEADS_MAX * DIM_MAX > FEED_FORWARD_MAX { HEADS_MAX * DIM_MAX } else { FEED_FORWARD_MAX };
+
+pub(super) fn read_weights<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadWeights<'s>> {
+    map(node, TENSORS_MAX, |node, issues| Some(At { value: read_table(node, issues)?, node }), issues)
+}
+
+fn read_table<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Matrix<f32>> {
+    let entry = number(|x| (x as f32).is_finite(), "a number that is not too large");
+    let row = |node, issues: &mut Issues<'s>| list(node, SIDE_MAX, &entry, issues);
+    let rows = list(node, SIDE_MAX, row, issues)?;
+    let cols = rows.first().map_or(0, Vec::len);
+    if cols == 0 || rows.iter().any(|row| row.len() != cols) {
+        return wrong(node, "rows of numbers, all of one length", issues);
+    }
+    Some(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j] as f32))
+}
+
+/// The weights, if the model has such tensors in these shapes.
+pub(super) fn check_weights<'s>(
+    read: ReadWeights<'s>,
+    architecture: &Architecture,
+    issues: &mut Issues<'s>,
+) -> Option<Vec<(TensorId, Matrix<f32>)>> {
+    let shapes = shapes(architecture);
+    let symbols: Vec<String> = shapes.iter().map(|(id, ..)| id.to_string()).collect();
+    let known = || symbols.iter().map(String::as_str);
+    let expected = || match architecture.numbered_blocks().count() {
+        1 => one_of(&known().collect::<Vec<_>>()),
+        _ => "a tensor of one of its blocks, such as W_Q or W_Q⁽²⁾".to_owned(),
+    };
+    let mut check = |(name, table): (At<'s, String>, At<'s, Matrix<f32>>)| {
+        let Some(place) = symbols.iter().position(|symbol| *symbol == name.value) else {
+            issues
+                .at(name.node, format!("weights: the model has no {}", shorten(name.node.text)))
+                .expected(expected())
+                .nearest(&name.value, known());
+            return None;
+        };
+        let (id, rows, cols) = shapes[place];
+        let found = (table.value.rows(), table.value.cols());
+        if found != (rows, cols) {
+            issues
+                .at(table.node, format!("weights: {id} as {} × {}", found.0, found.1))
+                .expected(format!("{rows} × {cols}"));
+            return None;
+        }
+        Some((id, table.value))
+    };
+    let all: Vec<_> = read.into_iter().map(&mut check).collect();
+    all.into_iter().collect()
+}
+
+/// Those of the blocks, and the positions: what a sentence's own vectors depend on.
+fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
+    let positions = (TensorName::Positions.into(), architecture.max_tokens, architecture.width);
+    let positions = (architecture.positions == Positions::Learned).then_some(positions);
+    let blocks = architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
+    positions.into_iter().chain(blocks).collect()
+}

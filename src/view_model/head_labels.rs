@@ -1,0 +1,74 @@
+//! What a head is called, and what its rows and columns are.
+
+use super::notebook::token_labels;
+use crate::kernel::snapshot::ModelSnapshot;
+use crate::numerics::attention::AttentionConfig;
+use crate::numerics::model::Architecture;
+use crate::numerics::params::TensorName;
+
+pub struct HeadLabels<'a> {
+    architecture: &'a Architecture,
+    /// Of the sentence that is read.
+    pub tokens: Vec<String>,
+    source: Vec<String>,
+}
+
+impl<'a> HeadLabels<'a> {
+    pub fn of(model: &'a ModelSnapshot) -> Self {
+        let sentence = &model.sentence;
+        let source = sentence.source.as_deref().map(token_labels).unwrap_or_default();
+        Self { architecture: &model.architecture, tokens: token_labels(&sentence.tokens), source }
+    }
+
+    /// `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head 1` and
+    /// `Cross-attention, head 1`, with their layer where there are several.
+    pub fn title(&self, head: usize) -> String {
+        let Architecture { source_blocks, blocks, .. } = self.architecture;
+        let (block, config, own) = self.architecture.head(head);
+        let (kind, layer, layers) = if source_blocks.is_empty() {
+            ("", block, blocks.len())
+        } else if self.is_of_source(head) {
+            ("source", block, source_blocks.len())
+        } else {
+            let kind = if config.attends_to_source() { "cross-attention" } else { "self-attention" };
+            // Two blocks to a layer.
+            (kind, (block - source_blocks.len()) / 2, source_blocks.len())
+        };
+        let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
+        let parts = [layer, kind.to_owned(), format!("head {}", own + 1)];
+        let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let mut letters = title.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
+    /// Its queries are words of the source.
+    pub fn is_of_source(&self, head: usize) -> bool {
+        self.architecture.head(head).0 < self.architecture.source_blocks.len()
+    }
+
+    pub fn queries(&self, head: usize) -> &[String] {
+        if self.is_of_source(head) { &self.source } else { &self.tokens }
+    }
+
+    pub fn keys(&self, head: usize) -> &[String] {
+        let crosses = self.architecture.head(head).1.attends_to_source();
+        if crosses || self.is_of_source(head) { &self.source } else { &self.tokens }
+    }
+
+    /// Where in the tensors the head lies, in words.
+    pub fn place(&self, head: usize) -> String {
+        let (block, config, own) = self.architecture.head(head);
+        let AttentionConfig { projected, output, .. } = config.attention;
+        let columns = |range: std::ops::Range<usize>| format!("{}–{}", range.start, range.end.saturating_sub(1));
+        let keys = columns(config.attention.key_columns(own));
+        let values = columns(config.attention.value_columns(own));
+        let symbol = |name: TensorName| name.of_block(block);
+        let from = if projected {
+            let [q, k, v] = [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights].map(symbol);
+            format!("Columns {keys} of {q} and {k}, {values} of {v}")
+        } else {
+            format!("Entries {keys} of each word: its query, key and value")
+        };
+        if output { format!("{from}; rows {values} of {}", symbol(TensorName::OutputWeights)) } else { from }
+    }
+}

@@ -1,0 +1,236 @@
+//! Every form of a model, as a lesson asks for it: it trains, its claims hold, and all of it is shown.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attune::kernel::facts::verify;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::model::generate::Choice;
+use attune::view_model::attention::AttentionModel;
+use attune::view_model::heads::HeadsModel;
+use attune::view_model::notebook::NotebookModel;
+use attune::view_model::stage::StageModel;
+use attune::view_model::weights::WeightsModel;
+
+const FORMS: [&str; 7] =
+    ["label", "next_word", "parameter_free", "given_weights", "reversal", "translation", "custom_mask"];
+
+fn trained(form: &str) -> Kernel {
+    let path = format!("{}/tests/fixtures/forms/{form}.ron", env!("CARGO_MANIFEST_DIR"));
+    let lesson = attune::lesson::read(Path::new(&path)).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn with(form: &str, commands: &[Command]) -> Snapshot {
+    let mut kernel = trained(form);
+    commands.iter().for_each(|command| kernel.apply(command.clone()));
+    kernel.snapshot()
+}
+
+/// All that is shown of the model, bit for bit.
+fn numbers(snapshot: &Snapshot) -> Vec<u32> {
+    let model = snapshot.model.as_ref().expect("a model");
+    let sentence = &model.sentence;
+    let weights = sentence.activations.heads().flat_map(|head| head.weights.flat());
+    let tensors = [&sentence.activations.output, &sentence.answers.logits, &sentence.end, &sentence.trained_end];
+    let all = model.parameters.flat().iter().chain(weights).chain(tensors.into_iter().flat_map(|x| x.flat()));
+    all.map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn the_claims_of_every_form_hold() {
+    for form in FORMS {
+        for verdict in verify(&trained(form).snapshot()).expect("a trained model") {
+            assert!(verdict.holds(), "{form}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn every_form_is_the_same_bit_for_bit() {
+    for form in FORMS {
+        let numbers = || numbers(&trained(form).snapshot());
+        assert_eq!(numbers(), numbers(), "{form}");
+    }
+}
+
+#[test]
+fn contributions_add_up_in_every_block_of_every_form() {
+    for form in FORMS {
+        let model = trained(form).snapshot().model.expect("a model");
+        let blocks = &model.sentence.activations.blocks;
+        assert_eq!(model.sentence.contributions.len(), blocks.len());
+        for ((number, config), (terms, block)) in
+            model.architecture.numbered_blocks().zip(model.sentence.contributions.iter().zip(blocks))
+        {
+            let error = terms.error(config, block);
+            assert!(error < 1e-5, "{form}, block {number}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_view_shows_every_form() {
+    for form in FORMS {
+        let snapshot = with(form, &[]);
+        let attention = AttentionModel::of(&snapshot).expect("a model");
+        for (head, map) in attention.heads.iter().enumerate() {
+            assert_eq!(map.weights.len(), map.queries.len(), "{form}: {}", map.title);
+            assert!(map.weights.iter().all(|row| row.len() == map.keys.len()), "{form}: {}", map.title);
+            let (query, key) = (map.queries.len() - 1, map.keys.len() - 1);
+            assert!(attention.say(head, query, key).contains(&map.keys[key]));
+        }
+        let heads = HeadsModel::of(&snapshot).expect("a model");
+        for row in &heads.heads {
+            let queries = if attention.heads[row.head].is_of_source { 0 } else { heads.tokens.len() };
+            assert_eq!((row.move_length.len(), row.strongest.len()), (queries, queries));
+            assert!(row.strongest.iter().all(|(key, _)| *key < row.keys.len()));
+        }
+        let stage = StageModel::of(&snapshot).expect("a space");
+        assert_eq!(stage.tokens.len(), attention.tokens.len());
+        let weights = WeightsModel::of(&snapshot).expect("a model");
+        assert_eq!(weights.tensors.len(), snapshot.model.expect("a model").parameters.tensors().count());
+    }
+}
+
+fn titles(form: &str) -> Vec<String> {
+    AttentionModel::of(&with(form, &[])).expect("a model").heads.into_iter().map(|map| map.title).collect()
+}
+
+#[test]
+fn heads_say_where_they_are() {
+    assert_eq!(titles("label"), ["Head 1", "Head 2"]);
+    let layers = ["Layer 1, head 1", "Layer 1, head 2", "Layer 2, head 1", "Layer 2, head 2"];
+    assert_eq!(titles("next_word"), layers);
+    assert_eq!(titles("reversal"), ["Source, head 1", "Self-attention, head 1", "Cross-attention, head 1"]);
+
+    let places = |form| {
+        let heads = HeadsModel::of(&with(form, &[])).expect("a model").heads;
+        heads.into_iter().map(|row| row.place).collect::<Vec<_>>()
+    };
+    assert_eq!(places("parameter_free"), ["Entries 0–2 of each word: its query, key and value"]);
+    assert_eq!(places("next_word")[3], "Columns 6–11 of W_Q⁽²⁾ and W_K⁽²⁾, 6–11 of W_V⁽²⁾; rows 6–11 of W_O⁽²⁾");
+}
+
+#[test]
+fn a_source_is_what_cross_attention_looks_at() {
+    let snapshot = with("translation", &[Command::SetSentence("the black cat eats".to_owned())]);
+    let attention = AttentionModel::of(&snapshot).expect("a model");
+    let target = ["[start]", "le", "noir", "chat"];
+    let source = ["the", "black", "cat", "eats"];
+    assert_eq!(attention.tokens, target);
+    let sides: Vec<_> = attention.heads.iter().map(|map| (&map.queries[..], &map.keys[..])).collect();
+    let [target, source] = [target, source].map(|words| words.map(str::to_owned));
+    assert_eq!(sides, [(&source[..], &source[..]), (&target, &target), (&target, &source)]);
+    assert_eq!(NotebookModel::of(&snapshot).sentence, "the black cat eats", "the learner's own");
+    let stage = StageModel::of(&snapshot).expect("a space");
+    assert_eq!((stage.tokens[0].label(), stage.tokens[0].group), ("[start]".to_owned(), None));
+    assert_eq!(stage.tokens[0].static_nearest, None, "nothing is no word's neighbour");
+}
+
+/// The likeliest answer of each row that is read, as text.
+fn answers(snapshot: &Snapshot) -> Vec<String> {
+    let model = snapshot.model.as_ref().expect("a model");
+    model.sentence.answers.likeliest.iter().map(|best| model.classes[best[0].class].clone()).collect()
+}
+
+#[test]
+fn the_model_answers_what_its_lesson_asks() {
+    let say = |form, sentence: &str| answers(&with(form, &[Command::SetSentence(sentence.to_owned())]));
+    assert_eq!(say("label", "not like"), ["hate"]);
+    assert_eq!(say("label", "not hate"), ["like"]);
+    assert_eq!(say("next_word", "one two three"), ["two", "three", "four"]);
+    assert_eq!(say("translation", "the dog sleeps"), ["le", "chien", "dort"]);
+    let snapshot = with("label", &[]);
+    let answers = &snapshot.model.as_ref().expect("a model").sentence.answers.likeliest[0];
+    let sum: f32 = answers.iter().map(|answer| answer.probability).sum();
+    assert!(answers.len() == 2 && answers[0].probability > answers[1].probability && (sum - 1.0).abs() < 1e-6);
+}
+
+fn generate(count: usize, choice: Choice) -> Command {
+    Command::Generate { count, choice }
+}
+
+fn written(snapshot: &Snapshot) -> Option<Vec<String>> {
+    let generated = snapshot.model.as_ref()?.generated.as_ref()?;
+    Some(generated.words.iter().map(|token| token.text.clone()).collect())
+}
+
+#[test]
+fn the_model_goes_on_with_a_sentence() {
+    let snapshot = with("next_word", &[generate(3, Choice::Greedy)]);
+    assert_eq!(written(&snapshot).expect("words"), ["four", "five", "six"]);
+    let sentence = Command::SetSentence("the black dog eats".to_owned());
+    let translated = with("translation", &[sentence, generate(4, Choice::Greedy)]);
+    assert_eq!(written(&translated).expect("words"), ["le", "noir", "chien", "mange"]);
+
+    let sampled = |temperature| written(&with("next_word", &[generate(20, Choice::Sampled { temperature })]));
+    assert_eq!(sampled(5.0), sampled(5.0), "from the lesson's seed");
+    assert_ne!(sampled(5.0), sampled(0.01));
+
+    // It stays until the sentence changes, and says when the weights are others.
+    let mut kernel = trained("next_word");
+    kernel.apply(generate(2, Choice::Greedy));
+    let is_current = |kernel: &Kernel| kernel.snapshot().model.expect("a model").generated.map(|g| g.is_current);
+    assert_eq!(is_current(&kernel), Some(true));
+    let tensor = attune::numerics::params::TensorName::LogitBias.into();
+    kernel.apply(Command::SetWeight { tensor, row: 0, col: 0, value: 3.0 });
+    assert_eq!(is_current(&kernel), Some(false));
+    kernel.apply(Command::SelectSentence(1));
+    assert_eq!(is_current(&kernel), None);
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
+    let sampled = |temperature| generate(1, Choice::Sampled { temperature });
+    let objective =
+        |name| format!("the model does not go on with a sentence: its objective is {name}, not NextWord or Sequence");
+    assert_eq!(notice("label", generate(1, Choice::Greedy)), Some(objective("Label")));
+    assert_eq!(notice("custom_mask", generate(1, Choice::Greedy)), Some(objective("MaskedWord")));
+    for count in [0, 65, usize::MAX] {
+        let words = format!("from 1 to 64 words are written at once, not {count}");
+        assert_eq!(notice("next_word", generate(count, Choice::Greedy)), Some(words));
+    }
+    for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let words = format!("a temperature is from 0.01 to 100, not {temperature}");
+        assert_eq!(notice("next_word", sampled(temperature)), Some(words));
+    }
+}
+
+#[test]
+fn nothing_to_learn_is_nothing_to_train() {
+    let snapshot = with("parameter_free", &[Command::Play]);
+    assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training: its steps are 0"));
+    let model = snapshot.model.expect("a model");
+    let names: Vec<String> = model.parameters.tensors().map(|(spec, _)| spec.id.to_string()).collect();
+    assert_eq!(names, ["b_logits"], "the readout's bias is all there is");
+    // softmax(X Xᵀ) X of the words alone.
+    let (run, x) = (&model.sentence.activations, &model.sentence.activations.input);
+    for i in 0..x.rows() {
+        let scores: Vec<f64> = (0..x.rows())
+            .map(|j| x.row(i).iter().zip(x.row(j)).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum())
+            .collect();
+        let sum: f64 = scores.iter().map(|s| s.exp()).sum();
+        for d in 0..x.cols() {
+            let mix: f64 = (0..x.rows()).map(|j| scores[j].exp() / sum * f64::from(x.get(j, d))).sum();
+            assert!((f64::from(run.output.get(i, d)) - mix).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
+    let model = with("given_weights", &[]).model.expect("a model");
+    let names: Vec<String> = model.start.tensors().map(|(spec, _)| spec.id.to_string()).collect();
+    assert_eq!(names, ["W_Q", "W_K", "W_V", "b_logits"]);
+    let given = [
+        [0.3, 0.6, 0.9, 0.1, 0.4, 0.7, 0.2, 0.5, 0.8],
+        [0.5, 0.2, 0.1, 0.4, 0.3, 0.6, 0.7, 0.8, 0.9],
+        [0.6, 0.1, 0.4, 0.3, 0.5, 0.2, 0.8, 0.7, 0.9],
+    ];
+    for ((_, values), given) in model.start.tensors().zip(given) {
+        assert_eq!(values, given);
+    }
+    assert_eq!(model.parameters, model.start);
+}

@@ -7,7 +7,7 @@
 //! # The map
 //!
 //! ```text
-//! numerics/     pure maths on faer: forward beside backward          start at attention.rs
+//! numerics/     pure maths on faer: forward beside backward          start at attention/mod.rs
 //! lesson/       RON text -> checked values, every issue with place   start at schema.rs
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
 //! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs

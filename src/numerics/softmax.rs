@@ -71,12 +71,10 @@ pub(super) fn softmax_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d:
 pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S], stride: usize) {
     let mut lane = 0;
     while lane < stride {
-        // Two by two: one waits less for the other.
-        let mut max = [simd.splat(S::NEG_INFINITY); 2];
-        for (i, row) in entries.chunks_exact(stride).enumerate() {
-            max[i % 2] = simd.max(max[i % 2], simd.load(lane_of(row, lane)));
+        let mut max = simd.splat(S::NEG_INFINITY);
+        for row in entries.chunks_exact(stride) {
+            max = simd.max(max, simd.load(lane_of(row, lane)));
         }
-        let max = simd.max(max[0], max[1]);
         // A column that is −∞ throughout stays 0: it is shifted by, and divided by, something finite.
         let shift = simd.max(simd.splat(S::MIN), max);
         let mut sum = simd.splat(S::zero());

@@ -119,7 +119,7 @@ pub fn model_forward<S: Scalar>(
 
     embed(model, parameters, &batch.input, &mut workspace.input);
     let Workspace { input, source, pooled_mix, pooled, .. } = workspace;
-    let source = memory(architecture, source, source_rows);
+    let source = memory(&source.blocks, source_rows);
     let rows = &batch.input.rows;
     for (i, block) in architecture.blocks.iter().enumerate() {
         let b = architecture.source_blocks.len() + i;
@@ -171,9 +171,9 @@ fn tokens<'a, S: Scalar>(
     Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
 }
 
-/// What cross-attention looks at.
-fn memory<'a, S: Scalar>(architecture: &Architecture, source: &'a Stack<S>, rows: &'a Rows) -> Option<Tokens<'a, S>> {
-    let last = source.blocks.last().filter(|_| architecture.has_source())?;
+/// What cross-attention looks at: what the source's last block made; `None` where there is no source.
+fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a Rows) -> Option<Tokens<'a, S>> {
+    let last = source.last()?;
     Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
 }
 
@@ -282,8 +282,7 @@ pub fn model_backward<S: Scalar>(
     let (source_d, source_blocks) = (&mut source.d, &source.blocks);
     let source_d = source_d.top_flat_mut(source_rows.total());
     source_d.fill(S::zero());
-    let memory =
-        source_blocks.last().map(|last| Tokens::new(last.tail.output().top_flat(source_rows.total()), source_rows));
+    let memory = memory(source_blocks, source_rows);
     for (i, block) in architecture.blocks.iter().enumerate().rev() {
         let b = architecture.source_blocks.len() + i;
         let (x, cache, d) = input.at(i, rows.total());

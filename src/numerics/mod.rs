@@ -72,6 +72,12 @@ pub trait Scalar:
     fn abs(self) -> Self {
         if self < Self::zero() { -self } else { self }
     }
+
+    /// 0 if it is nearer to 0 than `least`; NaN stays.
+    #[inline(always)]
+    fn zero_below(self, least: Self) -> Self {
+        if self.abs() < least { Self::zero() } else { self }
+    }
 }
 
 macro_rules! scalar {

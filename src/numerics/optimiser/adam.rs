@@ -17,6 +17,8 @@ pub(super) struct Coefficients<S> {
     epsilon: S,
     /// `1 − η λ`
     shrink: S,
+    /// Of what a gradient adds to the second moment, the root of the least normal number.
+    least_gradient: S,
 }
 
 impl<S: Scalar> Coefficients<S> {
@@ -26,21 +28,26 @@ impl<S: Scalar> Coefficients<S> {
             unreachable!("these are Adam's coefficients, not those of {:?}", config.method)
         };
         let s = S::from_f64;
+        let take2 = s(1.0 - beta2);
         Self {
             keep1: s(beta1),
             take1: s(1.0 - beta1),
             keep2: s(beta2),
-            take2: s(1.0 - beta2),
+            take2,
             rate: s(config.learning_rate / (1.0 - beta1.powi(t))),
             unbias2: s(1.0 / (1.0 - beta2.powi(t))),
             epsilon: s(epsilon),
             shrink: s(config.shrink()),
+            least_gradient: (S::MIN_POSITIVE / take2).sqrt(),
         }
     }
 }
 
 /// `m = β₁ m + (1 − β₁) g`, `v = β₂ v + (1 − β₂) g²`,
 /// `θ = (1 − η λ) θ − η · (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)`
+///
+/// A gradient whose square `v` could not hold counts as 0, and a moment that has faded to a subnormal
+/// number becomes 0: it would stay one for ever, and a processor takes a hundred times as long on them.
 pub(super) fn update<S: Scalar>(
     coefficients: &Coefficients<S>,
     values: &mut [S],
@@ -48,10 +55,11 @@ pub(super) fn update<S: Scalar>(
     first: &mut [S],
     second: &mut [S],
 ) {
-    let &Coefficients { keep1, take1, keep2, take2, rate, unbias2, epsilon, shrink } = coefficients;
+    let &Coefficients { keep1, take1, keep2, take2, rate, unbias2, epsilon, shrink, least_gradient } = coefficients;
     vectorized!(for ((value, &g), (m, v)) in values.iter_mut().zip(gradient).zip(first.iter_mut().zip(second)) {
-        *m = keep1 * *m + take1 * g;
-        *v = keep2 * *v + take2 * g * g;
+        let g = g.zero_below(least_gradient);
+        *m = (keep1 * *m + take1 * g).zero_below(S::MIN_POSITIVE);
+        *v = (keep2 * *v + take2 * g * g).zero_below(S::MIN_POSITIVE);
         *value = shrink * *value - rate * *m / ((*v * unbias2).sqrt() + epsilon);
     });
 }

@@ -121,6 +121,12 @@ fn both<S: Scalar>(moments: &mut [Parameters<S>]) -> [&mut [S]; 2] {
 
 /// Update `t` of parameters and their moments.
 fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [&mut [S]; 3], gradient: &[S]) {
+    if t == 1 {
+        // They are zero, but in memory that nobody has written to: to read it first would cost two
+        // page faults instead of one, the second of which stops all threads.
+        first.fill(S::zero());
+        second.fill(S::zero());
+    }
     match config.method {
         Method::Adam { .. } => adam::update(&adam::Coefficients::of(config, t), values, gradient, first, second),
         Method::Sgd { .. } if first.is_empty() => sgd::update(config, values, gradient),
@@ -183,6 +189,22 @@ mod tests {
         for (found, expected) in found.iter().zip([0.85, -1.8]) {
             assert!((found - expected).abs() < 2e-6, "{found}, not {expected}");
         }
+    }
+
+    #[test]
+    fn moments_of_adam_are_normal_numbers_or_zero() {
+        let mut parameters = Parameters::<f32>::zeros(&[(TensorName::OutputBias.into(), 1, 3)]);
+        let mut adam = Optimiser::new(OptimiserConfig::adam(0.1), &parameters);
+        let mut gradient = parameters.zeros_like();
+        gradient.flat_mut().copy_from_slice(&[1e-19, 1e-30, 1e-12]);
+        for _ in 0..1000 {
+            adam.update(&mut parameters, &gradient);
+            gradient.flat_mut().fill(0.0);
+            let moments = adam.moments.iter().flat_map(|moment| moment.flat());
+            moments.for_each(|x| assert!(!x.is_subnormal(), "{x:e} after step {}", adam.step));
+        }
+        assert_eq!(adam.moments[0].flat(), [0.0; 3], "they fade away");
+        assert_eq!(parameters.flat()[..2], [0.0; 2], "gradients of no weight");
     }
 
     #[test]

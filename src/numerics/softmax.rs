@@ -111,6 +111,29 @@ pub(super) fn softmax_columns_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: 
     }
 }
 
+/// [`softmax_columns_gradient`] where `d_p` is the same in all of a row: `d` holds `d_p` by rows.
+#[inline(always)]
+pub(super) fn softmax_columns_gradient_of_rows<S: Scalar, V: Simd<S>>(
+    simd: V,
+    weights: &[S],
+    d: &[S],
+    to: &mut [S],
+    stride: usize,
+) {
+    let mut lane = 0;
+    while lane < stride {
+        let mut mean = simd.splat(S::zero());
+        for (weights, &d) in weights.chunks_exact(stride).zip(d) {
+            mean = simd.mul_add(simd.load(lane_of(weights, lane)), simd.splat(d), mean);
+        }
+        for ((weights, to), &d) in weights.chunks_exact(stride).zip(to.chunks_exact_mut(stride)).zip(d) {
+            let difference = simd.sub(simd.splat(d), mean);
+            simd.store(simd.mul(simd.load(lane_of(weights, lane)), difference), lane_of_mut(to, lane));
+        }
+        lane += LANES;
+    }
+}
+
 #[inline(always)]
 fn lane_of<S>(row: &[S], first: usize) -> &Lane<S> {
     row[first..].first_chunk().expect("rows of whole lanes")

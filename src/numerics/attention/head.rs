@@ -188,10 +188,7 @@ impl<S: Scalar> Head<'_, S> {
         let share = S::one() / S::from_f64(self.query.rows as f64);
         let d_mean = means.map(|means| {
             let means = &mut means[..self.key.rows];
-            means.fill(S::zero());
-            add_rows(weights, stride, means);
-            means.iter_mut().for_each(|mean| *mean *= share);
-            outer(simd, means, d_mix.row(0), &mut to.value);
+            outer(simd, means, d_mix, &mut to.value);
             // From here on, the gradient of each weight, the same for every query.
             for (key, d) in means.iter_mut().enumerate() {
                 *d = share * dot(simd, self.value.row(key), d_mix.row(0));

@@ -35,7 +35,7 @@ use self::short::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use self::tile::{Part, PartMut};
 use super::linear::{linear_backward, linear_forward};
 use super::params::{Parameters, TensorId, TensorName};
-use super::simd::{LANES, Simd, Work, add, dispatch, vectorized};
+use super::simd::{LANES, Simd, Work, add, dispatch, padded, vectorized};
 use super::{Matrix, Scalar};
 
 /// What the forward leaves for the backward and for the viewer. Made once for the largest batch.
@@ -50,14 +50,15 @@ pub struct AttentionCache<S> {
     /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
     /// where nobody will look at it.
     scores: Vec<S>,
-    /// `A_h`, laid out as `scores`; without scores those of short sentences are transposed.
+    /// `A_h`, laid out as `scores`; without scores those of short sentences are transposed. Each is
+    /// followed by room for the mean weights of its keys.
     weights: Vec<S>,
     /// `[M_1 … M_H]` (N, H·d_v)
     pub mix: Matrix<S>,
     tile: Tile<S>,
     look_up: Option<LookUpCache<S>>,
-    /// Room for the mean weights of a sentence's keys, where only the mean of its mixes is wanted.
-    means: Option<Vec<S>>,
+    /// Only the mean of a sentence's mixes is wanted.
+    mixes_means: bool,
 }
 
 /// The largest batch: tokens in all, and of the longest sentence.
@@ -88,27 +89,28 @@ impl<S: Scalar> AttentionCache<S> {
         // By queries, or by keys where short sentences have them transposed; sentences may differ in which is more.
         let by_query = queries.rows * weights_stride(keys.longest);
         let by_key = keys.rows * weights_stride(queries.longest.min(SHORT_TOKENS_MAX));
+        let means = keys.rows * LANES;
         Self {
             query: with_lane_beyond(queries.rows, config.keys_width()),
             key: with_lane_beyond(keys.rows, config.keys_width()),
             value: with_lane_beyond(keys.rows, config.values_width()),
             scores: Vec::new(),
-            weights: vec![S::zero(); config.heads * (by_query + by_key)],
+            weights: vec![S::zero(); config.heads * (by_query + by_key + means)],
             mix: Matrix::zeros(queries.rows, config.values_width()),
             tile: Tile::new(config.key_width.max(config.value_width), longest),
             look_up: None,
-            means: None,
+            mixes_means: false,
         }
     }
 
     /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is
     /// linear, so it goes before the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
-    pub fn mix_means(&mut self, longest: usize) {
-        self.means = Some(vec![S::zero(); longest]);
+    pub fn mix_means(&mut self) {
+        self.mixes_means = true;
     }
 
     pub fn mixes_means(&self) -> bool {
-        self.means.is_some()
+        self.mixes_means
     }
 
     /// And room for projecting tables of so many words and positions: see [`look_up`].
@@ -144,10 +146,25 @@ pub(super) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize) -> Matrix<S>
     Matrix::zeros(rows + LANES.div_ceil(cols), cols)
 }
 
-/// Entries of the weights of one head of one sentence, transposed or not.
+/// Entries of the weights of one head of one sentence, transposed or not, and of their means.
 fn block_entries(queries: usize, keys: usize) -> usize {
+    weights_entries(queries, keys) + padded(keys)
+}
+
+fn weights_entries(queries: usize, keys: usize) -> usize {
     let rows = queries * weights_stride(keys);
     if is_short(queries, keys) { rows.max(transposed_entries(queries, keys)) } else { rows }
+}
+
+/// The weights of a head, and the means if they are wanted.
+#[inline(always)]
+fn weights_and_means<'a, S: Scalar>(
+    block: &'a mut [S],
+    head: &Head<'_, S>,
+    means: bool,
+) -> (&'a mut [S], Option<&'a mut [S]>) {
+    let (weights, room) = block.split_at_mut(weights_entries(head.query.rows, head.key.rows));
+    (weights, means.then_some(room))
 }
 
 /// Where one head of one sentence lies.
@@ -274,7 +291,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, modes, cache } = self;
-        let AttentionCache { query, key, value, scores, weights, mix, tile, means, .. } = cache;
+        let AttentionCache { query, key, value, scores, weights, mix, tile, mixes_means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
         let for_training = scores.is_empty() && modes.is_empty();
         for_each_head(
@@ -284,14 +301,14 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
             #[inline(always)]
             |place| {
                 let head = head_of(config, scale, &place, [query, key, value]);
-                let mut mix = part_mut(mix, &place.mixes(means.is_some()), &config.value_columns(place.head));
-                let weights = &mut weights[place.block.clone()];
+                let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.value_columns(place.head));
+                let (weights, means) = weights_and_means(&mut weights[place.block.clone()], &head, *mixes_means);
                 if for_training && is_short(head.query.rows, head.key.rows) {
-                    head.short_forward(simd, weights, means.as_deref_mut(), &mut mix, tile);
+                    head.short_forward(simd, weights, means, &mut mix, tile);
                 } else {
                     let mode = modes.get(place.head).unwrap_or(&HeadMode::Live);
                     let scores = scores.get_mut(place.block);
-                    head.forward(simd, mode, scores, weights, means.as_deref_mut(), &mut mix);
+                    head.forward(simd, mode, scores, weights, means, &mut mix);
                 }
             },
         );
@@ -376,7 +393,7 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, cache, d_mix, scratch } = self;
         let AttentionScratch { d_query, d_key, d_value, d_scores } = scratch;
-        let AttentionCache { query, key, value, weights, tile, means, .. } = cache;
+        let AttentionCache { query, key, value, weights, tile, mixes_means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
         for_each_head(
             config.heads,
@@ -386,17 +403,17 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             |place| {
                 let head = head_of(config, scale, &place, [query, key, value]);
                 let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
-                let d_mix = part(d_mix, &place.mixes(means.is_some()), &value_columns);
+                let d_mix = part(d_mix, &place.mixes(*mixes_means), &value_columns);
                 let mut to = HeadGradients {
                     query: part_mut(d_query, &place.queries, &key_columns),
                     key: part_mut(d_key, &place.keys, &key_columns),
                     value: part_mut(d_value, &place.keys, &value_columns),
                 };
-                let weights = &weights[place.block];
+                let (weights, means) = weights_and_means(&mut weights[place.block], &head, *mixes_means);
                 if is_short(head.query.rows, head.key.rows) {
-                    head.short_backward(simd, weights, means.as_deref_mut(), d_mix, d_scores, tile, &mut to);
+                    head.short_backward(simd, weights, means, d_mix, d_scores, tile, &mut to);
                 } else {
-                    head.backward(simd, weights, means.as_deref_mut(), d_mix, d_scores, &mut to);
+                    head.backward(simd, weights, means, d_mix, d_scores, &mut to);
                 }
             },
         );

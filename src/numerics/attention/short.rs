@@ -4,10 +4,12 @@
 
 use super::head::{Head, HeadGradients};
 use super::mask::Mask;
-use super::tile::{Part, PartMut, mix_mean, outer, pack_transposed, product, product_transposed};
+use super::tile::{
+    Part, PartMut, lanes, mix_mean, outer, pack_transposed, product, product_transposed, product_vector,
+};
 use crate::numerics::Scalar;
-use crate::numerics::simd::{LANES, Lane, Simd, dot, padded, sum};
-use crate::numerics::softmax::{softmax_columns, softmax_columns_gradient};
+use crate::numerics::simd::{LANES, Lane, Simd, padded};
+use crate::numerics::softmax::{softmax_columns, softmax_columns_gradient, softmax_columns_gradient_of_rows};
 
 /// The most tokens of a short sentence.
 pub const SHORT_TOKENS_MAX: usize = 48;
@@ -21,6 +23,16 @@ impl<S: Scalar> Tile<S> {
     pub fn new(width: usize, longest: usize) -> Self {
         let entries = padded(width) * padded(longest.min(SHORT_TOKENS_MAX));
         Self(vec![[S::zero(); LANES]; entries / LANES])
+    }
+
+    /// A vector, padded with zeros.
+    #[inline(always)]
+    fn vector(&mut self, len: usize, entry: impl Fn(usize) -> S) -> &[Lane<S>] {
+        let vector = &mut self.0[..lanes(len)];
+        for (i, to) in vector.as_flattened_mut().iter_mut().enumerate() {
+            *to = if i < len { entry(i) } else { S::zero() };
+        }
+        vector
     }
 }
 
@@ -63,7 +75,8 @@ impl<S: Scalar> Head<'_, S> {
         match means {
             None => product_transposed(simd, weights, self.value, S::one(), mix),
             Some(means) => {
-                mean_of_rows(simd, weights, means);
+                let share = S::one() / S::from_f64(queries as f64);
+                product_vector(simd, weights, tile.vector(queries, |_| share), means);
                 mix_mean(simd, &means[..keys], self.value, mix);
             }
         }
@@ -94,28 +107,19 @@ impl<S: Scalar> Head<'_, S> {
                 let mut d_weights = PartMut { entries: &mut *d_scores, stride, rows: keys, cols: stride };
                 product(simd, self.value, pack_transposed(simd, d_mix, &mut tile.0), S::one(), &mut d_weights);
                 product(simd, a, d_mix, S::one(), &mut to.value);
+                softmax_columns_gradient(simd, weights, d_scores, stride);
             }
             Some(means) => {
-                mean_of_rows(simd, a, means);
-                outer(simd, &means[..keys], d_mix.row(0), &mut to.value);
+                outer(simd, &means[..keys], d_mix, &mut to.value);
+                let d_mix = d_mix.row(0);
                 let share = S::one() / S::from_f64(queries as f64);
-                for (key, row) in d_scores.chunks_exact_mut(stride).enumerate() {
-                    row.fill(share * dot(simd, self.value.row(key), d_mix.row(0)));
-                }
+                // From here on, the gradient of each weight, the same for every query.
+                product_vector(simd, self.value, tile.vector(d_mix.len(), |i| share * d_mix[i]), means);
+                softmax_columns_gradient_of_rows(simd, weights, means, d_scores, stride);
             }
         }
-        softmax_columns_gradient(simd, weights, d_scores, stride);
         let d_scores = Part { entries: &*d_scores, stride, rows: keys, cols: queries };
         product_transposed(simd, d_scores, self.key, self.scale, &mut to.query);
         product(simd, d_scores, self.query, self.scale, &mut to.key);
-    }
-}
-
-/// Of each row.
-#[inline(always)]
-fn mean_of_rows<S: Scalar, V: Simd<S>>(simd: V, of: Part<'_, S>, to: &mut [S]) {
-    let share = S::one() / S::from_f64(of.cols as f64);
-    for (row, to) in to.iter_mut().enumerate().take(of.rows) {
-        *to = share * sum(simd, of.row(row));
     }
 }

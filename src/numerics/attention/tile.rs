@@ -204,6 +204,23 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
     }
 }
 
+/// `y = A x`, in whole lanes; `x` is padded with zeros.
+#[inline(always)]
+pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, x: &[Lane<S>], y: &mut [S]) {
+    debug_assert_eq!(lanes(a.cols), x.len(), "product: ({}, {}) by {} lanes", a.rows, a.cols, x.len());
+    for (block, y) in y.as_chunks_mut().0.iter_mut().enumerate().take(lanes(a.rows)) {
+        let mut rows = [simd.splat(S::zero()); LANES];
+        for (i, row) in rows.iter_mut().enumerate() {
+            if block * LANES + i < a.rows {
+                for (lane, x) in x.iter().enumerate() {
+                    *row = simd.mul_add(simd.load(a.lane(block * LANES + i, lane)), simd.load(x), *row);
+                }
+            }
+        }
+        simd.store(simd.sums(rows), y);
+    }
+}
+
 /// `m = Σ_k a_k B_k`: one mix, of mean weights.
 #[inline(always)]
 pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
@@ -212,15 +229,11 @@ pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mu
 
 /// `C_ij = a_i b_j`
 #[inline(always)]
-pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: &[S], to: &mut PartMut<'_, S>) {
-    let b = Part { entries: b, stride: b.len(), rows: 1, cols: b.len() };
-    let (whole, rest) = (b.cols / LANES, b.cols % LANES);
-    for (row, &a) in a.iter().enumerate() {
-        for lane in 0..whole {
-            to.store(simd, row, lane, simd.mul(simd.splat(a), simd.load(b.lane(0, lane))));
-        }
-        for col in b.cols - rest..b.cols {
-            to.entries[row * to.stride + col] = a * b.entries[col];
+pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
+    for lane in 0..lanes(b.cols) {
+        let b = simd.load(b.lane(0, lane));
+        for (row, &a) in a.iter().enumerate() {
+            to.store(simd, row, lane, simd.mul(simd.splat(a), b));
         }
     }
 }

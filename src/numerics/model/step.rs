@@ -49,7 +49,7 @@ impl<S: Scalar> Stack<S> {
             configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
         let (words, places) = (model.embedding.rows(), model.places());
         if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
-            last.attention.mix_means(room.longest.max(source.longest));
+            last.attention.mix_means();
         }
         let looks_up = words + places < room.rows;
         if let Some(first) = blocks.first_mut().filter(|_| looks_up) {

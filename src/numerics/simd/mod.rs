@@ -48,6 +48,14 @@ pub trait Simd<S: Scalar>: Copy {
     /// Entry `i` of row `j` becomes entry `j` of row `i`.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
 
+    /// Entry `i` is the sum of row `i`.
+    #[inline(always)]
+    fn sums(self, rows: [Self::Vector; LANES]) -> Self::Vector {
+        let [a, b, c, d, e, f, g, h] = self.transpose(rows);
+        let (ab, cd, ef, gh) = (self.add(a, b), self.add(c, d), self.add(e, f), self.add(g, h));
+        self.add(self.add(ab, cd), self.add(ef, gh))
+    }
+
     #[inline(always)]
     fn sum(self, x: Self::Vector) -> S {
         let mut lane = [S::zero(); LANES];

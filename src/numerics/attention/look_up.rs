@@ -49,19 +49,20 @@ pub fn look_up_forward<S: Scalar>(
     let outputs = w.ncols();
     let words = &mut cache.words.flat_mut()[..from.embedding.nrows() * outputs];
     let places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];
-    linear_forward(from.embedding, w, &[], words);
-    linear_forward(from.places, w, b, places);
+    // The bias stands in one of the tables: in that of the positions if there is one.
+    let (word_bias, place_bias) = if places.is_empty() { (b, &[][..]) } else { (&[][..], b) };
+    linear_forward(from.embedding, w, word_bias, words);
+    linear_forward(from.places, w, place_bias, places);
+    let row = |word: usize| &words[word * outputs..][..outputs];
     let tokens = from.words.iter().zip(from.positions);
     vectorized!(for (to, (&word, &position)) in to.chunks_exact_mut(outputs).zip(tokens) {
-        if !places.is_empty() {
-            to.copy_from_slice(&places[position * outputs..][..outputs]);
-        } else if !b.is_empty() {
-            to.copy_from_slice(b);
-        } else {
-            to.fill(S::zero());
+        match word {
+            Some(word) => to.copy_from_slice(row(word)),
+            None if word_bias.is_empty() => to.fill(S::zero()),
+            None => to.copy_from_slice(word_bias),
         }
-        if let Some(word) = word {
-            add(to, &words[word * outputs..][..outputs]);
+        if !places.is_empty() {
+            add(to, &places[position * outputs..][..outputs]);
         }
     });
 }

@@ -50,38 +50,46 @@ impl<S: Scalar> PartMut<'_, S> {
         MatMut::from_column_major_slice_with_stride_mut(entries, cols, count, stride).transpose_mut()
     }
 
+    /// Entries of a lane, fewer where the part ends.
     #[inline(always)]
-    fn load<V: Simd<S>>(&self, simd: V, row: usize, lane: usize) -> V::Vector {
-        let row = &self.entries[row * self.stride..][lane * LANES..self.cols];
-        match row.first_chunk::<LANES>() {
-            Some(row) => simd.load(row),
-            None => {
-                let mut lane = [S::zero(); LANES];
-                for (i, x) in lane.iter_mut().enumerate() {
-                    *x = row.get(i).copied().unwrap_or(S::zero());
-                }
-                simd.load(&lane)
-            }
-        }
+    fn room(&self, lane: usize) -> usize {
+        (self.cols - lane * LANES).min(LANES)
     }
+}
 
-    /// Stores one lane of a product, as far as the part reaches.
-    #[inline(always)]
-    fn store<V: Simd<S>>(&mut self, simd: V, row: usize, lane: usize, sums: V::Vector) {
-        let row = &mut self.entries[row * self.stride..][lane * LANES..self.cols];
-        if let Some(to) = row.first_chunk_mut::<LANES>() {
-            simd.store(sums, to);
-        } else {
-            let mut lane = [S::zero(); LANES];
-            simd.store(sums, &mut lane);
-            // Not a copy of slices: the possible call would push the vectors out of their registers.
-            for (i, x) in lane.into_iter().enumerate() {
-                if let Some(to) = row.get_mut(i) {
-                    *to = x;
-                }
-            }
+/// So many entries from there on, and zeros behind them.
+#[inline(always)]
+fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -> V::Vector {
+    if room == LANES {
+        return simd.load(lane_at(entries, at));
+    }
+    let mut lane = [S::zero(); LANES];
+    for (i, x) in lane.iter_mut().enumerate() {
+        *x = if i < room { entries[at + i] } else { S::zero() };
+    }
+    simd.load(&lane)
+}
+
+/// Stores so many entries of a lane.
+#[inline(always)]
+fn store<S: Scalar, V: Simd<S>>(simd: V, sums: V::Vector, entries: &mut [S], at: usize, room: usize) {
+    if room == LANES {
+        let to = entries[at..at + LANES].first_chunk_mut().expect("a whole lane");
+        return simd.store(sums, to);
+    }
+    let mut lane = [S::zero(); LANES];
+    simd.store(sums, &mut lane);
+    // Not a copy of slices: the possible call would push the vectors out of their registers.
+    for (i, x) in lane.into_iter().enumerate() {
+        if i < room {
+            entries[at + i] = x;
         }
     }
+}
+
+#[inline(always)]
+fn lane_at<S>(entries: &[S], at: usize) -> &Lane<S> {
+    entries[at..at + LANES].first_chunk().expect("a whole lane")
 }
 
 impl<'a, S: Scalar> Part<'a, S> {
@@ -92,16 +100,11 @@ impl<'a, S: Scalar> Part<'a, S> {
         MatRef::from_row_major_slice_with_stride(entries, count, cols, stride)
     }
 
-    /// A lane of a row. What lies behind the part's last column is somebody else's, and of no matter.
+    /// A lane of a row. What lies behind the part's last column is somebody else's, and of no matter:
+    /// matrices reach a lane beyond their last row.
     #[inline(always)]
     fn lane(&self, row: usize, lane: usize) -> &'a Lane<S> {
-        self.lane_at(row, lane * LANES)
-    }
-
-    #[inline(always)]
-    fn lane_at(&self, row: usize, col: usize) -> &'a Lane<S> {
-        let entries = &self.entries[row * self.stride + col..];
-        entries.first_chunk().expect("matrices reach a lane beyond their last row")
+        lane_at(self.entries, row * self.stride + lane * LANES)
     }
 }
 
@@ -132,6 +135,7 @@ pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, s
     debug_assert_eq!(a.cols, b.rows, "product: ({}, {}) by ({}, {})", a.rows, a.cols, b.rows, b.cols);
     let whole = a.cols / LANES * LANES;
     for lane in 0..lanes(b.cols) {
+        let room = to.room(lane);
         let mut first = 0;
         while first < whole {
             // Eight rows of `b` stay in registers while all rows of `a` pass by.
@@ -139,28 +143,33 @@ pub fn product<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, b: Part<'_, S>, s
             let (b2, b3) = (simd.load(b.lane(first + 2, lane)), simd.load(b.lane(first + 3, lane)));
             let (b4, b5) = (simd.load(b.lane(first + 4, lane)), simd.load(b.lane(first + 5, lane)));
             let (b6, b7) = (simd.load(b.lane(first + 6, lane)), simd.load(b.lane(first + 7, lane)));
-            for i in 0..a.rows {
-                let a = a.lane_at(i, first);
-                let even = simd.mul(simd.splat(a[0]), b0);
-                let odd = simd.mul(simd.splat(a[1]), b1);
-                let even = simd.mul_add(simd.splat(a[2]), b2, even);
-                let odd = simd.mul_add(simd.splat(a[3]), b3, odd);
-                let even = simd.mul_add(simd.splat(a[4]), b4, even);
-                let odd = simd.mul_add(simd.splat(a[5]), b5, odd);
-                let even = simd.mul_add(simd.splat(a[6]), b6, even);
-                let odd = simd.mul_add(simd.splat(a[7]), b7, odd);
+            let (mut from, mut into) = (first, lane * LANES);
+            for _ in 0..a.rows {
+                let row = lane_at(a.entries, from);
+                from += a.stride;
+                let even = simd.mul(simd.splat(row[0]), b0);
+                let odd = simd.mul(simd.splat(row[1]), b1);
+                let even = simd.mul_add(simd.splat(row[2]), b2, even);
+                let odd = simd.mul_add(simd.splat(row[3]), b3, odd);
+                let even = simd.mul_add(simd.splat(row[4]), b4, even);
+                let odd = simd.mul_add(simd.splat(row[5]), b5, odd);
+                let even = simd.mul_add(simd.splat(row[6]), b6, even);
+                let odd = simd.mul_add(simd.splat(row[7]), b7, odd);
                 let sums = simd.mul(simd.splat(scale), simd.add(even, odd));
-                let sums = if first == 0 { sums } else { simd.add(sums, to.load(simd, i, lane)) };
-                to.store(simd, i, lane, sums);
+                let sums = if first == 0 { sums } else { simd.add(sums, load(simd, to.entries, into, room)) };
+                store(simd, sums, to.entries, into, room);
+                into += to.stride;
             }
             first += LANES;
         }
         for k in whole..a.cols {
             let b = simd.mul(simd.splat(scale), simd.load(b.lane(k, lane)));
-            for i in 0..a.rows {
-                let sums = simd.mul(simd.splat(a.entries[i * a.stride + k]), b);
-                let sums = if k == 0 { sums } else { simd.add(sums, to.load(simd, i, lane)) };
-                to.store(simd, i, lane, sums);
+            let (mut from, mut into) = (k, lane * LANES);
+            for _ in 0..a.rows {
+                let sums = simd.mul(simd.splat(a.entries[from]), b);
+                let sums = if k == 0 { sums } else { simd.add(sums, load(simd, to.entries, into, room)) };
+                store(simd, sums, to.entries, into, room);
+                (from, into) = (from + a.stride, into + to.stride);
             }
         }
     }
@@ -178,25 +187,29 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
     debug_assert_eq!(a.rows, b.rows, "product: ({}, {})ᵀ by ({}, {})", a.rows, a.cols, b.rows, b.cols);
     let scale = simd.splat(scale);
     for lane in 0..lanes(b.cols) {
+        let room = to.room(lane);
         let mut i = 0;
         while i < a.cols {
             let zero = simd.splat(S::zero());
             let [mut c0, mut c1, mut c2, mut c3, mut c4, mut c5, mut c6, mut c7] = [zero; LANES];
-            for k in 0..a.rows {
-                let (a, b) = (a.lane_at(k, i), simd.load(b.lane(k, lane)));
-                c0 = simd.mul_add(simd.splat(a[0]), b, c0);
-                c1 = simd.mul_add(simd.splat(a[1]), b, c1);
-                c2 = simd.mul_add(simd.splat(a[2]), b, c2);
-                c3 = simd.mul_add(simd.splat(a[3]), b, c3);
-                c4 = simd.mul_add(simd.splat(a[4]), b, c4);
-                c5 = simd.mul_add(simd.splat(a[5]), b, c5);
-                c6 = simd.mul_add(simd.splat(a[6]), b, c6);
-                c7 = simd.mul_add(simd.splat(a[7]), b, c7);
+            let (mut from, mut by) = (i, lane * LANES);
+            for _ in 0..a.rows {
+                let (row, b_row) = (lane_at(a.entries, from), simd.load(lane_at(b.entries, by)));
+                (from, by) = (from + a.stride, by + b.stride);
+                c0 = simd.mul_add(simd.splat(row[0]), b_row, c0);
+                c1 = simd.mul_add(simd.splat(row[1]), b_row, c1);
+                c2 = simd.mul_add(simd.splat(row[2]), b_row, c2);
+                c3 = simd.mul_add(simd.splat(row[3]), b_row, c3);
+                c4 = simd.mul_add(simd.splat(row[4]), b_row, c4);
+                c5 = simd.mul_add(simd.splat(row[5]), b_row, c5);
+                c6 = simd.mul_add(simd.splat(row[6]), b_row, c6);
+                c7 = simd.mul_add(simd.splat(row[7]), b_row, c7);
             }
             let rows = a.cols - i;
             for (row, sums) in [c0, c1, c2, c3, c4, c5, c6, c7].into_iter().enumerate() {
                 if row < rows {
-                    to.store(simd, i + row, lane, simd.mul(scale, sums));
+                    let into = (i + row) * to.stride + lane * LANES;
+                    store(simd, simd.mul(scale, sums), to.entries, into, room);
                 }
             }
             i += LANES;
@@ -204,7 +217,7 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
     }
 }
 
-/// `y = A x`, in whole lanes; `x` is padded with zeros.
+/// `y = A x`, in whole lanes; `x` is padded with zeros, and what they meet must be finite.
 #[inline(always)]
 pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Part<'_, S>, x: &[Lane<S>], y: &mut [S]) {
     debug_assert_eq!(lanes(a.cols), x.len(), "product: ({}, {}) by {} lanes", a.rows, a.cols, x.len());
@@ -231,9 +244,11 @@ pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mu
 #[inline(always)]
 pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Part<'_, S>, to: &mut PartMut<'_, S>) {
     for lane in 0..lanes(b.cols) {
-        let b = simd.load(b.lane(0, lane));
-        for (row, &a) in a.iter().enumerate() {
-            to.store(simd, row, lane, simd.mul(simd.splat(a), b));
+        let (b, room) = (simd.load(b.lane(0, lane)), to.room(lane));
+        let mut into = lane * LANES;
+        for &a in a {
+            store(simd, simd.mul(simd.splat(a), b), to.entries, into, room);
+            into += to.stride;
         }
     }
 }

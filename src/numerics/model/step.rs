@@ -293,9 +293,13 @@ pub fn model_backward<S: Scalar>(
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
                 let pooling = mix_pooling(architecture, cache);
-                let all = cache.d_mix.top_flat_mut(rows.total());
-                pool_backward(pooling, batch, d_mix, values, all);
-                pool_backward(architecture.pooling, batch, d_pooled, width, d);
+                let mixes = if cache.attention.mixes_means() { rows.count() } else { rows.total() };
+                pool_backward(pooling, batch, d_mix, values, cache.d_mix.top_flat_mut(mixes));
+                if block.residual {
+                    pool_backward(architecture.pooling, batch, d_pooled, width, d);
+                } else {
+                    d.fill(S::zero());
+                }
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
                 whole_tail_backward(block, parameters, b, rows, cache, gradient, d);

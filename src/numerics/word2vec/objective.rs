@@ -23,7 +23,7 @@ pub fn objective_forward<S: Lanes>(inputs: usize, h: &Rows<S>, contexts: &Rows<S
 }
 
 /// What a step needs beside the tables.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Buffers<S> {
     /// `H`, to be filled in.
     pub h: Rows<S>,

@@ -8,7 +8,7 @@ use super::lanes::{LANES_MAX, Lanes};
 const CACHE_LINE_BYTES: usize = 64;
 
 /// `(V, D)`, each row padded with zeros. Zeros they stay: a gradient is a sum of rows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Rows<S> {
     rows: usize,
     /// `D`
@@ -24,7 +24,6 @@ impl<S: Lanes> Rows<S> {
     pub fn zeros(rows: usize, width: usize) -> Self {
         let stride = width.next_multiple_of(LANES_MAX);
         let values = vec![S::zero(); rows * stride + LANES_MAX];
-        // Rows that do not begin on a line cost time and nothing else, as in a clone.
         let start = values.as_ptr().align_offset(CACHE_LINE_BYTES).min(LANES_MAX);
         Self { rows, width, stride, values, start }
     }
@@ -35,6 +34,13 @@ impl<S: Lanes> Rows<S> {
             rows.row_mut(i)[..matrix.cols()].copy_from_slice(matrix.row(i));
         }
         rows
+    }
+
+    /// On cache lines of its own: a clone of `values` would begin wherever its memory does.
+    pub fn copy(&self) -> Self {
+        let mut copy = Self::zeros(self.rows, self.width);
+        copy.flat_mut().copy_from_slice(self.flat());
+        copy
     }
 
     pub fn matrix(&self) -> Matrix<S> {

@@ -9,7 +9,7 @@ use super::objective::{Buffers, objective_forward, objective_step, pair_step};
 use super::rows::Rows;
 
 /// What word2vec learns.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tables<S> {
     /// `v` (V, D): the vectors that a lesson shows.
     pub(super) vectors: Rows<S>,
@@ -32,6 +32,10 @@ pub struct Example<'a> {
 impl<S: Lanes> Tables<S> {
     pub fn new(vectors: &Matrix<S>, contexts: &Matrix<S>) -> Self {
         Self { vectors: Rows::new(vectors), contexts: Rows::new(contexts) }
+    }
+
+    pub fn copy(&self) -> Self {
+        Self { vectors: self.vectors.copy(), contexts: self.contexts.copy() }
     }
 
     pub fn vectors(&self) -> Matrix<S> {

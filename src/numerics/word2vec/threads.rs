@@ -30,8 +30,8 @@ impl<S: Lanes> Threads<S> {
     pub fn new(count: usize, config: &Word2VecConfig, tables: Tables<S>, corpus: &[Vec<usize>], seed: u64) -> Self {
         let tokens: usize = corpus.iter().map(Vec::len).sum();
         let round = count * (ROUND_TOKENS * corpus.len() / tokens.max(1)).max(1);
-        let start = (count > 1).then(|| tables.clone());
-        let workers = (0..count).map(|index| Worker::new(config, tables.clone(), seed, index)).collect();
+        let start = (count > 1).then(|| tables.copy());
+        let workers = (0..count).map(|index| Worker::new(config, tables.copy(), seed, index)).collect();
         Self { workers, start, round }
     }
 

@@ -16,7 +16,7 @@ use super::worker::Worker;
 
 /// Tokens of a thread in a round: enough that adding up costs little beside it, few enough that the
 /// threads do not drift apart.
-const ROUND_TOKENS: usize = 50_000;
+const ROUND_TOKENS: usize = 70_000;
 
 pub struct Threads<S> {
     workers: Vec<Worker<S>>,

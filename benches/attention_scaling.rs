@@ -39,7 +39,7 @@ fn main() {
         let (seconds, ()) = jobs::timed(arguments.repeat, || {
             attention_forward(&config, &parameters, 0, tokens_in, tokens_in, &[], &mut cache);
         });
-        forward.push(seconds[0]);
+        forward.push(jobs::median(&seconds));
         let (seconds, ()) = jobs::timed(arguments.repeat, || {
             attention_forward(&config, &parameters, 0, tokens_in, tokens_in, &[], &mut cache);
             attention_backward(
@@ -56,7 +56,7 @@ fn main() {
                 None,
             );
         });
-        both.push(seconds[0]);
+        both.push(jobs::median(&seconds));
         let flops = |products: f64| products * 2.0 * (tokens * tokens * WIDTH) as f64;
         let (f, b) = (forward[forward.len() - 1], both[both.len() - 1]);
         println!(

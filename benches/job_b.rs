@@ -8,42 +8,19 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use attune::numerics::Matrix;
 use attune::numerics::rng::{Generator, Stream, stream};
 use attune::numerics::word2vec::{Architecture, Word2Vec, Word2VecConfig};
-use clap::Parser;
 use rand::RngExt;
 
-/// Times word2vec and prints one JSON object.
-#[derive(Parser)]
-struct Arguments {
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
-    threads: u8,
-    /// Sentences of words between spaces, one a line; without it a corpus of the same kind is drawn.
-    #[arg(long)]
-    corpus: Option<PathBuf>,
-    /// Draws noise once for a window and not for each pair.
-    #[arg(long)]
-    share_negatives: bool,
-    /// Trains so often, from the start.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
-    repeat: u8,
-    /// Where to write the vectors, in word2vec's text format.
-    #[arg(long)]
-    out: Option<PathBuf>,
-    /// Cargo says this to every benchmark.
-    #[arg(long, hide = true)]
-    bench: bool,
-}
+mod jobs;
 
 const SEED: u64 = 1;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = jobs::Arguments::read(3, &["--share-negatives"], &["--corpus", "--out"]);
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -53,9 +30,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), String> {
-    let text = match &arguments.corpus {
-        Some(path) => fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?,
+fn run(arguments: &jobs::Arguments) -> Result<(), String> {
+    let text = match arguments.value("--corpus") {
+        Some(path) => fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?,
         None => zipf(),
     };
     let (words, corpus) = indexed(&text);
@@ -63,8 +40,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     if tokens == 0 {
         return Err("the corpus has no words".to_owned());
     }
+    let share_negatives = arguments.has("--share-negatives");
     let config = Word2VecConfig {
-        architecture: Architecture::SkipGram { share_negatives: arguments.share_negatives },
+        architecture: Architecture::SkipGram { share_negatives },
         dim: 100,
         window: 5,
         negatives: 5,
@@ -72,32 +50,21 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         learning_rate: 0.025,
         subsample: None,
     };
-    let threads = usize::from(arguments.threads);
     let sentences = config.epochs * corpus.len();
-    let mut vectors = Matrix::zeros(0, 0);
-    let mut seconds = Vec::new();
-    for _ in 0..arguments.repeat {
-        let mut training = Word2Vec::<f32>::on_threads(threads, config.clone(), words.len(), &corpus, SEED);
-        let start = Instant::now();
+    let start = || Word2Vec::<f32>::on_threads(arguments.threads, config.clone(), words.len(), &corpus, SEED);
+    let (seconds, training) = jobs::timed_after(arguments.repeat, start, |mut training| {
         training.advance(&corpus, sentences);
-        seconds.push(start.elapsed().as_secs_f64());
-        assert!(training.is_done());
-        vectors = training.vectors();
-    }
-    if let Some(path) = &arguments.out {
-        fs::write(path, text_format(&words, &vectors)).map_err(|error| format!("{}: {error}", path.display()))?;
-    }
-    seconds.sort_by(f64::total_cmp);
-    let median = seconds[seconds.len() / 2];
-    let report = serde_json::json!({
-        "job": "B",
-        "threads": threads,
-        "update": if arguments.share_negatives { "shared" } else { "classic" },
-        "seconds_min": seconds[0],
-        "seconds_median": median,
-        "words_per_second": (config.epochs * tokens) as f64 / median,
+        training
     });
-    println!("{report}");
+    assert!(training.is_done());
+    if let Some(path) = arguments.value("--out") {
+        fs::write(path, text_format(&words, &training.vectors())).map_err(|error| format!("{path}: {error}"))?;
+    }
+    let more = serde_json::json!({
+        "update": if share_negatives { "shared" } else { "classic" },
+        "words_per_second": (config.epochs * tokens) as f64 / jobs::median(&seconds),
+    });
+    jobs::report("B", arguments.threads, &seconds, more);
     Ok(())
 }
 

@@ -63,15 +63,26 @@ fn fail(message: &str) -> ! {
 
 /// Runs `job` `repeat` times after one run to warm up; returns the sorted seconds and the last result.
 pub fn timed<R>(repeat: usize, mut job: impl FnMut() -> R) -> (Vec<f64>, R) {
-    let mut result = job();
+    timed_after(repeat, || (), |()| job())
+}
+
+/// As [`timed`], of a job that works on what was made before: that is not in the time.
+pub fn timed_after<T, R>(repeat: usize, mut make: impl FnMut() -> T, mut job: impl FnMut(T) -> R) -> (Vec<f64>, R) {
+    let mut result = job(make());
     let mut seconds = Vec::with_capacity(repeat);
     for _ in 0..repeat {
+        let made = make();
         let start = Instant::now();
-        result = job();
+        result = job(made);
         seconds.push(start.elapsed().as_secs_f64());
     }
     seconds.sort_by(f64::total_cmp);
     (seconds, result)
+}
+
+/// Of sorted seconds.
+pub fn median(seconds: &[f64]) -> f64 {
+    seconds[seconds.len() / 2]
 }
 
 /// The last line: the job, its seconds, and `more`.
@@ -80,7 +91,7 @@ pub fn report(job: &str, threads: usize, seconds: &[f64], more: Value) {
     line.insert("job".into(), json!(job));
     line.insert("threads".into(), json!(threads));
     line.insert("seconds_min".into(), json!(seconds[0]));
-    line.insert("seconds_median".into(), json!(seconds[seconds.len() / 2]));
+    line.insert("seconds_median".into(), json!(median(seconds)));
     if let Value::Object(more) = more {
         line.extend(more);
     }

@@ -236,6 +236,12 @@ fn inputs<'a, S: Scalar>(
 
 /// Gradients of [`attend_forward`] for the `d_mix` in the cache: those of the parameters, of `x`
 /// and of the source are added to what is there.
+///
+/// # Shapes
+/// `x`, `d_x` (N, D); `source`, `d_source` (N_s, D)
+///
+/// # Panics
+/// If the shapes do not fit, or the source is missing.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn attend_backward<S: Scalar>(
     config: &BlockConfig,
@@ -271,7 +277,10 @@ pub fn attend_backward<S: Scalar>(
 /// The block's tail on some of its rows: `Y`, left in the cache.
 ///
 /// # Shapes
-/// `mix` (R, H·d_v), `x` (R, D) row-major
+/// `mix` (R, H·d_v), `x` (R, D) row-major; `x` may be empty without a residual
+///
+/// # Panics
+/// If the shapes do not fit, or the cache has no room for them.
 pub fn tail_forward<S: Scalar>(
     config: &BlockConfig,
     parameters: &Parameters<S>,
@@ -331,6 +340,12 @@ pub fn tail_forward<S: Scalar>(
 
 /// Gradients of [`tail_forward`]: those of the parameters are added; `d` holds `d_Y` and becomes
 /// the residual's part of `d_x`, zero without a residual; `d_mix` is replaced.
+///
+/// # Shapes
+/// `mix`, `d_mix` (R, H·d_v), `d` (R, D) row-major
+///
+/// # Panics
+/// If the shapes do not fit.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn tail_backward<S: Scalar>(
     config: &BlockConfig,
@@ -346,6 +361,8 @@ pub fn tail_backward<S: Scalar>(
     let p = parameters;
     let values = config.attention.values_width();
     let rows = mix.len() / values;
+    let (found, width) = ((d.len(), d_mix.len()), config.attention.width);
+    assert_eq!(found, (rows * width, mix.len()), "tail backward: entries of d and d_M for {rows} rows");
     let TailCache { summed, norm, forward, d_attended } = cache;
     let norm_back = |norm: &NormCache<S>, ids: [TensorId; 2], d: &mut [S], gradient: &mut Parameters<S>| {
         let (d_gain, d_bias) = gradient.pair_mut(ids[0], ids[1]);

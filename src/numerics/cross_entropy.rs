@@ -9,7 +9,7 @@ use super::softmax::softmax;
 /// In place: a row becomes `softmax(z)`, which is all that the backward needs.
 ///
 /// # Panics
-/// If a target is no class.
+/// If a target is no class, or there are not as many targets as rows.
 pub fn cross_entropy_forward<S: Scalar>(logits: &mut [S], classes: usize, targets: impl Iterator<Item = usize>) -> S {
     dispatch(Forward { logits, classes, targets })
 }
@@ -26,13 +26,16 @@ impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) -> S {
         let mut loss = S::zero();
-        for (row, target) in self.logits.chunks_exact_mut(self.classes).zip(self.targets) {
+        let mut targets = self.targets;
+        for (i, row) in self.logits.chunks_exact_mut(self.classes).enumerate() {
+            let target = targets.next().unwrap_or_else(|| panic!("cross entropy: row {i} has no target"));
             assert!(target < row.len(), "cross entropy: target {target} of {} classes", row.len());
             let score = row[target];
             let (max, sum) = softmax(simd, row);
             // The difference first: the other way round a small loss is rounded at the size of a logit.
             loss += (max - score) + sum.ln();
         }
+        assert!(targets.next().is_none(), "cross entropy: more targets than rows");
         loss
     }
 }
@@ -41,15 +44,22 @@ impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
 ///
 /// A probability too small to be squared, far below the rounding of its row's largest, counts as 0:
 /// what would be made of it are subnormal numbers, on which a processor takes a hundred times as long.
+///
+/// # Panics
+/// If a target is no class, or there are not as many targets as rows.
 pub fn cross_entropy_backward<S: Scalar>(
     probabilities: &mut [S],
     classes: usize,
     targets: impl Iterator<Item = usize>,
     scale: S,
 ) {
-    for (row, target) in probabilities.chunks_exact_mut(classes).zip(targets) {
-        row[target] -= S::one();
+    let mut found = 0;
+    for (row, target) in targets.enumerate() {
+        probabilities[row * classes..][..classes][target] -= S::one();
+        found += 1;
     }
+    let rows = probabilities.len() / classes;
+    assert_eq!(found, rows, "cross entropy backward: {found} targets, {rows} rows");
     let least = S::MIN_POSITIVE.sqrt();
     simd::vectorized!(probabilities.iter_mut().for_each(
         #[inline(always)]

@@ -21,8 +21,13 @@ impl<S: Scalar> FeedForwardCache<S> {
     }
 }
 
+/// `F = max(0, X W_1 + b_1) W_2 + b_2`
+///
 /// # Shapes
 /// `x`, `y` (N, D); `y` row-major
+///
+/// # Panics
+/// If the shapes do not fit, or the cache has no room for them.
 pub fn feed_forward_forward<S: Scalar>(
     parameters: &Parameters<S>,
     block: usize,
@@ -41,7 +46,15 @@ pub fn feed_forward_forward<S: Scalar>(
     linear_forward(hidden, p.matrix(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
 }
 
-/// Gradients of [`feed_forward_forward`], added to what is there.
+/// Gradients of [`feed_forward_forward`], added to what is there. With `Z = max(0, X W_1 + b_1)`:
+/// `d_W_2 += Zᵀ d_Y`, `d_Z = d_Y W_2ᵀ` where `Z > 0`, `d_W_1 += Xᵀ d_Z`, `d_X += d_Z W_1ᵀ`, and the
+/// biases the sums of rows.
+///
+/// # Shapes
+/// `x`, `d_x`, `d_y` (N, D); `d_x`, `d_y` row-major
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn feed_forward_backward<S: Scalar>(
     parameters: &Parameters<S>,
     block: usize,

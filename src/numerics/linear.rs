@@ -46,10 +46,14 @@ pub fn linear_backward<S: Scalar>(
     }
 }
 
-/// `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`
+/// `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`; an empty `d_b` stands for none.
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn linear_backward_weights<S: Scalar>(x: MatRef<'_, S>, d_y: &[S], d_w: MatMut<'_, S>, d_b: &mut [S]) {
     let (n, outputs) = (x.nrows(), d_w.ncols());
     assert_eq!(d_y.len(), n * outputs, "linear backward: {} entries for d_Y ({n}, {outputs})", d_y.len());
+    assert_eq!(x.ncols(), d_w.nrows(), "linear backward: X {:?} to d_W {:?}", x.shape(), d_w.shape());
     matmul(d_w, Accum::Add, x.transpose(), MatRef::from_row_major_slice(d_y, n, outputs), S::one(), Par::Seq);
     if !d_b.is_empty() {
         assert_eq!(d_b.len(), outputs, "linear backward: d_Y ({n}, {outputs}) to d_b ({})", d_b.len());
@@ -58,9 +62,13 @@ pub fn linear_backward_weights<S: Scalar>(x: MatRef<'_, S>, d_y: &[S], d_w: MatM
 }
 
 /// `d_X += d_Y Wᵀ`
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn linear_backward_input<S: Scalar>(w: MatRef<'_, S>, d_y: &[S], d_x: &mut [S]) {
     let (inputs, outputs) = (w.nrows(), w.ncols());
     let n = d_y.len() / outputs;
+    assert_eq!(d_y.len(), n * outputs, "linear backward: {} entries for d_Y ({n}, {outputs})", d_y.len());
     assert_eq!(d_x.len(), n * inputs, "linear backward: {} entries for d_X ({n}, {inputs})", d_x.len());
     let d_x = MatMut::from_row_major_slice_mut(d_x, n, inputs);
     matmul(d_x, Accum::Add, MatRef::from_row_major_slice(d_y, n, outputs), w.transpose(), S::one(), Par::Seq);

@@ -26,6 +26,9 @@ impl<S: Scalar> NormCache<S> {
 ///
 /// # Shapes
 /// `x`, `y` (N, D) row-major; `gain` γ and `bias` β (D)
+///
+/// # Panics
+/// If the shapes do not fit, or the cache has no room for them.
 pub fn norm_forward<S: Scalar>(x: &[S], gain: &[S], bias: &[S], cache: &mut NormCache<S>, y: &mut [S]) {
     let width = gain.len();
     assert!(x.len().is_multiple_of(width), "norm: X of {} entries in rows of {width}", x.len());
@@ -50,9 +53,19 @@ pub fn norm_forward<S: Scalar>(x: &[S], gain: &[S], bias: &[S], cache: &mut Norm
 
 /// Gradients of [`norm_forward`]: those of `γ` and `β` are added; `d` holds `d_y` and becomes `d_x`.
 ///
-/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`
+/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`,
+/// `d_γ += Σ_n d_y ⊙ x̂`, `d_β += Σ_n d_y`
+///
+/// # Shapes
+/// `d` (N, D) row-major; `gain`, `d_gain`, `d_bias` (D)
+///
+/// # Panics
+/// If the shapes do not fit.
 pub fn norm_backward<S: Scalar>(gain: &[S], cache: &NormCache<S>, d: &mut [S], d_gain: &mut [S], d_bias: &mut [S]) {
     let width = gain.len();
+    assert!(d.len().is_multiple_of(width), "norm backward: d_Y of {} entries in rows of {width}", d.len());
+    let (gains, biases) = (d_gain.len(), d_bias.len());
+    assert_eq!((gains, biases), (width, width), "norm backward: γ ({width}) to d_γ ({gains}), d_β ({biases})");
     let share = S::one() / S::from_f64(width as f64);
     vectorized!({
         for (row, d) in d.chunks_exact_mut(width).enumerate() {

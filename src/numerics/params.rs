@@ -54,6 +54,17 @@ pub enum TensorName {
 }
 
 impl TensorName {
+    /// It begins at 0: `b` of an affine map, `β` of a norm.
+    pub fn is_bias(self) -> bool {
+        use TensorName::*;
+        match self {
+            QueryBias | KeyBias | ValueBias | OutputBias | AttentionNormBias | HiddenBias | ForwardBias
+            | ForwardNormBias | LogitBias => true,
+            Embedding | Positions | QueryWeights | KeyWeights | ValueWeights | OutputWeights | AttentionNormGain
+            | HiddenWeights | ForwardWeights | ForwardNormGain | LogitWeights => false,
+        }
+    }
+
     /// What it does, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {

@@ -12,19 +12,55 @@ pub const AXES: usize = 3;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     mean: Vec<f32>,
-    /// (3, D), orthonormal rows (zero rows where `D < 3`)
+    /// (3, D), rows of length 1 (zero rows where there are fewer dimensions than axes). At right
+    /// angles, but for axes that were chosen.
     axes: Matrix<f32>,
     /// Share of the variance along each axis, in [0, 1].
     explained: [f32; AXES],
-    kind: Kind,
+    kinds: [Kind; AXES],
 }
 
-/// What the axes are.
+/// What an axis is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    PrincipalComponents,
-    /// Too few dimensions to choose among.
-    Coordinates,
+    PrincipalComponent(usize),
+    /// Of few dimensions, which need no choice.
+    Coordinate(usize),
+    Chosen,
+}
+
+/// Vectors about their mean, in double precision.
+struct Centred {
+    mean: Vec<f64>,
+    vectors: faer::Mat<f64>,
+}
+
+impl Centred {
+    fn new(vectors: &Matrix<f32>) -> Self {
+        let (n, width) = (vectors.rows(), vectors.cols());
+        assert!(n > 0, "projection: of no vectors");
+        let mean: Vec<f64> =
+            (0..width).map(|j| (0..n).map(|i| f64::from(vectors.get(i, j))).sum::<f64>() / n as f64).collect();
+        let vectors = faer::Mat::from_fn(n, width, |i, j| f64::from(vectors.get(i, j)) - mean[j]);
+        Self { mean, vectors }
+    }
+
+    /// `Xᵀ X / n` (D, D)
+    fn covariance(&self) -> faer::Mat<f64> {
+        self.vectors.transpose() * &self.vectors * faer::Scale(1.0 / self.vectors.nrows() as f64)
+    }
+}
+
+/// Directions of most variance, the first with the most, each pointing so that its largest entry is
+/// positive; `None` where the decomposition fails.
+fn components(covariance: &faer::Mat<f64>, count: usize) -> Option<Vec<Vec<f64>>> {
+    let eigen = covariance.self_adjoint_eigen(Side::Lower).ok()?;
+    let ascending = eigen.U().col_iter();
+    let components = ascending.rev().take(count).map(|vector| {
+        let largest = vector.iter().copied().fold(0.0, |best: f64, x| if x.abs() > best.abs() { x } else { best });
+        vector.iter().map(|x| x * largest.signum()).collect()
+    });
+    Some(components.collect())
 }
 
 impl Projection {
@@ -34,42 +70,78 @@ impl Projection {
     /// # Panics
     /// If there are no rows.
     pub fn principal_components(vectors: &Matrix<f32>) -> Self {
-        let (n, width) = (vectors.rows(), vectors.cols());
-        assert!(n > 0, "projection: of no vectors");
-        let mean: Vec<f64> =
-            (0..width).map(|j| (0..n).map(|i| f64::from(vectors.get(i, j))).sum::<f64>() / n as f64).collect();
-        let centred = Matrix::from_fn(n, width, |i, j| f64::from(vectors.get(i, j)) - mean[j]);
-        let covariance = centred.view().transpose() * centred.view() * faer::Scale(1.0 / n as f64);
-        let total: f64 = (0..width).map(|j| covariance[(j, j)]).sum();
-        let share = |variance: f64| if total > 0.0 { (variance / total).max(0.0) as f32 } else { 0.0 };
-
-        let mut axes = Matrix::zeros(AXES, width);
-        let mut explained = [0.0; AXES];
-        let eigen = if width > AXES { covariance.self_adjoint_eigen(Side::Lower).ok() } else { None };
+        let (centred, width) = (Centred::new(vectors), vectors.cols());
+        let covariance = centred.covariance();
+        let found = if width > AXES { components(&covariance, AXES) } else { None };
         // Where the decomposition fails, the coordinates still make a picture.
-        let eigen_found = eigen.is_some();
-        match eigen {
-            Some(eigen) => {
-                for (axis, explained) in explained.iter_mut().enumerate() {
-                    let component = width - 1 - axis; // eigenvalues ascend
-                    let vector = eigen.U().col(component);
-                    let largest =
-                        vector.iter().copied().fold(0.0, |best: f64, x| if x.abs() > best.abs() { x } else { best });
-                    for (entry, &x) in axes.row_mut(axis).iter_mut().zip(vector.iter()) {
-                        *entry = (x * largest.signum()) as f32;
-                    }
-                    *explained = share(eigen.S().column_vector()[component]);
-                }
-            }
-            None => {
-                for axis in 0..AXES.min(width) {
-                    axes.row_mut(axis)[axis] = 1.0;
-                    explained[axis] = share(covariance[(axis, axis)]);
-                }
+        let kind = if found.is_some() { Kind::PrincipalComponent } else { Kind::Coordinate };
+        let axes = found.unwrap_or_else(|| {
+            (0..AXES.min(width)).map(|axis| (0..width).map(|j| f64::from(u8::from(j == axis))).collect()).collect()
+        });
+        Self::through(&centred.mean, &covariance, axes, [0, 1, 2].map(kind))
+    }
+
+    /// As [`Self::principal_components`], but for the axes that are chosen: each runs along its
+    /// direction, such as from the centre of one group of words to that of another. The others are the
+    /// principal components of what the chosen ones leave, at right angles to them; the chosen ones
+    /// stand at whatever angle they have, and their shares of the variance may overlap.
+    ///
+    /// `None` if a direction has no length or is not finite.
+    ///
+    /// # Panics
+    /// If there are no rows, or a direction is not `D` wide.
+    pub fn along(vectors: &Matrix<f32>, directions: [Option<&[f32]>; AXES]) -> Option<Self> {
+        let mut centred = Centred::new(vectors);
+        let covariance = centred.covariance();
+        let width = vectors.cols();
+        let mut chosen: [Option<Vec<f64>>; AXES] = Default::default();
+        for (chosen, direction) in chosen.iter_mut().zip(directions) {
+            if let Some(direction) = direction {
+                assert_eq!(direction.len(), width, "projection: an axis of width {} of {width}", direction.len());
+                *chosen = Some(unit(direction.iter().map(|&x| f64::from(x)).collect(), 0.0)?);
             }
         }
-        let kind = if eigen_found { Kind::PrincipalComponents } else { Kind::Coordinates };
-        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained, kind }
+        // What is left of the vectors at right angles to the chosen axes (Gram and Schmidt).
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        for axis in chosen.iter().flatten() {
+            let mut rest = axis.clone();
+            basis.iter().for_each(|other| remove(&mut rest, other));
+            // Along those before it there is nothing left to remove.
+            basis.extend(unit(rest, ROUNDING).filter(|_| basis.len() < width));
+        }
+        for i in 0..centred.vectors.nrows() {
+            let mut row: Vec<f64> = centred.vectors.row(i).iter().copied().collect();
+            basis.iter().for_each(|axis| remove(&mut row, axis));
+            row.iter().enumerate().for_each(|(j, &x)| centred.vectors[(i, j)] = x);
+        }
+        let left = width.saturating_sub(basis.len()).min(AXES);
+        let mut free = components(&centred.covariance(), left)?.into_iter();
+        let mut kinds = [Kind::Chosen; AXES];
+        let mut place = 0;
+        let axes = chosen.into_iter().zip(&mut kinds).map(|(axis, kind)| {
+            axis.unwrap_or_else(|| {
+                *kind = Kind::PrincipalComponent(place);
+                place += 1;
+                free.next().unwrap_or_else(|| vec![0.0; width])
+            })
+        });
+        let axes = axes.collect();
+        Some(Self::through(&centred.mean, &covariance, axes, kinds))
+    }
+
+    fn through(mean: &[f64], covariance: &faer::Mat<f64>, found: Vec<Vec<f64>>, kinds: [Kind; AXES]) -> Self {
+        let width = mean.len();
+        let total: f64 = (0..width).map(|j| covariance[(j, j)]).sum();
+        let mut axes = Matrix::zeros(AXES, width);
+        let mut explained = [0.0; AXES];
+        for (axis, (direction, explained)) in found.iter().zip(&mut explained).enumerate() {
+            // aᵀ C a
+            let at = |i: usize| (0..width).map(|j| covariance[(i, j)] * direction[j]).sum::<f64>();
+            let variance: f64 = (0..width).map(|i| direction[i] * at(i)).sum();
+            *explained = if total > 0.0 { (variance / total).max(0.0) as f32 } else { 0.0 };
+            axes.row_mut(axis).iter_mut().zip(direction).for_each(|(to, &x)| *to = x as f32);
+        }
+        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained, kinds }
     }
 
     /// Rows as points, (n, 3).
@@ -89,16 +161,102 @@ impl Projection {
         std::array::from_fn(|axis| super::vectors::dot(vector, self.axes.row(axis)))
     }
 
-    /// What each axis is: `PC1` or `x₁`, and so on.
+    /// What each axis is: `PC1` or `x₁`, and so on; `B − A` where it was chosen.
     pub fn names(&self) -> [&'static str; AXES] {
-        match self.kind {
-            Kind::PrincipalComponents => ["PC1", "PC2", "PC3"],
-            Kind::Coordinates => ["x₁", "x₂", "x₃"],
-        }
+        self.kinds.map(|kind| match kind {
+            Kind::PrincipalComponent(i) => ["PC1", "PC2", "PC3"][i],
+            Kind::Coordinate(i) => ["x₁", "x₂", "x₃"][i],
+            Kind::Chosen => "B − A",
+        })
     }
 
     /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
     pub fn explained(&self) -> [f32; AXES] {
         self.explained
+    }
+}
+
+/// What is left of a vector of length 1 and shorter than this has no direction of its own.
+const ROUNDING: f64 = 1e-12;
+
+/// A vector of length 1 in its direction; `None` if it is no longer than `least`, or not finite.
+fn unit(vector: Vec<f64>, least: f64) -> Option<Vec<f64>> {
+    let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    (length.is_finite() && length > least).then(|| vector.into_iter().map(|x| x / length).collect())
+}
+
+/// Takes away what lies along an axis of length 1.
+fn remove(from: &mut [f64], axis: &[f64]) {
+    let along: f64 = from.iter().zip(axis).map(|(x, a)| x * a).sum();
+    from.iter_mut().zip(axis).for_each(|(x, a)| *x -= along * a);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Most of the variance along x₂, then x₄, x₁, x₃.
+    fn cloud() -> Matrix<f32> {
+        let deviations = [2.0, 9.0, 1.0, 4.0];
+        Matrix::from_fn(64, 4, |i, j| if (i >> j) & 1 == 1 { deviations[j] } else { -deviations[j] } + 10.0)
+    }
+
+    fn rows(projection: &Projection) -> Vec<&[f32]> {
+        (0..AXES).map(|axis| projection.axes.row(axis)).collect()
+    }
+
+    #[track_caller]
+    fn assert_close(found: &[f32], expected: &[f32]) {
+        let close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(close && found.len() == expected.len(), "{found:?}, not {expected:?}");
+    }
+
+    #[test]
+    fn components_come_by_their_variance() {
+        let projection = Projection::principal_components(&cloud());
+        assert_eq!(projection.names(), ["PC1", "PC2", "PC3"]);
+        for (axis, expected) in [[0., 1., 0., 0.], [0., 0., 0., 1.], [1., 0., 0., 0.]].iter().enumerate() {
+            assert_close(projection.axes.row(axis), expected);
+        }
+        assert_close(&projection.explained(), &[81.0 / 102.0, 16.0 / 102.0, 4.0 / 102.0]);
+    }
+
+    #[test]
+    fn a_chosen_axis_runs_along_its_direction_and_the_others_at_right_angles() {
+        let projection = Projection::along(&cloud(), [None, Some(&[0.0, 3.0, 4.0, 0.0]), None]).expect("a direction");
+        assert_eq!(projection.names(), ["PC1", "B − A", "PC2"]);
+        assert_close(projection.axes.row(1), &[0.0, 0.6, 0.8, 0.0]);
+        let rows = rows(&projection);
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let dot: f32 = rows[a].iter().zip(rows[b]).map(|(a, b)| a * b).sum();
+            assert!(dot.abs() < 1e-6, "axes {a} and {b}: {dot}");
+        }
+        // aᵀ C a = 0.36 · 81 + 0.64 · 1
+        assert_close(&projection.explained()[1..2], &[29.8 / 102.0]);
+        let arrow = projection.direction(&[0.0, 3.0, 4.0, 0.0]);
+        assert_close(&arrow, &[0.0, 5.0, 0.0]);
+    }
+
+    #[test]
+    fn all_axes_may_be_chosen_even_the_same_twice() {
+        let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
+        let projection = Projection::along(&cloud(), [Some(&x), Some(&y), Some(&x)]).expect("directions");
+        assert_close(projection.axes.row(2), &x);
+        assert_close(projection.axes.row(1), &[0.5f32.sqrt(), 0.5f32.sqrt(), 0.0, 0.0]);
+    }
+
+    #[test]
+    fn two_dimensions_leave_one_axis_empty() {
+        let flat = Matrix::from_fn(8, 2, |i, j| (i * (j + 1)) as f32);
+        let projection = Projection::along(&flat, [Some(&[1.0, 0.0]), None, None]).expect("a direction");
+        assert_close(projection.axes.row(1), &[0.0, 1.0]);
+        assert_close(projection.axes.row(2), &[0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_direction_without_length_is_none() {
+        for entry in [0.0, f32::NAN, f32::INFINITY] {
+            assert_eq!(Projection::along(&cloud(), [Some(&[entry; 4]), None, None]), None);
+        }
     }
 }

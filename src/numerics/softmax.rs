@@ -47,14 +47,17 @@ pub(super) fn softmax<S: Scalar, V: Simd<S>>(simd: V, row: &mut [S]) -> (S, S) {
 }
 
 /// `d_s_j = p_j (d_p_j − Σ_k p_k d_p_k)`, in place: `d` holds `d_p` and becomes `d_s`.
+///
+/// # Panics
+/// If there are not as many gradients as weights.
 pub fn softmax_backward<S: Scalar>(weights: &[S], d: &mut [S]) {
+    assert_eq!(weights.len(), d.len(), "softmax backward: {} weights, {} gradients", weights.len(), d.len());
     softmax_gradient(Plain, weights, d);
 }
 
 /// As [`softmax_backward`].
 #[inline(always)]
 pub(super) fn softmax_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d: &mut [S]) {
-    debug_assert_eq!(weights.len(), d.len(), "softmax backward: {} weights, {} gradients", weights.len(), d.len());
     let mean = simd.splat(simd::dot(simd, weights, d));
     simd::zip(
         simd,

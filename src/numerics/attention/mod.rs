@@ -14,6 +14,7 @@
 //! columns of `Q`, `K`, `V` and `M`, and unfolded they stand beside one another, `[M_1 … M_H]`.
 //! What becomes of the mix, `W_O` and the rest of the block, is in [`super::block`].
 
+mod cache;
 pub mod config;
 pub mod head;
 pub mod look_up;
@@ -22,196 +23,21 @@ pub mod rows;
 mod short;
 mod tile;
 
+pub(super) use cache::with_lane_beyond;
+pub use cache::{AttentionCache, AttentionScratch, Room};
 pub use config::AttentionConfig;
 pub use head::HeadMode;
 pub use mask::{Mask, MaskTable};
 pub use rows::{Rows, Tokens};
 
-use std::ops::Range;
-
-use self::head::{Head, HeadGradients, panel_entries, weights_stride};
-use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
-use self::short::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
-use self::tile::{Part, PartMut};
+use self::cache::{Place, for_each_head, part, part_mut, weights_and_means};
+use self::head::{Head, HeadGradients};
+use self::look_up::{look_up_backward, look_up_forward};
+use self::short::is_short;
 use super::linear::{linear_backward, linear_forward};
 use super::params::{Parameters, TensorId, TensorName};
-use super::simd::{LANES, Simd, Work, add, dispatch, padded, vectorized};
+use super::simd::{Simd, Work, add, dispatch, vectorized};
 use super::{Matrix, Scalar};
-
-/// What the forward leaves for the backward and for the viewer. Made once for the largest batch.
-#[derive(Clone, Debug)]
-pub struct AttentionCache<S> {
-    /// `Q` (N, H·d_k)
-    pub query: Matrix<S>,
-    /// `K` (N_k, H·d_k)
-    pub key: Matrix<S>,
-    /// `V` (N_k, H·d_v)
-    pub value: Matrix<S>,
-    /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
-    /// where nobody will look at it.
-    scores: Vec<S>,
-    /// `A_h`, laid out as `scores`; without scores those of short sentences are transposed. Each is
-    /// followed by room for the mean weights of its keys.
-    weights: Vec<S>,
-    /// `[M_1 … M_H]` (N, H·d_v)
-    pub mix: Matrix<S>,
-    tile: Tile<S>,
-    look_up: Option<LookUpCache<S>>,
-    /// Only the mean of a sentence's mixes is wanted.
-    mixes_means: bool,
-}
-
-/// The largest batch: tokens in all, and of the longest sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    pub rows: usize,
-    pub longest: usize,
-}
-
-impl Room {
-    pub const NONE: Self = Self { rows: 0, longest: 0 };
-
-    /// Room for these sentences.
-    pub fn of(rows: &Rows) -> Self {
-        Self { rows: rows.total(), longest: rows.longest() }
-    }
-
-    /// Room for one sentence.
-    pub fn one(tokens: usize) -> Self {
-        Self { rows: tokens, longest: tokens }
-    }
-}
-
-impl<S: Scalar> AttentionCache<S> {
-    /// Room for training, which does not look at the scores.
-    pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
-        let longest = queries.longest.max(keys.longest);
-        // By queries, or by keys where short sentences have them transposed; sentences may differ in which is more.
-        let by_query = queries.rows * weights_stride(keys.longest);
-        let by_key = keys.rows * weights_stride(queries.longest.min(SHORT_TOKENS_MAX));
-        let means = keys.rows * LANES;
-        Self {
-            query: with_lane_beyond(queries.rows, config.keys_width()),
-            key: with_lane_beyond(keys.rows, config.keys_width()),
-            value: with_lane_beyond(keys.rows, config.values_width()),
-            scores: Vec::new(),
-            weights: vec![S::zero(); config.heads * (by_query + by_key + means)],
-            mix: Matrix::zeros(queries.rows, config.values_width()),
-            tile: Tile::new(config.key_width.max(config.value_width), longest),
-            look_up: None,
-            mixes_means: false,
-        }
-    }
-
-    /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is
-    /// linear, so it goes before the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
-    pub fn mix_means(&mut self) {
-        self.mixes_means = true;
-    }
-
-    pub fn mixes_means(&self) -> bool {
-        self.mixes_means
-    }
-
-    /// And room for projecting tables of so many words and positions: see [`look_up`].
-    pub fn look_up_in(&mut self, words: usize, places: usize) {
-        let width = self.query.cols().max(self.value.cols());
-        self.look_up = Some(LookUpCache::new(words, places, width));
-    }
-
-    /// Room for a viewer, who wants the scores too.
-    pub fn with_scores(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
-        let cache = Self::new(config, queries, keys);
-        Self { scores: cache.weights.clone(), ..cache }
-    }
-
-    /// `S_h` and `A_h` of the one sentence that went through, (T_q, T_k) each.
-    ///
-    /// # Panics
-    /// If the cache has no room for scores.
-    pub fn scores_and_weights(&self, head: usize, queries: usize, keys: usize) -> (Matrix<S>, Matrix<S>) {
-        let stride = weights_stride(keys);
-        let block = |entries: &[S]| {
-            let mut block = Vec::with_capacity(queries * keys);
-            let rows = entries[head * block_entries(queries, keys)..][..queries * stride].chunks_exact(stride);
-            rows.for_each(|row| block.extend_from_slice(&row[..keys]));
-            Matrix::from_row_major(queries, keys, block)
-        };
-        (block(&self.scores), block(&self.weights))
-    }
-}
-
-/// Room for so many rows; products may read a lane beyond the last.
-pub(super) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize) -> Matrix<S> {
-    Matrix::zeros(rows + LANES.div_ceil(cols), cols)
-}
-
-/// Entries of the weights of one head of one sentence, transposed or not, and of their means.
-fn block_entries(queries: usize, keys: usize) -> usize {
-    weights_entries(queries, keys) + padded(keys)
-}
-
-fn weights_entries(queries: usize, keys: usize) -> usize {
-    let rows = queries * weights_stride(keys);
-    if is_short(queries, keys) { rows.max(transposed_entries(queries, keys)) } else { rows }
-}
-
-/// The weights of a head, and the means if they are wanted.
-#[inline(always)]
-fn weights_and_means<'a, S: Scalar>(
-    block: &'a mut [S],
-    head: &Head<'_, S>,
-    means: bool,
-) -> (&'a mut [S], Option<&'a mut [S]>) {
-    let (weights, room) = block.split_at_mut(weights_entries(head.query.rows, head.key.rows));
-    (weights, means.then_some(room))
-}
-
-/// Where one head of one sentence lies.
-struct Place {
-    sentence: usize,
-    head: usize,
-    queries: Range<usize>,
-    keys: Range<usize>,
-    /// Its block of the scores and the weights.
-    block: Range<usize>,
-}
-
-impl Place {
-    /// The rows of the mixes: one for each query, or one for their mean.
-    #[inline(always)]
-    fn mixes(&self, means: bool) -> Range<usize> {
-        if means { self.sentence..self.sentence + 1 } else { self.queries.clone() }
-    }
-}
-
-/// Sentence by sentence, head by head.
-#[inline(always)]
-fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(Place)) {
-    let mut start = 0;
-    for (sentence, (queries, keys)) in queries.sentences().zip(keys.sentences()).enumerate() {
-        let entries = block_entries(queries.len(), keys.len());
-        for head in 0..heads {
-            let block = start..start + entries;
-            start = block.end;
-            work(Place { sentence, head, queries: queries.clone(), keys: keys.clone(), block });
-        }
-    }
-}
-
-/// Some rows and columns of a matrix: a fold of the heads.
-#[inline(always)]
-fn part<'a, S: Scalar>(x: &'a Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> Part<'a, S> {
-    let entries = &x.flat()[rows.start * x.cols() + cols.start..];
-    Part { entries, stride: x.cols(), rows: rows.len(), cols: cols.len() }
-}
-
-#[inline(always)]
-fn part_mut<'a, S: Scalar>(x: &'a mut Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> PartMut<'a, S> {
-    let stride = x.cols();
-    let entries = &mut x.flat_mut()[rows.start * stride + cols.start..];
-    PartMut { entries, stride, rows: rows.len(), cols: cols.len() }
-}
 
 #[inline(always)]
 fn head_of<'a, S: Scalar>(
@@ -256,6 +82,7 @@ pub fn attention_forward<S: Scalar>(
         modes.len(),
         config.heads
     );
+    assert!(modes.is_empty() || cache.is_viewers(), "attention: heads are changed for a viewer only");
     let AttentionCache { query, key, value, look_up, .. } = cache;
     for (x, to, weight, bias) in [
         (queries, &mut *query, QueryWeights, QueryBias),
@@ -270,6 +97,8 @@ pub fn attention_forward<S: Scalar>(
                 _ => linear_forward(x.view(config.width), w, b, to),
             }
         } else {
+            let (found, wanted) = (x.vectors.len(), to.len());
+            assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
             to.copy_from_slice(x.vectors);
         }
     }
@@ -315,33 +144,15 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
     }
 }
 
-/// Gradients that live only during the backward. Made once for the largest batch.
-#[derive(Clone, Debug)]
-pub struct AttentionScratch<S> {
-    d_query: Matrix<S>,
-    d_key: Matrix<S>,
-    d_value: Matrix<S>,
-    /// Of a panel.
-    d_scores: Vec<S>,
-}
-
-impl<S: Scalar> AttentionScratch<S> {
-    pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
-        Self {
-            d_query: Matrix::zeros(queries.rows, config.keys_width()),
-            d_key: Matrix::zeros(keys.rows, config.keys_width()),
-            d_value: Matrix::zeros(keys.rows, config.values_width()),
-            d_scores: vec![S::zero(); panel_entries(queries.longest.max(keys.longest))],
-        }
-    }
-}
-
 /// Gradients of [`attention_forward`] with all heads live: those of the parameters and of the
 /// inputs are added to what is there. `d_keys` is `None` in self-attention, where the keys'
 /// gradient belongs to the queries' vectors.
 ///
 /// # Shapes
 /// `d_mix` (N, H·d_v), `d_queries` (N, D), `d_keys` (N_k, D)
+///
+/// # Panics
+/// If the shapes do not fit, or the cache is a viewer's.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn attention_backward<S: Scalar>(
     config: &AttentionConfig,
@@ -357,6 +168,9 @@ pub fn attention_backward<S: Scalar>(
     d_keys: Option<&mut [S]>,
 ) {
     use TensorName::*;
+    assert!(!cache.is_viewers(), "attention backward: of a forward for a viewer");
+    let (values, width) = (d_mix.cols(), config.values_width());
+    assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");
     let (query_rows, key_rows) = (queries.rows, keys.rows);
     dispatch(Backward { config, queries: query_rows, keys: key_rows, cache, d_mix, scratch: &mut *scratch });
     let AttentionScratch { d_query, d_key, d_value, .. } = scratch;

@@ -26,8 +26,12 @@ impl Rows {
         Self { bounds }
     }
 
+    /// # Panics
+    /// As [`Self::push`] does.
     pub fn one(tokens: usize) -> Self {
-        Self { bounds: vec![0, tokens] }
+        let mut rows = Self::with_capacity(1);
+        rows.push(tokens);
+        rows
     }
 
     pub fn clear(&mut self) {

@@ -221,7 +221,7 @@ impl<S: Scalar> AttentionModel<S> {
                     continue;
                 }
                 TensorName::Positions => POSITION_INIT * 3f64.sqrt(), // a uniform's deviation is bound/√3
-                _ if spec.rows == 1 => continue,
+                name if name.is_bias() => continue,
                 _ => (6.0 / (spec.rows + spec.cols) as f64).sqrt(),
             };
             for value in values {

@@ -89,6 +89,9 @@ impl<S: Scalar> Optimiser<S> {
     }
 
     /// One step of descent. Allocates nothing.
+    ///
+    /// # Panics
+    /// If the parameters, the gradient or those that the optimiser was made for differ in length.
     pub fn update(&mut self, parameters: &mut Parameters<S>, gradient: &Parameters<S>) {
         self.step += 1;
         let Self { config, moments, step } = self;
@@ -121,6 +124,9 @@ fn both<S: Scalar>(moments: &mut [Parameters<S>]) -> [&mut [S]; 2] {
 
 /// Update `t` of parameters and their moments.
 fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [&mut [S]; 3], gradient: &[S]) {
+    let (n, moments) = (values.len(), [first.len(), second.len()]);
+    assert_eq!(gradient.len(), n, "update: {n} parameters, {} entries of their gradient", gradient.len());
+    assert!(moments.iter().all(|&m| m == 0 || m == n), "update: {n} parameters, moments of {moments:?}");
     if t == 1 {
         // They are zero, but in memory that nobody has written to: to read it first would cost two
         // page faults instead of one, the second of which stops all threads.

@@ -90,7 +90,10 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
 
     let mut kernel = run(&exploding(1e30), &[]);
     check_divergence(&mut kernel, 2, Overflow::Loss, "training diverged at step 2: the loss is no longer finite");
-    // Right after the divergence and far from a checkpoint, too.
+}
+
+#[test]
+fn a_loss_that_overflows_can_be_undone() {
     let mut kernel = run(&long(), &[Command::Step(601)]);
     let last_good = shown(&kernel);
     for col in 0..6 {
@@ -102,6 +105,37 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
         apply(&mut kernel, Command::Undo);
     }
     assert!(shown(&kernel) == last_good);
+}
+
+/// The update has spoilt the state by then; it is run again from the checkpoint before, with all that
+/// was changed since.
+#[test]
+fn a_parameter_that_overflows_leaves_the_last_good_step() {
+    const DECAY: f64 = 2.5;
+    // Its vector is trained, but no sentence that is short enough has it: it may be of any size.
+    const UNREAD: &str = "while";
+    let lesson = lesson(|lesson| {
+        (lesson.model.steps, lesson.model.weight_decay) = (LONG, DECAY);
+        (lesson.model.architecture.train_embedding, lesson.model.architecture.max_tokens) = (true, 5);
+        lesson.sentences.retain(|sentence| sentence.len() <= 5);
+    });
+    let mut kernel = run(&lesson, &[Command::Step(601), Command::SetLearningRate(0.02), Command::Step(3)]);
+    assert_eq!(model(&kernel).training.checkpoints.steps.last(), Some(&600), "there are steps to run again");
+    let space = kernel.snapshot().space.expect("a space");
+    let row = space.vocabulary.iter().position(|word| word == UNREAD).expect("a word of the corpus");
+    let tensor = TensorName::Embedding.into();
+    let near_the_end = f32::MAX / 1.2;
+    apply(&mut kernel, Command::SetWeight { tensor, row, col: 0, value: near_the_end });
+    // From here on, a step multiplies every parameter by 1 − 2.5.
+    apply(&mut kernel, Command::SetLearningRate(1.0));
+    let last_good = shown(&kernel);
+    let words = "training diverged at step 605: an entry of E is no longer finite";
+    check_divergence(&mut kernel, 605, Overflow::Parameter(tensor), words);
+    assert!(shown(&kernel) == last_good, "it is not the state before the step");
+    assert_eq!(model(&kernel).parameters.matrix(tensor)[(row, 0)], near_the_end);
+    apply(&mut kernel, Command::SetLearningRate(0.01));
+    apply(&mut kernel, Command::Step(10));
+    assert_eq!(kernel.steps_done(), 614, "mended, it goes on");
 }
 
 #[test]

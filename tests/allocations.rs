@@ -1,7 +1,8 @@
 //! A training step allocates nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting.rs"]
+mod counting;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,32 +10,7 @@ use attune::kernel::space::{SpaceTrainer, network};
 use attune::kernel::trainer::Trainer;
 use attune::kernel::training_log::TrainingLog;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-#[allow(unsafe_code)] // A counting allocator can only be written so; it passes every call on unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn count(work: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
-}
+use counting::allocations;
 
 /// A lesson of each objective and form.
 const LESSONS: [&str; 6] = [
@@ -51,7 +27,7 @@ fn a_training_step_allocates_nothing() {
     for lesson in LESSONS {
         check(lesson);
     }
-    assert!(count(|| drop(vec![0u8; 64])) > 0, "the counter counts");
+    assert!(allocations(|| drop(vec![0u8; 64])) > 0, "the counter counts");
 }
 
 fn check(path: &str) {
@@ -66,10 +42,10 @@ fn check(path: &str) {
     for _ in 0..20 {
         log.push(&trainer.step(&mut state).expect("finite"));
     }
-    let allocations = count(|| {
+    let made = allocations(|| {
         for _ in 0..50 {
             log.push(&trainer.step(&mut state).expect("finite"));
         }
     });
-    assert_eq!(allocations, 0, "{path}: allocations in 50 training steps");
+    assert_eq!(made, 0, "{path}: allocations in 50 training steps");
 }

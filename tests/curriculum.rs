@@ -7,9 +7,10 @@ use attune::numerics::Matrix;
 use attune::numerics::attention::AttentionConfig;
 use attune::numerics::block::{BlockCache, BlockConfig};
 use attune::numerics::params::{Parameters, TensorName};
-use attune::numerics::softmax::{softmax_backward, softmax_forward};
+use attune::numerics::softmax::softmax_backward;
 
 use common::one_block::{Input, forward};
+use common::{generator, random_matrix};
 
 /// Half a unit in the fifth digit behind the point, and a rounding error.
 const DIGITS: f64 = 5.001e-6;
@@ -24,11 +25,11 @@ fn assert_digits<const COLS: usize>(found: &Matrix<f64>, expected: &[[f64; COLS]
     assert!(difference < DIGITS, "{found:?}, not {expected:?}");
 }
 
-/// A published row that the arithmetic does not bear out.
-#[track_caller]
-fn assert_slip(found: &[f64], published: &[f64]) {
-    let difference = common::largest_difference(found, published);
-    assert!(difference > DIGITS, "{published:?} would be right after all");
+/// Which published entries, of so many digits behind the point, the arithmetic bears out.
+fn right<const COUNT: usize>(found: &[f64], published: [f64; COUNT], digits: i32) -> [bool; COUNT] {
+    let half_a_unit = 0.5001 * 10f64.powi(-digits);
+    assert_eq!(found.len(), COUNT, "as many entries");
+    std::array::from_fn(|i| (found[i] - published[i]).abs() <= half_a_unit)
 }
 
 /// Scores and weights, and the output, of one head over some vectors.
@@ -101,9 +102,10 @@ fn dot_product_lesson() {
     );
     // The slip: a sum of 6.5351, and what follows from it.
     let sum: f64 = found.scores.row(0).iter().map(|s| s.exp()).sum();
-    assert!((sum - 6.5349).abs() < 5e-5, "{sum}");
-    assert_slip(found.weights.row(0), &[0.1761, 0.2107, 0.2522, 0.1796, 0.1814]);
-    assert_slip(found.output().row(0), &[0.40505, 0.41471, 0.51435]);
+    assert_eq!((right(&[sum], [6.5349], 4), right(&[sum], [6.5351], 4)), ([true], [false]), "{sum}");
+    let published = [0.1761, 0.2107, 0.2522, 0.1796, 0.1814];
+    assert_eq!(right(found.weights.row(0), published, 4), [false, true, false, true, true]);
+    assert_eq!(right(found.output().row(0), [0.40505, 0.41471, 0.51435], 5), [false; 3]);
 }
 
 #[test]
@@ -119,6 +121,17 @@ fn row(found: &Found, word: usize) -> [f64; 3] {
 const W_Q: [[f64; 3]; 3] = [[0.3, 0.6, 0.9], [0.1, 0.4, 0.7], [0.2, 0.5, 0.8]];
 const W_K: [[f64; 3]; 3] = [[0.5, 0.2, 0.1], [0.4, 0.3, 0.6], [0.7, 0.8, 0.9]];
 const W_V: [[f64; 3]; 3] = [[0.6, 0.1, 0.4], [0.3, 0.5, 0.2], [0.8, 0.7, 0.9]];
+
+/// Word `i` is the unit vector `e_i`, so that a projection's row is that word's own query, key or value.
+fn by_hand(scale: bool, queries: Matrix<f64>, keys: Matrix<f64>, values: Matrix<f64>) -> Found {
+    let words = Matrix::from_fn(keys.rows(), keys.rows(), |i, j| f64::from(u8::from(i == j)));
+    let (key_width, value_width) = (keys.cols(), values.cols());
+    let free = AttentionConfig::parameter_free(keys.rows());
+    let layer = AttentionConfig { projected: true, output: true, scale, key_width, value_width, ..free };
+    let roles =
+        [(TensorName::QueryWeights, queries), (TensorName::KeyWeights, keys), (TensorName::ValueWeights, values)];
+    Found::of(layer, &roles, &words)
+}
 
 /// Lesson 5, with values as wide as `w_v` makes them.
 fn three_roles(w_v: Matrix<f64>) -> Found {
@@ -150,11 +163,10 @@ fn three_roles_lesson() {
         found.output(),
         &[[0.94620, 0.76827, 0.86724], [1.05596, 0.85220, 0.96408], [1.14720, 0.92198, 1.04459]],
     );
-    // The slips for `bank`: no query, one value less than all, and a key that is right in two entries.
-    assert_slip(q.row(1), &[0.32, 0.59, 0.86]);
-    assert_slip(v.row(1), &[0.74, 0.67, 0.88]);
-    let key_is_right = k.row(1).iter().zip([0.62, 0.71, 0.88]).map(|(k, published)| (k - published).abs() < DIGITS);
-    assert_eq!(key_is_right.collect::<Vec<_>>(), [false, true, true]);
+    // The slips for `bank`: of the query and the value every entry, of the key one.
+    assert_eq!(right(q.row(1), [0.32, 0.59, 0.86], 2), [false; 3]);
+    assert_eq!(right(k.row(1), [0.62, 0.71, 0.88], 2), [false, true, true]);
+    assert_eq!(right(v.row(1), [0.74, 0.67, 0.88], 2), [false; 3]);
 }
 
 #[test]
@@ -194,39 +206,84 @@ fn scaling_lesson() {
     );
     // The slip, seen at a glance: a mix of rows is nowhere larger than the largest of them.
     let published = [1.2669, 0.9999, 1.2669, 0.9999];
-    assert_slip(found.output().row(0), &published);
+    assert_eq!(right(found.output().row(0), published, 4), [false; 4]);
     assert!(found.output().flat().iter().all(|&m| m <= 1.0) && published[0] > 1.0);
+}
+
+/// What the weights gain where the first score does.
+fn derivative(weights: &[f64]) -> Vec<f64> {
+    let mut d = vec![0.0; weights.len()];
+    d[0] = 1.0;
+    softmax_backward(weights, &mut d);
+    d
 }
 
 #[test]
 fn scaling_lets_the_gradient_through() {
-    // q = [2 3 4 1] against k₁ = [1 0 1 0] and k₂ = [0 1 0 1]
-    let derivative = |scores: [f64; 2], expected: [f64; 2]| {
-        let mut weights = scores;
-        softmax_forward(&mut weights);
-        assert!(common::largest_difference(&weights, &expected) < DIGITS, "{weights:?}");
-        let mut d = [1.0, 0.0];
-        softmax_backward(&weights, &mut d);
-        assert!((d[0] + d[1]).abs() < 1e-15, "what one gains the other loses");
-        d[0]
-    };
-    let unscaled = derivative([6.0, 4.0], [0.88080, 0.11920]);
-    let scaled = derivative([3.0, 2.0], [0.73106, 0.26894]);
-    assert!((unscaled - 0.10499).abs() < DIGITS && (scaled - 0.19661).abs() < DIGITS, "{unscaled} {scaled}");
+    let query = [2.0, 3.0, 4.0, 1.0];
+    let keys = matrix(&[[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]]);
+    for (scale, scores, weights, expected) in
+        [(false, [6.0, 4.0], [0.88080, 0.11920], 0.10499), (true, [3.0, 2.0], [0.73106, 0.26894], 0.19661)]
+    {
+        let found = by_hand(scale, matrix(&[query; 2]), keys.clone(), Matrix::zeros(2, 1));
+        assert_digits(&found.scores, &[scores; 2]);
+        assert_digits(&found.weights, &[weights; 2]);
+        assert_digits(&matrix(&[[derivative(&weights)[0], derivative(&weights)[1]]]), &[[expected, -expected]]);
+    }
 }
 
-/// Lesson 7, unscaled as the notes have it: word `i` is the unit vector `e_i`, so that a projection's
-/// row is that word's own query, key or value. All ask as `it` does; only its row is looked at.
-fn by_hand<const WORDS: usize>(query: [f64; 3], keys: &[[f64; 3]; WORDS], values: &[[f64; 3]; WORDS]) -> Found {
-    let words = Matrix::from_fn(WORDS, WORDS, |i, j| f64::from(u8::from(i == j)));
-    let free = AttentionConfig::parameter_free(WORDS);
-    let layer = AttentionConfig { projected: true, output: true, key_width: 3, value_width: 3, ..free };
-    let roles = [
-        (TensorName::QueryWeights, matrix(&[query; WORDS])),
-        (TensorName::KeyWeights, matrix(keys)),
-        (TensorName::ValueWeights, matrix(values)),
-    ];
-    Found::of(layer, &roles, &words)
+/// Over many sentences of random queries and keys, whose entries have the variance 1.
+struct Sweep {
+    variance: f64,
+    largest_weight: f64,
+    /// Of the softmax's derivative by all its scores.
+    gradient_norm: f64,
+}
+
+fn sweep(key_width: usize, scale: bool) -> Sweep {
+    const SENTENCES: usize = 64;
+    const WORDS: usize = 8;
+    let mut rng = generator(6);
+    let mut draw = || {
+        let uniform = random_matrix(&mut rng, WORDS, key_width);
+        Matrix::from_fn(WORDS, key_width, |i, j| 3f64.sqrt() * uniform.get(i, j))
+    };
+    let mut sums = [0.0; 3];
+    for _ in 0..SENTENCES {
+        let found = by_hand(scale, draw(), draw(), Matrix::zeros(WORDS, 1));
+        // The mean is 0.
+        sums[0] += found.scores.flat().iter().map(|s| s * s).sum::<f64>() / WORDS as f64;
+        for query in 0..WORDS {
+            let weights = found.weights.row(query);
+            sums[1] += weights.iter().fold(0.0, |most, &w| f64::max(most, w));
+            let by_score = |key: usize| {
+                let mut d: Vec<f64> = (0..WORDS).map(|other| f64::from(u8::from(other == key))).collect();
+                softmax_backward(weights, &mut d);
+                d.iter().map(|d| d * d).sum::<f64>()
+            };
+            sums[2] += (0..WORDS).map(by_score).sum::<f64>().sqrt();
+        }
+    }
+    let [variance, largest_weight, gradient_norm] = sums.map(|sum| sum / (SENTENCES * WORDS) as f64);
+    Sweep { variance, largest_weight, gradient_norm }
+}
+
+#[test]
+fn wide_keys_need_scaling() {
+    let widths: Vec<usize> = (0..10).map(|power| 1 << power).collect();
+    let [plain, scaled] = [false, true].map(|scale| widths.iter().map(|&d| sweep(d, scale)).collect::<Vec<_>>());
+    for ((plain, scaled), &d) in plain.iter().zip(&scaled).zip(&widths) {
+        let is_near_one = |variance: f64| (0.9..1.1).contains(&variance);
+        assert!(is_near_one(plain.variance / d as f64), "{d}: the variance is {}, not {d}", plain.variance);
+        assert!(is_near_one(scaled.variance), "{d}: scaled, the variance is {}, not 1", scaled.variance);
+        let Sweep { largest_weight, gradient_norm, .. } = *scaled;
+        assert!((0.30..0.40).contains(&largest_weight), "{d}: scaled, the largest weight is {largest_weight}");
+        assert!((0.35..0.38).contains(&gradient_norm), "{d}: scaled, the gradient is {gradient_norm}");
+    }
+    assert!(plain.is_sorted_by(|a, b| a.largest_weight < b.largest_weight), "unscaled, one key takes all");
+    assert!(plain[1..].is_sorted_by(|a, b| a.gradient_norm > b.gradient_norm), "unscaled, the gradient vanishes");
+    let last = plain.last().expect("512");
+    assert!(last.largest_weight > 0.9 && last.gradient_norm < 0.1, "{} {}", last.largest_weight, last.gradient_norm);
 }
 
 const LOOKED_AT: [&str; 8] = ["The", "animal", "didn't", "cross", "street", "it", "was", "tired"];
@@ -241,19 +298,32 @@ const KEYS: [[f64; 3]; 8] = [
     [0.9, 0.8, 0.7],
 ];
 
+const VALUES: [[f64; 3]; 8] = [
+    [0.1, 0.2, 0.3],
+    [0.7, 0.6, 0.5],
+    [0.1, 0.1, 0.2],
+    [0.0, 0.1, 0.1],
+    [0.5, 0.4, 0.3],
+    [0.6, 0.5, 0.4],
+    [0.1, 0.1, 0.0],
+    [0.8, 0.7, 0.6],
+];
+
+/// Lesson 7, unscaled as the notes have it. All ask as `it` does; only its row is looked at.
 #[test]
 fn it_lesson() {
     let it = 5;
-    let found = by_hand([0.6, 0.5, 0.4], &KEYS, &KEYS);
+    let found = by_hand(false, matrix(&[[0.6, 0.5, 0.4]; 8]), matrix(&KEYS), matrix(&VALUES));
     let scores = [0.17, 0.77, 0.20, 0.29, 0.62, 0.92, 0.14, 1.22];
     let weights = [0.0800, 0.1458, 0.0825, 0.0902, 0.1255, 0.1694, 0.0777, 0.2287];
     assert!(common::largest_difference(found.scores.row(it), &scores) < DIGITS, "{:?}", found.scores.row(it));
-    // The notes give four digits.
-    let half_a_unit = 5.001e-5;
-    assert!(common::largest_difference(found.weights.row(it), &weights) < half_a_unit, "{:?}", found.weights.row(it));
     let of_it = found.weights.row(it);
+    assert_eq!(right(of_it, weights, 4), [true; 8], "{of_it:?}");
     let most = (0..8).max_by(|&a, &b| of_it[a].total_cmp(&of_it[b])).expect("words");
     assert_eq!(LOOKED_AT[most], "tired", "not `animal`");
-    // The slip: drawn, not computed.
-    assert_slip(of_it, &[0.05, 0.60, 0.02, 0.03, 0.20, 0.0, 0.02, 0.08]);
+    let output = found.output().row(it);
+    assert_eq!(right(output, [0.47353, 0.42360, 0.36513], 5), [true; 3], "{output:?}");
+    // The slips: drawn, not computed, and of a list that sums to 1.01.
+    assert_eq!(right(of_it, [0.05, 0.60, 0.02, 0.03, 0.20, 0.0, 0.02, 0.08], 2), [false; 8]);
+    assert_eq!(right(output, [0.598, 0.518, 0.432], 3), [false; 3]);
 }

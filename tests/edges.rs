@@ -45,7 +45,7 @@ fn a_vocabulary_of_one_word_is_known_from_the_start() {
     let one = Matrix::from_row_major(1, 5, vec![0.1, 0.2, 0.3, 0.4, 0.5]);
     let built = architecture(|a| a.train_embedding = true);
     let model = AttentionModel::new(built, Arc::new(one), Classes::Words(Candidates::all(1)));
-    let net = Net { parameters: model.init(1), model };
+    let net: Net = Net { parameters: model.init(1), model };
     let mut batch = Batch::default();
     batch.push_next(&[0, 0, 0], 0, &Candidates::all(1));
     assert_eq!(net.loss(&batch), 0.0, "there is nothing else to say");

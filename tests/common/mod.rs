@@ -47,6 +47,14 @@ pub fn with(parameters: &Parameters<f64>, entries: &[f64]) -> Parameters<f64> {
     parameters
 }
 
+/// The same parameters, rounded.
+pub fn cast<R: Scalar, S: Scalar>(parameters: &Parameters<R>) -> Parameters<S> {
+    let shapes: Vec<_> = parameters.tensors().map(|(spec, _)| (spec.id, spec.rows, spec.cols)).collect();
+    let mut to = Parameters::zeros(&shapes);
+    to.flat_mut().iter_mut().zip(parameters.flat()).for_each(|(to, &x)| *to = S::from_f64(x.to_f64()));
+    to
+}
+
 /// The largest difference between entries; infinite if one is NaN.
 #[track_caller]
 pub fn largest_difference<S: Scalar>(found: &[S], expected: &[S]) -> f64 {
@@ -112,6 +120,9 @@ pub fn block_forms(attention: &AttentionConfig) -> Vec<BlockConfig> {
     forms
 }
 
+/// The most tokens of a sentence that goes through tiles in training; longer ones go through panels.
+pub const TILE_TOKENS_MAX: usize = 48;
+
 pub const VOCABULARY: usize = 9;
 pub const MAX_TOKENS: usize = 6;
 
@@ -141,9 +152,9 @@ pub fn words() -> Classes {
 
 /// A model with its parameters, all drawn at random.
 #[derive(Clone)]
-pub struct Net {
-    pub model: AttentionModel<f64>,
-    pub parameters: Parameters<f64>,
+pub struct Net<S = f64> {
+    pub model: AttentionModel<S>,
+    pub parameters: Parameters<S>,
 }
 
 impl Net {
@@ -154,16 +165,25 @@ impl Net {
         let parameters = filled(model.zeros(), &mut rng);
         Self { model, parameters }
     }
+}
 
-    pub fn workspace(&self, batch: &Batch) -> Workspace<f64> {
+impl<S: Scalar> Net<S> {
+    /// The same model, its numbers rounded.
+    pub fn cast<R: Scalar>(&self) -> Net<R> {
+        let AttentionModel { architecture, embedding, classes, .. } = &self.model;
+        let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.cast()), classes.clone());
+        Net { model, parameters: cast(&self.parameters) }
+    }
+
+    pub fn workspace(&self, batch: &Batch) -> Workspace<S> {
         workspace(&self.model, batch)
     }
 
-    pub fn loss(&self, batch: &Batch) -> f64 {
+    pub fn loss(&self, batch: &Batch) -> S {
         model_forward(&self.model, &self.parameters, batch, &mut self.workspace(batch))
     }
 
-    pub fn gradient(&self, batch: &Batch) -> Parameters<f64> {
+    pub fn gradient(&self, batch: &Batch) -> Parameters<S> {
         let mut workspace = self.workspace(batch);
         model_forward(&self.model, &self.parameters, batch, &mut workspace);
         model_backward(&self.model, &self.parameters, batch, &mut workspace);

@@ -5,7 +5,7 @@ use attune::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use attune::numerics::block::{Attends, BlockConfig};
 
 use crate::blocks::check_block;
-use crate::common::{holes, layer};
+use crate::common::{TILE_TOKENS_MAX, holes, layer};
 
 /// One word alone among them.
 const SHORT: [usize; 3] = [4, 1, 3];
@@ -72,9 +72,6 @@ fn cross_attention_of_short_sentences() {
         }
     }
 }
-
-/// The most tokens of a sentence that goes through tiles.
-const TILE_TOKENS_MAX: usize = 48;
 
 /// The shortest that go through panels, one of two panels, and a short one beside a long one.
 const LONG: [&[usize]; 3] = [&[TILE_TOKENS_MAX + 1], &[TILE_TOKENS_MAX + 31], &[2, TILE_TOKENS_MAX + 20, 1]];

@@ -6,5 +6,7 @@ mod common;
 mod attention;
 mod blocks;
 mod layers;
+mod long_means;
+mod look_ups;
 mod models;
 mod word2vec;

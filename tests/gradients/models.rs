@@ -18,8 +18,9 @@ fn differences(net: &Net, batch: &Batch) -> Vec<f64> {
     })
 }
 
+/// The gradient of every parameter.
 #[track_caller]
-fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) {
+pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) {
     let name = format!("{architecture:?}");
     let net = Net::new(architecture, classes, 11);
     if let Err(error) = compare(&name, net.gradient(batch).flat(), &differences(&net, batch)) {
@@ -27,7 +28,7 @@ fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) {
     }
 }
 
-const POSITIONS: [Positions; 3] = [Positions::None, Positions::Sinusoidal, Positions::Learned];
+pub const POSITIONS: [Positions; 3] = [Positions::None, Positions::Sinusoidal, Positions::Learned];
 
 /// Readout, trained embeddings and positions: all that stands around the blocks.
 fn surroundings(mut check: impl FnMut(Readout, bool, Positions)) {

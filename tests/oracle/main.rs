@@ -24,13 +24,20 @@ const SINGLE: f64 = 1e-5;
 /// A fixture, parsed once.
 type Fixture = LazyLock<Value>;
 
-/// To a tolerance relative to the larger of the matrix's largest entry and 1.
+/// The largest entry.
+fn largest<S: Scalar>(m: &Matrix<S>) -> f64 {
+    m.flat().iter().fold(0.0, |most, x| f64::max(most, x.to_f64().abs()))
+}
+
+/// To a tolerance relative to the matrix's largest entry.
 #[track_caller]
 fn assert_close<S: Scalar>(name: &str, found: &[S], expected: &Value, tolerance: f64) {
     let expected = json::matrix(expected);
     let difference = common::largest_difference(found, expected.cast::<S>().flat());
-    let scale = expected.flat().iter().fold(1f64, |most, x| most.max(x.abs()));
-    assert!(difference <= tolerance * scale, "{name} is off by {difference:e}: {found:?}, but {expected:?}");
+    assert!(
+        difference <= tolerance * largest(&expected),
+        "{name} is off by {difference:e}: {found:?}, but {expected:?}"
+    );
 }
 
 fn cast<S: Scalar>(value: &Value) -> Matrix<S> {

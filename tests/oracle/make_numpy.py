@@ -2,7 +2,9 @@
 
     python tests/oracle/make_numpy.py > tests/oracle/numpy.json
 
-Needs NumPy. Rows are tokens: Q = X W_Q + b_Q. Inputs are short decimals, so that all read the same numbers.
+Python 3.11, NumPy 2.4.
+
+Rows are tokens: Q = X W_Q + b_Q. Inputs are short decimals, so that all read the same numbers.
 """
 import json
 import numpy as np

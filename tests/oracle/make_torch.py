@@ -2,7 +2,9 @@
 
     python tests/oracle/make_torch.py > tests/oracle/torch.json
 
-Needs PyTorch. The loss is ⟨output, upstream⟩, so that `upstream` is the gradient of the output. PyTorch's weights
+PyTorch 2.15.
+
+The loss is ⟨output, upstream⟩, so that `upstream` is the gradient of the output. PyTorch's weights
 are (out, in); they are written transposed and taken apart, as rows-are-tokens code has them: Q = X W_Q + b_Q.
 """
 import json

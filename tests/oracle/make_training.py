@@ -2,7 +2,9 @@
 
     python tests/oracle/make_training.py > tests/oracle/training.json
 
-Needs PyTorch. Two trainings: the start and data of job_a.json, which lies beside this file, with attention by
+PyTorch 2.15.
+
+Two trainings: the start and data of job_a.json, which lies beside this file, with attention by
 `scaled_dot_product_attention`; and a language model of two pre-norm blocks with feed-forward layers, causal, with
 learned positions and trained embeddings, to which the readout is tied. Parameters are rounded to what float32 holds.
 """

@@ -11,7 +11,7 @@ use attune::numerics::projection::Projection;
 use serde_json::Value;
 
 use crate::common::json::{flag, list, matrix, number, parse, size, vector};
-use crate::common::one_block::{Input, forward};
+use crate::common::one_block::{Input, forward, training_forward};
 use crate::{EXACT, Fixture, SINGLE, assert_close, cast};
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("numpy.json")));
@@ -71,8 +71,12 @@ fn check<S: Scalar>(case: &Value, tolerance: f64) {
         let (_, weights) = found.attention.scores_and_weights(head, shape.rows(), shape.cols());
         assert_close(&format!("{}: weights {head}", case["name"]), weights.flat(), expected, tolerance);
     }
-    assert_close(&format!("{}: mix", case["name"]), found.attention.mix.flat(), &case["mix"], tolerance);
-    assert_close(&format!("{}: output", case["name"]), found.tail.output().flat(), &case["output"], tolerance);
+    // As a viewer sees it, and as training does it.
+    for (way, found) in [("shown", found), ("trained", training_forward(&config, &parameters, &input))] {
+        let name = format!("{}, {way}", case["name"]);
+        assert_close(&format!("{name}: mix"), found.attention.mix.flat(), &case["mix"], tolerance);
+        assert_close(&format!("{name}: output"), found.tail.output().flat(), &case["output"], tolerance);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Steps of skip-gram and CBOW: `word2vec.py`.
+//! Steps of skip-gram and CBOW: `make_word2vec.py`.
 
 use attune::numerics::word2vec::{Example, Lanes, Tables};
 

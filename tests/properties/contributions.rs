@@ -11,8 +11,8 @@ use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
 use proptest::prelude::*;
 
-use crate::common::{Net, architecture, largest_difference, naive, sentence, words};
-use crate::{around, cases, cast, layers, masks};
+use crate::common::{Net, architecture, cast, largest_difference, naive, sentence, words};
+use crate::{around, cases, layers, masks};
 
 const TOKENS: usize = 6;
 

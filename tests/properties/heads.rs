@@ -1,7 +1,9 @@
 //! Heads are columns: folding and unfolding is taking them apart and putting them side by side.
 
+use std::sync::Arc;
+
 use attune::numerics::Matrix;
-use attune::numerics::attention::AttentionConfig;
+use attune::numerics::attention::{AttentionConfig, HeadMode};
 use attune::numerics::block::BlockConfig;
 use attune::numerics::params::{Parameters, TensorName};
 use proptest::prelude::*;
@@ -61,6 +63,23 @@ proptest! {
             sum.flat_mut().iter_mut().zip(found.tail.output().flat()).for_each(|(to, x)| *to += x);
         }
         prop_assert!(largest_difference(sum.flat(), together.tail.output().flat()) < 1e-11);
+    }
+
+    /// Folding gives each head its columns, and unfolding puts them back: heads that pass on what they
+    /// were given pass on everything.
+    #[test]
+    fn unfolded_is_what_was_folded(heads in 1..6usize, width_of_head in 1..12usize, tokens in tokens(), seed: u64) {
+        let width = heads * width_of_head;
+        let (key_width, value_width) = (width_of_head, width_of_head);
+        let layer = AttentionConfig { heads, key_width, value_width, ..AttentionConfig::parameter_free(width) };
+        let config = BlockConfig { residual: false, ..BlockConfig::plain(layer) };
+        let identity = Arc::new(Matrix::from_fn(tokens, tokens, |i, j| if i == j { 1.0 } else { 0.0 }));
+        let x = random_matrix(&mut generator(seed), tokens, width).cast::<f32>();
+        let modes = vec![HeadMode::Frozen(identity); heads];
+        let found = forward(&config, &Parameters::zeros(&[]), &Input::one(x.clone()), &modes);
+        let bits = |m: &Matrix<f32>| m.flat().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&found.attention.mix), bits(&x));
+        prop_assert_eq!(bits(found.tail.output()), bits(&x));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! word2vec: the same seed gives the same vectors, words of one topic come together, and no corpus
 //! makes it panic or hang.
 
+mod plain;
+mod training;
+
 use attune::numerics::rng::{Stream, stream};
 use attune::numerics::vectors::cosine;
 use attune::numerics::word2vec::{Architecture, Lanes, Word2Vec, Word2VecConfig};

@@ -1,6 +1,8 @@
 """A few steps of word2vec in float64 NumPy, written without a look at the Rust code.
 
-    python tests/oracle/word2vec.py > tests/oracle/word2vec.json
+    python tests/oracle/make_word2vec.py > tests/oracle/word2vec.json
+
+Python 3.11, NumPy 2.4.
 """
 import json
 import numpy as np

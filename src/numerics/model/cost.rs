@@ -49,9 +49,9 @@ pub fn forward_cost(architecture: &Architecture, classes: usize, rows: usize, lo
 /// What a small model spends most of its time on: calls, rows and entries that are drawn, copied,
 /// added and normed.
 ///
-/// The constants make `cargo bench --bench step_cost` find the same speed for the small models as for
-/// the large: of its 26 models all do from 8 to 45 · 10⁹ a second, where the multiplications alone
-/// would have them differ by a factor of 200.
+/// The constants are set so that `cargo bench --bench step_cost` finds about one speed for its 26 models:
+/// from 10 to 46 · 10⁹ a second, 14 in the median, on two cores of an x86-64 with AVX-512. The fastest
+/// hide few words and so read few rows. By the multiplications alone they differ by a factor of 200.
 fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) -> f64 {
     const OF_A_BLOCK: f64 = 15_000.0;
     const OF_A_SENTENCE: f64 = 600.0;

@@ -144,6 +144,8 @@ fn words_are_found_however_they_are_spelt() {
         "a.ron:4:18: sentences: word \"caf\u{e9}\" never occurs in the corpus\n\
          a.ron:4:28: sentences: word \"हिन्दी\" never occurs in the corpus",
     );
+    // A joiner is how a word is spelt, not something that cannot be shown.
+    check(&with("one two").replace("title: \"X\"", "title: \"می\u{200c}خواهم\""), "no issues");
     // A mark alone is no word.
     check(&with("one \u{301} two"), "no issues");
 }

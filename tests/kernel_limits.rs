@@ -85,3 +85,35 @@ fn a_loss_that_overflows_names_its_origin() {
     // Every logit is finite, and their sum in the loss is not.
     assert_eq!(found.origin, Some(Origin::Largest(TensorName::OutputBias.into())));
 }
+
+/// A step that spoils the weights far from a checkpoint: the state before it is run again, piece by piece.
+#[test]
+fn the_last_good_step_is_recalled_while_commands_are_answered() {
+    const DONE: usize = 1103;
+    let decaying = lesson(|lesson| {
+        // A share of 0.1 a step; all of it and more once the rate is 1.
+        (lesson.model.steps, lesson.model.learning_rate, lesson.model.weight_decay) = (1200, 1e-46, 1e45);
+    });
+    let mut kernel = Kernel::embedded(decaying);
+    kernel.apply(Command::Step(DONE));
+    finish(&mut kernel);
+    let model = |kernel: &Kernel| kernel.snapshot().model.expect("a model");
+    let good = model(&kernel).parameters;
+    kernel.apply(Command::SetLearningRate(1.0));
+    kernel.apply(Command::Play);
+    kernel.advance();
+    let diverged = model(&kernel).training.diverged().expect("it diverges at once");
+    assert!(matches!(diverged.overflow, Overflow::Parameter(_)), "{diverged:?}");
+    assert!(kernel.is_busy(), "the steps from the checkpoint on are yet to be done");
+    assert!(model(&kernel).parameters.flat().iter().all(|x| x.is_finite()));
+    for command in [Command::Play, Command::SetLearningRate(0.5)] {
+        kernel.apply(command);
+        let notice = kernel.snapshot().notice.expect("not yet");
+        assert_eq!(&*notice, "wait until the last good step is recalled");
+    }
+    finish(&mut kernel);
+    assert_eq!(model(&kernel).training.progress.done, DONE);
+    assert!(model(&kernel).parameters == good, "bit for bit");
+    kernel.apply(Command::SetLearningRate(0.5));
+    assert_eq!(kernel.snapshot().notice, None);
+}

@@ -61,7 +61,7 @@ pub fn verify(snapshot: &Snapshot) -> Option<Vec<Verdict>> {
 /// which it does.
 pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> {
     let measure = Measure::of(snapshot)?;
-    let of_sentence = |sentence: &'_ Vec<String>| {
+    let of_sentence = |sentence: &[String]| {
         let run = measure.run(sentence)?;
         let logits = answers(&measure.network, &measure.model.parameters, &run.output).logits;
         first_not_finite(&measure.network.architecture, &run, &logits)

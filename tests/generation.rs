@@ -5,7 +5,7 @@ mod common;
 use attune::numerics::attention::Mask;
 use attune::numerics::block::Attends;
 use attune::numerics::model::generate::{CannotGenerate, Choice, choose};
-use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout};
+use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout, Sequences};
 use attune::numerics::params::TensorName;
 use attune::numerics::rng::{Generator, Stream, stream};
 
@@ -85,6 +85,16 @@ fn a_translation_begins_from_nothing_and_hangs_on_its_source() {
     let net = translator();
     let from = |source: &[usize]| generate(&net, &[], Some(source), 4, Choice::Greedy).expect("it goes on");
     assert_eq!(from(&[0, 1, 2]).len(), 4);
+    // The source is read once and not for each word: the words are those of whole passes all the same.
+    let mut by_hand: Vec<usize> = Vec::new();
+    for _ in 0..4 {
+        let mut written = Sequences::default();
+        written.push([None].into_iter().chain(by_hand.iter().copied().map(Some)), 0);
+        let mut logits = net.model.logits(&net.parameters, &written, Some(&sentence(&[0, 1, 2])));
+        let class = choose(&mut logits, Choice::Greedy, &mut rng(1)).expect("finite logits");
+        by_hand.push(candidates().words()[class]);
+    }
+    assert_eq!(from(&[0, 1, 2]), by_hand);
     let sources = [&[0, 1, 2][..], &[6], &[7, 3, 3, 2], &[8, 8], &[4, 0], &[5]];
     assert!(sources.iter().any(|source| from(source) != from(&[0, 1, 2])), "the source is heard");
 }

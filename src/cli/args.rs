@@ -6,7 +6,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 /// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
 ///
-/// Exit codes: 0 done, 1 the lesson has issues, 2 wrong usage, 3 no display or GPU.
+/// Exit codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {

@@ -1,57 +1,91 @@
 //! `attune check`: a line a lesson, and every issue.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::args::Common;
 use super::fault::Fault;
-use super::{print, progress};
-use crate::kernel::facts::{Verdict, verify};
+use super::{blame, print, progress};
+use crate::kernel::facts::{Verdict, first_overflow, verify};
+use crate::lesson::issue::printable;
 use crate::lesson::schema::Expect;
 
 /// Trains each lesson and verifies its claims.
 pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), Fault> {
     let mut faults = String::new();
+    let mut ids = Ids::default();
     for path in lessons {
-        match check_one(path, verbose, common) {
+        match check_one(path, verbose, common, &mut ids) {
             Ok(line) => print::line(line)?,
-            Err(fault) => {
-                print::line(format_args!("{}: has issues", path.display()))?;
-                faults.push_str(fault.text());
+            Err(Fault::Lesson(issues)) => {
+                print::line(format_args!("{}: has issues", name(path)))?;
+                faults.push_str(&issues);
             }
+            Err(fault) => return Err(fault),
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(Fault::Lesson(faults)) }
 }
 
-fn check_one(path: &Path, verbose: bool, common: &Common) -> Result<String, Fault> {
+/// The lessons seen so far by their ids.
+#[derive(Default)]
+struct Ids(HashMap<String, PathBuf>);
+
+impl Ids {
+    /// # Errors
+    /// If another file has the id: a file may be named twice.
+    fn add(&mut self, id: &str, path: &Path) -> Result<(), Fault> {
+        let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match self.0.get(id).filter(|other| **other != file) {
+            Some(other) => Err(Fault::Lesson(format!(
+                "{}: id {id:?} is that of {} too; expected a unique id\n",
+                blame::place(path, &["id"]),
+                name(other)
+            ))),
+            None => {
+                self.0.insert(id.to_owned(), file);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Result<String, Fault> {
     let lesson = super::read(path, common.seed)?;
+    ids.add(&lesson.id, path)?;
     let cells = lesson.cells.len();
     let snapshot = progress::trained(&progress::train(lesson, common), path)?;
-    let file = path.display();
+    let file = name(path);
     let verdicts = verify(&snapshot).unwrap_or_default();
     if verbose {
         verdicts.iter().try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
     }
-    let failed: String = verdicts
-        .iter()
-        .filter(|verdict| !verdict.holds())
-        .map(|verdict| format!("{file}: {}\n", line(verdict)))
-        .collect();
-    if failed.is_empty() {
+    let overflow = first_overflow(&snapshot)
+        .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
+    let failed =
+        verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
+    let issues: String = overflow.into_iter().chain(failed).collect();
+    if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         Ok(format!("{file}: ok, {cells} cells, {} claims hold with seed {seed}", verdicts.len()))
     } else {
-        Err(Fault::Lesson(failed))
+        Err(Fault::Lesson(issues))
     }
+}
+
+fn name(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 fn line(verdict: &Verdict) -> String {
     let Verdict { id, says, value, expect } = verdict;
     let verb = if verdict.holds() { "holds" } else { "does not hold" };
+    let measured = if value.is_nan() { "no finite number".to_owned() } else { format!("{value:.5}") };
     let expected = match expect {
         Expect::AtLeast(least) => format!("at least {least}"),
         Expect::AtMost(most) => format!("at most {most}"),
         Expect::Within { value, tolerance } => format!("{value} ± {tolerance}"),
     };
-    format!("claim {id:?} {verb}: measured {value:.5}, expected {expected} ({says})")
+    format!("claim {id:?} {verb}: measured {measured}, expected {expected} ({says})")
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 /// Exit codes, as `attune --help` states them.
-const LESSON: u8 = 1;
+const ISSUES: u8 = 1;
 pub const USAGE: u8 = 2;
 const SCREEN: u8 = 3;
 
@@ -13,6 +13,8 @@ const SCREEN: u8 = 3;
 pub enum Fault {
     /// A lesson has issues, or its claims do not hold.
     Lesson(String),
+    /// Standard output cannot be written to.
+    Output(String),
     /// The command line asks for what cannot be.
     Usage(String),
     /// There is no display or no GPU.
@@ -29,19 +31,23 @@ impl Fault {
         Self::Usage(format!("error: {text}\n"))
     }
 
+    pub fn output(error: impl Display) -> Self {
+        Self::Output(format!("error: the results cannot be written to standard output: {error}\n"))
+    }
+
     pub fn screen(text: impl Display) -> Self {
         Self::Screen(format!("error: {text}\n"))
     }
 
     pub fn text(&self) -> &str {
         match self {
-            Self::Lesson(text) | Self::Usage(text) | Self::Screen(text) => text,
+            Self::Lesson(text) | Self::Output(text) | Self::Usage(text) | Self::Screen(text) => text,
         }
     }
 
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Lesson(_) => ExitCode::from(LESSON),
+            Self::Lesson(_) | Self::Output(_) => ExitCode::from(ISSUES),
             Self::Usage(_) => ExitCode::from(USAGE),
             Self::Screen(_) => ExitCode::from(SCREEN),
         }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod args;
+mod blame;
 mod check;
 mod fault;
 mod open;
@@ -26,6 +27,9 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version are answers, not faults. A closed pipe leaves nobody to tell.
             let _ = error.print();
+            if let Some(hint) = mistyped_command() {
+                let _ = writeln!(io::stderr(), "{hint}");
+            }
             return if error.use_stderr() { ExitCode::from(fault::USAGE) } else { ExitCode::SUCCESS };
         }
     };
@@ -41,6 +45,9 @@ pub fn main() -> ExitCode {
         Err(fault) => {
             // A closed standard error leaves nobody to tell.
             let _ = write!(io::stderr(), "{}", fault.text());
+            if let Some(hint) = args.lesson.as_ref().and_then(|_| mistyped_command()) {
+                let _ = writeln!(io::stderr(), "{hint}");
+            }
             fault.exit_code()
         }
     }
@@ -51,6 +58,16 @@ fn parse() -> Result<Args, clap::Error> {
     let no_color = std::env::args_os().any(|arg| arg == "--no-color");
     let color = if no_color { clap::ColorChoice::Never } else { clap::ColorChoice::Auto };
     Args::from_arg_matches(&Args::command().color(color).try_get_matches()?)
+}
+
+/// A hint for a first word that is no file and looks like a command.
+fn mistyped_command() -> Option<String> {
+    let first = std::env::args().skip(1).find(|arg| !arg.starts_with('-'))?;
+    let command = Args::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let meant = lesson::nearest(&first, names.iter().copied()).filter(|name| *name != first);
+    let meant = meant.filter(|_| !Path::new(&first).exists())?;
+    Some(format!("hint: there is no command {first:?}; did you mean {meant:?}?"))
 }
 
 /// A word before a command can only be a lesson to open, or a command mistyped.

@@ -1,14 +1,20 @@
-//! Lines on standard output.
+//! Results on standard output.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 use super::fault::Fault;
 
-/// Prints a line. Whoever closed the pipe has read enough.
+/// Prints a line.
 pub fn line(text: impl Display) -> Result<(), Fault> {
-    match writeln!(io::stdout(), "{text}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Fault::usage(format_args!("cannot print: {error}"))),
+    with(|out| writeln!(out, "{text}"))
+}
+
+/// Prints piece by piece what may be long. Whoever closed the pipe has read enough.
+pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fault> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Fault::output(error)),
         _ => Ok(()),
     }
 }

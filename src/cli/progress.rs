@@ -6,10 +6,10 @@ use std::sync::Arc;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::Common;
+use super::blame;
 use super::fault::Fault;
 use crate::kernel::{Command, Kernel, Snapshot};
 use crate::lesson::Lesson;
-use crate::view_model::training::diverged_words;
 
 /// A kernel trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
@@ -36,19 +36,13 @@ pub fn train(lesson: Lesson, common: &Common) -> Kernel {
 /// If there is no model, or training diverged.
 pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, Fault> {
     let snapshot = kernel.snapshot();
-    let file = path.display();
-    let Some(model) = &snapshot.model else {
-        let notice = snapshot.notice.as_deref().unwrap_or("there is no model");
-        return Err(Fault::Lesson(format!("{file}: {notice}\n")));
-    };
-    if let Some(diverged) = model.training.diverged() {
-        let rate = model.training.learning_rate;
-        return Err(Fault::Lesson(format!(
-            "{file}: {}; the model's learning_rate of {rate} is too large\n",
-            diverged_words(&diverged)
-        )));
+    if let Some(fault) = &snapshot.fault {
+        return Err(Fault::Lesson(format!("{}: {}\n", blame::place(path, fault.field), fault.words)));
     }
-    Ok(snapshot)
+    match snapshot.model.as_ref().and_then(|model| model.training.diverged()) {
+        Some(diverged) => Err(Fault::Lesson(blame::divergence(path, &snapshot.lesson, &diverged))),
+        None => Ok(snapshot),
+    }
 }
 
 /// indicatif draws on terminals only.

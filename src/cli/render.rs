@@ -17,7 +17,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
     use crate::lesson::schema::CellKind;
 
     if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-        let output = request.output.display();
+        let output = crate::lesson::issue::printable(&request.output.display().to_string());
         return Err(Fault::usage(format_args!("--output: {output} is no PNG file; name it like apple.png")));
     }
     let lesson = super::read(&request.lesson, common.seed)?;

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::args::Common;
 use super::fault::Fault;
-use super::{print, progress};
+use super::{blame, print, progress};
 use crate::export;
 use crate::kernel::Command;
+use crate::kernel::overflow::first_not_finite;
 use crate::kernel::sentence::read_sentence;
 
 /// Trains the lesson and prints the trace of a sentence.
@@ -23,6 +24,16 @@ pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(),
         kernel.apply(Command::SetSentence(sentence.to_owned()));
         snapshot = kernel.snapshot();
     }
-    let json = export::trace::trace(&snapshot).ok_or_else(|| Fault::usage("the lesson has no model to trace"))?;
-    print::line(json)
+    if let Some(model) = &snapshot.model {
+        let sentence = &model.sentence;
+        let first = first_not_finite(&model.architecture, &sentence.activations, &sentence.answers.logits);
+        if let Some(tensor) = first {
+            let words: Vec<&str> = sentence.chosen().iter().map(|token| token.text.as_str()).collect();
+            return Err(Fault::Lesson(blame::overflow(path, &snapshot.lesson, &words.join(" "), tensor)));
+        }
+    }
+    print::with(|out| {
+        export::trace::write(&snapshot, &mut *out)?;
+        writeln!(out)
+    })
 }

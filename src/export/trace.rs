@@ -1,5 +1,7 @@
 //! Every tensor of the forward pass as one JSON object, so that anyone can recompute it.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -11,14 +13,26 @@ use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::positions::Positions;
 
-/// The trace of the snapshot's sentence; `None` until there is a model.
+/// The trace of the snapshot's sentence, as text; `None` until there is a model.
+pub fn trace(snapshot: &Snapshot) -> Option<String> {
+    let mut text = Vec::new();
+    write(snapshot, &mut text).ok()?;
+    String::from_utf8(text).ok()
+}
+
+/// Writes the trace of the snapshot's sentence.
 ///
 /// A tensor is `{"shape": [rows, cols], "rows": [[…], …]}`; a bias has one row; a masked score, −∞,
 /// is `null`. A block's `scale` is the factor on `q · k`, 1 where scores are not scaled. Blocks, and
 /// their heads, are counted from 0, those of the source first. With a source, `tokens` are the target
 /// that is read, from its start on, and `source` is the sentence.
-pub fn trace(snapshot: &Snapshot) -> Option<String> {
-    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+///
+/// # Errors
+/// If it cannot be written, or there is no model yet.
+pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
+    let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
+        return Err(io::Error::other("the lesson has no model to trace"));
+    };
     let trace = Trace {
         lesson: &snapshot.lesson.id,
         seed: snapshot.lesson.seed,
@@ -32,7 +46,7 @@ pub fn trace(snapshot: &Snapshot) -> Option<String> {
         parameters: Parameters(model),
         tensors: Tensors { architecture: &model.architecture, sentence: &model.sentence, space },
     };
-    serde_json::to_string(&trace).ok()
+    Ok(serde_json::to_writer(to, &trace)?)
 }
 
 #[derive(Serialize)]

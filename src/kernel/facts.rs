@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{answers, probabilities};
 use super::examples::Rewriter;
 use super::interventions::for_any_sentence;
+use super::overflow::{ActivationId, first_not_finite};
 use super::sentence::{contributions, sequences};
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use super::space::{index_of, network, rows_of};
@@ -13,7 +14,7 @@ use crate::lesson::corpus;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
 use crate::numerics::Scalar;
 use crate::numerics::contributions::Contributions;
-use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::activations::{HeadActivations, Interventions};
 use crate::numerics::model::generate::Choice;
 use crate::numerics::model::{Activations, AttentionModel};
 use crate::numerics::rng::{Stream, stream};
@@ -42,19 +43,43 @@ impl Verdict {
 /// Every claim of the lesson against the model in the snapshot; `None` until there is one.
 pub fn verify(snapshot: &Snapshot) -> Option<Vec<Verdict>> {
     let measure = Measure::of(snapshot)?;
-    let verdict = |claim: &Claim| Verdict {
-        id: claim.id.clone(),
-        says: claim.says.clone(),
-        value: measure.fact(&claim.fact),
-        expect: claim.expect,
+    // What several claims are about is measured once.
+    let mut measured: Vec<(&Fact, f64)> = Vec::new();
+    let mut verdicts = Vec::new();
+    for Claim { id, says, fact, expect } in &snapshot.lesson.claims {
+        let known = measured.iter().find(|(known, _)| *known == fact).map(|(_, value)| *value);
+        let value = known.unwrap_or_else(|| measure.fact(fact));
+        if known.is_none() {
+            measured.push((fact, value));
+        }
+        verdicts.push(Verdict { id: id.clone(), says: says.clone(), value, expect: *expect });
+    }
+    Some(verdicts)
+}
+
+/// The first of the lesson's sentences whose forward pass leaves the numbers, with the tensor in
+/// which it does.
+pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> {
+    let measure = Measure::of(snapshot)?;
+    let of_sentence = |sentence: &[String]| {
+        let run = measure.run(sentence)?;
+        let logits = answers(&measure.network, &measure.model.parameters, &run.output).logits;
+        first_not_finite(&measure.network.architecture, &run, &logits)
     };
-    Some(snapshot.lesson.claims.iter().map(verdict).collect())
+    let sentences = &snapshot.lesson.sentences;
+    sentences.iter().find_map(|sentence| Some((&sentence[..], of_sentence(sentence)?)))
 }
 
 /// What one probe tells: cosine to the centroid of its own sense and the best of the others.
 struct SenseCosines {
     own: f32,
     other: f32,
+}
+
+impl SenseCosines {
+    fn margin(&self) -> f64 {
+        f64::from(self.own - self.other)
+    }
 }
 
 struct Measure<'a> {
@@ -71,7 +96,8 @@ struct Measure<'a> {
     centroids: Vec<Vec<f32>>,
     /// Of each probe, measured once for all claims, in the static and the contextual space.
     senses: [OnceCell<Vec<SenseCosines>>; 2],
-    contribution_error: OnceCell<f64>,
+    /// Of each head, the share of words at which it looks at their source.
+    alignments: OnceCell<Vec<f64>>,
 }
 
 impl<'a> Measure<'a> {
@@ -88,27 +114,17 @@ impl<'a> Measure<'a> {
                 centroid(&space.vectors, &words)
             })
             .collect();
-        let (senses, contribution_error) = Default::default();
+        let (senses, alignments) = Default::default();
         let interventions = for_any_sentence(&model.interventions);
         let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
-        Some(Self {
-            lesson,
-            space,
-            model,
-            network,
-            interventions,
-            rewriter,
-            rows,
-            centroids,
-            senses,
-            contribution_error,
-        })
+        Some(Self { lesson, space, model, network, interventions, rewriter, rows, centroids, senses, alignments })
     }
 
+    /// NaN where a number that it rests on is not finite.
     fn fact(&self, fact: &Fact) -> f64 {
-        match fact {
-            Fact::SenseAccuracy(space) => self.over_probes(*space, |c| if c.own > c.other { 1.0 } else { 0.0 }),
-            Fact::SenseMargin(space) => self.over_probes(*space, |c| f64::from(c.own - c.other)),
+        let value = match fact {
+            Fact::SenseAccuracy(space) => self.over_probes(*space, |margin| if margin > 0.0 { 1.0 } else { 0.0 }),
+            Fact::SenseMargin(space) => self.over_probes(*space, |margin| margin),
             Fact::TokenMargin { sentence, token, sense } => self.token_margin(*sentence, *token, sense),
             Fact::MajorityShare => self.majority_share(),
             Fact::Mixture { word, of, against } => self.mixture(word, of, against),
@@ -117,15 +133,16 @@ impl<'a> Measure<'a> {
                 _ => f64::NAN,
             },
             Fact::FinalLoss => self.final_loss(),
-            Fact::ContributionError => *self.contribution_error.get_or_init(|| self.contribution_error()),
+            Fact::ContributionError => self.contribution_error(),
             Fact::LabelAccuracy { on } => self.label_accuracy(on.as_deref()),
             Fact::Says { sentence, answer } => self.says(sentence, answer).map_or(f64::NAN, f64::from),
             Fact::Weight { sentence, head, query, key } => {
                 self.weight(*sentence, *head, *query, *key).map_or(f64::NAN, f64::from)
             }
-            Fact::Alignment { head } => self.alignment(*head),
+            Fact::Alignment { head } => self.alignments.get_or_init(|| self.alignments())[*head],
             Fact::SequenceAccuracy => self.sequence_accuracy(),
-        }
+        };
+        if value.is_finite() { value } else { f64::NAN }
     }
 
     fn word(&self, word: &str) -> Option<&[f32]> {
@@ -145,8 +162,7 @@ impl<'a> Measure<'a> {
 
     /// The logits of what a sentence is read for last: of the whole, or of its last word.
     fn logits(&self, sentence: &[String]) -> Option<Vec<f32>> {
-        let logits = answers(&self.network, &self.model.parameters, &self.run(sentence)?.output).logits;
-        Some(logits.row(logits.rows() - 1).to_vec())
+        Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
     }
 
     fn label_accuracy(&self, on: Option<&[(Vec<String>, String)]>) -> f64 {
@@ -159,7 +175,7 @@ impl<'a> Measure<'a> {
         };
         let sentences: Vec<(Vec<String>, String)> = on.map_or_else(seen, <[_]>::to_vec);
         let is_right = |(words, label): &(Vec<String>, String)| {
-            self.logits(words).is_some_and(|logits| self.model.classes[likeliest(&logits)] == *label)
+            Some(self.model.classes[likeliest(&self.logits(words)?)?] == *label)
         };
         share(sentences.iter().map(is_right))
     }
@@ -175,15 +191,18 @@ impl<'a> Measure<'a> {
         (query < weights.rows() && key < weights.cols()).then(|| weights.get(query, key))
     }
 
-    fn alignment(&self, head: usize) -> f64 {
-        let Some(rewriter) = &self.rewriter else { return f64::NAN };
-        let runs = self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence));
-        share(runs.flat_map(|run| {
-            let weights = run.heads().nth(head).map(|head| head.weights.clone());
-            let rows = weights.iter().flat_map(|weights| (0..weights.rows()).map(|row| weights.row(row)));
-            let looks = |(target, row): (usize, &[f32])| likeliest(row) == rewriter.order.source_of(target, row.len());
-            rows.enumerate().map(looks).collect::<Vec<_>>()
-        }))
+    fn alignments(&self) -> Vec<f64> {
+        let heads = self.network.architecture.heads();
+        let Some(rewriter) = &self.rewriter else { return vec![f64::NAN; heads] };
+        // Of each head, whether it looks at the source of each word of all sentences.
+        let mut looks = vec![Vec::new(); heads];
+        for run in self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence)) {
+            for (looks, HeadActivations { weights, .. }) in looks.iter_mut().zip(run.heads()) {
+                let source_of = |target| rewriter.order.source_of(target, weights.cols());
+                looks.extend((0..weights.rows()).map(|row| Some(likeliest(weights.row(row))? == source_of(row))));
+            }
+        }
+        looks.into_iter().map(|looks| share(looks.into_iter())).collect()
     }
 
     fn sequence_accuracy(&self) -> f64 {
@@ -195,14 +214,20 @@ impl<'a> Measure<'a> {
             let (parameters, count) = (&self.model.parameters, source.len());
             let written = self.network.generate(parameters, &[], Some(&source), count, Choice::Greedy, &mut generator);
             let target = rewriter.target(&source);
-            let written = written.unwrap_or_default();
-            (0..count).map(|t| written.get(t) == Some(&target[t])).collect::<Vec<_>>()
+            // It writes as many words as it is asked for, or none where a number is not finite.
+            let right = |t| written.as_ref().ok().map(|written| written[t] == target[t]);
+            (0..count).map(right).collect::<Vec<_>>()
         }))
     }
 
-    fn over_probes(&self, space: Space, score: impl Fn(&SenseCosines) -> f64) -> f64 {
+    /// The mean of a score of the probes' margins.
+    fn over_probes(&self, space: Space, score: impl Fn(f64) -> f64) -> f64 {
         let measure = || self.lesson.probes.iter().filter_map(|probe| self.sense_cosines(probe, space)).collect();
         let senses = self.senses[space as usize].get_or_init(measure);
+        let score = |cosines: &SenseCosines| {
+            let margin = cosines.margin();
+            if margin.is_finite() { score(margin) } else { f64::NAN }
+        };
         senses.iter().map(score).sum::<f64>() / senses.len() as f64
     }
 
@@ -222,15 +247,14 @@ impl<'a> Measure<'a> {
         let other = (0..self.centroids.len()).filter(|&group| group != own);
         SenseCosines {
             own: cosine(vector, &self.centroids[own]),
-            other: other.map(|group| cosine(vector, &self.centroids[group])).fold(f32::NEG_INFINITY, f32::max),
+            other: other.map(|group| cosine(vector, &self.centroids[group])).fold(f32::NEG_INFINITY, Scalar::max),
         }
     }
 
     fn token_margin(&self, sentence: usize, token: usize, sense: &str) -> f64 {
         let run = self.lesson.sentences.get(sentence).and_then(|sentence| self.run(sentence));
         let (Some(run), Some(own)) = (run, self.group(sense)) else { return f64::NAN };
-        let cosines = self.cosines(run.output.row(token), own);
-        f64::from(cosines.own - cosines.other)
+        self.cosines(run.output.row(token), own).margin()
     }
 
     fn majority_share(&self) -> f64 {
@@ -269,13 +293,14 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// The first of the largest.
-fn likeliest(row: &[f32]) -> usize {
-    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+/// The first of the largest; `None` if one is not finite.
+fn likeliest(row: &[f32]) -> Option<usize> {
+    let first = (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+    row.iter().all(|x| x.is_finite()).then_some(first)
 }
 
-/// Share of what is true; NaN of nothing.
-fn share(all: impl Iterator<Item = bool>) -> f64 {
-    let (right, count) = all.fold((0, 0), |(right, count), is| (right + usize::from(is), count + 1));
-    right as f64 / f64::from(count)
+/// Share of what is true; NaN of nothing, and where one is not known.
+fn share(all: impl Iterator<Item = Option<bool>>) -> f64 {
+    let Some(all) = all.collect::<Option<Vec<bool>>>() else { return f64::NAN };
+    all.iter().filter(|is| **is).count() as f64 / all.len() as f64
 }

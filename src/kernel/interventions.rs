@@ -47,7 +47,11 @@ pub fn toggled(
     (query, key): (usize, usize),
 ) -> Result<Option<Mask>, String> {
     if query >= tokens || key >= tokens {
-        return Err(format!("the sentence has {tokens} tokens: there is no pair {}, {}", query + 1, key + 1));
+        return Err(format!(
+            "the sentence has {tokens} tokens: there is no pair {}, {}",
+            query.saturating_add(1),
+            key.saturating_add(1)
+        ));
     }
     // The layers are all alike, and self-attention comes first.
     let own = &architecture.blocks[0].attention.mask;

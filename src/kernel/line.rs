@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use super::checkpoints::{Checkpoints, RestingCheckpoints};
+use super::line_changes::{Change, Intervention, Interventions};
 use super::stop::{Overflow, Stopped, holds};
 use super::trainer::{Trainer, TrainingState};
 use super::training_log::TrainingLog;
@@ -22,39 +23,6 @@ use crate::numerics::params::Parameters;
 /// Entries of tensors that a line remembers to have been changed while it trained.
 pub const CHANGED_ENTRIES_MAX: usize = 1 << 16;
 
-/// What the learner changed in a training after the step `step` and before the next.
-#[derive(Clone, Debug)]
-struct Intervention {
-    step: usize,
-    change: Change,
-}
-
-#[derive(Clone, Debug)]
-enum Change {
-    /// Entries of the flat parameters with their new values.
-    Entries(Arc<[(usize, f32)]>),
-    LearningRate(f64),
-}
-
-impl Change {
-    fn entries(&self) -> usize {
-        match self {
-            Change::Entries(entries) => entries.len(),
-            Change::LearningRate(_) => 1,
-        }
-    }
-
-    fn apply(&self, state: &mut TrainingState) {
-        match self {
-            Change::Entries(entries) => {
-                let parameters = Arc::make_mut(&mut state.parameters).flat_mut();
-                entries.iter().for_each(|&(index, value)| parameters[index] = value);
-            }
-            Change::LearningRate(rate) => state.optimiser.set_learning_rate(*rate),
-        }
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct Line {
     /// At the latest step, after the interventions there.
@@ -63,7 +31,7 @@ pub struct Line {
     /// Each as its step left it, before the interventions there.
     checkpoints: Checkpoints<TrainingState>,
     /// In the order of their steps.
-    interventions: Arc<Vec<Intervention>>,
+    interventions: Interventions,
     /// Of all interventions together.
     changed_entries: usize,
     /// The rules that have stopped this line, with the step: each does so once.
@@ -83,7 +51,7 @@ impl Line {
             latest,
             log,
             checkpoints,
-            interventions: Arc::default(),
+            interventions: Interventions::default(),
             changed_entries: 0,
             fired: Vec::new(),
             stopped: None,
@@ -94,8 +62,21 @@ impl Line {
         &self.latest
     }
 
+    /// The latest step.
     pub fn steps_done(&self) -> usize {
-        self.latest.steps_done()
+        self.log.len()
+    }
+
+    /// The state at the latest step was spoilt and is on its way there again.
+    pub fn is_mending(&self) -> bool {
+        self.latest.steps_done() < self.steps_done()
+    }
+
+    /// Brings the state nearer to the latest step, by at most so many.
+    pub fn mend(&mut self, trainer: &mut Trainer, steps: usize) {
+        let mut last_good = Lookback { state: self.latest.clone(), target: self.steps_done() };
+        self.bring(&mut last_good, trainer, steps);
+        self.latest = last_good.state;
     }
 
     pub fn log(&self) -> &TrainingLog {
@@ -106,19 +87,18 @@ impl Line {
         self.checkpoints.steps().collect()
     }
 
-    /// One training step at the end of the line. If it overflows, the line stays as it was, and says so.
+    /// One training step at the end of the line. If it overflows, the line stays as it was, and says so;
+    /// a state that the step has spoilt is to be mended.
     pub fn step(&mut self, trainer: &mut Trainer, rules: &[StopRule]) {
         match trainer.step(Arc::make_mut(&mut self.latest)) {
             Ok(record) => {
                 self.log.push(&record);
-                self.checkpoints.offer(self.latest.steps_done(), &self.latest);
+                self.checkpoints.offer(self.steps_done(), &self.latest);
                 self.stopped = self.rule_that_holds(rules).map(Stopped::Rule);
             }
             Err(diverged) => {
                 if matches!(diverged.overflow, Overflow::Parameter(_)) {
-                    let mut last_good = self.begin_at_checkpoint(self.log.len(), trainer);
-                    self.bring(&mut last_good, trainer, usize::MAX);
-                    self.latest = last_good.state;
+                    self.latest = self.begin_at_checkpoint(self.steps_done(), trainer).state;
                 }
                 self.stopped = Some(Stopped::Diverged(diverged));
             }
@@ -160,20 +140,22 @@ impl Line {
 
     fn intervene(&mut self, change: Change) -> Result<(), String> {
         let step = self.steps_done();
-        let entries = self.changed_entries + change.entries();
+        // Of two learning rates at one step the first was never used.
+        let is_rate = |change: &Change| matches!(change, Change::LearningRate(_));
+        let unused =
+            self.interventions.last().filter(|last| is_rate(&change) && last.step == step && is_rate(&last.change));
+        let unused = unused.map(|last| last.change.entries());
+        let entries = self.changed_entries + change.entries() - unused.unwrap_or(0);
         if entries > CHANGED_ENTRIES_MAX {
             return Err(format!(
                 "a training remembers at most {CHANGED_ENTRIES_MAX} changes made on its way; reset it to make more"
             ));
         }
-        let interventions = Arc::make_mut(&mut self.interventions);
-        // Of two learning rates at one step the first was never used.
-        let is_rate = |change: &Change| matches!(change, Change::LearningRate(_));
-        if is_rate(&change) && interventions.last().is_some_and(|last| last.step == step && is_rate(&last.change)) {
-            interventions.pop();
+        if unused.is_some() {
+            self.interventions.pop();
         }
         self.changed_entries = entries;
-        interventions.push(Intervention { step, change });
+        self.interventions.push(Intervention { step, change });
         Ok(())
     }
 
@@ -212,22 +194,19 @@ impl Line {
     /// What the learner changed at the step that `state` has come to.
     fn intervene_again(&self, state: &mut Arc<TrainingState>) {
         let step = state.steps_done();
-        let first = self.interventions.partition_point(|done| done.step < step);
-        for done in self.interventions[first..].iter().take_while(|done| done.step == step) {
-            done.change.apply(Arc::make_mut(state));
-        }
+        self.interventions.at(step).for_each(|done| done.change.apply(Arc::make_mut(state)));
     }
 
     /// A line of its own that shares this one's beginning, up to the state looked at.
     pub fn branch(&self, state: &Arc<TrainingState>) -> Line {
         let step = state.steps_done();
-        let before: Vec<_> = self.interventions.iter().filter(|done| done.step <= step).cloned().collect();
+        let before = self.interventions.up_to(step);
         Line {
             latest: state.clone(),
             log: self.log.truncated(step),
             checkpoints: self.checkpoints.up_to(step),
             changed_entries: before.iter().map(|done| done.change.entries()).sum(),
-            interventions: Arc::new(before),
+            interventions: before,
             fired: self.fired.iter().copied().filter(|(_, at)| *at <= step).collect(),
             stopped: None,
         }
@@ -267,5 +246,43 @@ impl Lookback {
     /// Where it is now is what it looks at.
     pub fn settle(&mut self) {
         self.target = self.state.steps_done();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::space::{SpaceTrainer, network};
+    use crate::lesson::parse;
+
+    fn trainer() -> Trainer {
+        let lesson = parse("small.ron", include_str!("../../tests/fixtures/small.ron")).expect("no issues");
+        let mut space = SpaceTrainer::new(&lesson);
+        while !space.advance() {}
+        let vectors = space.finish(&lesson).expect("finite vectors");
+        Trainer::new(network(&lesson, &vectors), lesson.model.clone(), space.examples(), lesson.seed)
+    }
+
+    #[test]
+    fn a_spoilt_state_is_mended_a_few_steps_at_a_time() {
+        let mut trainer = trainer();
+        let mut line = Line::new(&trainer);
+        for step in 0..20 {
+            if step == 7 {
+                line.set_learning_rate(0.05).expect("one change");
+            }
+            line.step(&mut trainer, &[]);
+        }
+        let good = line.latest.clone();
+        // As after a step that has spoilt the state, where only the start is at hand.
+        line.checkpoints = line.checkpoints.none();
+        line.latest = line.begin_at_checkpoint(line.steps_done(), &trainer).state;
+        for brought in [6, 12, 18] {
+            assert!(line.is_mending() && line.steps_done() == 20);
+            line.mend(&mut trainer, 6);
+            assert_eq!(line.latest.steps_done(), brought);
+        }
+        line.mend(&mut trainer, 6);
+        assert!(!line.is_mending() && line.latest == good, "bit for bit");
     }
 }

@@ -8,8 +8,8 @@
 //! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own.
 //!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
-//! with its [`checkpoints`] and its [`training_log`], [`model_state`] adds the learner's changes,
-//! [`comparison`] sets two states side by side, and [`stop`] says why training stands still.
+//! with its [`checkpoints`], its [`training_log`] and what was changed on its way, [`model_state`] adds the learner's changes,
+//! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
 
 pub mod answers;
 pub mod checkpoints;
@@ -20,7 +20,9 @@ pub mod facts;
 pub mod history;
 pub mod interventions;
 pub mod line;
+mod line_changes;
 pub mod model_state;
+pub mod overflow;
 pub mod ready;
 pub mod sentence;
 pub mod shown;

@@ -15,7 +15,7 @@ use super::shown::{SentenceState, Shown};
 use super::snapshot::{
     CheckpointsSnapshot, HistorySnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot,
 };
-use super::space::{SpaceTrainer, index_of, network, rows_of};
+use super::space::{LessonFault, SpaceTrainer, index_of, network, rows_of};
 use super::trainer::Trainer;
 use super::training::Training;
 use super::training_log::TrainingLog;
@@ -59,13 +59,14 @@ enum Part {
 
 impl Ready {
     /// # Errors
-    /// In words for the learner, if the corpus has no sentence to train on.
-    pub fn new(lesson: &Lesson, space: StaticSpace, embedding: &SpaceTrainer) -> Result<Self, String> {
+    /// If the corpus has no sentence to train on.
+    pub fn new(lesson: &Lesson, space: StaticSpace, embedding: &SpaceTrainer) -> Result<Self, LessonFault> {
         let network = network(lesson, &space);
         let classes = class_names(lesson, &network.classes, &space.vocabulary);
         let trainer = Trainer::new(network, lesson.model.clone(), embedding.examples(), lesson.seed);
         if trainer.sentences() == 0 {
-            return Err("no sentence of the corpus has a word that the model could be asked for".to_owned());
+            let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
+            return Err(LessonFault { words, field: &["model", "objective"] });
         }
         // A checked lesson has a first sentence, of known words.
         let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
@@ -211,8 +212,9 @@ impl Ready {
             }
             Command::SelectSentence(index) => {
                 let count = lesson.sentences.len();
-                let sentence = chosen(lesson, &self.space, index)
-                    .ok_or_else(|| format!("there is no sentence {}: the lesson has {count}", index + 1))?;
+                let sentence = chosen(lesson, &self.space, index).ok_or_else(|| {
+                    format!("there is no sentence {}: the lesson has {count}", index.saturating_add(1))
+                })?;
                 self.show(sentence);
                 Ok(())
             }
@@ -316,11 +318,17 @@ impl Ready {
 
     fn check_head(&self, head: usize) -> Result<(), String> {
         let heads = self.shown.interventions().heads.len();
-        if head < heads { Ok(()) } else { Err(format!("there is no head {}: the model has {heads}", head + 1)) }
+        if head < heads {
+            Ok(())
+        } else {
+            Err(format!("there is no head {}: the model has {heads}", head.saturating_add(1)))
+        }
     }
 
     fn index(&self, (tensor, row, col): (TensorId, usize, usize)) -> Result<usize, String> {
-        let index = self.training.model().live().index(tensor, row, col);
+        let live = self.training.model().live();
+        let has_entry = live.spec(tensor).is_some_and(|spec| row < spec.rows && col < spec.cols);
+        let index = has_entry.then(|| live.index(tensor, row, col)).flatten();
         index.ok_or_else(|| format!("the model has no {tensor}[{row}, {col}]"))
     }
 

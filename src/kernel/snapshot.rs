@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::command::Reference;
+use super::space::LessonFault;
 use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
 use crate::lesson::Lesson;
@@ -30,13 +31,15 @@ pub struct Snapshot {
     pub model: Option<ModelSnapshot>,
     /// What the last command could not do, in words for the learner.
     pub notice: Option<Arc<str>>,
+    /// Why there will be no model.
+    pub fault: Option<LessonFault>,
 }
 
 impl Snapshot {
     /// Before anything is trained.
     pub fn before(lesson: Arc<Lesson>) -> Self {
         let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs() };
-        Self { lesson, revision: 0, space: None, embedding_progress, model: None, notice: None }
+        Self { lesson, revision: 0, space: None, embedding_progress, model: None, notice: None, fault: None }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::examples::{Example, Rewriter, examples};
 use super::snapshot::{Progress, StaticSpace};
 use crate::lesson::corpus;
+use crate::lesson::locate::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
@@ -16,6 +17,15 @@ use crate::numerics::word2vec::Word2Vec;
 
 /// What one [`SpaceTrainer::advance`] does.
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
+
+/// Why a lesson that reads well has nothing to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonFault {
+    /// For the learner.
+    pub words: String,
+    /// The field that is to blame.
+    pub field: FieldPath,
+}
 
 /// Static vectors in the making.
 pub struct SpaceTrainer {
@@ -33,9 +43,17 @@ enum Source {
         epochs: usize,
         /// A few milliseconds of work.
         sentences_at_once: usize,
+        diverged: Option<Diverged>,
     },
     /// A row for each word of the vocabulary.
     Given(Matrix<f32>),
+}
+
+/// How many epochs were done when a vector was found not to be finite, and the first such word.
+#[derive(Clone, Copy)]
+struct Diverged {
+    epoch: usize,
+    row: usize,
 }
 
 impl SpaceTrainer {
@@ -62,6 +80,7 @@ impl SpaceTrainer {
                     word2vec: Box::new(word2vec),
                     epochs: config.epochs,
                     sentences_at_once: at_once as usize,
+                    diverged: None,
                 }
             }
             StaticEmbedding::Given(given) => {
@@ -88,9 +107,16 @@ impl SpaceTrainer {
     /// A few milliseconds of work; true when it was the last.
     pub fn advance(&mut self) -> bool {
         match &mut self.source {
-            Source::Training { word2vec, sentences_at_once, .. } => {
+            Source::Training { word2vec, sentences_at_once, diverged, .. } => {
+                let before = word2vec.epochs_done();
                 word2vec.advance(&self.corpus, *sentences_at_once);
-                word2vec.is_done()
+                let epoch = word2vec.epochs_done();
+                if epoch > before {
+                    let vectors = word2vec.vectors();
+                    let row = (0..vectors.rows()).find(|&row| !vectors.row(row).iter().all(|x| x.is_finite()));
+                    *diverged = row.map(|row| Diverged { epoch, row });
+                }
+                word2vec.is_done() || diverged.is_some()
             }
             Source::Given(_) => true,
         }
@@ -100,20 +126,16 @@ impl SpaceTrainer {
     /// tells them apart (Mu & Viswanath 2018, arXiv 1702.01417). Given ones are as they were written.
     ///
     /// # Errors
-    /// In words for the learner, if a vector is not finite.
-    pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, String> {
+    /// If a vector is not finite, or none was trained.
+    pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, LessonFault> {
         let vectors = match &self.source {
-            Source::Training { word2vec, .. } => centred(word2vec.vectors()),
+            Source::Training { word2vec, .. } => {
+                let vectors = word2vec.vectors();
+                self.check_trained(lesson, &vectors)?;
+                centred(vectors)
+            }
             Source::Given(vectors) => vectors.clone(),
         };
-        if let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding
-            && !vectors.flat().iter().all(|x| x.is_finite())
-        {
-            return Err(format!(
-                "the static vectors diverged: the learning_rate of {} is too large for {} negatives",
-                config.learning_rate, config.negatives
-            ));
-        }
         let groups = lesson.groups.iter().enumerate();
         let of: HashMap<&str, usize> =
             groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
@@ -121,6 +143,28 @@ impl SpaceTrainer {
         let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
         let points = projection.points(&vectors);
         Ok(StaticSpace { vocabulary: self.vocabulary.clone(), vectors, projection, points, group_of })
+    }
+}
+
+impl SpaceTrainer {
+    fn check_trained(&self, lesson: &Lesson, vectors: &Matrix<f32>) -> Result<(), LessonFault> {
+        let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding else { return Ok(()) };
+        if let Source::Training { diverged: Some(Diverged { epoch, row }), .. } = self.source {
+            let (word, rate, negatives) = (&self.vocabulary[row], config.learning_rate, config.negatives);
+            let words = format!(
+                "the static vectors diverged by epoch {epoch}, first that of {word:?}: the learning_rate of {rate} is \
+                 too large for {negatives} negatives"
+            );
+            return Err(LessonFault { words, field: &["static_embedding", "learning_rate"] });
+        }
+        if let Some(share) = config.subsample {
+            let untrained = Word2Vec::new(config.clone(), self.vocabulary.len(), &self.corpus, lesson.seed).vectors();
+            if *vectors == untrained {
+                let words = format!("the static vectors learnt nothing: a subsample of {share:e} leaves too few words");
+                return Err(LessonFault { words, field: &["static_embedding", "subsample"] });
+            }
+        }
+        Ok(())
     }
 }
 

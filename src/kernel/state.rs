@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::command::Command;
 use super::ready::Ready;
 use super::snapshot::{Progress, Snapshot};
-use super::space::SpaceTrainer;
+use super::space::{LessonFault, SpaceTrainer};
 use crate::lesson::schema::Lesson;
 
 /// One running lesson, without a thread or a clock: the same commands and advances, in the same
@@ -25,7 +25,7 @@ enum Phase {
     /// There is nothing to train; the reason is the notice of every snapshot.
     Failed {
         progress: Progress,
-        fault: Arc<str>,
+        fault: LessonFault,
     },
 }
 
@@ -118,7 +118,8 @@ impl Kernel {
             }
             Phase::Failed { progress, fault } => {
                 snapshot.embedding_progress = *progress;
-                snapshot.notice = Some(fault.clone());
+                snapshot.notice = Some(fault.words.as_str().into());
+                snapshot.fault = Some(fault.clone());
             }
         }
         snapshot
@@ -133,6 +134,6 @@ fn embedded(lesson: &Lesson, trainer: &SpaceTrainer, play: bool) -> Phase {
             }
             Phase::Ready(Box::new(ready))
         }
-        Err(fault) => Phase::Failed { progress: trainer.progress(), fault: fault.into() },
+        Err(fault) => Phase::Failed { progress: trainer.progress(), fault },
     }
 }

@@ -1,5 +1,6 @@
 //! Why training stands still.
 
+use super::overflow::ActivationId;
 use super::training_log::TrainingLog;
 use crate::lesson::schema::StopRule;
 use crate::numerics::params::TensorId;
@@ -21,6 +22,23 @@ pub struct Diverged {
     /// The step, counted from 1.
     pub step: usize,
     pub overflow: Overflow,
+    /// What an overflow of the loss comes from; `None` of the others, which name their tensor.
+    pub origin: Option<Origin>,
+}
+
+impl Diverged {
+    /// The numbers that the lesson begins with are to blame: no step has changed them yet.
+    pub fn is_at_start(&self) -> bool {
+        self.step == 1 && !matches!(self.overflow, Overflow::Parameter(_))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The first tensor of the batch's forward pass that is not finite.
+    Activation(ActivationId),
+    /// All of them are finite: the tensor of parameters with the largest norm.
+    Largest(TensorId),
 }
 
 /// What was no longer a finite number in a step, or too large to be squared; the first in the order of the computation.

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
+use super::answers::answers;
 use super::examples::Example;
-use super::stop::{Diverged, Overflow};
+use super::overflow::{first_not_finite as first_activation, largest};
+use super::stop::{Diverged, Origin, Overflow};
 use super::training_log::StepRecord;
 use crate::lesson::schema::{ModelConfig, Objective};
 use crate::numerics::attention::Room;
-use crate::numerics::model::cost::forward_multiplications;
-use crate::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::cost::forward_cost;
+use crate::numerics::model::{Activations, AttentionModel, Batch, Pooling, Workspace, model_backward, model_forward};
 use crate::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
@@ -107,7 +110,7 @@ impl Trainer {
         const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
         const STEPS_AT_ONCE_MAX: f64 = 8.0;
         let classes = self.model.classes.count();
-        let step = forward_multiplications(&self.config.architecture, classes, self.rows, self.longest);
+        let step = forward_cost(&self.config.architecture, classes, self.rows, self.longest);
         (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
     }
 
@@ -133,13 +136,13 @@ impl Trainer {
     /// parameter, which the update has already spoilt: to keep a copy for that rare case would slow
     /// every step down, and [`super::line::Line`] gets the state from a checkpoint.
     pub fn step(&mut self, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
-        let diverged = |overflow| Diverged { step: state.step + 1, overflow };
+        let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
         let mut draws = state.draws.clone();
         self.draw_batch(&mut draws);
         let Self { model, batch, workspace, norms, .. } = self;
         let loss = model_forward(model, &state.parameters, batch, workspace);
         if !loss.is_finite() {
-            return Err(diverged(Overflow::Loss));
+            return Err(Diverged { origin: origin(model, batch, &state.parameters), ..diverged(Overflow::Loss) });
         }
         model_backward(model, &state.parameters, batch, workspace);
         norms.measure(&workspace.gradient).map_err(|tensor| diverged(Overflow::Gradient(tensor)))?;
@@ -177,4 +180,17 @@ impl Trainer {
             }
         }
     }
+}
+
+/// What makes the loss of a batch overflow: looked for in one sentence after the other.
+fn origin(model: &AttentionModel<f32>, batch: &Batch, parameters: &Parameters<f32>) -> Option<Origin> {
+    let architecture = &model.architecture;
+    let of_rows = architecture.pooling == Pooling::Every;
+    let first = (0..batch.input.rows.count()).find_map(|i| {
+        let one = batch.sentences(i..i + 1, of_rows);
+        let source = architecture.has_source().then_some(&one.source);
+        let run = Activations::of(model, parameters, &one.input, source, &Interventions::default());
+        first_activation(architecture, &run, &answers(model, parameters, &run.output).logits)
+    });
+    first.map(Origin::Activation).or_else(|| largest(parameters).map(Origin::Largest))
 }

@@ -58,7 +58,7 @@ impl Training {
     }
 
     pub fn is_busy(&self) -> bool {
-        self.playing || self.lookbacks().any(|lookback| !lookback.has_arrived())
+        self.playing || self.model.line.is_mending() || self.lookbacks().any(|lookback| !lookback.has_arrived())
     }
 
     fn lookbacks(&self) -> impl Iterator<Item = &Lookback> {
@@ -82,10 +82,13 @@ impl Training {
 
     /// A few steps: of those looked back at first, for somebody waits to see them.
     pub fn advance(&mut self) {
-        if self.lookbacks().all(Lookback::has_arrived) {
-            self.train();
-        } else {
+        if !self.lookbacks().all(Lookback::has_arrived) {
             self.recall();
+        } else if self.model.line.is_mending() {
+            let steps = self.trainer.steps_at_once();
+            self.model.line.mend(&mut self.trainer, steps);
+        } else {
+            self.train();
         }
     }
 
@@ -126,6 +129,7 @@ impl Training {
                 "training is at its last step, {goal}; reset it, or branch from an earlier one, to train again"
             ));
         }
+        self.check_mended()?;
         self.model.commit_edits()?;
         self.model.look_no_more();
         self.model.line.stopped = None;
@@ -203,7 +207,14 @@ impl Training {
         if self.model.lookback().is_some() {
             return Err("a past step has had its learning rate: branch from it, or go to the latest".to_owned());
         }
+        self.check_mended()?;
         self.model.line.set_learning_rate(rate)
+    }
+
+    /// What is changed is changed at the latest step, which a mended state has to come to first.
+    fn check_mended(&self) -> Result<(), String> {
+        let is_mending = self.model.line.is_mending();
+        if is_mending { Err("wait until the last good step is recalled".to_owned()) } else { Ok(()) }
     }
 
     pub fn learning_rate(&self) -> f64 {
@@ -216,6 +227,9 @@ impl Training {
     /// # Errors
     /// In words for the learner; nothing has changed then.
     pub fn edit(&mut self, live: Parameters<f32>) -> Result<(), String> {
+        if self.model.lookback().is_none() {
+            self.check_mended()?;
+        }
         if self.playing {
             return self.model.line.set_parameters(Arc::new(live));
         }

@@ -1,16 +1,20 @@
-//! The budget of a lesson's training: the product of all sizes, each within its own limit, must not
-//! run for hours or fill the memory.
+//! The budget of a lesson's training and of its claims: the product of all sizes, each within its
+//! own limit, must not run for hours or fill the memory.
 
-use crate::numerics::model::cost::{contribution_entries, forward_multiplications, parameters, workspace_entries};
+use crate::numerics::model::cost::{
+    contribution_cost, contribution_entries, forward_cost, forward_multiplications, generation_cost, parameters,
+    sentence_cost, workspace_entries,
+};
 
 use super::check::Vocabulary;
 use super::issue::Issues;
 use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::read_claims::Claimed;
 use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
 use super::read_objective::ReadObjective;
-use super::schema::{Objective, StaticEmbedding};
+use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, Space, StaticEmbedding};
 use super::source::Node;
 
 pub(super) fn check_budget<'s>(
@@ -34,20 +38,82 @@ pub(super) fn check_budget<'s>(
         let texts = if objective.is_some_and(ReadObjective::replaces_words) { 2.0 } else { 1.0 };
         let sentences = texts * config.epochs as f64 * corpus.corpus.sentences as f64;
         let work = sentences * config.multiplications(longest);
-        check_work(*node, work, "fewer sentences, epochs or negatives, or a smaller window or dim", issues);
+        let remedy = "fewer sentences, epochs or negatives, or a smaller window or dim";
+        check_work(*node, "the training needs", work, remedy, issues);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
-    let classes = if model.objective == Objective::Label { corpus.corpus.topics.len() } else { words };
+    let classes = classes(model, corpus, words);
     let (parameters, tensors) = parameters(&model.architecture, words, classes);
-    let step = forward_multiplications(&model.architecture, classes, model.batch * longest, longest);
-    let work = model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters);
     let entries = workspace_entries(&model.architecture, classes, model.batch * longest, longest);
     let logged = model.steps as f64 * (LOGGED + tensors) as f64;
     check_memory(*node, entries + PARAMETER_COPIES * parameters + logged, issues);
     check_snapshot(*node, contribution_entries(&model.architecture), issues);
-    check_work(*node, work, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim", issues);
+
+    let remedy = "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim";
+    let training = |cost: fn(&_, _, _, _) -> f64| {
+        let step = cost(&model.architecture, classes, model.batch * longest, longest);
+        model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters)
+    };
+    // A small model does much besides multiplying.
+    if check_work(*node, "the training needs", training(forward_multiplications), remedy, issues) {
+        check_work(*node, "the training takes as long as", training(forward_cost), remedy, issues);
+    }
+}
+
+fn classes(model: &ModelConfig, corpus: &ReadCorpus, words: usize) -> usize {
+    if model.objective == Objective::Label { corpus.corpus.topics.len() } else { words }
+}
+
+/// The work of measuring the claims, and of the pass over all sentences that looks for overflows.
+pub(super) fn check_claims_work<'s>(
+    node: Node<'s>,
+    claims: &[Claim],
+    corpus: Option<&ReadCorpus<'s>>,
+    claimed: &Claimed,
+    probes: Option<&[Probe]>,
+    issues: &mut Issues<'s>,
+) {
+    let (Some(corpus), Some(words)) = (corpus, claimed.names.vocabulary.as_ref()) else { return };
+    let (Some(model), Some(lengths), Some(probes)) = (claimed.model, claimed.lengths, probes) else { return };
+    let (architecture, classes) = (&model.architecture, classes(model, corpus, words.words.len()));
+    let run = |tokens: usize| sentence_cost(architecture, classes, tokens);
+    let over_sentences = |cost: &dyn Fn(usize) -> f64| lengths.iter().map(|&tokens| cost(tokens)).sum::<f64>();
+    let of_fact = |fact: &Fact| match fact {
+        Fact::SenseAccuracy(Space::Contextual) | Fact::SenseMargin(Space::Contextual) => {
+            probes.iter().map(|probe| run(probe.sentence.len())).sum()
+        }
+        Fact::LabelAccuracy { on: None } => corpus.corpus.sentences as f64 * run(corpus.longest),
+        Fact::LabelAccuracy { on: Some(sentences) } => sentences.iter().map(|(words, _)| run(words.len())).sum(),
+        Fact::Says { sentence, .. } => run(sentence.len()),
+        Fact::TokenMargin { sentence, .. } | Fact::Weight { sentence, .. } => run(lengths[*sentence]),
+        Fact::Alignment { .. } => over_sentences(&run),
+        Fact::ContributionError => over_sentences(&|tokens| run(tokens) + contribution_cost(architecture, tokens)),
+        Fact::SequenceAccuracy => over_sentences(&|tokens| generation_cost(architecture, classes, tokens)),
+        Fact::SenseAccuracy(Space::Static)
+        | Fact::SenseMargin(Space::Static)
+        | Fact::MajorityShare
+        | Fact::Mixture { .. }
+        | Fact::Cosine { .. }
+        | Fact::FinalLoss => 0.0,
+    };
+    let mut measured: Vec<&Fact> = Vec::new();
+    for Claim { fact, .. } in claims {
+        if !measured.iter().any(|known| is_one_measurement(known, fact)) {
+            measured.push(fact);
+        }
+    }
+    let work = over_sentences(&run) + measured.into_iter().map(of_fact).sum::<f64>();
+    let remedy = "fewer or shorter sentences, fewer claims, or a smaller model";
+    check_work(node, "measuring them takes as long as", work, remedy, issues);
+}
+
+/// What measures the one measures the other too.
+fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
+    use Fact::{Alignment, SenseAccuracy, SenseMargin};
+    let of_senses = |fact: &Fact| matches!(fact, SenseAccuracy(Space::Contextual) | SenseMargin(Space::Contextual));
+    a == b || (of_senses(a) && of_senses(b)) || matches!((a, b), (Alignment { .. }, Alignment { .. }))
 }
 
 /// Bytes of a number in training.
@@ -83,10 +149,13 @@ fn check_memory<'s>(node: Node<'s>, numbers: f64, issues: &mut Issues<'s>) {
     }
 }
 
-fn check_work<'s>(node: Node<'s>, work: f64, remedy: &str, issues: &mut Issues<'s>) {
-    if work > TRAINING_WORK_MAX {
+/// Whether the work is within the limit; `needs` says what it is work for.
+fn check_work<'s>(node: Node<'s>, needs: &str, work: f64, remedy: &str, issues: &mut Issues<'s>) -> bool {
+    let fits = work <= TRAINING_WORK_MAX;
+    if !fits {
         issues
-            .at(node, format!("{}: the training needs {work:.1e} multiplications", node.label))
+            .at(node, format!("{}: {needs} {work:.1e} multiplications", node.label))
             .expected(format!("at most {TRAINING_WORK_MAX:.0e}: {remedy}"));
     }
+    fits
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::decode::{At, text};
 use super::issue::{Issues, is_unprintable, one_of, shorten};
-use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX};
+use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX};
 use super::source::Node;
 use super::text::tokenize;
 
@@ -66,7 +66,7 @@ impl Names {
         let mut seen = HashSet::new();
         let mut known = true;
         for word in words.iter().filter(|word| seen.insert(word.as_str())) {
-            known &= self.known_word(word, node.part(word), issues);
+            known &= self.known_word(word, node.word(word), issues);
         }
         known.then_some(words)
     }
@@ -76,8 +76,7 @@ impl Names {
         let name = text(node, issues)?;
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
-                let known: Vec<String> = groups.iter().map(|group| format!("\"{group}\"")).collect();
-                let expected = one_of(&known.iter().map(String::as_str).collect::<Vec<_>>());
+                let expected = one_of_names(groups, "a group, and the lesson has none: `groups` defines them");
                 issues
                     .at(node, format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
                     .expected(expected)
@@ -121,6 +120,31 @@ pub(super) fn words<'s>(node: Node<'s>, max: usize, issues: &mut Issues<'s>) -> 
         }
     }
     (seen.len() == words.len()).then_some(words)
+}
+
+/// The name of a group, a slot or a topic: short and printable, for legends and messages show it.
+pub(super) fn check_name<'s>(name: &At<'s, String>, issues: &mut Issues<'s>) -> Option<()> {
+    let count = name.value.chars().count();
+    let problem = if count > NAME_CHARS_MAX {
+        format!("a name of {count} characters")
+    } else if name.value.chars().any(is_unprintable) {
+        "a name with a line break or another character that cannot be shown".to_owned()
+    } else {
+        return Some(());
+    };
+    issues
+        .at(name.node, format!("{}: {problem}", name.node.label))
+        .expected(format!("at most {NAME_CHARS_MAX} characters, on one line"));
+    None
+}
+
+/// `"one", "two" or "three"`, of names that the lesson gives.
+pub(super) fn one_of_names(names: &[String], none: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
+    match quoted.is_empty() {
+        true => none.to_owned(),
+        false => one_of(&quoted.iter().map(String::as_str).collect::<Vec<_>>()),
+    }
 }
 
 /// An id: it names files and anchors, so only characters that are safe in both.

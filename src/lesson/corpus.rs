@@ -1,5 +1,7 @@
 //! Sentences drawn from a lesson's templates.
 
+use std::collections::BTreeMap;
+
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 
@@ -31,14 +33,24 @@ pub fn sentences(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<CorpusSent
         return corpus.topics.iter().enumerate().flat_map(of_topic).collect();
     }
     let mut rng = stream(seed, Stream::Corpus);
-    let senses = sense_rates(corpus);
-    let draw = Draw { corpus, groups, senses };
+    let topics = parsed(&corpus.topics);
+    let senses = sense_rates(corpus, &uses(&topics));
+    let draw = Draw { corpus, groups, topics, senses };
     (0..corpus.sentences).map(|_| draw.sentence(&mut rng)).collect()
+}
+
+/// The templates of a topic.
+type ParsedTopic = Vec<Vec<Piece>>;
+
+fn parsed(topics: &[Topic]) -> Vec<ParsedTopic> {
+    let template = |template: &String| pieces(template).unwrap_or_default();
+    topics.iter().map(|topic| topic.templates.iter().map(template).collect()).collect()
 }
 
 struct Draw<'a> {
     corpus: &'a Corpus,
     groups: &'a [Group],
+    topics: Vec<ParsedTopic>,
     /// For each slot: words that may take its place, with the probability.
     senses: Vec<(&'a str, &'a str, f64)>,
 }
@@ -46,9 +58,9 @@ struct Draw<'a> {
 impl Draw<'_> {
     fn sentence(&self, rng: &mut Generator) -> CorpusSentence {
         let mut words = Vec::new();
-        let mut order: Vec<usize> = (0..self.corpus.topics.len()).collect();
+        let mut order: Vec<usize> = (0..self.topics.len()).collect();
         order.shuffle(rng);
-        let topics = &self.corpus.topics;
+        let topics = &self.topics;
         let topic = order[0];
         match &self.corpus.join {
             Some(join) if rng.random_bool(join.share) => {
@@ -63,12 +75,12 @@ impl Draw<'_> {
         CorpusSentence { words, topic }
     }
 
-    fn clause(&self, topic: &Topic, rng: &mut Generator, words: &mut Vec<String>) {
-        let Some(template) = topic.templates.choose(rng) else { return };
-        for piece in pieces(template).unwrap_or_default() {
+    fn clause(&self, topic: &ParsedTopic, rng: &mut Generator, words: &mut Vec<String>) {
+        let Some(template) = topic.choose(rng) else { return };
+        for piece in template {
             match piece {
-                Piece::Word(word) => words.push(word),
-                Piece::Slot(name) => words.extend(self.fill(&name, rng)),
+                Piece::Word(word) => words.push(word.clone()),
+                Piece::Slot(name) => words.extend(self.fill(name, rng)),
             }
         }
     }
@@ -88,13 +100,11 @@ impl Draw<'_> {
 
 /// How often each sense's slot is filled with the ambiguous word, so that the word's occurrences
 /// have the shares that the lesson asks for although the slots are not equally frequent.
-fn sense_rates(corpus: &Corpus) -> Vec<(&str, &str, f64)> {
+fn sense_rates<'a>(corpus: &'a Corpus, uses: &BTreeMap<String, f64>) -> Vec<(&'a str, &'a str, f64)> {
     let mut rates = Vec::new();
     for Ambiguous { word, rate, shares } in &corpus.ambiguous {
-        let raw: Vec<f64> = shares
-            .iter()
-            .map(|(group, share)| share / uses_per_sentence(&corpus.topics, group).max(f64::MIN_POSITIVE))
-            .collect();
+        let uses = |group| uses.get(group).copied().unwrap_or(0.0);
+        let raw: Vec<f64> = shares.iter().map(|(group, share)| share / uses(group).max(f64::MIN_POSITIVE)).collect();
         let mean = raw.iter().sum::<f64>() / raw.len().max(1) as f64;
         let highest = raw.iter().copied().fold(0.0, f64::max);
         // Scaled to the mean rate that is asked for, but never past certainty.
@@ -109,14 +119,26 @@ fn sense_rates(corpus: &Corpus) -> Vec<(&str, &str, f64)> {
     rates
 }
 
-/// The mean number of times that a sentence of one clause has the slot.
-pub(super) fn uses_per_sentence(topics: &[Topic], slot: &str) -> f64 {
-    let is_slot = |piece: &Piece| matches!(piece, Piece::Slot(name) if name == slot);
-    let in_template =
-        |template: &String| pieces(template).unwrap_or_default().iter().filter(|p| is_slot(p)).count() as f64;
-    let in_topic =
-        |topic: &Topic| topic.templates.iter().map(in_template).sum::<f64>() / topic.templates.len().max(1) as f64;
-    topics.iter().map(in_topic).sum::<f64>() / topics.len().max(1) as f64
+/// The mean number of times that a sentence of one clause has each slot; slots that no template has
+/// are not among them.
+pub(super) fn uses_per_sentence(topics: &[Topic]) -> BTreeMap<String, f64> {
+    uses(&parsed(topics))
+}
+
+fn uses(topics: &[ParsedTopic]) -> BTreeMap<String, f64> {
+    let mut uses: BTreeMap<String, f64> = BTreeMap::new();
+    for topic in topics {
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        for piece in topic.iter().flatten() {
+            if let Piece::Slot(name) = piece {
+                *counts.entry(name).or_default() += 1;
+            }
+        }
+        for (name, count) in counts {
+            *uses.entry(name.clone()).or_default() += count as f64 / topic.len() as f64;
+        }
+    }
+    uses.into_iter().map(|(name, sum)| (name, sum / topics.len() as f64)).collect()
 }
 
 /// `a` becomes `an` before a vowel.

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use ron::value::RawValue;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use unicode_normalization::UnicodeNormalization;
 
 use super::issue::{Issues, one_of, shorten};
 use super::source::Node;
@@ -92,9 +93,10 @@ pub(super) fn wrong<'s, T>(node: Node<'s>, expected: &str, issues: &mut Issues<'
     None
 }
 
+/// Text in its composed form (NFC): names that look the same are the same.
 pub(super) fn text<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    match (node.kind(), ron::from_str(node.text)) {
-        (Kind::Text, Ok(text)) => Some(text),
+    match (node.kind(), ron::from_str::<String>(node.text)) {
+        (Kind::Text, Ok(text)) => Some(text.nfc().collect()),
         _ => wrong(node, "text in double quotes", issues),
     }
 }

@@ -59,7 +59,7 @@ impl LessonIssue {
 
 impl fmt::Display for LessonIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&printable(&self.file))?;
         if let Some(Place { line, col }) = self.place {
             write!(f, ":{line}:{col}")?;
         }
@@ -68,7 +68,7 @@ impl fmt::Display for LessonIssue {
             write!(f, "; expected {expected}")?;
         }
         if let Some(nearest) = &self.nearest {
-            write!(f, "; did you mean \"{nearest}\"?")?;
+            write!(f, "; did you mean \"{}\"?", printable(nearest))?;
         }
         if let (true, Some(place), Some(excerpt)) = (f.alternate(), self.place, &self.excerpt) {
             let number = place.line.to_string();
@@ -170,10 +170,20 @@ pub fn shorten(text: &str) -> String {
     short
 }
 
-/// Control characters, and those that change the direction of text or have no width.
+/// All of a text, such as a file's name, with what could steer a terminal escaped.
+pub fn printable(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unprintable(c) { plain.extend(c.escape_default()) } else { plain.push(c) }
+    }
+    plain
+}
+
+/// Control characters, and those that change the direction of text or have no width; but not the
+/// joiners, with which words are spelt.
 pub(super) fn is_unprintable(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// `one, two or three`

@@ -8,10 +8,12 @@ pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 pub const LINE_CHARS_MAX: usize = 500;
 /// Characters of an id; it becomes part of file names.
 pub const ID_CHARS_MAX: usize = 64;
+/// Characters of the name of a group, a slot or a topic; messages list all of them.
+pub const NAME_CHARS_MAX: usize = 40;
 /// Characters of one word: longer ones cannot be drawn as a label.
 pub const WORD_CHARS_MAX: usize = 40;
 
-/// Bytes of one template; it is read again for every sentence that is drawn from it.
+/// Bytes of one template.
 pub const TEMPLATE_BYTES_MAX: usize = 4096;
 /// Templates of one topic.
 pub const TEMPLATES_MAX: usize = 200;
@@ -50,8 +52,9 @@ pub const BATCH_MAX: usize = 4096;
 pub const LEARNING_RATE_MAX: f64 = 1.0;
 pub const STOP_RULES_MAX: usize = 8;
 
-/// Multiplications of the forward passes of a whole training run. Each limit above is reasonable
-/// alone; this one keeps their product from running for hours. A laptop does about 10⁹ a second.
+/// Multiplications of the forward passes of a whole training run, and of all that the claims measure.
+/// Each limit above is reasonable alone; this one keeps their product from running for hours. A laptop
+/// does about 10¹⁰ a second with the backward passes that follow.
 pub const TRAINING_WORK_MAX: f64 = 5e10;
 
 /// What one training step may need, in bytes: more would not fit beside a window on a small laptop.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ron::value::RawValue;
 
-use super::budget::check_budget;
+use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
 use super::decode::seed;
 use super::issue::{Issues, LessonIssue};
@@ -89,7 +89,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         if let Some(objective) = objective {
-            check_objective(objective, corpus, &words, issues);
+            check_objective(objective, corpus, &groups.lists, &words, issues);
         }
         let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
         if let Some(embedding) = &embedding {
@@ -117,7 +117,11 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         model: model.as_ref().and_then(|model| model.config.as_ref()),
         labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
     };
-    let read = |node, issues: &mut Issues<'s>| claimed.read_claims(node, issues);
+    let read = |node, issues: &mut Issues<'s>| {
+        let claims = claimed.read_claims(node, issues)?;
+        check_claims_work(node, &claims, corpus.as_ref(), &claimed, probes.as_deref(), issues);
+        Some(claims)
+    };
     let claims = record.take_or("claims", Vec::new(), read, issues);
     record.finish(issues);
 
@@ -137,7 +141,7 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
 }
 
 /// The text of a regular file of reasonable size. Devices and pipes could block or never end.
-fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
+pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
     let cannot = |error: io::Error| {
         Box::new(match error.kind() {
             io::ErrorKind::NotFound => not_found(path, file),

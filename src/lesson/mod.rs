@@ -2,12 +2,14 @@
 //!
 //! In reading order: [`schema`] is the result; [`load`] reads it, part by part, from the
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
-//! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem. [`vocabulary`] and [`template`] say what a
+//! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
+//! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences.
 
 pub mod schema;
 
 pub mod load;
+pub mod locate;
 mod read_cells;
 mod read_claims;
 mod read_embedding;
@@ -37,6 +39,7 @@ pub mod vocabulary;
 
 pub use issue::LessonIssue;
 pub use load::{parse, read};
+pub use locate::locate;
 pub use nearest::nearest;
 pub use read_layers::is_temperature;
 pub use schema::Lesson;

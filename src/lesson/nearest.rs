@@ -5,29 +5,65 @@ use super::limits::WORD_CHARS_MAX;
 /// The candidate with the fewest typing mistakes between it and `name`, if it is near enough to be
 /// what was meant. Of equally near ones the first.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let wanted = name.to_lowercase();
-    let chars = wanted.chars().take(WORD_CHARS_MAX + 1).count();
+    let wanted: Vec<char> = name.to_lowercase().chars().take(WORD_CHARS_MAX + 1).collect();
     // Nobody mistypes a very long name into a valid one, and the distance would cost its square.
-    if chars > WORD_CHARS_MAX {
+    if wanted.len() > WORD_CHARS_MAX {
         return None;
     }
-    let allowed = chars.div_ceil(3);
-    let mut best: Option<(usize, &str)> = None;
+    // The most mistakes that would make a candidate the nearest.
+    let mut allowed = wanted.len().div_ceil(3);
+    let mut best = None;
+    let mut lower = Vec::new();
     for candidate in candidates {
-        if candidate.len() > 4 * WORD_CHARS_MAX || candidate.chars().count().abs_diff(chars) > allowed {
-            continue;
-        }
-        let distance = strsim::osa_distance(&wanted, &candidate.to_lowercase());
-        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
+        lower.clear();
+        lower.extend(candidate.chars().flat_map(char::to_lowercase).take(WORD_CHARS_MAX + allowed + 1));
+        let Some(distance) = distance_within(&wanted, &lower, allowed) else { continue };
+        best = Some(candidate);
+        match distance.checked_sub(1) {
+            Some(fewer) => allowed = fewer,
+            None => break,
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best
+}
+
+/// Typing mistakes between two words, if there are at most so many: a letter too many, too few,
+/// wrong, or two neighbours exchanged (optimal string alignment). What lies further than the limit
+/// off the diagonal of the table has more and is left out.
+fn distance_within(a: &[char], b: &[char], limit: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > limit {
+        return None;
+    }
+    let far = limit + 1;
+    // Rows i − 2, i − 1 and i of the table.
+    let mut rows = [vec![far; b.len() + 1], (0..=b.len()).collect(), vec![far; b.len() + 1]];
+    for i in 1..=a.len() {
+        let [before_last, last, row] = &mut rows;
+        row.fill(far);
+        if i <= limit {
+            row[0] = i;
+        }
+        let mut least = row[0];
+        for j in i.saturating_sub(limit).max(1)..=(i + limit).min(b.len()) {
+            let same = usize::from(a[i - 1] != b[j - 1]);
+            let mut distance = (last[j - 1] + same).min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                distance = distance.min(before_last[j - 2] + 1);
+            }
+            row[j] = distance.min(far);
+            least = least.min(row[j]);
+        }
+        if least > limit {
+            return None;
+        }
+        rows.rotate_left(1);
+    }
+    Some(rows[1][b.len()]).filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::*;
 
     #[test]
     fn finds_what_was_meant() {
@@ -37,5 +73,42 @@ mod tests {
         assert_eq!(nearest("Seed", names), Some("seed"));
         assert_eq!(nearest("unrelated", names), None);
         assert_eq!(nearest(&"x".repeat(1_000_000), names), None);
+        assert_eq!(nearest("ab", ["ba", "ab", "AB"]), Some("ab"));
+    }
+
+    /// The whole table, as in a textbook.
+    fn distance(a: &[char], b: &[char]) -> usize {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                table[i][j] = if i * j == 0 {
+                    i + j
+                } else {
+                    let wrong = usize::from(a[i - 1] != b[j - 1]);
+                    (table[i - 1][j - 1] + wrong).min(table[i - 1][j] + 1).min(table[i][j - 1] + 1)
+                };
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    table[i][j] = table[i][j].min(table[i - 2][j - 2] + 1);
+                }
+            }
+        }
+        table[a.len()][b.len()]
+    }
+
+    #[test]
+    fn the_distance_is_exact_up_to_its_limit() {
+        // All words of up to four letters of two kinds.
+        let words: Vec<Vec<char>> = (0..5u32)
+            .flat_map(|length| (0..1u32 << length).map(move |bits| (0..length).map(move |i| bits >> i & 1)))
+            .map(|bits| bits.map(|bit| if bit == 0 { 'a' } else { 'b' }).collect())
+            .collect();
+        for a in &words {
+            for b in &words {
+                for limit in 0..5 {
+                    let expected = Some(distance(a, b)).filter(|distance| *distance <= limit);
+                    assert_eq!(distance_within(a, b, limit), expected, "{a:?} {b:?} {limit}");
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the claims: what is measured, and what is expected of it.
 
-use super::check::{Names, line, unique_ids};
+use super::check::{Names, line, one_of_names, unique_ids};
 use super::decode::{At, choice, list, map, number, text, whole};
 use super::issue::{Issues, one_of, shorten};
 use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
@@ -146,10 +146,9 @@ impl Claimed<'_> {
     fn read_label<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
         let label = text(node, issues)?;
         let Some(labels) = self.labels.as_ref().filter(|labels| !labels.contains(&label)) else { return Some(label) };
-        let known: Vec<String> = labels.iter().map(|label| format!("\"{label}\"")).collect();
         issues
             .at(node, format!("{}: no topic is called \"{}\"", node.label, shorten(&label)))
-            .expected(one_of(&known.iter().map(String::as_str).collect::<Vec<_>>()))
+            .expected(one_of_names(labels, "a topic"))
             .nearest(&label, labels.iter().map(String::as_str));
         None
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::check::{Names, Vocabulary, word, words};
+use super::check::{Names, Vocabulary, check_name, word, words};
 use super::corpus::uses_per_sentence;
 use super::decode::{At, list, map, number, whole};
 use super::issue::{Issues, shorten};
@@ -11,6 +11,7 @@ use super::read_topics::{ReadTopics, Templates, read_given};
 use super::record::Record;
 use super::schema::{Ambiguous, Corpus, Group, Join, Topic};
 use super::source::Node;
+use super::text::is_word_char;
 use super::vocabulary::vocabulary;
 
 /// Shares are written with a few decimals; thirds must be able to sum to one.
@@ -47,12 +48,14 @@ pub(super) fn read_lists<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<
     let mut read = Lists::default();
     let mut well_named = true;
     for (name, words) in entries {
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+        let plain = |c: char| is_word_char(c) || matches!(c, '_' | '-' | ' ');
         if name.value.trim().is_empty() || name.value.trim() != name.value || !name.value.chars().all(plain) {
             issues
                 .at(name.node, format!("{}: name {}", node.label, shorten(name.node.text)))
                 .expected("letters, digits, _ and -");
             well_named = false;
+        } else {
+            well_named &= check_name(&name, issues).is_some();
         }
         read.has_issues |= words.is_none();
         let words = words.unwrap_or_default();
@@ -208,14 +211,14 @@ fn read_ambiguous<'s>(
 /// A slot cannot be filled with ambiguous words more often than always.
 fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], topics: &[Topic], issues: &mut Issues<'s>) {
     let mut filled: HashMap<&str, f64> = HashMap::new();
-    let mut uses: HashMap<&str, f64> = HashMap::new();
+    let uses = uses_per_sentence(topics);
     let mut seen = HashSet::new();
     for At { value: Ambiguous { word, rate, shares }, node } in ambiguous {
         if !seen.insert(word) {
             issues.at(*node, format!("ambiguous: word \"{word}\" stands twice"));
         }
         // As in `corpus`: a sense whose slot is rare needs a higher rate there for its share.
-        let mut weight = |group, share| share / *uses.entry(group).or_insert_with(|| uses_per_sentence(topics, group));
+        let weight = |group: &str, share: f64| share / uses.get(group).copied().unwrap_or(0.0);
         let weights: Vec<f64> = shares.iter().map(|(group, share)| weight(group.as_str(), *share)).collect();
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         for ((group, _), weight) in shares.iter().zip(weights) {

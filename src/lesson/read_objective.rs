@@ -1,6 +1,6 @@
 //! Reads what the model is asked for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, word};
 use super::decode::{At, choice, list, map, number};
@@ -8,7 +8,7 @@ use super::issue::{Issues, shorten};
 use super::limits::{GROUPS_MAX, VOCABULARY_MAX};
 use super::read_language::{Lists, ReadCorpus};
 use super::record::Record;
-use super::schema::{Objective, Order, Rewriting};
+use super::schema::{Corpus, Group, Objective, Order, Rewriting};
 use super::source::Node;
 
 /// An objective, with what is checked once the corpus is known.
@@ -64,6 +64,7 @@ pub(super) fn read_objective<'s>(
 pub(super) fn check_objective<'s>(
     read: &ReadObjective<'s>,
     corpus: &ReadCorpus<'s>,
+    groups: &[Group],
     vocabulary: &Vocabulary,
     issues: &mut Issues<'s>,
 ) {
@@ -83,11 +84,40 @@ pub(super) fn check_objective<'s>(
                 .expected("a corpus without join");
         }
     }
+    let count = choices(&read.objective, corpus, groups, vocabulary);
+    if let Some(count) = count.filter(|count| *count < 2) {
+        let words = match count {
+            0 => "none of the corpus".to_owned(),
+            count => format!("only {count} of the corpus"),
+        };
+        issues
+            .at(read.node, format!("{} asks for one of several words, and there is {words}", read.objective.name()))
+            .expected("at least 2 words to choose among");
+    }
     for word in &read.rewritten {
         if !vocabulary.has(&word.value) {
             issues
                 .at(word.node, format!("words: word \"{}\" never occurs in the corpus", shorten(&word.value)))
                 .nearest(&word.value, vocabulary.words.iter().map(String::as_str));
+        }
+    }
+}
+
+/// How many words of the corpus can be the answer; `None` where a label is.
+fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary: &Vocabulary) -> Option<usize> {
+    match objective {
+        Objective::Label => None,
+        Objective::MaskedWord { among, .. } if !among.is_empty() => {
+            let in_groups = groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
+            let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
+            let ambiguous = corpus.ambiguous.iter().filter(|ambiguous| has_sense(&ambiguous.shares));
+            Some(in_groups.filter(|word| vocabulary.has(word)).count() + ambiguous.count())
+        }
+        Objective::MaskedWord { .. } | Objective::NextWord => Some(vocabulary.words.len()),
+        Objective::Sequence(rewriting) => {
+            let becomes: HashMap<&String, &String> = rewriting.words.iter().map(|(from, to)| (from, to)).collect();
+            let written = vocabulary.words.iter().map(|word| *becomes.get(word).unwrap_or(&word));
+            Some(written.collect::<HashSet<_>>().len())
         }
     }
 }

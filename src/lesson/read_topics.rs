@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::check::check_name;
 use super::decode::{Kind, list, map, text, wrong};
 use super::issue::{Issues, shorten};
 use super::limits::{GROUPS_MAX, SENTENCES_MAX, TEMPLATE_BYTES_MAX, TEMPLATES_MAX, TOKENS_MAX};
@@ -92,6 +93,7 @@ impl Templates<'_> {
                 issues.at(name.node, "topics: an empty name");
                 return None;
             }
+            check_name(&name, issues)?;
             read.add(name.value, templates);
         }
         Some(read)
@@ -152,7 +154,7 @@ fn check_length<'s>(word: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool
     let good = word.chars().count() <= max;
     if !good {
         issues
-            .at(node.part(word), format!("topics: the word {} is too long", shorten(word)))
+            .at(node.word(word), format!("topics: the word {} is too long", shorten(word)))
             .expected(format!("at most {max} characters"));
     }
     good

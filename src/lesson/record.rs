@@ -123,8 +123,13 @@ impl<'s> Record<'s> {
 
     /// The value of a field that was given, else the record.
     pub fn value_of(&self, field: &str) -> Node<'s> {
-        let given = self.fields.iter().find(|given| given.name.text == field);
-        given.map_or(self.node, |given| self.node.inner(given.value))
+        self.given(field).unwrap_or(self.node)
+    }
+
+    /// The value of a field, unread.
+    pub fn given(&self, field: &str) -> Option<Node<'s>> {
+        let given = self.fields.iter().find(|given| given.name.text == field)?;
+        Some(self.node.inner(given.value))
     }
 
     /// The one value of `Name(value)`.

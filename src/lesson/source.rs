@@ -2,6 +2,7 @@
 
 use super::issue::{EXCERPT_CHARS_BEFORE, Excerpt, Place, is_unprintable};
 use super::limits::EXCERPT_CHARS_MAX;
+use super::text::{normal, written_words};
 
 /// A part of the file. Its address in memory is its place, so nothing else has to be carried along.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,15 @@ impl<'s> Node<'s> {
             Some((_, text)) if !text.is_empty() => Self { text, ..self },
             _ => self,
         }
+    }
+}
+
+impl Node<'_> {
+    /// Where a word of [`tokenize`](super::text::tokenize) stands in this text, however it is spelt
+    /// there; the node itself if an escape in the text hides it.
+    pub fn word(self, word: &str) -> Self {
+        let text = written_words(self.text).find(|written| normal(written) == word);
+        text.map_or(self, |text| Self { text, ..self })
     }
 }
 

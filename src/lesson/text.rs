@@ -1,38 +1,71 @@
 //! Sentences as words.
 
-/// The lowercase words of a sentence. Letters, digits and apostrophes within a word belong to it;
-/// everything else separates words and is dropped.
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The lowercase words of a sentence, each character in its composed form (NFC). Letters with their
+/// marks, digits, and apostrophes and joiners within a word belong to it; everything else separates
+/// words and is dropped.
 pub fn tokenize(sentence: &str) -> Vec<String> {
+    written_words(sentence).map(normal).collect()
+}
+
+/// The words of a sentence as they are written there.
+pub(super) fn written_words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence
         .split(|c: char| !is_word_char(c))
-        .map(|run| run.trim_matches(is_apostrophe))
+        // A mark that follows no letter is part of none.
+        .map(|run| run.trim_start_matches(|c| is_combining_mark(c) || is_inner(c)).trim_end_matches(is_inner))
         .filter(|run| !run.is_empty())
-        .map(|run| run.to_lowercase().replace('’', "'"))
-        .collect()
 }
 
-/// Marks that combine with the letter before them stay in the word, as `é` may be two characters.
+/// A written word as [`tokenize`] has it.
+pub(super) fn normal(written: &str) -> String {
+    written.to_lowercase().replace('’', "'").nfc().collect()
+}
+
 pub(super) fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || is_apostrophe(c) || matches!(c, '\u{300}'..='\u{36f}')
+    c.is_alphanumeric() || is_combining_mark(c) || is_inner(c)
 }
 
-/// A typed apostrophe and a typeset one are the same word character.
-fn is_apostrophe(c: char) -> bool {
-    matches!(c, '\'' | '’')
+/// What belongs to a word only between its letters: a typed apostrophe and a typeset one, which are
+/// the same, and the joiners of no width with which words of Persian and Hindi are spelt.
+fn is_inner(c: char) -> bool {
+    matches!(c, '\'' | '’' | ZERO_WIDTH_NON_JOINER | ZERO_WIDTH_JOINER)
 }
+
+const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 #[cfg(test)]
 mod tests {
     use super::tokenize;
 
+    #[track_caller]
+    fn check(sentence: &str, words: &[&str]) {
+        assert_eq!(tokenize(sentence), words, "{sentence:?}");
+    }
+
     #[test]
     fn words_of_a_sentence() {
-        let check = |sentence: &str, words: &[&str]| assert_eq!(tokenize(sentence), words, "{sentence:?}");
         check("The apple, was sweet!", &["the", "apple", "was", "sweet"]);
         check("don't can’t 'quoted' it's", &["don't", "can't", "quoted", "it's"]);
         check("well-known e-mail 42 3.5", &["well", "known", "e", "mail", "42", "3", "5"]);
-        check("ÉCOLE Straße 林檎 cafe\u{301}", &["école", "straße", "林檎", "cafe\u{301}"]);
+        check("ÉCOLE Straße 林檎", &["école", "straße", "林檎"]);
         check("", &[]);
         check(" \t\n--- ''' …", &[]);
+    }
+
+    #[test]
+    fn marks_belong_to_their_letters() {
+        check("cafe\u{301} CAFE\u{301} caf\u{e9}", &["caf\u{e9}", "caf\u{e9}", "caf\u{e9}"]);
+        check("हिन्दी भाषा", &["हिन्दी", "भाषा"]);
+        check("தமிழ் বাংলা שָׁלוֹם", &["தமிழ்", "বাংলা", "שָׁלוֹם"]);
+        // Joiners spell a half letter and a break within a word, and begin and end none.
+        check("क\u{94d}\u{200d}ष می\u{200c}خواهم \u{200d}a\u{200c}", &["क\u{94d}\u{200d}ष", "می\u{200c}خواهم", "a"]);
+        check("\u{301}\u{301} one \u{94d} \u{301}two", &["one", "two"]);
+        for word in tokenize("İstanbul ΟΔΟΣ ﬁn A\u{30a} \u{212b}") {
+            check(&word, &[&word]);
+        }
     }
 }

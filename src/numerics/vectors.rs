@@ -1,5 +1,7 @@
 //! Vectors as slices: dot product, length, similarities, centroids; nearest rows and analogies.
 
+use std::ops::RangeInclusive;
+
 pub use super::simd::add_scaled;
 use super::simd::{self, Plain};
 use super::{Matrix, Scalar};
@@ -15,7 +17,7 @@ pub fn norm<S: Scalar>(a: &[S]) -> S {
     dot(a, a).sqrt()
 }
 
-/// `a · b / (‖a‖ ‖b‖)`, and 0 if either is the zero vector.
+/// `a · b / (‖a‖ ‖b‖)`, and 0 if either is the zero vector; NaN if an entry is not finite.
 ///
 /// ```
 /// # use attune::numerics::vectors::cosine;
@@ -23,8 +25,22 @@ pub fn norm<S: Scalar>(a: &[S]) -> S {
 /// assert_eq!(cosine(&[0.0, 0.0], &[5.0, 0.0]), 0.0);
 /// ```
 pub fn cosine<S: Scalar>(a: &[S], b: &[S]) -> S {
-    let lengths = norm(a) * norm(b);
-    if lengths > S::zero() { dot(a, b) / lengths } else { S::zero() }
+    /// Squares of lengths that neither overflow nor lose digits in single precision.
+    const PLAIN_SQUARES: RangeInclusive<f64> = 1e-24..=1e30;
+    let squares = [dot(a, a), dot(b, b)];
+    if squares.iter().all(|square| PLAIN_SQUARES.contains(&square.to_f64())) {
+        return dot(a, b) / (squares[0].sqrt() * squares[1].sqrt());
+    }
+    let (a, b) = (scaled(a), scaled(b));
+    let lengths = norm(&a) * norm(&b);
+    S::from_f64(if lengths == 0.0 { 0.0 } else { dot(&a, &b) / lengths })
+}
+
+/// The vector divided by its largest entry, so that no square of it overflows.
+fn scaled<S: Scalar>(vector: &[S]) -> Vec<f64> {
+    let largest = vector.iter().map(|x| x.to_f64().abs()).fold(0.0, Scalar::max);
+    let divisor = if largest == 0.0 { 1.0 } else { largest };
+    vector.iter().map(|x| x.to_f64() / divisor).collect()
 }
 
 /// The mean of some rows.
@@ -79,7 +95,8 @@ pub fn nearest<S: Scalar>(
     let rows = (0..vectors.rows()).filter(|row| !except.contains(row));
     let mut all: Vec<(usize, S)> = rows.map(|row| (row, similarity.of(vectors.row(row), to))).collect();
     // Vectors that are not finite sort last: the list stays a list, and divergence is reported elsewhere.
-    let order = |a: &(usize, S), b: &(usize, S)| b.1.to_f64().total_cmp(&a.1.to_f64()).then(a.0.cmp(&b.0));
+    let rank = |similarity: S| if similarity.is_finite() { similarity.to_f64() } else { f64::NEG_INFINITY };
+    let order = |a: &(usize, S), b: &(usize, S)| rank(b.1).total_cmp(&rank(a.1)).then(a.0.cmp(&b.0));
     if count < all.len() {
         all.select_nth_unstable_by(count, order);
         all.truncate(count);
@@ -118,6 +135,31 @@ mod tests {
         assert_eq!(order(Similarity::Euclidean, &[]), [2, 1, 3]);
         assert_eq!(order(Similarity::Cosine, &[1, 2]), [0, 3], "as many as there are");
         assert_eq!(Similarity::Euclidean.of(&[3.0, 4.0], &[0.0, 0.0]), -5.0);
+    }
+
+    #[test]
+    fn a_cosine_is_that_of_the_directions_however_long_the_vectors() {
+        for length in [1e-45f32, 1e-38, 1e-23, 1e-12, 1.0, 1e15, 1e20, 3e38] {
+            for other in [1e-45f32, 1e-23, 1.0, 3e38] {
+                let cosine = cosine(&[length, 0.0], &[other, other]);
+                assert!((cosine - 0.5f32.sqrt()).abs() < 1e-6, "{length}, {other}: {cosine}");
+            }
+            assert_eq!(cosine(&[length, 0.0], &[length, 0.0]), 1.0);
+            assert_eq!(cosine(&[length, 0.0], &[0.0, 0.0]), 0.0);
+        }
+        assert_eq!(cosine(&[1e-200], &[-1e200]), -1.0);
+        for bad in [f32::NAN, f32::INFINITY] {
+            assert!(cosine(&[bad, 0.0], &[1.0, 0.0]).is_nan() && cosine(&[0.0, 0.0], &[1.0, bad]).is_nan());
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_nobodys_neighbour() {
+        let vectors = Matrix::from_row_major(4, 1, vec![f32::NAN, 1.0, f32::INFINITY, -1.0]);
+        for similarity in [Similarity::Dot, Similarity::Cosine, Similarity::Euclidean] {
+            let found = nearest(similarity, &vectors, &[2.0], 4, &[]);
+            assert_eq!(found.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 3, 0, 2], "{similarity:?}");
+        }
     }
 
     #[test]

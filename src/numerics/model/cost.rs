@@ -1,7 +1,7 @@
 //! What sizes cost: for the limits of lessons, and for work in pieces of a few milliseconds.
 
 use super::{Architecture, Readout};
-use crate::numerics::block::BlockConfig;
+use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::positions::Positions;
 
 /// Learned numbers, and in how many tensors.
@@ -38,6 +38,60 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
     rows * (blocks + 6.0 * width + classes as f64) + longest * longest
+}
+
+/// What a training step of a batch costs, in multiplications of its forward pass as a large model does
+/// them: these and what comes besides.
+pub fn forward_cost(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
+    forward_multiplications(architecture, classes, rows, longest) + forward_overhead(architecture, rows, longest)
+}
+
+/// What a small model spends most of its time on: calls, rows and entries that are drawn, copied,
+/// added and normed.
+///
+/// The constants are set so that `cargo bench --bench step_cost` finds about one speed for its 26 models:
+/// from 10 to 46 · 10⁹ a second, 14 in the median, on two cores of an x86-64 with AVX-512. The fastest
+/// hide few words and so read few rows. By the multiplications alone they differ by a factor of 200.
+fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) -> f64 {
+    const OF_A_BLOCK: f64 = 15_000.0;
+    const OF_A_SENTENCE: f64 = 600.0;
+    const OF_A_HEAD_IN_A_SENTENCE: f64 = 1500.0;
+    const OF_A_ROW: f64 = 600.0;
+    const OF_AN_ENTRY: f64 = 12.0;
+    const OF_A_NORMED_ENTRY: f64 = 32.0;
+    const OF_A_WEIGHT: f64 = 40.0;
+    let [rows, longest, width] = [rows, longest, architecture.width].map(|n| n as f64);
+    let sentences = rows / longest.max(1.0);
+    let of_block = |block: &BlockConfig| {
+        let heads = block.attention.heads as f64;
+        let parts = if block.feed_forward.is_some() { 2.0 } else { 1.0 };
+        let norms = if block.norm == Norm::None { 0.0 } else { parts };
+        let of_row = parts * (OF_A_ROW + width * OF_AN_ENTRY)
+            + norms * (OF_A_ROW + width * OF_A_NORMED_ENTRY)
+            + longest * heads * OF_A_WEIGHT;
+        OF_A_BLOCK + sentences * heads * OF_A_HEAD_IN_A_SENTENCE + rows * of_row
+    };
+    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    blocks + sentences * OF_A_SENTENCE + rows * OF_A_ROW
+}
+
+/// What one sentence costs a viewer, by the same measure: there is no backward pass, but all tensors
+/// are kept. Measured on `attune check` with a claim of 1000 sentences: 13 · 10⁹ a second.
+pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
+    const SHARE_OF_A_STEP: f64 = 0.5;
+    SHARE_OF_A_STEP * forward_multiplications(architecture, classes, tokens, tokens)
+        + forward_overhead(architecture, tokens, tokens)
+}
+
+/// What writing a sentence word by word costs: each word reads all before it, half of them on average.
+pub fn generation_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
+    (tokens as f64 / 2.0 + 1.0) * sentence_cost(architecture, classes, tokens)
+}
+
+/// What the contributions of one sentence cost: each is made once and summed up once.
+pub fn contribution_cost(architecture: &Architecture, tokens: usize) -> f64 {
+    let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
+    2.0 * architecture.heads() as f64 * tokens * tokens * width
 }
 
 /// Multiplications of a forward pass, roughly.

@@ -3,10 +3,13 @@
 use rand::RngExt;
 
 use super::activations::Interventions;
-use super::{Activations, AttentionModel, Classes, Pooling, Readout, Sequences};
+use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences};
+use crate::numerics::attention::{Room, Tokens};
+use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, tail_forward};
 use crate::numerics::linear::linear_forward;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::Generator;
+use crate::numerics::simd::vectorized;
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::centroid;
 use crate::numerics::{Matrix, Scalar};
@@ -40,9 +43,14 @@ impl<S: Scalar> AttentionModel<S> {
     /// As [`Activations::of`].
     pub fn logits(&self, parameters: &Parameters<S>, sentence: &Sequences, source: Option<&Sequences>) -> Vec<S> {
         let output = Activations::of(self, parameters, sentence, source, &Interventions::default()).output;
+        self.logits_at_end(parameters, &output)
+    }
+
+    /// The same of a sentence's outputs, (T, D).
+    pub fn logits_at_end(&self, parameters: &Parameters<S>, output: &Matrix<S>) -> Vec<S> {
         let read = match self.architecture.pooling {
             Pooling::Every | Pooling::Last => output.row(output.rows() - 1).to_vec(),
-            Pooling::Mean => centroid(&output, &(0..output.rows()).collect::<Vec<_>>()),
+            Pooling::Mean => centroid(output, &(0..output.rows()).collect::<Vec<_>>()),
         };
         self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
     }
@@ -51,16 +59,41 @@ impl<S: Scalar> AttentionModel<S> {
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut logits = Matrix::zeros(read.rows(), self.classes.count());
         let bias = parameters.values_of(TensorName::LogitBias);
-        match (self.architecture.readout, &self.classes) {
-            (Readout::Tied, Classes::Words(candidates)) => {
+        let mut tied = |readout: &Matrix<S>| {
+            linear_forward(read.view(), readout.view().transpose(), bias, logits.flat_mut());
+        };
+        match (self.architecture.readout, &self.readout, &self.classes) {
+            (Readout::Tied, Some(readout), _) => tied(readout),
+            (Readout::Tied, None, Classes::Words(candidates)) => {
                 let (width, embedding) = (self.architecture.width, self.embedding(parameters));
                 let words = candidates.words();
-                let readout = Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]);
-                linear_forward(read.view(), readout.view().transpose(), bias, logits.flat_mut());
+                tied(&Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]));
             }
             _ => linear_forward(read.view(), parameters.matrix(TensorName::LogitWeights), bias, logits.flat_mut()),
         }
         logits
+    }
+
+    /// What a stack of blocks makes of a sentence, (T, D), with nothing kept for a viewer. The stack
+    /// begins at the block `first` of the model.
+    fn outputs(
+        &self,
+        parameters: &Parameters<S>,
+        (first, blocks): (usize, &[BlockConfig]),
+        sentence: &Sequences,
+        source: Option<Tokens<'_, S>>,
+    ) -> Matrix<S> {
+        let rows = sentence.rows.total();
+        let mut x = Matrix::zeros(rows, self.architecture.width);
+        vectorized!(self.embed(parameters, sentence, x.flat_mut()),);
+        for (b, block) in (first..).zip(blocks) {
+            let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
+            let mut cache = BlockCache::new(block, Room::one(rows), Room::one(keys));
+            attend_forward(block, parameters, b, Tokens::new(x.flat(), &sentence.rows), source, &[], &mut cache);
+            tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
+            x.clone_from(cache.tail.output());
+        }
+        x
     }
 
     /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer
@@ -78,7 +111,12 @@ impl<S: Scalar> AttentionModel<S> {
         rng: &mut Generator,
     ) -> Result<Vec<usize>, CannotGenerate> {
         let Classes::Words(candidates) = &self.classes else { return Err(CannotGenerate::NotWords) };
-        let source = source.map(Sequences::one);
+        let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
+        // The source is the same for every word that is written.
+        let source = source.map(|words| {
+            let source = Sequences::one(words);
+            (self.outputs(parameters, (0, source_blocks), &source, None), source.rows)
+        });
         let mut words: Vec<Option<usize>> = Vec::with_capacity(1 + prompt.len() + count);
         words.extend(source.as_ref().map(|_| None));
         words.extend(prompt.iter().copied().map(Some));
@@ -86,10 +124,12 @@ impl<S: Scalar> AttentionModel<S> {
             return Err(CannotGenerate::NoWords);
         }
         for _ in 0..count {
-            let read = words.len().saturating_sub(self.architecture.max_tokens);
+            let read = words.len().saturating_sub(*max_tokens);
             let mut sentence = Sequences::default();
             sentence.push(words[read..].iter().copied(), 0);
-            let mut logits = self.logits(parameters, &sentence, source.as_ref());
+            let memory = source.as_ref().map(|(memory, rows)| Tokens::new(memory.flat(), rows));
+            let output = self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory);
+            let mut logits = self.logits_at_end(parameters, &output);
             words.push(Some(candidates.words()[choose(&mut logits, choice, rng)?]));
         }
         Ok(words[words.len() - count..].iter().copied().flatten().collect())

@@ -79,10 +79,11 @@ pub fn pair_step<A: Simd, S: Lanes>(
     each_panel(vectors, &mut PairDescent { simd, h, contexts, targets, steps: scores });
 }
 
-/// One term of `L`: `−ln σ(s)` for a word that is near, `−ln σ(−s)` for noise.
+/// One term of `L`: `−ln σ(s)` for a word that is near, `−ln σ(−s)` for noise; as
+/// `max(−s, 0) + ln(1 + e^−|s|)`, in which nothing overflows.
 pub fn target_forward<S: Scalar>(score: S, near: bool) -> S {
     let signed = if near { score } else { -score };
-    (S::one() + (-signed).exp()).ln()
+    (-signed).max(S::zero()) + (S::one() + (-signed.abs()).exp()).ln()
 }
 
 /// `d_s = σ(s) − y`
@@ -246,4 +247,18 @@ fn panel<V, const N: usize>(row: &[V], start: usize) -> &[V; N] {
 #[inline(always)]
 fn panel_mut<V, const N: usize>(row: &mut [V], start: usize) -> &mut [V; N] {
     row[start..].first_chunk_mut().expect("a panel lies within its row")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::target_forward;
+
+    #[test]
+    fn the_loss_of_a_score_is_finite() {
+        for (score, near, loss) in [(-1e4f32, true, 1e4), (1e4, false, 1e4), (1e4, true, 0.0), (-89.0, true, 89.0)] {
+            assert_eq!(target_forward(score, near), loss, "{score} {near}");
+        }
+        assert!((target_forward(0.0, true) - std::f64::consts::LN_2).abs() < 1e-15);
+        assert!(target_forward(f32::NAN, true).is_nan());
+    }
 }

@@ -1,0 +1,57 @@
+//! Where in a lesson file to mend what shows itself only when the lesson runs.
+
+use std::path::Path;
+
+use crate::kernel::overflow::ActivationId;
+use crate::kernel::stop::{Diverged, Origin};
+use crate::lesson::issue::printable;
+use crate::lesson::locate::{FieldPath, locate};
+use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::view_model::training::diverged_words;
+
+/// `file:line:col` of a field of the lesson; the file alone if it can no longer be read.
+pub fn place(file: &Path, field: FieldPath) -> String {
+    let name = printable(&file.display().to_string());
+    match locate(file, field) {
+        Some(place) => format!("{name}:{}:{}", place.line, place.col),
+        None => name,
+    }
+}
+
+/// Why training diverged, as one issue of the lesson. The lesson's learning rate is to blame, but at
+/// the first step, which it has not touched.
+pub fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
+    let words = diverged_words(diverged);
+    let activation = match diverged.origin {
+        Some(Origin::Activation(activation)) => Some(activation),
+        _ => None,
+    };
+    let origin = match diverged.origin {
+        Some(Origin::Activation(activation)) => format!(": {activation} is the first tensor that is not finite"),
+        Some(Origin::Largest(tensor)) => format!(": {tensor} is the largest tensor"),
+        None => String::new(),
+    };
+    let (field, cause) = if diverged.is_at_start() {
+        start(lesson, activation)
+    } else {
+        let rate = lesson.model.learning_rate;
+        (&["model", "learning_rate"][..], format!("the model's learning_rate of {rate} is too large"))
+    };
+    format!("{}: {words}{origin}; {cause}\n", place(file, field))
+}
+
+/// A sentence whose forward pass leaves the numbers, as one issue of the lesson.
+pub fn overflow(file: &Path, lesson: &Lesson, sentence: &str, tensor: ActivationId) -> String {
+    let (field, cause) = start(lesson, Some(tensor));
+    format!("{}: {tensor} of the sentence {sentence:?} has an entry that is not finite; {cause}\n", place(file, field))
+}
+
+/// What of the numbers that a lesson begins with is too large.
+fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
+    let has_weights = !lesson.model.weights.is_empty() && !first.is_some_and(ActivationId::is_input);
+    match &lesson.static_embedding {
+        _ if has_weights => (&["model", "weights"], "the weights that it begins with are too large".to_owned()),
+        StaticEmbedding::Given(_) => (&["static_embedding"], "the given vectors are too large".to_owned()),
+        StaticEmbedding::Word2Vec(_) => (&["static_embedding"], "the static vectors are too large".to_owned()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Where a field of a lesson file stands: for what shows itself only when the lesson runs.
+
+use std::path::Path;
+
+use super::issue::{Issues, Place};
+use super::load::read_text;
+use super::record::Record;
+use super::source::Source;
+use super::syntax;
+
+/// The way to a field from the lesson down, such as `["model", "learning_rate"]`.
+pub type FieldPath = &'static [&'static str];
+
+/// The place of the field's value, or of the record that leaves it out; `None` if the file is no
+/// longer a lesson.
+pub fn locate(file: &Path, path: FieldPath) -> Option<Place> {
+    locate_in(&read_text(file, "").ok()?, path)
+}
+
+fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let source = Source::new("", text);
+    let mut node = source.whole().inner(syntax::document(&source).ok()?);
+    let mut names: &[&'static str] = &["Lesson"];
+    let mut ignored = Issues::new(Source::new("", text));
+    for &field in path {
+        let Some(value) = Record::open(node, names, &mut ignored)?.given(field) else { break };
+        node = value;
+        names = match field {
+            "model" => &["Attention"],
+            "static_embedding" => &["SkipGram", "Cbow", "Given"],
+            _ => &[],
+        };
+    }
+    Some(source.place(source.offset(node)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_or_the_record_that_leaves_it_out() {
+        const LESSON: &str = "// A comment\nLesson(id: \"a\",\n  static_embedding: Given({ \"a\": [1, 2] }),\n  \
+                              model: Attention(heads: 2,\n    learning_rate: 0.5))";
+        let place = |path| locate_in(LESSON, path).map(|Place { line, col }| (line, col));
+        assert_eq!(place(&["model", "learning_rate"]), Some((5, 20)));
+        assert_eq!(place(&["model", "weights"]), Some((4, 10)));
+        assert_eq!(place(&["static_embedding", "learning_rate"]), Some((3, 21)));
+        assert_eq!(place(&["static_embedding"]), Some((3, 21)));
+        assert_eq!(place(&["corpus"]), Some((2, 1)));
+        assert_eq!(locate_in("Lesson(", &["model"]), None);
+    }
+}

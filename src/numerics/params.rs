@@ -277,6 +277,6 @@ impl<S: Scalar> Parameters<S> {
     /// Index into [`Self::flat`] of one entry, if the tensor exists and has it.
     pub fn index(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<usize> {
         let spec = self.spec(id)?;
-        (row < spec.rows && col < spec.cols).then_some(spec.offset + row * spec.cols + col)
+        (row < spec.rows && col < spec.cols).then(|| spec.offset + row * spec.cols + col)
     }
 }

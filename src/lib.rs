@@ -55,6 +55,7 @@
 #[cfg(feature = "app")]
 pub mod app;
 pub mod cli;
+pub mod code;
 pub mod export;
 pub mod kernel;
 pub mod lesson;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, &[&str])] = &[
     ("numerics", &[]),
     ("lesson", &["numerics"]),
-    ("kernel", &["numerics", "lesson"]),
+    ("code", &["numerics"]),
+    ("kernel", &["numerics", "code", "lesson"]),
     ("view_model", &["numerics", "lesson", "kernel"]),
     ("export", &["numerics", "lesson", "kernel", "view_model"]),
     ("app", &["numerics", "lesson", "kernel", "view_model", "export"]),

@@ -20,6 +20,7 @@ pub enum Stream {
     Masking,
     StaticSubsampling,
     Generation,
+    CodeCells,
 }
 
 /// The generator of one stream of a seed.

@@ -1,0 +1,103 @@
+//! What a cell may use, and what it has shown.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::fault::Fault;
+use super::value::Output;
+
+/// Operations of the language that one run may take.
+pub const OPERATIONS_MAX: u64 = 5_000_000;
+/// Entries of one tensor: a table of 1000 by 1000.
+pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
+/// Entries of all the tensors that one run makes.
+pub const RUN_ENTRIES_MAX: usize = 50_000_000;
+/// Multiplications of all the products of one run.
+pub const RUN_PRODUCTS_MAX: u64 = 2_000_000_000;
+/// Bytes of what one run shows.
+pub const OUTPUT_BYTES_MAX: usize = 8 << 20;
+/// Things that one run shows.
+pub const OUTPUTS_MAX: usize = 200;
+/// How long one run may take.
+pub const TIME_MAX: Duration = Duration::from_secs(5);
+pub const CALL_LEVELS_MAX: usize = 48;
+pub const EXPRESSION_DEPTH_MAX: usize = 64;
+pub const STRING_BYTES_MAX: usize = 1 << 20;
+pub const ARRAY_ENTRIES_MAX: usize = 100_000;
+pub const VARIABLES_MAX: usize = 1000;
+pub const FUNCTIONS_MAX: usize = 200;
+/// Of a cell's text.
+pub const SOURCE_BYTES_MAX: usize = 64 << 10;
+
+/// Shared by the functions of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Budget(Arc<Spent>);
+
+#[derive(Debug, Default)]
+struct Spent {
+    entries: AtomicUsize,
+    products: AtomicU64,
+    draws: AtomicUsize,
+    shown: Mutex<Shown>,
+    stop: Arc<AtomicBool>,
+}
+
+#[derive(Debug, Default)]
+struct Shown {
+    bytes: usize,
+    outputs: Vec<Output>,
+}
+
+impl Budget {
+    /// `stop` ends the run from outside.
+    pub fn new(stop: Arc<AtomicBool>) -> Self {
+        Self(Arc::new(Spent { stop, ..Spent::default() }))
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.0.stop.load(Relaxed)
+    }
+
+    /// Before a tensor of so many entries is made.
+    pub fn pay(&self, entries: usize) -> Result<(), Fault> {
+        if entries > TENSOR_ENTRIES_MAX {
+            let message = format!("a tensor of {entries} entries is too large");
+            return Err(Fault::new(message).hint(format!("at most {TENSOR_ENTRIES_MAX} are allowed")));
+        }
+        if self.0.entries.fetch_add(entries, Relaxed) + entries > RUN_ENTRIES_MAX {
+            let message = format!("this cell makes more than {RUN_ENTRIES_MAX} entries of tensors");
+            return Err(Fault::new(message).hint("make fewer or smaller ones"));
+        }
+        Ok(())
+    }
+
+    /// Before a product of so many multiplications.
+    pub fn work(&self, multiplications: u64) -> Result<(), Fault> {
+        if self.0.products.fetch_add(multiplications, Relaxed).saturating_add(multiplications) > RUN_PRODUCTS_MAX {
+            let message = format!("the products of this cell take more than {RUN_PRODUCTS_MAX} multiplications");
+            return Err(Fault::new(message).hint("use fewer or smaller ones"));
+        }
+        Ok(())
+    }
+
+    /// Numbers the calls that draw, so that two of them differ.
+    pub fn next_draw(&self) -> usize {
+        self.0.draws.fetch_add(1, Relaxed)
+    }
+
+    pub fn show(&self, output: Output) -> Result<(), Fault> {
+        let mut shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.bytes += output.size();
+        if shown.bytes > OUTPUT_BYTES_MAX || shown.outputs.len() == OUTPUTS_MAX {
+            let message = format!("this cell shows more than {OUTPUTS_MAX} things, or {OUTPUT_BYTES_MAX} bytes");
+            return Err(Fault::new(message).hint("show less"));
+        }
+        shown.outputs.push(output);
+        Ok(())
+    }
+
+    pub fn take_shown(&self) -> Vec<Output> {
+        std::mem::take(&mut self.0.shown.lock().unwrap_or_else(PoisonError::into_inner).outputs)
+    }
+}

@@ -1,0 +1,109 @@
+//! Rhai's errors in the learner's words.
+
+use rhai::{EvalAltResult, ParseErrorType, Position};
+
+use super::budget::{Budget, OPERATIONS_MAX, TIME_MAX};
+use super::fault::{Fault, Place};
+use super::functions::REFERENCE;
+use super::{Given, names, nearest_name, syntax};
+
+/// What went wrong, where, and what may help.
+pub fn fault(error: Box<EvalAltResult>, source: &str, given: &[Given], budget: &Budget) -> Fault {
+    let place = place(error.position());
+    let fault = match *error {
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner, source, given, budget),
+        EvalAltResult::ErrorRuntime(thrown, _) => match thrown.clone().try_cast::<Fault>() {
+            Some(fault) => fault,
+            None => Fault::new(thrown.to_string()),
+        },
+        EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, given),
+        EvalAltResult::ErrorFunctionNotFound(call, _) => unknown_function(&call),
+        EvalAltResult::ErrorAssignmentToConstant(name, _)
+        | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, given),
+        EvalAltResult::ErrorTooManyOperations(_) => {
+            Fault::new(format!("this cell takes more than {OPERATIONS_MAX} operations"))
+                .hint("does a loop never end? Products of whole tensors take few")
+        }
+        EvalAltResult::ErrorTerminated(..) if budget.is_stopped() => Fault::new("interrupted"),
+        EvalAltResult::ErrorTerminated(..) => {
+            Fault::new(format!("this cell takes longer than {} s", TIME_MAX.as_secs())).hint("does a loop never end?")
+        }
+        EvalAltResult::ErrorStackOverflow(_) => {
+            Fault::new("functions call one another too deeply").hint("does one call itself without an end?")
+        }
+        EvalAltResult::ErrorParsing(kind, _) => parsing(kind),
+        other => Fault::new(without_place(&other)),
+    };
+    fault.at(place)
+}
+
+fn place(position: Position) -> Option<Place> {
+    // A place at the start of a line is that of its first character.
+    Some(Place { line: position.line()?, column: position.position().unwrap_or(1) })
+}
+
+/// Rhai ends its messages with the place, which we say first.
+fn without_place(error: &EvalAltResult) -> String {
+    let mut error = error.to_string();
+    if let Some(at) = error.rfind(" (line ") {
+        error.truncate(at);
+    }
+    error
+}
+
+fn unknown_variable(name: &str, given: &[Given]) -> Fault {
+    let fault = Fault::new(format!("there is no variable `{name}` here"));
+    match nearest_name(name, given.iter().map(|given| given.variable.name.as_str())) {
+        Some(near) => fault.hint(format!("is it `{near}`? A new one is made by `let {name} = …`")),
+        None => fault.hint(format!("a new one is made by `let {name} = …`; a cell sees what stands above it")),
+    }
+}
+
+/// `call` is Rhai's, such as `softmx (tensor)`.
+fn unknown_function(call: &str) -> Fault {
+    let (name, arguments) = call.split_once(" (").unwrap_or((call, ""));
+    let arguments = arguments.trim_end_matches(')').replace("&str | ImmutableString | String", "text");
+    let arguments = arguments.replace("f64", "number").replace("i64", "number");
+    match REFERENCE.iter().find(|help| help.name == name) {
+        Some(help) => {
+            Fault::new(format!("`{name}` cannot take ({arguments})")).hint(format!("it is called as {}", help.call))
+        }
+        None if name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+            let fault = Fault::new(format!("there is no function `{name}` of ({arguments})"));
+            match nearest_name(name, REFERENCE.iter().map(|help| help.name)) {
+                Some(near) => fault.hint(format!("is it `{near}`?")),
+                None => fault.hint("help(\"name\") and the reference tell what there is"),
+            }
+        }
+        None => Fault::new(format!("`{name}` does not work on ({arguments})")),
+    }
+}
+
+/// Of `Q[0] = …` Rhai names the setter, `index$set$`, and not the variable.
+fn constant(name: &str, source: &str, given: &[Given]) -> Fault {
+    let written = names(source).map(|names| names.writes).unwrap_or_default();
+    let is_meant = |given: &&Given| {
+        let variable = &given.variable.name;
+        given.fixed.is_some() && (variable == name || name.contains('$') && written.contains(variable))
+    };
+    match given.iter().find(is_meant).map(|given| (&given.variable.name, given.fixed.unwrap_or_default())) {
+        Some((name, why)) => Fault::new(format!("`{name}` cannot be changed: {why}")),
+        None => Fault::new(format!("`{name}` is a constant and cannot be changed")),
+    }
+}
+
+fn parsing(kind: ParseErrorType) -> Fault {
+    match kind {
+        ParseErrorType::VariableUndefined(name) => unknown_variable(&name, &[]),
+        ParseErrorType::MissingToken(token, why) if token == ";" => {
+            Fault::new(format!("`;` is missing {why}")).hint("end each statement but the last with `;`")
+        }
+        kind => {
+            let message = kind.to_string();
+            if message == format!("Unexpected '{}'", syntax::PAIR) {
+                return Fault::new("a range before a comma needs its end").hint("say 1..3, or .. for all");
+            }
+            Fault::new(message.replace(syntax::PAIR, ","))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What went wrong in a code cell, in words for the learner.
+
+use std::fmt;
+
+/// A message, what may help, and where it is once that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    pub message: String,
+    pub hint: Option<String>,
+    pub place: Option<Place>,
+}
+
+/// Counted from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Fault {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    pub fn at(self, place: Option<Place>) -> Self {
+        Self { place: self.place.or(place), ..self }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Place { line, column }) = self.place {
+            write!(f, "{line}:{column}: ")?;
+        }
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
+impl std::error::Error for Fault {}

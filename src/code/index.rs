@@ -1,0 +1,152 @@
+//! `A["bank", 1..3]`: which entries of a tensor an index in brackets names, to read and to write.
+
+use std::ops::Range;
+
+use rhai::{Array, Dynamic, INT, ImmutableString};
+
+use super::fault::Fault;
+use super::nearest_name;
+use super::tensor::{Axis, Tensor};
+
+/// The whole of an axis, `..`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole;
+
+/// What an index takes of one axis.
+enum Pick {
+    /// One entry: the axis is gone afterwards.
+    One(usize),
+    Some(Range<usize>),
+}
+
+impl Pick {
+    fn range(&self) -> Range<usize> {
+        match self {
+            Self::One(i) => *i..*i + 1,
+            Self::Some(range) => range.clone(),
+        }
+    }
+}
+
+/// Where the entries lie that an index names, one after the other, and their axes.
+fn resolve(tensor: &Tensor, index: &Dynamic) -> Result<(Vec<Axis>, Vec<usize>), Fault> {
+    let mut given = match index.clone().try_cast::<Array>() {
+        Some(several) => several,
+        None => vec![index.clone()],
+    };
+    // Of a single head, the head need not be said.
+    if tensor.rank() == 3 && tensor.axes()[0].len == 1 && (given.len() == 3 - 1 || given[0].is_string()) {
+        given.insert(0, Dynamic::from(0 as INT));
+    }
+    if given.len() > tensor.rank() {
+        let message = format!("{} indices for a tensor of the shape {}", given.len(), tensor.shape());
+        return Err(Fault::new(message).hint(format!("give at most {}", tensor.rank())));
+    }
+    given.resize(tensor.rank(), Dynamic::from(Whole));
+    let picks = tensor.axes().iter().zip(&given).map(|(axis, index)| pick(axis, index));
+    let picks = picks.collect::<Result<Vec<Pick>, Fault>>()?;
+
+    let mut axes = Vec::new();
+    for (axis, pick) in tensor.axes().iter().zip(&picks) {
+        if let Pick::Some(range) = pick {
+            let labels = axis.labels.as_ref().map(|labels| labels[range.clone()].into());
+            axes.push(Axis { len: range.len(), labels });
+        }
+    }
+    let mut places = vec![0];
+    for (axis, pick) in tensor.axes().iter().zip(&picks) {
+        places = places.iter().flat_map(|place| pick.range().map(move |i| place * axis.len + i)).collect();
+    }
+    Ok((axes, places))
+}
+
+fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
+    let len = axis.len;
+    if index.is::<Whole>() {
+        return Ok(Pick::Some(0..len));
+    }
+    if let Some(word) = index.clone().try_cast::<ImmutableString>() {
+        return match axis.find(&word) {
+            Some(i) => Ok(Pick::One(i)),
+            None => Err(unknown_word(axis, &word)),
+        };
+    }
+    if let Ok(i) = index.as_int() {
+        return entry(len, i).map(Pick::One);
+    }
+    let range = index.clone().try_cast::<Range<INT>>().or_else(|| {
+        let inclusive = index.clone().try_cast::<std::ops::RangeInclusive<INT>>()?;
+        Some(*inclusive.start()..inclusive.end().saturating_add(1))
+    });
+    if let Some(range) = range {
+        // `2..` has no end.
+        let end = if range.end == INT::MAX { len as INT } else { range.end };
+        if (0..=len as INT).contains(&range.start) && (range.start..=len as INT).contains(&end) {
+            return Ok(Pick::Some(range.start as usize..end as usize));
+        }
+        return Err(Fault::new(format!("the range {}..{end} does not lie within 0..{len}", range.start)));
+    }
+    Err(Fault::new(format!("{} is no index", index.type_name()))
+        .hint("say a number, a word in quotes, a range such as 0..2, or .. for all"))
+}
+
+/// A number counts from the front, a negative one from the back.
+fn entry(len: usize, i: INT) -> Result<usize, Fault> {
+    let at = if i < 0 { i + len as INT } else { i };
+    if (0..len as INT).contains(&at) {
+        return Ok(at as usize);
+    }
+    let hint = match len {
+        0 => "it has no entries".into(),
+        _ => format!("its entries are 0 to {}", len - 1),
+    };
+    Err(Fault::new(format!("there is no entry {i} on an axis of length {len}")).hint(hint))
+}
+
+fn unknown_word(axis: &Axis, word: &str) -> Fault {
+    let Some(labels) = &axis.labels else {
+        return Fault::new(format!("the entries of this axis have no names, such as {word:?}"))
+            .hint(format!("say a number from 0 to {}", axis.len.saturating_sub(1)));
+    };
+    let fault = Fault::new(format!("{word:?} is not among the words of this axis"));
+    match nearest_name(word, labels.iter().map(String::as_str)) {
+        Some(near) => fault.hint(format!("is it {near:?}?")),
+        None => fault,
+    }
+}
+
+/// `tensor[index]`: a number where every axis has one index.
+pub fn get(tensor: &Tensor, index: &Dynamic) -> Result<Dynamic, Fault> {
+    let (axes, places) = resolve(tensor, index)?;
+    let entries: Vec<f64> = places.iter().map(|&place| tensor.entries()[place]).collect();
+    Ok(value(axes, entries))
+}
+
+/// A number where there are no axes.
+pub fn value(axes: Vec<Axis>, entries: Vec<f64>) -> Dynamic {
+    if axes.is_empty() { Dynamic::from(entries[0]) } else { Dynamic::from(Tensor::new(axes, entries)) }
+}
+
+/// `tensor[index] = x`: one number for all, or as many as there are places.
+pub fn set(tensor: &mut Tensor, index: &Dynamic, x: &Dynamic) -> Result<(), Fault> {
+    let (axes, places) = resolve(tensor, index)?;
+    let number = x.as_float().ok().or_else(|| x.as_int().ok().map(|i| i as f64));
+    if let Some(x) = number {
+        places.iter().for_each(|&place| tensor.entries_mut()[place] = x);
+        return Ok(());
+    }
+    let Some(from) = x.read_lock::<Tensor>() else {
+        let message = format!("{} cannot be an entry of a tensor", x.type_name());
+        return Err(Fault::new(message).hint("assign a number, or a tensor of the same shape"));
+    };
+    let wanted: Vec<usize> = axes.iter().map(|axis| axis.len).collect();
+    let found: Vec<usize> = from.axes().iter().map(|axis| axis.len).collect();
+    if wanted != found {
+        let message = format!("a tensor of the shape {} does not fit into {wanted:?}", from.shape());
+        return Err(Fault::new(message).hint("shapes must be the same"));
+    }
+    for (&place, &x) in places.iter().zip(from.entries()) {
+        tensor.entries_mut()[place] = x;
+    }
+    Ok(())
+}

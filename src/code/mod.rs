@@ -1,0 +1,208 @@
+//! The language of code cells: Rhai over tensors, in a sandbox.
+//!
+//! A run is a function of its text, of what it is given and of a seed: it reads no file, no clock but
+//! to end itself, and leaves no trace but what it returns. What it may use is in [`budget`].
+//!
+//! ```
+//! use attune::code::{Functions, Given, Output, Tensor, Variable, run};
+//!
+//! let x = Tensor::matrix(2, 2, vec![1.0, 0.0, 0.0, 1.0]);
+//! let given = [Given::writable(Variable::tensor("X", x))];
+//! let run = run("let S = X @ X.T; sum(softmax(S))[0]", &given, &Functions::default(), 7, &Default::default());
+//! assert_eq!(run.fault, None);
+//! assert_eq!(run.outputs, [Output::Number(1.0)]);
+//! assert_eq!(run.defined[0].name, "S");
+//! ```
+
+pub mod budget;
+mod explain;
+mod fault;
+mod functions;
+mod index;
+mod names;
+mod syntax;
+mod tensor;
+mod value;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
+    BasicStringPackage, LogicPackage, MoreStringPackage, Package,
+};
+use rhai::{AST, Dynamic, Engine, Scope};
+
+pub use fault::{Fault, Place};
+pub use functions::{Help, REFERENCE, help};
+pub use names::{Names, names};
+pub use tensor::{Axis, Labels, Shape, Tensor};
+pub use value::{Output, Plot, Variable};
+
+use self::budget::*;
+
+/// A variable that stands in the scope before a cell runs.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub variable: Variable,
+    /// Why it cannot be written to, if it cannot.
+    pub fixed: Option<&'static str>,
+}
+
+impl Given {
+    pub fn writable(variable: Variable) -> Self {
+        Self { variable, fixed: None }
+    }
+
+    /// `why` ends the sentence "`Q` cannot be changed: …".
+    pub fn fixed(variable: Variable, why: &'static str) -> Self {
+        Self { variable, fixed: Some(why) }
+    }
+}
+
+/// Functions that cells above define.
+#[derive(Clone, Debug, Default)]
+pub struct Functions(AST);
+
+/// What came of a cell.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Shown, in order; the value of the last expression comes last.
+    pub outputs: Vec<Output>,
+    /// Variables of the cell's own, at its top.
+    pub defined: Vec<Variable>,
+    /// Of those given, the ones that have another value now. Empty after a fault: half a change is none.
+    pub written: Vec<Variable>,
+    /// Those given and the cell's own.
+    pub functions: Functions,
+    pub fault: Option<Fault>,
+}
+
+/// Runs a cell. `stop` ends it from another thread.
+pub fn run(source: &str, given: &[Given], functions: &Functions, seed: u64, stop: &Arc<AtomicBool>) -> Run {
+    let budget = Budget::new(stop.clone());
+    let progress = syntax::Progress::default();
+    let engine = engine(&budget, &progress, seed);
+    let mut scope = scope(given);
+    let fixed = scope.len();
+    let mut run = Run {
+        outputs: Vec::new(),
+        defined: Vec::new(),
+        written: Vec::new(),
+        functions: functions.clone(),
+        fault: None,
+    };
+    let fault = |error, budget: &Budget| Some(explain::fault(error, source, given, budget));
+    let ast = match compile(&engine, &progress, source, &scope) {
+        Ok(ast) => ast,
+        Err(error) => return Run { fault: fault(error, &budget), ..run },
+    };
+    // Statements of this cell alone: those above ran already.
+    let whole = functions.0.merge(&ast);
+    let answer = engine.eval_ast_with_scope::<Dynamic>(&mut scope, &whole);
+    run.functions = Functions(whole.clone_functions_only());
+    run.outputs = budget.take_shown();
+    match answer {
+        Ok(value) => run.outputs.extend(Output::of(&value)),
+        Err(error) => return Run { fault: fault(error, &budget), ..run },
+    }
+    for (i, (name, _, value)) in scope.iter().enumerate() {
+        if i >= fixed {
+            // A name that is defined twice means the last.
+            run.defined.retain(|variable: &Variable| variable.name != name);
+            run.defined.push(Variable { name: name.to_owned(), value });
+        } else if let Some(given) = i.checked_sub(1).and_then(|i| given.get(i))
+            && given.fixed.is_none()
+            && changed(&given.variable.value, &value)
+        {
+            run.written.push(Variable { name: name.to_owned(), value });
+        }
+    }
+    run
+}
+
+/// NaN equals itself here: what was NaN and is NaN did not change.
+fn changed(before: &Dynamic, after: &Dynamic) -> bool {
+    let bits = |value: &Dynamic| value.as_float().ok().map(f64::to_bits);
+    match (before.clone().try_cast::<Tensor>(), after.clone().try_cast::<Tensor>()) {
+        (Some(before), Some(after)) => {
+            let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+            before.len() != after.len() || !before.entries().iter().zip(after.entries()).all(same)
+        }
+        (None, None) => bits(before) != bits(after) || before.as_int().ok() != after.as_int().ok(),
+        _ => true,
+    }
+}
+
+/// The whole of an axis stands first, then what is given.
+fn scope(given: &[Given]) -> Scope<'static> {
+    let mut scope = Scope::new();
+    scope.push_constant(syntax::WHOLE, index::Whole);
+    for Given { variable, fixed } in given {
+        if fixed.is_some() {
+            scope.push_constant_dynamic(variable.name.clone(), variable.value.clone());
+        } else {
+            scope.push_dynamic(variable.name.clone(), variable.value.clone());
+        }
+    }
+    scope
+}
+
+fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
+    // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
+    let mut engine = Engine::new_raw();
+    ArithmeticPackage::new().register_into_engine(&mut engine);
+    LogicPackage::new().register_into_engine(&mut engine);
+    BasicStringPackage::new().register_into_engine(&mut engine);
+    BasicIteratorPackage::new().register_into_engine(&mut engine);
+    BasicFnPackage::new().register_into_engine(&mut engine);
+    BasicMapPackage::new().register_into_engine(&mut engine);
+    BasicMathPackage::new().register_into_engine(&mut engine);
+    BasicArrayPackage::new().register_into_engine(&mut engine);
+    MoreStringPackage::new().register_into_engine(&mut engine);
+    engine
+        .set_max_operations(OPERATIONS_MAX)
+        .set_max_call_levels(CALL_LEVELS_MAX)
+        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
+        .set_max_string_size(STRING_BYTES_MAX)
+        .set_max_array_size(ARRAY_ENTRIES_MAX)
+        .set_max_map_size(ARRAY_ENTRIES_MAX)
+        .set_max_variables(VARIABLES_MAX)
+        .set_max_functions(FUNCTIONS_MAX)
+        .disable_symbol("eval");
+    syntax::extend(&mut engine, progress.clone());
+    functions::register(&mut engine, budget, seed);
+    let (watch, begin) = (budget.clone(), Instant::now());
+    engine.on_progress(move |operations| {
+        /// Operations between two looks at the clock.
+        const LOOK: u64 = 256;
+        let look = operations.is_multiple_of(LOOK);
+        let out_of_time = look && begin.elapsed() > TIME_MAX;
+        (out_of_time || watch.is_stopped()).then_some(Dynamic::UNIT)
+    });
+    engine
+}
+
+fn compile(
+    engine: &Engine,
+    progress: &syntax::Progress,
+    source: &str,
+    scope: &Scope<'_>,
+) -> Result<AST, Box<rhai::EvalAltResult>> {
+    if source.len() > SOURCE_BYTES_MAX {
+        let message = format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes");
+        let fault = Fault::new(message).hint("split it");
+        return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
+    }
+    progress.restart();
+    engine.compile_with_scope(scope, source).map_err(Into::into)
+}
+
+/// The name most like one that is unknown, if one is.
+fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Below this, two names have little in common (Jaro and Winkler).
+    const ALIKE: f64 = 0.75;
+    let scored = names.map(|other| (strsim::jaro_winkler(name, other), other));
+    scored.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+}

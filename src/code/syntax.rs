@@ -1,0 +1,87 @@
+//! What Rhai's grammar lacks: `A[i, j]` and `A[.., j]`. Tokens are exchanged as the parser reads them, so
+//! that places in messages stay those of the learner's text.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rhai::{Engine, Token};
+
+/// The operator that a comma within an index becomes.
+pub const PAIR: &str = "⸴";
+/// What `..` alone within an index becomes: a constant of the scope.
+pub const WHOLE: &str = "whole_axis";
+/// Looser than every other operator.
+const PAIR_PRECEDENCE: u8 = 2;
+/// As `*`.
+const PRODUCT_PRECEDENCE: u8 = 180;
+
+/// How far the parser is.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Mutex<Brackets>>);
+
+#[derive(Debug, Default)]
+struct Brackets {
+    /// Of each bracket that is open, whether it holds an index.
+    open: Vec<bool>,
+    /// The last token ends something that can be indexed.
+    ends_value: bool,
+    /// The last token begins an index, or a part of one.
+    begins_index: bool,
+}
+
+impl Progress {
+    /// Before a text is parsed.
+    pub fn restart(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Brackets::default();
+    }
+
+    fn exchange(&self, token: Token) -> Token {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).exchange(token)
+    }
+}
+
+impl Brackets {
+    fn exchange(&mut self, token: Token) -> Token {
+        let in_index = self.open.last() == Some(&true);
+        let begins = std::mem::take(&mut self.begins_index);
+        let token = match token {
+            Token::LeftBracket => {
+                self.begins_index = self.ends_value;
+                self.open.push(self.ends_value);
+                token
+            }
+            Token::QuestionBracket => {
+                self.begins_index = true;
+                self.open.push(true);
+                token
+            }
+            Token::LeftParen | Token::LeftBrace | Token::MapStart | Token::Unit => {
+                if token != Token::Unit {
+                    self.open.push(false);
+                }
+                token
+            }
+            Token::RightBracket | Token::RightParen | Token::RightBrace => {
+                self.open.pop();
+                token
+            }
+            Token::Comma if in_index => {
+                self.begins_index = true;
+                Token::Custom(Box::new(PAIR.into()))
+            }
+            Token::ExclusiveRange if begins => Token::Identifier(Box::new(WHOLE.into())),
+            token => token,
+        };
+        self.ends_value =
+            matches!(token, Token::Identifier(_) | Token::RightBracket | Token::RightParen | Token::StringConstant(_));
+        token
+    }
+}
+
+/// Teaches an engine `@`, and commas in an index.
+pub fn extend(engine: &mut Engine, progress: Progress) {
+    for (operator, precedence) in [("@", PRODUCT_PRECEDENCE), (PAIR, PAIR_PRECEDENCE)] {
+        engine.register_custom_operator(operator, precedence).expect("no operator of Rhai's own");
+    }
+    #[expect(deprecated, reason = "Rhai's word for what may change with its version")]
+    engine.on_parse_token(move |token, _, _| progress.exchange(token));
+}

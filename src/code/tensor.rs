@@ -1,0 +1,242 @@
+//! The numbers of code cells: tensors of one to three axes whose entries may have words for names.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::fault::Fault;
+
+/// Names of the entries of an axis, such as the words of a sentence.
+pub type Labels = Arc<[String]>;
+
+/// Row-major, in double precision: it holds every number of the model exactly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    axes: Vec<Axis>,
+    entries: Arc<Vec<f64>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub len: usize,
+    pub labels: Option<Labels>,
+}
+
+impl Axis {
+    pub fn plain(len: usize) -> Self {
+        Self { len, labels: None }
+    }
+
+    pub fn labelled(labels: Labels) -> Self {
+        Self { len: labels.len(), labels: Some(labels) }
+    }
+
+    /// Which entry a word names.
+    pub fn find(&self, word: &str) -> Option<usize> {
+        self.labels.as_ref()?.iter().position(|label| label == word)
+    }
+
+    /// The name of an entry, or its number.
+    pub fn name(&self, i: usize) -> String {
+        self.labels.as_ref().and_then(|labels| labels.get(i)).cloned().unwrap_or_else(|| i.to_string())
+    }
+}
+
+/// Two axes of one length agree on their labels if one has none, or both the same.
+fn common_labels(a: &Axis, b: &Axis) -> Option<Labels> {
+    match (&a.labels, &b.labels) {
+        (Some(a), Some(b)) => (a == b).then(|| a.clone()),
+        (a, b) => a.as_ref().or(b.as_ref()).cloned(),
+    }
+}
+
+/// `(3, 4)`
+pub struct Shape<'a>(&'a [Axis]);
+
+impl fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lens: Vec<String> = self.0.iter().map(|axis| axis.len.to_string()).collect();
+        write!(f, "({})", lens.join(", "))
+    }
+}
+
+impl Tensor {
+    /// # Panics
+    /// If there are not as many entries as the axes say.
+    pub fn new(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
+        let len: usize = axes.iter().map(|axis| axis.len).product();
+        assert_eq!(entries.len(), len, "tensor: {} entries for {}", entries.len(), Shape(&axes));
+        Self { axes, entries: Arc::new(entries) }
+    }
+
+    pub fn vector(entries: Vec<f64>) -> Self {
+        Self::new(vec![Axis::plain(entries.len())], entries)
+    }
+
+    pub fn matrix(rows: usize, cols: usize, entries: Vec<f64>) -> Self {
+        Self::new(vec![Axis::plain(rows), Axis::plain(cols)], entries)
+    }
+
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    pub fn entries(&self) -> &[f64] {
+        &self.entries
+    }
+
+    pub fn entries_mut(&mut self) -> &mut [f64] {
+        Arc::make_mut(&mut self.entries).as_mut_slice()
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    pub fn shape(&self) -> Shape<'_> {
+        Shape(&self.axes)
+    }
+
+    /// The last axis, along which functions of rows work.
+    pub fn last_axis(&self) -> &Axis {
+        self.axes.last().expect("a tensor has an axis")
+    }
+
+    /// The rows along the last axis.
+    pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.entries.chunks(self.last_axis().len.max(1))
+    }
+
+    /// With other entries.
+    pub fn with(&self, entries: Vec<f64>) -> Self {
+        Self::new(self.axes.clone(), entries)
+    }
+
+    pub fn map(&self, f: impl Fn(f64) -> f64) -> Self {
+        self.with(self.entries.iter().map(|&x| f(x)).collect())
+    }
+
+    /// One number for each row along the last axis.
+    pub fn reduce(&self, f: impl Fn(&[f64]) -> f64) -> Self {
+        let axes = self.axes[..self.rank() - 1].to_vec();
+        Self::new(axes, self.rows().map(f).collect())
+    }
+
+    /// The part at `i` of the first axis.
+    pub fn part(&self, i: usize) -> Self {
+        let axes = self.axes[1..].to_vec();
+        let len: usize = axes.iter().map(|axis| axis.len).product();
+        Self::new(axes, self.entries[i * len..][..len].to_vec())
+    }
+
+    /// Entry by entry, as if a missing first axis, or one of length 1, were repeated.
+    pub fn zip(&self, op: &str, other: &Self, f: impl Fn(f64, f64) -> f64) -> Result<Self, Fault> {
+        let rank = self.rank().max(other.rank());
+        let mut axes = Vec::with_capacity(rank);
+        for i in 0..rank {
+            let axis = |tensor: &Self| (i + tensor.rank()).checked_sub(rank).map(|i| tensor.axes[i].clone());
+            let (a, b) = (axis(self).unwrap_or(Axis::plain(1)), axis(other).unwrap_or(Axis::plain(1)));
+            axes.push(match (a.len, b.len) {
+                (n, m) if n == m => Axis { len: n, labels: common_labels(&a, &b) },
+                (1, _) => b,
+                (_, 1) => a,
+                _ => {
+                    let message = format!("cannot {op} {} and {} entry by entry", self.shape(), other.shape());
+                    let turned = other.rank() == 2 && self.rank() == 2 && {
+                        let [rows, cols] = [other.axes[0].len, other.axes[1].len];
+                        self.axes[0].len == cols && self.axes[1].len == rows
+                    };
+                    let hint = if turned {
+                        format!("the second turned round, .T, has the shape {}", self.shape())
+                    } else {
+                        "shapes must be the same, or one of them 1 where they differ".into()
+                    };
+                    return Err(Fault::new(message).hint(hint));
+                }
+            });
+        }
+        let strides = |tensor: &Self| -> Vec<usize> {
+            let mut strides = vec![0; rank];
+            let mut stride = 1;
+            for (i, axis) in tensor.axes.iter().enumerate().rev() {
+                strides[i + rank - tensor.rank()] = if axis.len == 1 { 0 } else { stride };
+                stride *= axis.len;
+            }
+            strides
+        };
+        let (a_strides, b_strides) = (strides(self), strides(other));
+        let len: usize = axes.iter().map(|axis| axis.len).product();
+        let entries = (0..len).map(|flat| {
+            let (mut rest, mut a, mut b) = (flat, 0, 0);
+            for i in (0..rank).rev() {
+                let at = rest % axes[i].len;
+                rest /= axes[i].len;
+                (a, b) = (a + at * a_strides[i], b + at * b_strides[i]);
+            }
+            f(self.entries[a], other.entries[b])
+        });
+        let entries = entries.collect();
+        Ok(Self::new(axes, entries))
+    }
+
+    /// Rows become columns; a vector stays what it is. Of three axes the last two change places.
+    pub fn transposed(&self) -> Self {
+        let rank = self.rank();
+        if rank < 2 {
+            return self.clone();
+        }
+        let mut axes = self.axes.clone();
+        axes.swap(rank - 1, rank - 2);
+        let [rows, cols] = [self.axes[rank - 2].len, self.axes[rank - 1].len];
+        let mut entries = Vec::with_capacity(self.len());
+        for matrix in self.entries.chunks((rows * cols).max(1)) {
+            entries.extend((0..cols).flat_map(|col| (0..rows).map(move |row| matrix[row * cols + col])));
+        }
+        Self::new(axes, entries)
+    }
+
+    /// Multiplications of [`Self::product`].
+    pub fn product_work(&self, other: &Self) -> u64 {
+        let cols = if other.rank() == 1 { 1 } else { other.last_axis().len };
+        self.len() as u64 * cols as u64
+    }
+
+    /// The matrix product `self @ other`; a vector stands for a row on the left and a column on the right.
+    pub fn product(&self, other: &Self) -> Result<Self, Fault> {
+        let shapes = || format!("{} by {} with @", self.shape(), other.shape());
+        if self.rank() > 2 || other.rank() > 2 {
+            let message = format!("cannot multiply {}", shapes());
+            return Err(Fault::new(message).hint("@ multiplies vectors and matrices: choose a head first, as in A[0]"));
+        }
+        let inner = self.last_axis().len;
+        let found = other.axes[0].len;
+        if inner != found {
+            let message =
+                format!("cannot multiply {}: {inner} columns on the left, {found} rows on the right", shapes());
+            let fault = Fault::new(message);
+            let fits = |a: &Axis, b: &Axis| a.len == b.len;
+            return Err(match (self.rank(), other.rank()) {
+                (2, 2) if fits(&self.axes[1], &other.axes[1]) => fault.hint("the right one turned round fits: @ ….T"),
+                (2, 2) if fits(&self.axes[0], &other.axes[0]) => fault.hint("the left one turned round fits: ….T @"),
+                (2, 1) if self.axes[0].len == found => fault.hint("the left one turned round fits: ….T @"),
+                (1, 2) if inner == other.axes[1].len => fault.hint("the right one turned round fits: @ ….T"),
+                _ => fault.hint("the columns of the left one must be as many as the rows of the right one"),
+            });
+        }
+        let right = if other.rank() == 1 { other.clone() } else { other.transposed() };
+        let mut axes = self.axes[..self.rank() - 1].to_vec();
+        axes.extend_from_slice(&other.axes[1..]);
+        let mut entries = Vec::with_capacity(axes.iter().map(|axis| axis.len).product());
+        for row in self.rows() {
+            entries.extend(right.rows().map(|col| crate::numerics::vectors::dot(row, col)));
+        }
+        Ok(Self::new(axes, entries))
+    }
+}

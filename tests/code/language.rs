@@ -1,0 +1,64 @@
+//! Cells: what they show, define and hand on.
+
+use std::sync::Arc;
+
+use attune::code::{Functions, Given, Output, run};
+
+use super::{SEED, cell, fault, given, last, number};
+
+#[test]
+fn a_cell_shows_its_last_value_and_what_it_was_told_to() {
+    let run = cell("print(`${1 + 1} heads`); show(\"scores\", W); plot(vector([0, 1]), W); 3");
+    assert_eq!(run.fault, None);
+    let [Output::Text(text), Output::Table { caption, .. }, Output::Plot(plot), Output::Number(3.0)] = &run.outputs[..]
+    else {
+        panic!("{:?}", run.outputs)
+    };
+    assert_eq!((&**text, &**caption), ("2 heads", "scores"));
+    assert_eq!(plot.lines.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["0", "1"]);
+    assert_eq!(cell("let x = 3;").outputs, []);
+}
+
+#[test]
+fn what_was_shown_before_a_fault_stays() {
+    let run = cell("show(1); W[0, 0] = 9.0; E @ E");
+    assert_eq!(run.outputs, [Output::Number(1.0)]);
+    assert!(run.fault.is_some() && run.written.is_empty() && run.defined.is_empty(), "half a change is none");
+}
+
+#[test]
+fn variables_and_functions_go_on_to_the_cells_below() {
+    let first = cell("let a = 2; fn twice(x) { 2 * x } let b = twice(E); let a = 3;");
+    assert_eq!(first.fault, None);
+    let names: Vec<_> = first.defined.iter().map(|variable| variable.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let mut scope = given();
+    scope.extend(first.defined.into_iter().map(Given::writable));
+    let second = run("twice(a) + b[\"the\", 0]", &scope, &first.functions, SEED, &Arc::default());
+    assert_eq!((second.fault, second.outputs), (None, vec![Output::Number(8.0)]));
+    let without = run("twice(a)", &scope, &Functions::default(), SEED, &Arc::default());
+    assert!(without.fault.expect("a fault").message.contains("there is no function `twice`"));
+}
+
+#[test]
+fn a_number_can_be_written_too() {
+    let run = cell("temperature = 0.5;");
+    assert_eq!(run.fault, None);
+    assert_eq!(run.written[0].as_number(), Some(0.5));
+}
+
+#[test]
+fn lists_calls_and_blocks_keep_their_commas() {
+    assert_eq!(number("let l = [1, 2, 3]; l[1] + [4, 5][0]"), 6.0);
+    assert_eq!(number("fn f(a, b) { a - b } f(5, W[1, 0])"), 3.0);
+    assert_eq!(number("let m = #{a: 1, b: [2, 3]}; m.b[1] + m[\"a\"]"), 4.0);
+    assert_eq!(number("W[if true { 1 } else { 0 }, [0, 1][1]]"), 3.0);
+    assert_eq!(number("let total = 0.0; for i in 0..2 { for j in 0..2 { total += W[i, j]; } } total"), 6.0);
+}
+
+#[test]
+fn help_tells_equation_and_example() {
+    let Output::Text(text) = last("help(\"softmax\")") else { panic!("no text") };
+    assert!(text.contains(r"\frac{e^{s_j}}{\sum_k e^{s_k}}") && text.contains("softmax(vector([6, 4]))"), "{text}");
+    assert_eq!(fault("help(\"softmix\")"), "1:1: there is no function \"softmix\"; is it \"softmax\"?");
+}

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! numerics/     pure maths on faer: forward beside backward          start at attention/mod.rs
+//! code/         the language of code cells, in a sandbox             start at mod.rs
 //! lesson/       RON text -> checked values, every issue with place   start at schema.rs
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
 //! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
@@ -16,7 +17,7 @@
 //! cli/          arguments in, exit code out
 //! ```
 //!
-//! One direction only: `numerics <- lesson <- kernel <- view_model <- {export, app} <- cli`. Panels
+//! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`. Panels
 //! and stage never import each other. `tests/architecture.rs` holds the layers to this.
 //!
 //! Four boundaries, each a plain type: [`Lesson`](lesson::Lesson) (text becomes values),
@@ -59,5 +60,6 @@ pub mod code;
 pub mod export;
 pub mod kernel;
 pub mod lesson;
+pub mod nearest;
 pub mod numerics;
 pub mod view_model;

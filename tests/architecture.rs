@@ -1,4 +1,4 @@
-//! The layers point one way: `numerics <- lesson <- kernel <- view_model <- {export, app} <- cli`.
+//! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// Each layer with the layers that it may name.
 const LAYERS: &[(&str, &[&str])] = &[
     ("numerics", &[]),
-    ("lesson", &["numerics"]),
     ("code", &["numerics"]),
+    ("lesson", &["numerics", "code"]),
     ("kernel", &["numerics", "code", "lesson"]),
-    ("view_model", &["numerics", "lesson", "kernel"]),
-    ("export", &["numerics", "lesson", "kernel", "view_model"]),
-    ("app", &["numerics", "lesson", "kernel", "view_model", "export"]),
-    ("cli", &["numerics", "lesson", "kernel", "view_model", "export", "app"]),
+    ("view_model", &["numerics", "code", "lesson", "kernel"]),
+    ("export", &["numerics", "code", "lesson", "kernel", "view_model"]),
+    ("app", &["numerics", "code", "lesson", "kernel", "view_model", "export"]),
+    ("cli", &["numerics", "code", "lesson", "kernel", "view_model", "export", "app"]),
 ];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {

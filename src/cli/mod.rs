@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::lesson::{self, Lesson};
+use crate::nearest::nearest;
 use args::{Action, Args};
 use fault::Fault;
 
@@ -65,7 +66,7 @@ fn mistyped_command() -> Option<String> {
     let first = std::env::args().skip(1).find(|arg| !arg.starts_with('-'))?;
     let command = Args::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let meant = lesson::nearest(&first, names.iter().copied()).filter(|name| *name != first);
+    let meant = nearest(&first, names.iter().copied()).filter(|name| *name != first);
     let meant = meant.filter(|_| !Path::new(&first).exists())?;
     Some(format!("hint: there is no command {first:?}; did you mean {meant:?}?"))
 }

@@ -26,7 +26,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         let stages = || lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Stage { .. }));
         let cell = stages().find(|cell| cell.id == *id).ok_or_else(|| {
             let known: Vec<&str> = stages().map(|cell| cell.id.as_str()).collect();
-            let nearest = crate::lesson::nearest(id, known.iter().copied());
+            let nearest = crate::nearest::nearest(id, known.iter().copied());
             let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest:?}?"));
             Fault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {}{hint}", known.join(", ")))
         })?;

@@ -5,7 +5,8 @@ use rhai::{EvalAltResult, ParseErrorType, Position};
 use super::budget::{Budget, OPERATIONS_MAX, TIME_MAX};
 use super::fault::{Fault, Place};
 use super::functions::REFERENCE;
-use super::{Given, names, nearest_name, syntax};
+use super::{Given, names, syntax};
+use crate::nearest::nearest;
 
 /// What went wrong, where, and what may help.
 pub fn fault(error: Box<EvalAltResult>, source: &str, given: &[Given], budget: &Budget) -> Fault {
@@ -53,7 +54,9 @@ fn without_place(error: &EvalAltResult) -> String {
 
 fn unknown_variable(name: &str, given: &[Given]) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
-    match nearest_name(name, given.iter().map(|given| given.variable.name.as_str())) {
+    // Any letter would be like a single one.
+    let known = given.iter().map(|given| given.variable.name.as_str()).filter(|_| name.chars().count() > 1);
+    match nearest(name, known) {
         Some(near) => fault.hint(format!("is it `{near}`? A new one is made by `let {name} = …`")),
         None => fault.hint(format!("a new one is made by `let {name} = …`; a cell sees what stands above it")),
     }
@@ -70,7 +73,7 @@ fn unknown_function(call: &str) -> Fault {
         }
         None if name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
             let fault = Fault::new(format!("there is no function `{name}` of ({arguments})"));
-            match nearest_name(name, REFERENCE.iter().map(|help| help.name)) {
+            match nearest(name, REFERENCE.iter().map(|help| help.name)) {
                 Some(near) => fault.hint(format!("is it `{near}`?")),
                 None => fault.hint("help(\"name\") and the reference tell what there is"),
             }

@@ -6,9 +6,9 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, NativeCa
 use super::budget::Budget;
 use super::fault::Fault;
 use super::index;
-use super::nearest_name;
 use super::tensor::{Axis, Tensor};
 use super::value::{Output, Plot, Ranking, number};
+use crate::nearest::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
@@ -72,7 +72,7 @@ pub fn help(name: &str) -> Result<String, Fault> {
         }
         None => {
             let fault = Fault::new(format!("there is no function {name:?}"));
-            Err(match nearest_name(name, REFERENCE.iter().map(|help| help.name)) {
+            Err(match nearest(name, REFERENCE.iter().map(|help| help.name)) {
                 Some(near) => fault.hint(format!("is it {near:?}?")),
                 None => fault.hint("the reference lists them all"),
             })
@@ -324,7 +324,7 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     });
     let paid = budget.clone();
     engine.register_fn("nearest", move |context: NativeCallContext, table: Tensor, to: Tensor, n: INT| {
-        at_call(paid.pay(table.len()).and_then(|()| nearest(&table, &to, n)), &context)
+        at_call(paid.pay(table.len()).and_then(|()| rank(&table, &to, n)), &context)
     });
     engine.register_fn("shape", |x: Tensor| -> Array {
         x.axes().iter().map(|axis| Dynamic::from(axis.len as INT)).collect()
@@ -353,7 +353,7 @@ fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
     Ok(if x.rank() == 1 { answers.swap_remove(0) } else { Dynamic::from(answers) })
 }
 
-fn nearest(table: &Tensor, to: &Tensor, n: INT) -> Result<Ranking, Fault> {
+fn rank(table: &Tensor, to: &Tensor, n: INT) -> Result<Ranking, Fault> {
     let n = count("nearest", n)?;
     if table.rank() != 2 || to.rank() != 1 || table.axes()[1].len != to.len() {
         let message = format!("nearest: rows like {} are sought in {}", to.shape(), table.shape());

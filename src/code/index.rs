@@ -5,8 +5,8 @@ use std::ops::Range;
 use rhai::{Array, Dynamic, INT, ImmutableString};
 
 use super::fault::Fault;
-use super::nearest_name;
 use super::tensor::{Axis, Tensor};
+use crate::nearest::nearest;
 
 /// The whole of an axis, `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ fn unknown_word(axis: &Axis, word: &str) -> Fault {
             .hint(format!("say a number from 0 to {}", axis.len.saturating_sub(1)));
     };
     let fault = Fault::new(format!("{word:?} is not among the words of this axis"));
-    match nearest_name(word, labels.iter().map(String::as_str)) {
+    match nearest(word, labels.iter().map(String::as_str)) {
         Some(near) => fault.hint(format!("is it {near:?}?")),
         None => fault,
     }

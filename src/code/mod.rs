@@ -198,11 +198,3 @@ fn compile(
     progress.restart();
     engine.compile_with_scope(scope, source).map_err(Into::into)
 }
-
-/// The name most like one that is unknown, if one is.
-fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Below this, two names have little in common (Jaro and Winkler).
-    const ALIKE: f64 = 0.75;
-    let scored = names.map(|other| (strsim::jaro_winkler(name, other), other));
-    scored.filter(|(alike, _)| *alike >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
-}

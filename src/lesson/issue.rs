@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
-use super::nearest::nearest;
 use super::source::{Node, Source};
+use crate::nearest::nearest;
 
 /// One problem of a lesson file.
 ///

@@ -13,7 +13,6 @@ use super::check::{Names, Vocabulary, id, line};
 use super::decode::seed;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
-use super::nearest::nearest;
 use super::read_cells::{read_cells, read_probes, read_sentences};
 use super::read_claims::Claimed;
 use super::read_embedding::{check_given, read_embedding};
@@ -25,6 +24,7 @@ use super::schema::Lesson;
 use super::source::{Node, Source};
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
+use crate::nearest::nearest;
 
 /// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {

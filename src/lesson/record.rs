@@ -165,7 +165,7 @@ impl<'s> Record<'s> {
             self.known.iter().copied().filter(|known| self.fields.iter().all(|f| f.name.text != *known)).collect();
         for field in self.fields.iter().filter(|field| !field.taken) {
             let written = field.name.text;
-            let meant = super::nearest::nearest(written, absent.iter().copied());
+            let meant = crate::nearest::nearest(written, absent.iter().copied());
             // A misspelt field is one problem, not an unknown and a missing one.
             self.missing.retain(|missing| Some(*missing) != meant);
             let expected = match &self.known[..] {

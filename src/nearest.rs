@@ -1,13 +1,13 @@
 //! The valid name that is most like a wrong one.
 
-use super::limits::WORD_CHARS_MAX;
+/// Nobody mistypes a longer name into a valid one, and the distance would cost its square.
+const CHARS_MAX: usize = 40;
 
 /// The candidate with the fewest typing mistakes between it and `name`, if it is near enough to be
 /// what was meant. Of equally near ones the first.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let wanted: Vec<char> = name.to_lowercase().chars().take(WORD_CHARS_MAX + 1).collect();
-    // Nobody mistypes a very long name into a valid one, and the distance would cost its square.
-    if wanted.len() > WORD_CHARS_MAX {
+    let wanted: Vec<char> = name.to_lowercase().chars().take(CHARS_MAX + 1).collect();
+    if wanted.len() > CHARS_MAX {
         return None;
     }
     // The most mistakes that would make a candidate the nearest.
@@ -16,7 +16,7 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     let mut lower = Vec::new();
     for candidate in candidates {
         lower.clear();
-        lower.extend(candidate.chars().flat_map(char::to_lowercase).take(WORD_CHARS_MAX + allowed + 1));
+        lower.extend(candidate.chars().flat_map(char::to_lowercase).take(CHARS_MAX + allowed + 1));
         let Some(distance) = distance_within(&wanted, &lower, allowed) else { continue };
         best = Some(candidate);
         match distance.checked_sub(1) {

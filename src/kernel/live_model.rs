@@ -28,6 +28,11 @@ struct Seen {
 }
 
 impl Watch {
+    /// Another sentence is shown than at the last look.
+    pub fn is_other_sentence(&self, ready: &Ready) -> bool {
+        self.seen.as_ref().is_none_or(|seen| seen.sentence != *ready.shown.sentence())
+    }
+
     /// The versions now.
     pub fn look(&mut self, ready: &Ready) -> Versions {
         let parameters = ready.training.model().live();
@@ -61,8 +66,7 @@ pub struct Watched<'a> {
 impl Ready {
     /// The names of its tensors.
     pub fn live_names(&self) -> Arc<[LiveName]> {
-        let network = &self.training.trainer().model;
-        live_names(&network.architecture, self.training.model().live()).into()
+        live_names(&live(self, self.training.model().live(), self.shown.interventions())).into()
     }
 }
 
@@ -94,9 +98,9 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    pub fn of(ready: &'a Ready) -> Self {
+    pub fn of(ready: &'a Ready, names: Arc<[LiveName]>) -> Self {
         let parameters = ready.training.model().live().clone();
-        Self { names: ready.live_names(), parameters, interventions: ready.shown.interventions().clone(), ready }
+        Self { names, parameters, interventions: ready.shown.interventions().clone(), ready }
     }
 }
 

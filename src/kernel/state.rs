@@ -127,7 +127,6 @@ impl Kernel {
                     self.phase = embedded(&self.lesson, trainer, self.play_when_ready);
                     if let Phase::Ready(ready) = &self.phase {
                         self.history.keep_at_most(ready.history_states(&self.lesson));
-                        self.notebook.set_live(ready.live_names());
                     }
                 }
             }
@@ -146,13 +145,13 @@ impl Kernel {
         let Phase::Ready(ready) = &self.phase else { return None };
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };
-        Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(ready)))
+        Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(ready, self.notebook.live_names())))
     }
 
     fn run_cell(&mut self, cell: &CellId) {
         let Phase::Ready(ready) = &mut self.phase else { return };
         let begun = (self.clock)();
-        let names = ready.live_names();
+        let names = self.notebook.live_names();
         let mut model = Watched { ready, watch: &mut self.watch, names };
         self.notebook.run(cell, &mut model);
         self.notebook.set_elapsed(cell, (self.clock)().saturating_sub(begun));
@@ -163,6 +162,9 @@ impl Kernel {
     fn follow(&mut self, slid: Option<&Slid>) {
         // While training plays, cells wait for its end; what they show is marked stale.
         if let Phase::Ready(ready) = &self.phase {
+            if self.watch.is_other_sentence(ready) {
+                self.notebook.set_live(ready.live_names());
+            }
             let versions = self.watch.look(ready);
             if ready.is_busy() && slid.is_none() {
                 self.notebook.see(versions);

@@ -15,6 +15,8 @@ use crate::numerics::params::{Parameters, TensorId, TensorName};
 pub struct LiveName {
     pub name: String,
     pub tensor: LiveTensor,
+    /// Its shape and the words of its axes, for completion; none of a number.
+    pub axes: Vec<Axis>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,19 @@ pub enum HeadPart {
     Scores,
     Weights,
     Mix,
+}
+
+impl HeadPart {
+    fn of(self, head: &HeadActivations<f32>) -> &Matrix<f32> {
+        match self {
+            Self::Query => &head.query,
+            Self::Key => &head.key,
+            Self::Value => &head.value,
+            Self::Scores => &head.scores,
+            Self::Weights => &head.weights,
+            Self::Mix => &head.mix,
+        }
+    }
 }
 
 const HEAD_PARTS: [(HeadPart, &str, &str); 6] = [
@@ -108,7 +123,8 @@ impl LiveTensor {
 }
 
 /// The names of a model's tensors.
-pub fn live_names(architecture: &Architecture, parameters: &Parameters<f32>) -> Vec<LiveName> {
+pub fn live_names(live: &Live) -> Vec<LiveName> {
+    let (architecture, parameters) = (&live.architecture, &live.parameters);
     let mut names: Vec<(String, LiveTensor)> = vec![
         ("X".to_owned(), LiveTensor::Input),
         ("Y".to_owned(), LiveTensor::Output),
@@ -121,12 +137,13 @@ pub fn live_names(architecture: &Architecture, parameters: &Parameters<f32>) -> 
     }
     for (block, _) in architecture.numbered_blocks() {
         let suffix = if block > 0 { format!("_{}", block + 1) } else { String::new() };
-        names.extend(
-            HEAD_PARTS.map(|(part, symbol, _)| (format!("{symbol}{suffix}"), LiveTensor::Heads { block, part })),
-        );
+        let named =
+            HEAD_PARTS.map(|(part, symbol, _)| (format!("{symbol}{suffix}"), LiveTensor::Heads { block, part }));
+        names.extend(named);
     }
     names.extend(parameters.tensors().map(|(spec, _)| (spec.id.code_name(), LiveTensor::Parameter(spec.id))));
-    names.into_iter().map(|(name, tensor)| LiveName { name, tensor }).collect()
+    let named = |(name, tensor)| LiveName { axes: live.axes(tensor), name, tensor };
+    names.into_iter().map(named).collect()
 }
 
 /// The tensors of one moment.
@@ -144,7 +161,7 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn given(&self, LiveName { name, tensor }: &LiveName) -> Given {
+    pub fn given(&self, LiveName { name, tensor, .. }: &LiveName) -> Given {
         let variable = match tensor {
             LiveTensor::Temperature => Variable::number(name, self.temperature()),
             tensor => Variable::tensor(name, self.tensor(*tensor)),
@@ -159,48 +176,73 @@ impl Live {
         self.interventions.temperature.unwrap_or(self.architecture.blocks[0].attention.temperature)
     }
 
-    fn tensor(&self, tensor: LiveTensor) -> Tensor {
+    /// None of a number.
+    fn axes(&self, tensor: LiveTensor) -> Vec<Axis> {
         let tokens = || Axis::labelled(self.tokens.clone());
         let source = || self.source.clone().map_or_else(tokens, Axis::labelled);
+        let width = || Axis::plain(self.architecture.width);
         match tensor {
-            LiveTensor::Static => table(Axis::labelled(self.words.clone()), &self.space.vectors),
-            LiveTensor::Parameter(id) => self.parameter(id),
-            LiveTensor::Input => table(tokens(), &self.activations.input),
-            LiveTensor::Output => table(tokens(), &self.activations.output),
+            LiveTensor::Static => vec![Axis::labelled(self.words.clone()), width()],
+            LiveTensor::Parameter(id) => {
+                let (rows, cols) = self.parameters.spec(id).map_or((1, 0), |spec| (spec.rows, spec.cols));
+                match rows {
+                    1 => vec![Axis::plain(cols)],
+                    _ if id.name == TensorName::Embedding => {
+                        vec![Axis::labelled(self.words.clone()), Axis::plain(cols)]
+                    }
+                    rows => vec![Axis::plain(rows), Axis::plain(cols)],
+                }
+            }
+            LiveTensor::Input | LiveTensor::Output => vec![tokens(), width()],
             LiveTensor::Logits => {
-                let logits = &self.answers.logits;
-                let rows = if logits.rows() == self.tokens.len() { tokens() } else { Axis::plain(logits.rows()) };
-                let cols = Axis::labelled(self.classes.clone());
-                Tensor::new(vec![rows, cols], wide(logits.flat()))
+                let rows = self.answers.logits.rows();
+                let rows = if rows == self.tokens.len() { tokens() } else { Axis::plain(rows) };
+                vec![rows, Axis::labelled(self.classes.clone())]
             }
             LiveTensor::Heads { block, part } => {
                 let of_source = block < self.architecture.source_blocks.len();
-                let to_source =
-                    self.architecture.numbered_blocks().nth(block).is_some_and(|(_, b)| b.attends_to_source());
+                let blocks = self.architecture.numbered_blocks().nth(block);
+                let to_source = blocks.is_some_and(|(_, block)| block.attends_to_source());
                 let queries = if of_source { source() } else { tokens() };
                 let keys = if of_source || to_source { source() } else { tokens() };
-                stack(&self.activations.blocks[block].heads, part, queries, keys)
+                let heads = &self.activations.blocks[block].heads;
+                let (rows, cols) = match part {
+                    HeadPart::Query => (queries, Axis::plain(heads[0].query.cols())),
+                    HeadPart::Key => (keys, Axis::plain(heads[0].key.cols())),
+                    HeadPart::Value => (keys, Axis::plain(heads[0].value.cols())),
+                    HeadPart::Scores | HeadPart::Weights => (queries, keys),
+                    HeadPart::Mix => (queries, Axis::plain(heads[0].mix.cols())),
+                };
+                vec![Axis::plain(heads.len()), rows, cols]
+            }
+            LiveTensor::Visible => vec![tokens(), tokens()],
+            LiveTensor::Temperature => Vec::new(),
+        }
+    }
+
+    fn tensor(&self, tensor: LiveTensor) -> Tensor {
+        Tensor::new(self.axes(tensor), self.entries(tensor))
+    }
+
+    fn entries(&self, tensor: LiveTensor) -> Vec<f64> {
+        match tensor {
+            LiveTensor::Static => wide(self.space.vectors.flat()),
+            LiveTensor::Parameter(id) => wide(self.parameters.values_of(id)),
+            LiveTensor::Input => wide(self.activations.input.flat()),
+            LiveTensor::Output => wide(self.activations.output.flat()),
+            LiveTensor::Logits => wide(self.answers.logits.flat()),
+            LiveTensor::Heads { block, part } => {
+                let heads = self.activations.blocks[block].heads.iter();
+                heads.flat_map(|head| wide(part.of(head).flat())).collect()
             }
             LiveTensor::Visible => {
                 let mask = self.interventions.mask.as_ref().unwrap_or(&self.architecture.blocks[0].attention.mask);
                 let count = self.tokens.len();
                 let pairs = (0..count).flat_map(|query| (0..count).map(move |key| (query, key)));
-                let entries = pairs.map(|(query, key)| f64::from(u8::from(mask.sees(query, key)))).collect();
-                Tensor::new(vec![tokens(), tokens()], entries)
+                pairs.map(|(query, key)| f64::from(u8::from(mask.sees(query, key)))).collect()
             }
-            LiveTensor::Temperature => Tensor::vector(vec![self.temperature()]),
+            LiveTensor::Temperature => vec![self.temperature()],
         }
-    }
-
-    fn parameter(&self, id: TensorId) -> Tensor {
-        let values = wide(self.parameters.values_of(id));
-        let (rows, cols) = self.parameters.spec(id).map_or((1, values.len()), |spec| (spec.rows, spec.cols));
-        if rows == 1 {
-            return Tensor::vector(values);
-        }
-        let rows =
-            if id.name == TensorName::Embedding { Axis::labelled(self.words.clone()) } else { Axis::plain(rows) };
-        Tensor::new(vec![rows, Axis::plain(cols)], values)
     }
 
     /// The mask that a written `visible` means; `None` where it is the lesson's.
@@ -215,30 +257,4 @@ impl Live {
 
 fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&x| f64::from(x)).collect()
-}
-
-fn table(rows: Axis, matrix: &Matrix<f32>) -> Tensor {
-    Tensor::new(vec![rows, Axis::plain(matrix.cols())], wide(matrix.flat()))
-}
-
-fn stack(heads: &[HeadActivations<f32>], part: HeadPart, queries: Axis, keys: Axis) -> Tensor {
-    let of = |head: &HeadActivations<f32>| -> Vec<f64> {
-        wide(match part {
-            HeadPart::Query => head.query.flat(),
-            HeadPart::Key => head.key.flat(),
-            HeadPart::Value => head.value.flat(),
-            HeadPart::Scores => head.scores.flat(),
-            HeadPart::Weights => head.weights.flat(),
-            HeadPart::Mix => head.mix.flat(),
-        })
-    };
-    let first = &heads[0];
-    let (rows, cols) = match part {
-        HeadPart::Query => (queries, Axis::plain(first.query.cols())),
-        HeadPart::Key => (keys, Axis::plain(first.key.cols())),
-        HeadPart::Value => (keys, Axis::plain(first.value.cols())),
-        HeadPart::Scores | HeadPart::Weights => (queries, keys),
-        HeadPart::Mix => (queries, Axis::plain(first.mix.cols())),
-    };
-    Tensor::new(vec![Axis::plain(heads.len()), rows, cols], heads.iter().flat_map(of).collect())
 }

@@ -116,6 +116,10 @@ impl Notebook {
         before
     }
 
+    pub fn live_names(&self) -> Arc<[LiveName]> {
+        self.live.clone()
+    }
+
     /// The names that the model gives, once there is one.
     pub fn set_live(&mut self, live: Arc<[LiveName]>) {
         self.live = live;
@@ -432,7 +436,12 @@ impl Notebook {
 }
 
 fn live_name(live: &LiveName) -> LiveNameSnapshot {
-    LiveNameSnapshot { name: live.name.clone(), meaning: live.tensor.meaning(), is_writable: live.tensor.is_writable() }
+    LiveNameSnapshot {
+        name: live.name.clone(),
+        meaning: live.tensor.meaning(),
+        is_writable: live.tensor.is_writable(),
+        axes: live.axes.clone(),
+    }
 }
 
 fn slide(document: &mut Document, id: &str, value: f64) -> Result<(), String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::document::DocumentCell;
-use crate::code::{Fault, Output};
+use crate::code::{Axis, Fault, Output};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {
@@ -21,6 +21,8 @@ pub struct LiveNameSnapshot {
     pub name: String,
     pub meaning: String,
     pub is_writable: bool,
+    /// None of a number.
+    pub axes: Vec<Axis>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

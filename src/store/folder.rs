@@ -121,13 +121,16 @@ impl Folder {
     fn keep_replaced(&self) -> io::Result<bool> {
         let state = self.state();
         let Some(meta) = format::read_meta(&state) else { return Ok(false) };
-        let newest = self.checkpoints().into_iter().find(|checkpoint| checkpoint.label.is_none());
-        if !generations::is_due(meta.saved(), newest.map(|checkpoint| checkpoint.saved)) {
+        let checkpoints = self.checkpoints();
+        let is_kept = checkpoints.iter().any(|checkpoint| checkpoint.saved == meta.saved());
+        let newest = checkpoints.iter().find(|checkpoint| checkpoint.label.is_none());
+        if is_kept || !generations::is_due(meta.saved(), newest.map(|checkpoint| checkpoint.saved)) {
             return Ok(false);
         }
         let file = self.next_checkpoint(OF_ITSELF)?;
         // States are replaced, never written into, so a second name keeps one. Some file systems have no links.
-        fs::hard_link(&state, &file).or_else(|_| Unfinished::write(&self.path, &[&fs::read(&state)?])?.keep_as(&file))?;
+        fs::hard_link(&state, &file)
+            .or_else(|_| Unfinished::write(&self.path, &[&fs::read(&state)?])?.keep_as(&file))?;
         Ok(true)
     }
 

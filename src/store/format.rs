@@ -94,7 +94,9 @@ impl fmt::Display for Wrong {
             Wrong::Newer { version, known } => {
                 write!(f, "is from a newer program: version {version}, and this one knows up to {known}")
             }
-            Wrong::Older { version } => write!(f, "is from an older program, whose version {version} is not understood"),
+            Wrong::Older { version } => {
+                write!(f, "is from an older program, whose version {version} is not understood")
+            }
             Wrong::Content(why) => write!(f, "does not hold what this program expects: {why}"),
             Wrong::TooLarge { bytes } => write!(f, "is too large for a saved state: {bytes} bytes"),
             Wrong::Unreadable(why) => write!(f, "cannot be read: {why}"),
@@ -115,15 +117,18 @@ pub(super) struct Meta {
 }
 
 impl Meta {
-    pub(super) fn now(key: &Key, label: Option<&str>) -> Meta {
-        let short = |text: &str| text.chars().take(TEXT_MAX).collect();
+    pub(super) fn now(key: &Key) -> Meta {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Meta {
             id: short(&key.id),
             file: key.file.clone().filter(|path| path.to_str().is_some_and(|text| text.chars().count() <= TEXT_MAX)),
             saved: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-            label: label.map(short),
+            label: None,
         }
+    }
+
+    pub(super) fn labelled(self, label: &str) -> Meta {
+        Meta { label: Some(short(label)), ..self }
     }
 
     pub(super) fn saved(&self) -> SystemTime {
@@ -132,8 +137,12 @@ impl Meta {
 
     /// Whether this is the header of the key's own state.
     pub(super) fn is_of(&self, key: &Key) -> bool {
-        self.id == Meta::now(key, None).id
+        self.id == short(&key.id)
     }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(TEXT_MAX).collect()
 }
 
 /// The text of a value and what stands before it; [`FOOT`] stands after it.

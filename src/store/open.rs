@@ -100,9 +100,10 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
     let (mut ownership, mut lock) = match claimed {
         Ok(Ok(ownership)) => (Some(ownership), Lock::Mine),
         Ok(Err(by)) => (None, Lock::Held { by }),
-        Err(error) => {
-            (None, Lock::ReadOnly { why: format!("{} cannot be written: {}", folder.path.display(), words::of(&error)) })
-        }
+        Err(error) => (
+            None,
+            Lock::ReadOnly { why: format!("{} cannot be written: {}", folder.path.display(), words::of(&error)) },
+        ),
     };
     let aside = match (&ownership, by_choice) {
         (None, _) => Aside::Nothing,
@@ -151,7 +152,7 @@ impl<T: Stored> Store<T> {
         let unfinished = Unfinished::write(&self.folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
         let gate = lock::gate(&self.folder.path)?;
         let unsaved = |folder: &Folder| {
-            let meta = Meta::now(&folder.key, Some(UNSAVED));
+            let meta = Meta::now(&folder.key).labelled(UNSAVED);
             let state = format::with_header(T::VERSION, &meta, state.json).map_err(io::Error::from)?;
             folder.keep_labelled(&state, &gate)
         };
@@ -238,7 +239,7 @@ pub(super) fn update_in<T: Stored + Default>(folder: &Folder, change: impl FnOnc
 }
 
 fn encode<T: Stored>(folder: &Folder, value: &T) -> Result<(Encoded, SystemTime), NotSaved> {
-    let meta = Meta::now(&folder.key, None);
+    let meta = Meta::now(&folder.key);
     let state = format::encode(value, &meta)?;
     let bytes = (state.head.len() + state.json.len() + FOOT.len()) as u64;
     if bytes > BYTES_MAX {
@@ -253,7 +254,7 @@ pub(super) fn keep_last(folder: &Folder, label: &str, gate: &Gate) -> Result<Che
     let bytes = format::read(&folder.state()).map_err(failed)?;
     let bytes = bytes.ok_or_else(|| NotSaved::Failed("nothing is saved yet".to_owned()))?;
     let last = format::decode(&bytes).map_err(failed)?;
-    let meta = Meta::now(&folder.key, Some(label));
+    let meta = last.meta.labelled(label);
     let state = format::with_header(last.version, &meta, last.json.trim_end().into()).map_err(io::Error::from)?;
     let file = folder.keep_labelled(&state, gate)?;
     Ok(Checkpoint { file, saved: meta.saved(), label: meta.label })

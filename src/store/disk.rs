@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// With what the names of unfinished files begin.
 const UNFINISHED: &str = "unfinished-";
+/// Folders from a key's up to the one that the root lies in.
+const DEPTH: usize = 3;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -19,7 +21,7 @@ pub(super) struct Unfinished {
 impl Unfinished {
     /// Writes the parts into the folder, which is made if it is not there, and waits for the disk.
     pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
-        fs::create_dir_all(folder)?;
+        make_folder(folder)?;
         let name = format!("{UNFINISHED}{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let unfinished = Unfinished { path: folder.join(name) };
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&unfinished.path)?;
@@ -40,6 +42,19 @@ impl Drop for Unfinished {
         // It is gone if it was kept; if it cannot be removed, the next owner tries again.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Makes a folder, and those that it lies in, if it is not there.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    // The names of the folders are to outlive a power cut too; above them, there is nothing new to write.
+    for above in folder.ancestors().skip(1).take(DEPTH) {
+        let _ = sync_folder(above);
+    }
+    Ok(())
 }
 
 /// Waits until the disk has the names in the folder.

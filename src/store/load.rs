@@ -8,6 +8,7 @@ use super::disk;
 use super::folder::{Checkpoint, Folder, STATE};
 use super::format::{self, Meta, Stored, Wrong};
 use super::home::{FILES, Home, Key};
+use super::open::Lock;
 use super::words;
 
 /// What was found, and what was wrong on the way to it.
@@ -72,9 +73,12 @@ impl<T> Loaded<T> {
         (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 
-    /// The version of a newer program that wrote here, which this one must not overwrite.
-    pub(super) fn newer(&self) -> Option<&Trouble> {
-        self.troubles.iter().find(|trouble| matches!(trouble.wrong, Wrong::Newer { .. }) && trouble.kept.is_none())
+    /// Why nothing may be written: a newer program wrote here, or what is wrong would be overwritten.
+    pub(super) fn blocked(&self, folder: &Folder) -> Option<Lock> {
+        let in_the_way = |trouble: &&Trouble| {
+            trouble.kept.is_none() && (matches!(trouble.wrong, Wrong::Newer { .. }) || trouble.file == folder.state())
+        };
+        self.troubles.iter().find(in_the_way).map(|trouble| Lock::ReadOnly { why: trouble.to_string() })
     }
 }
 

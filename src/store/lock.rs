@@ -93,7 +93,7 @@ pub(super) struct Gate {
 
 /// Waits for the gate of a folder, which is made if it is not there.
 pub(super) fn gate(folder: &Path) -> io::Result<Gate> {
-    fs::create_dir_all(folder)?;
+    disk::make_folder(folder)?;
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(GATE))?;
     let begun = Instant::now();
     while let Err(TryLockError::WouldBlock) = file.try_lock() {

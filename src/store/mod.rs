@@ -14,7 +14,7 @@
 //!     owner.json, alive-…, gate           which window may write
 //! ```
 //!
-//! In reading order: [`home`] is where, [`format`] a file, `disk` how one is written as a whole or not
+//! In reading order: [`home`] is where, [`format`](mod@format) a file, `disk` how one is written as a whole or not
 //! at all, [`folder`] what lies in a key's folder, and `generations` which checkpoints stay; [`load`]
 //! finds the newest state that is whole, [`lock`] says whose the folder is, [`open`](mod@open) saves as
 //! its owner, and [`saver`] does so on a thread of its own. [`numbers`] are exact within JSON, NaN too.

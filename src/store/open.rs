@@ -83,7 +83,8 @@ impl From<io::Error> for NotSaved {
     }
 }
 
-/// Opens the work on a key, and makes this window its owner if there is no other.
+/// Opens the work on a key, and makes this window its owner if there is no other. It waits for the disk
+/// and, for some seconds, for another window that is just saving.
 pub fn open<T: Stored>(home: &Home, key: &Key) -> Opened<T> {
     open_as(home, key, false)
 }
@@ -111,9 +112,9 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
         (Some(_), true) => Aside::Newer,
     };
     let mut loaded = load(&folder, aside);
-    if let Some(newer) = loaded.newer().filter(|_| ownership.is_some()) {
+    if let Some(blocked) = loaded.blocked(&folder).filter(|_| ownership.is_some()) {
         ownership = None;
-        lock = Lock::ReadOnly { why: newer.to_string() };
+        lock = blocked;
     }
     if loaded.value.is_none() && loaded.troubles.is_empty() {
         loaded = of_moved(home, key).unwrap_or(loaded);
@@ -147,25 +148,34 @@ impl<T: Stored> Store<T> {
     /// # Errors
     /// If it is not there. The last one then is.
     pub fn save(&mut self, value: &T) -> Result<SystemTime, NotSaved> {
-        self.renew()?;
+        if self.ownership.is_none() {
+            return Err(NotSaved::Locked(self.lock.clone()));
+        }
         let (state, saved) = encode(&self.folder, value)?;
+        let written = self.write(&state);
+        if let Err(NotSaved::Locked(_)) = written {
+            // Somebody has just taken over, and a checkpoint more does them no harm. If it fails, the
+            // learner is told all the same that this window does not save.
+            let _ = self.keep_unsaved(state.json);
+        }
+        written.map(|()| saved)
+    }
+
+    fn write(&mut self, state: &Encoded) -> Result<(), NotSaved> {
+        self.renew()?;
         let unfinished = Unfinished::write(&self.folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
         let gate = lock::gate(&self.folder.path)?;
-        let unsaved = |folder: &Folder| {
-            let meta = Meta::now(&folder.key).labelled(UNSAVED);
-            let state = format::with_header(T::VERSION, &meta, state.json).map_err(io::Error::from)?;
-            folder.keep_labelled(&state, &gate)
-        };
         match self.standing(&gate) {
-            Standing::Ours => self.folder.commit(unfinished, &gate)?,
-            Standing::Forgotten => return Err(io::Error::from(io::ErrorKind::NotFound).into()),
-            Standing::TakenOver(by) => {
-                // A checkpoint more does the other window no harm.
-                let _ = unsaved(&self.folder);
-                return Err(self.lose(by));
-            }
+            Standing::Ours => Ok(self.folder.commit(unfinished, &gate)?),
+            Standing::Forgotten => Err(io::Error::from(io::ErrorKind::NotFound).into()),
+            Standing::TakenOver(by) => Err(self.lose(by)),
         }
-        Ok(saved)
+    }
+
+    fn keep_unsaved(&self, json: Vec<u8>) -> io::Result<()> {
+        let meta = Meta::now(&self.folder.key).labelled(UNSAVED);
+        let state = format::with_header(T::VERSION, &meta, json)?;
+        self.folder.keep_labelled(&state, &lock::gate(&self.folder.path)?).map(drop)
     }
 
     /// Keeps the last saved state under a label, such as what is about to be done to it.
@@ -181,13 +191,12 @@ impl<T: Stored> Store<T> {
         keep_last(&self.folder, label, &gate)
     }
 
-    /// Looks whether another window has taken over.
-    pub fn watch(&mut self) -> &Lock {
-        let standing = self.ownership.as_ref().map(|ownership| ownership.glance(&self.folder.path));
-        if let Some(Standing::TakenOver(by)) = standing {
-            self.lose(by);
+    /// Whether another window has taken over, of which the next write will take notice.
+    pub fn taken_over(&self) -> Option<Owner> {
+        match self.ownership.as_ref()?.glance(&self.folder.path) {
+            Standing::TakenOver(by) => Some(by),
+            Standing::Ours | Standing::Forgotten => None,
         }
-        &self.lock
     }
 
     /// Owns the folder again if it was removed.
@@ -227,8 +236,8 @@ pub(super) fn update_in<T: Stored + Default>(folder: &Folder, change: impl FnOnc
     let gate = lock::gate(&folder.path)?;
     disk::remove_unfinished(&folder.path);
     let loaded = load::<T>(folder, Aside::Unusable);
-    if let Some(newer) = loaded.newer() {
-        return Err(NotSaved::Locked(Lock::ReadOnly { why: newer.to_string() }));
+    if let Some(blocked) = loaded.blocked(folder) {
+        return Err(NotSaved::Locked(blocked));
     }
     let mut value = loaded.value.unwrap_or_default();
     change(&mut value);

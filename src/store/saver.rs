@@ -207,9 +207,11 @@ impl<T> Drop for Saver<T> {
     }
 }
 
+type Write<T> = Box<dyn FnMut(&T) -> Result<SystemTime, NotSaved> + Send>;
+
 enum Target<T> {
     Owned(Store<T>),
-    Merged(Folder, Box<dyn FnMut(&T) -> Result<SystemTime, NotSaved> + Send>),
+    Merged(Folder, Write<T>),
 }
 
 impl<T: Stored> Target<T> {
@@ -227,9 +229,9 @@ impl<T: Stored> Target<T> {
         }
     }
 
-    fn lost(&mut self) -> Option<Lock> {
+    fn lost(&self) -> Option<Lock> {
         match self {
-            Target::Owned(store) => Some(store.watch()).filter(|lock| **lock != Lock::Mine).cloned(),
+            Target::Owned(store) => store.taken_over().map(|by| Lock::TakenOver { by }),
             Target::Merged(..) => None,
         }
     }
@@ -246,9 +248,14 @@ fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
             retry = written.is_err().then(|| Retry::after(retry));
         }
         if let Some(lock) = target.lost() {
-            let mut desk = shared.desk();
-            desk.status = Status::Locked(lock);
-            desk.change = None;
+            // From here on nothing more is put; what was, is kept as a checkpoint.
+            shared.desk().status = Status::Locked(lock.clone());
+            let unsaved = shared.desk().change.take();
+            if let Some(change) = unsaved {
+                // Its outcome is that lock, or a fault after which the next look around tries again.
+                let _ = write(shared, &mut target, change);
+            }
+            shared.desk().status = Status::Locked(lock);
         }
         let status = shared.desk().status.clone();
         for request in requests {

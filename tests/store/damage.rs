@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use attune::store::{Lock, Stored, Used, Wrong, open, read, take_over};
+use attune::store::{Lock, Stored, Used, Wrong, open, read, take_over, update};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +124,19 @@ fn what_is_moved_aside_and_what_is_kept_is_bounded() {
     assert_eq!(fs::read_to_string(path.join("aside/0000000030-state.json")).unwrap(), "broken 29");
     let checkpoints = open::<Work>(&scratch.home(), &key()).store.folder().checkpoints();
     assert_eq!(checkpoints.iter().filter(|checkpoint| checkpoint.label.is_some()).count(), 5);
+}
+
+#[test]
+fn what_cannot_be_moved_aside_is_not_overwritten() {
+    let scratch = Scratch::new();
+    let path = save(&scratch.home(), 1);
+    fs::write(path.join("state.json"), "broken").unwrap();
+    fs::write(path.join("aside"), "a file in place of the folder").unwrap();
+    let mut opened = open::<Work>(&scratch.home(), &key());
+    assert!(matches!(opened.store.lock(), Lock::ReadOnly { .. }));
+    assert!(opened.store.save(&Work::of(2)).is_err());
+    assert!(update(&scratch.home(), &key(), |work: &mut Work| work.number = 3).is_err());
+    assert_eq!(fs::read_to_string(path.join("state.json")).unwrap(), "broken");
 }
 
 /// A program that came later.

@@ -1,7 +1,6 @@
 //! Disks that are full, and folders that are read-only.
 
 use std::fs;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use attune::store::{Home, Lock, Saver, Status, Wrong, open, read};
@@ -31,6 +30,8 @@ pub fn meet_a_disk_that_is_too_small(home: &Home) {
 
 #[cfg(unix)]
 fn with_a_limit(script: &str, expected: &str) {
+    use std::process::{Command, Stdio};
+
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.home().root()).unwrap();
     let can = Command::new("sh")

@@ -1,5 +1,7 @@
 //! The learner's work is never lost: whatever happens to its files, its disk or its program.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, which fail where they cannot go on")]
+
 mod children;
 mod damage;
 mod disks;

@@ -70,6 +70,41 @@ fn who_was_taken_over_notices_and_loses_nothing() {
 }
 
 #[test]
+fn what_is_pending_at_a_takeover_becomes_a_checkpoint_by_itself() {
+    for pause in [0, 600, 1_200] {
+        let scratch = Scratch::new();
+        let first = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+        let second = take_over::<Work>(&scratch.home(), &key());
+        thread::sleep(Duration::from_millis(pause));
+        first.put(Arc::new(Work::of(7)));
+        let folder = second.store.folder();
+        wait_until("it notices", || matches!(first.status(), Status::Locked(Lock::TakenOver { .. })));
+        // Put before it had noticed, the state is kept; put after, it was refused.
+        if pause == 0 {
+            wait_until("it is kept", || folder.checkpoints().first().is_some_and(|kept| kept.label.is_some()));
+            assert_eq!(folder.load::<Work>(&folder.checkpoints()[0]), Ok(Work::of(7)));
+        }
+        drop(first);
+        assert_eq!(read::<Work>(&scratch.home(), &key()).used == Used::Nothing, folder.checkpoints().is_empty());
+        assert!(!folder.path().join("state.json").exists());
+    }
+}
+
+#[test]
+fn a_folder_that_was_removed_and_opened_by_another_is_theirs() {
+    let scratch = Scratch::new();
+    let mut first = open::<Work>(&scratch.home(), &key());
+    first.store.save(&Work::of(1)).unwrap();
+    fs::remove_dir_all(scratch.home().root()).unwrap();
+    let mut second = open::<Work>(&scratch.home(), &key());
+    second.store.save(&Work::of(2)).unwrap();
+    assert!(matches!(first.store.save(&Work::of(3)), Err(NotSaved::Locked(Lock::TakenOver { .. }))));
+    assert_eq!(read::<Work>(&scratch.home(), &key()).value, Some(Work::of(2)));
+    let folder = second.store.folder();
+    assert_eq!(folder.load::<Work>(&folder.checkpoints()[0]), Ok(Work::of(3)));
+}
+
+#[test]
 fn an_idle_window_notices_by_itself() {
     let scratch = Scratch::new();
     let woken = Arc::new(AtomicBool::new(false));

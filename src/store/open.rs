@@ -9,12 +9,14 @@ use super::disk::{self, Unfinished};
 use super::folder::{Checkpoint, Folder};
 use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, Stored, Wrong};
 use super::home::{Home, Key};
-use super::load::{Aside, Loaded, load, of_moved};
+use super::load::{Aside, Loaded, Used, load, of_moved};
 use super::lock::{self, Gate, Owner, Ownership, Standing};
 use super::words;
 
 /// The label of what a window had not saved when another one took over.
 const UNSAVED: &str = "not yet saved when another window took over";
+/// The label of what a window finds when it can save at last.
+const FOUND: &str = "saved before this window could save";
 
 /// Work that was opened.
 pub struct Opened<T> {
@@ -39,8 +41,13 @@ pub enum Lock {
         /// The other.
         by: Owner,
     },
-    /// Nobody; why not.
+    /// Nobody: what is there must not be overwritten.
     ReadOnly {
+        /// In words.
+        why: String,
+    },
+    /// This window, as soon as the folder can be written; it is tried with every save.
+    Unwritable {
         /// In words.
         why: String,
     },
@@ -53,6 +60,7 @@ impl fmt::Display for Lock {
             Lock::Held { by } => write!(f, "open in another window ({by}): changes here are not saved"),
             Lock::TakenOver { by } => write!(f, "another window ({by}) has taken over: changes here are not saved"),
             Lock::ReadOnly { why } => write!(f, "changes are not saved: {why}"),
+            Lock::Unwritable { why } => write!(f, "changes cannot be saved yet: {why}"),
         }
     }
 }
@@ -103,7 +111,7 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
         Ok(Err(by)) => (None, Lock::Held { by }),
         Err(error) => (
             None,
-            Lock::ReadOnly { why: format!("{} cannot be written: {}", folder.path.display(), words::of(&error)) },
+            Lock::Unwritable { why: format!("{} cannot be written: {}", folder.path.display(), words::of(&error)) },
         ),
     };
     let aside = match (&ownership, by_choice) {
@@ -148,7 +156,7 @@ impl<T: Stored> Store<T> {
     /// # Errors
     /// If it is not there. The last one then is.
     pub fn save(&mut self, value: &T) -> Result<SystemTime, NotSaved> {
-        if self.ownership.is_none() {
+        if self.ownership.is_none() && !matches!(self.lock, Lock::Unwritable { .. }) {
             return Err(NotSaved::Locked(self.lock.clone()));
         }
         let (state, saved) = encode(&self.folder, value)?;
@@ -199,16 +207,32 @@ impl<T: Stored> Store<T> {
         }
     }
 
-    /// Owns the folder again if it was removed.
+    /// Owns the folder again if it was removed, or at last if it could not be written.
     fn renew(&mut self) -> Result<(), NotSaved> {
-        let Some(ownership) = &self.ownership else { return Err(NotSaved::Locked(self.lock.clone())) };
-        if let Standing::Forgotten = ownership.glance(&self.folder.path) {
-            let gate = lock::gate(&self.folder.path)?;
-            match Ownership::claim(&self.folder.path, &gate, false)? {
-                Ok(ownership) => self.ownership = Some(ownership),
-                Err(by) => return Err(self.lose(by)),
+        match (&self.ownership, &self.lock) {
+            (Some(ownership), _) if !matches!(ownership.glance(&self.folder.path), Standing::Forgotten) => {
+                return Ok(());
             }
+            (Some(_), _) | (None, Lock::Unwritable { .. }) => {}
+            (None, lock) => return Err(NotSaved::Locked(lock.clone())),
         }
+        let gate = lock::gate(&self.folder.path)?;
+        let ownership = match Ownership::claim(&self.folder.path, &gate, false)? {
+            Ok(ownership) => ownership,
+            Err(by) => return Err(self.lose(by)),
+        };
+        // What has come to lie there meanwhile was not seen by the learner of this window.
+        let there = load::<T>(&self.folder, Aside::Unusable);
+        if let Some(blocked) = there.blocked(&self.folder) {
+            self.lock = blocked.clone();
+            self.ownership = None;
+            return Err(NotSaved::Locked(blocked));
+        }
+        if let Used::State(_) = there.used {
+            keep_last(&self.folder, FOUND, &gate)?;
+        }
+        self.ownership = Some(ownership);
+        self.lock = Lock::Mine;
         Ok(())
     }
 

@@ -39,7 +39,7 @@ pub enum Status {
         /// Since then.
         at: SystemTime,
     },
-    /// The last write failed. It is tried again; the state before it is still there.
+    /// The last write failed, or the next one will. It is tried again; the state before it is still there.
     Failed {
         /// In words.
         why: String,
@@ -101,6 +101,7 @@ impl<T: Stored> Saver<T> {
     pub fn spawn(store: Store<T>, wake: impl Fn() + Send + 'static) -> Saver<T> {
         let status = match store.lock() {
             Lock::Mine => Status::Unchanged,
+            Lock::Unwritable { why } => Status::Failed { why: why.clone() },
             other => Status::Locked(other.clone()),
         };
         Self::spawn_on(store.folder().clone(), Target::Owned(store), status, wake)

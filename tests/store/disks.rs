@@ -25,11 +25,25 @@ pub fn meet_a_disk_that_is_too_small(home: &Home) {
     assert!(matches!(saver.flush(), Status::Saved { .. }), "the failed write left its room");
     drop(saver);
     assert_eq!(open::<Work>(home, &key()).loaded.value, Some(Work::sized(3, SMALL)));
+
+    // A disk that is full from the beginning.
+    let filler = home.root().join("filler");
+    assert!(fs::write(&filler, vec![0; LARGE]).is_err());
+    let opened = open::<Work>(home, &key());
+    assert_eq!(opened.loaded.value, Some(Work::sized(3, SMALL)));
+    println!("\nOPENED {}", opened.store.lock());
+    let saver = Saver::spawn(opened.store, || ());
+    saver.put(Arc::new(Work::sized(4, SMALL)));
+    println!("\nTHEN {:?}", saver.flush());
+    fs::remove_file(&filler).unwrap();
+    super::wait_until("it is saved", || matches!(saver.status(), Status::Saved { .. }));
+    drop(saver);
+    assert_eq!(open::<Work>(home, &key()).loaded.value, Some(Work::sized(4, SMALL)));
     println!("\nMET");
 }
 
 #[cfg(unix)]
-fn with_a_limit(script: &str, expected: &str) {
+fn with_a_limit(script: &str, expected: &[&str]) {
     use std::process::{Command, Stdio};
 
     let scratch = Scratch::new();
@@ -47,7 +61,9 @@ fn with_a_limit(script: &str, expected: &str) {
     let text = String::from_utf8_lossy(&output.stdout);
     println!("{text}");
     assert!(output.status.success() && text.contains("MET"), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains(expected), "{text}");
+    for words in expected {
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 #[cfg(unix)]
@@ -55,24 +71,27 @@ fn with_a_limit(script: &str, expected: &str) {
 fn a_full_disk_costs_nothing_that_was_saved() {
     // A disk of its own in memory, seen by the child alone.
     let mount = r#"mount -t tmpfs -o size=200k none "$ATTUNE_STORE_HOME" && exec "$@""#;
-    with_a_limit(&format!("exec unshare -rm sh -c '{mount}' sh \"$@\""), "FAILED the disk is full");
+    with_a_limit(
+        &format!("exec unshare -rm sh -c '{mount}' sh \"$@\""),
+        &["FAILED the disk is full", "OPENED changes cannot be saved yet", "THEN Failed { why: \"the disk is full\" }"],
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn a_limit_on_file_sizes_costs_nothing_that_was_saved() {
-    with_a_limit("trap '' XFSZ; ulimit -f 100; exec \"$@\"", "FAILED the file system takes no file of this size");
+    with_a_limit("trap '' XFSZ; ulimit -f 100; exec \"$@\"", &["FAILED the file system takes no file of this size"]);
 }
 
 /// In a child that is not the administrator, whom permissions do not bind.
 pub fn meet_a_folder_that_is_read_only(home: &Home) {
     let opened = open::<Work>(home, &key());
     assert_eq!(opened.loaded.value, Some(Work::of(1)));
-    let Lock::ReadOnly { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
+    let Lock::Unwritable { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
     println!("\nREAD ONLY {why}");
     let saver = Saver::spawn(opened.store, || ());
     saver.put(Arc::new(Work::of(2)));
-    assert!(matches!(saver.flush(), Status::Locked(Lock::ReadOnly { .. })));
+    assert_eq!(saver.flush(), Status::Failed { why: "no permission".to_owned() });
     drop(saver);
     assert_eq!(read::<Work>(home, &key()).value, Some(Work::of(1)));
 
@@ -124,7 +143,15 @@ fn a_home_that_cannot_be_made_is_said() {
     fs::write(&file, "").unwrap();
     let mut opened = open::<Work>(&Home::at(file.join("home")), &key());
     assert_eq!((opened.loaded.value, opened.loaded.troubles.len()), (None, 0));
-    let Lock::ReadOnly { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
+    let Lock::Unwritable { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
     assert!(why.ends_with("there is a file where a folder should be"), "{why}");
     assert!(opened.store.save(&Work::of(1)).is_err());
+
+    // Another window can write first, and this one then overwrites nothing that it has not kept.
+    fs::remove_file(&file).unwrap();
+    open::<Work>(&Home::at(file.join("home")), &key()).store.save(&Work::of(2)).unwrap();
+    opened.store.save(&Work::of(3)).unwrap();
+    assert_eq!(opened.store.lock(), &Lock::Mine);
+    let folder = opened.store.folder();
+    assert_eq!(folder.load::<Work>(&folder.checkpoints()[0]), Ok(Work::of(2)));
 }

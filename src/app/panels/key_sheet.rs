@@ -2,6 +2,7 @@
 
 use egui::{Align2, Context, Grid, RichText, Window};
 
+use crate::app::panels::notebook::keys::SHEET as NOTEBOOK;
 use crate::app::shortcuts::SHEET;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
@@ -15,11 +16,19 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
         .collapsible(false)
         .resizable(false)
         .show(ctx, |ui| {
-            Grid::new("keys").num_columns(2).spacing([size::GAP_WIDE, size::GAP]).show(ui, |ui| {
-                for (keys, meaning) in SHEET {
-                    ui.label(RichText::new(keys).font(theme::mono(size::MONO)).color(palette.accent));
-                    ui.label(meaning);
-                    ui.end_row();
+            ui.horizontal_top(|ui| {
+                for (title, sheet) in [("Stage and window", &SHEET[..]), ("Notebook", &NOTEBOOK[..])] {
+                    ui.vertical(|ui| {
+                        ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+                        Grid::new(title).num_columns(2).spacing([size::GAP_WIDE, size::GAP]).show(ui, |ui| {
+                            for (keys, meaning) in sheet {
+                                ui.label(RichText::new(*keys).font(theme::mono(size::MONO)).color(palette.accent));
+                                ui.label(*meaning);
+                                ui.end_row();
+                            }
+                        });
+                    });
+                    ui.add_space(size::GAP_WIDE);
                 }
             });
             ui.add_space(size::GAP);

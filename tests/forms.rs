@@ -122,7 +122,7 @@ fn a_source_is_what_cross_attention_looks_at() {
     let sides: Vec<_> = attention.heads.iter().map(|map| (&map.queries[..], &map.keys[..])).collect();
     let [target, source] = [target, source].map(|words| words.map(str::to_owned));
     assert_eq!(sides, [(&source[..], &source[..]), (&target, &target), (&target, &source)]);
-    assert_eq!(NotebookModel::of(&snapshot).sentence, "the black cat eats", "the learner's own");
+    assert_eq!(NotebookModel::of(&snapshot, None).sentence, "the black cat eats", "the learner's own");
     let stage = StageModel::of(&snapshot).expect("a space");
     assert_eq!((stage.tokens[0].label(), stage.tokens[0].group), ("[start]".to_owned(), None));
     assert_eq!(stage.tokens[0].static_nearest, None, "nothing is no word's neighbour");

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
@@ -17,8 +18,10 @@ use attune::app::view_state::ViewState;
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
 use attune::kernel::command::HeadSetting;
+use attune::kernel::notebook::document::DocumentCell;
+use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune::kernel::training_log::{StepRecord, TrainingLog};
-use attune::lesson::schema::CellKind;
+use attune::lesson::schema::{Cell, CellKind};
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::heads::{HeadRow, HeadsModel};
@@ -138,7 +141,6 @@ fn training(stage: TrainingStage) -> TrainingModel {
 }
 
 fn notebook() -> NotebookModel {
-    let cell = |id: &str, kind| CellModel { id: id.to_owned(), kind };
     NotebookModel {
         title: "Banks".to_owned(),
         cells: vec![
@@ -156,8 +158,14 @@ fn notebook() -> NotebookModel {
         sentences: vec!["bank of river".to_owned(), "bank of money".to_owned()],
         sentence: "bank of river".to_owned(),
         selected: Some(0),
-        notice: None,
+        ..NotebookModel::default()
     }
+}
+
+fn cell(id: &str, kind: CellKind) -> CellModel {
+    let cell = Arc::new(DocumentCell::of(&Cell { id: id.to_owned(), kind }));
+    let shown = CellSnapshot { cell, status: CellStatus::New, run: None, mistake: None, shadows: None };
+    CellModel::of(&shown, None, None)
 }
 
 #[test]
@@ -197,7 +205,7 @@ fn a_wide_table_leaves_the_column_its_width() {
     let mut model = notebook();
     let cells = "| a long heading of a column ".repeat(6);
     let markdown = format!("{cells}|\n{}|\n{cells}|", "|---".repeat(6));
-    model.cells[0].kind = CellKind::Text { markdown };
+    model.cells[0] = cell("intro", CellKind::Text { markdown });
     let mut state = NotebookUiState::default();
     let (harness, _) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
     let card = harness.get_by_label("It moves").rect();
@@ -354,7 +362,7 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let over = |x, y| egui::Pos2::new(x, y);
     let (on_notebook, on_stage) = (over(180.0, 400.0), over(640.0, 300.0));
     let mut long = notebook();
-    long.cells[0].kind = CellKind::Text { markdown: "A line of text.\n\n".repeat(200) };
+    long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
     let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 });
     let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
     let rig = Rc::new(RefCell::new(CameraRig::default()));

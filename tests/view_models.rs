@@ -30,7 +30,7 @@ fn before_training_there_is_a_notebook_and_nothing_false() {
     assert_eq!(AttentionModel::of(&snapshot), None);
     let training = TrainingModel::of(&snapshot);
     assert_eq!((training.stage, training.chance), (TrainingStage::Embedding { done: 0, of: 3 }, None));
-    let notebook = NotebookModel::of(&snapshot);
+    let notebook = NotebookModel::of(&snapshot, None);
     assert_eq!((notebook.title.as_str(), notebook.cells.len()), ("Sinking and swimming", 2));
 }
 

@@ -63,7 +63,9 @@ impl Name {
         const TEXT_CHARS: usize = 24;
         let new = |detail: String| Self::new(&variable.name, NameKind::Variable, detail);
         match variable.output() {
-            Some(Output::Table { tensor, .. }) => Self { axes: tensor.axes().to_vec(), ..new(tensor.shape().to_string()) },
+            Some(Output::Table { tensor, .. }) => {
+                Self { axes: tensor.axes().to_vec(), ..new(tensor.shape().to_string()) }
+            }
             Some(Output::Number(number)) => new(format!("= {}", short(number))),
             Some(Output::Text(text)) => new(format!("= {:?}", text.chars().take(TEXT_CHARS).collect::<String>())),
             Some(Output::Ranking(words)) => new(format!("{} words", words.len())),
@@ -136,7 +138,8 @@ pub fn completions(source: &str, caret: usize, scope: &Scope) -> Vec<Completion>
         Some((i, span)) if span.kind == Kind::Text => words(source, caret, &spans, i, scope),
         Some((_, span)) if matches!(span.kind, Kind::Comment | Kind::Number) => Vec::new(),
         Some((i, span)) if is_word(span) => {
-            let candidates = if follows_dot(source, &spans, i) { members() } else { in_scope(source, &spans, i, scope) };
+            let candidates =
+                if follows_dot(source, &spans, i) { members() } else { in_scope(source, &spans, i, scope) };
             let typed = &source[span.range.start..caret];
             ranked(candidates, typed).map(|name| call(name, span.range.clone(), source)).collect()
         }
@@ -183,9 +186,12 @@ fn definitions(source: &str, spans: &[Span]) -> Vec<Name> {
         }
         let name = text(&pair[1]);
         let name = match text(&pair[0]) {
+            // Its own value does not see it yet.
+            "let" | "const" if !spans[i..].iter().any(|span| text(span) == ";") => continue,
             "let" | "const" | "for" => Name::new(name, NameKind::Variable, "of this cell"),
             "fn" => {
-                let end = spans[i..].iter().find(|span| text(span) == ")").map_or(pair[1].range.end, |end| end.range.end);
+                let end =
+                    spans[i..].iter().find(|span| text(span) == ")").map_or(pair[1].range.end, |end| end.range.end);
                 Name::function(name, &source[pair[1].range.start..end])
             }
             _ => continue,

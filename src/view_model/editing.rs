@@ -58,9 +58,12 @@ pub fn indent(text: &mut String, selection: Selection) -> Selection {
         text.replace_range(range.clone(), &spaces);
         return Selection::at(range.start + spaces.len());
     }
-    edit_lines(text, selection, |line| {
-        if line.trim().is_empty() { (0..0, "") } else { (0..0, &"    "[..LEVEL]) }
-    })
+    indent_lines(text, selection)
+}
+
+/// The lines of the selection, or the caret's, further in.
+pub fn indent_lines(text: &mut String, selection: Selection) -> Selection {
+    edit_lines(text, selection, |line| if line.trim().is_empty() { (0..0, "") } else { (0..0, "    ") })
 }
 
 /// The lines of the selection, or the caret's, less far in.
@@ -132,7 +135,8 @@ pub fn backspace(text: &mut String, selection: Selection) -> Option<Selection> {
     let (before, after) = (text[..caret].chars().next_back()?, text[caret..].chars().next());
     if PAIRS.iter().any(|(open, close)| *open == before && Some(*close) == after) {
         // The quotes must be of one string, not the ends of two.
-        let is_pair = before != '"' && before != '`' || token(&highlight(text), caret).is_some_and(|s| s.range.len() == 2);
+        let is_pair =
+            before != '"' && before != '`' || token(&highlight(text), caret).is_some_and(|s| s.range.len() == 2);
         if is_pair {
             text.replace_range(caret - 1..caret + 1, "");
             return Some(Selection::at(caret - 1));

@@ -62,11 +62,7 @@ pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usiz
         depth == 0
     };
     // Those left are matched, so they nest and the depth ends at 0.
-    let end = if forwards {
-        (start..brackets.len()).find(&mut partner)
-    } else {
-        (0..=start).rev().find(&mut partner)
-    }?;
+    let end = if forwards { (start..brackets.len()).find(&mut partner) } else { (0..=start).rev().find(&mut partner) }?;
     Some([brackets[start].range.clone(), brackets[end].range.clone()])
 }
 
@@ -302,8 +298,8 @@ fn number(rest: &str) -> usize {
 /// The longest operator at the start.
 fn operator(rest: &str) -> Option<usize> {
     const LONG: [&str; 28] = [
-        "**=", "..=", "<<=", ">>=", "===", "!==", "**", "..", "<<", ">>", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=",
-        "%=", "&=", "|=", "^=", "&&", "||", "=>", "??", "?.", "::",
+        "**=", "..=", "<<=", ">>=", "===", "!==", "**", "..", "<<", ">>", "==", "!=", "<=", ">=", "+=", "-=", "*=",
+        "/=", "%=", "&=", "|=", "^=", "&&", "||", "=>", "??", "?.", "::",
     ];
     LONG.iter().find(|operator| rest.starts_with(**operator)).map(|operator| operator.len())
 }
@@ -339,10 +335,13 @@ mod tests {
 
     #[test]
     fn numbers_stop_before_ranges_and_calls() {
-        assert_eq!(told("1..3 1.5e-3 0xff_f 1.abs() 2. 1_000 7e"), [
-            "n:1", "o:..", "n:3", "n:1.5e-3", "n:0xff_f", "n:1", "o:.", "a:abs", "b:(", "b:)", "n:2.", "n:1_000", "n:7",
-            "a:e"
-        ]);
+        assert_eq!(
+            told("1..3 1.5e-3 0xff_f 1.abs() 2. 1_000 7e"),
+            [
+                "n:1", "o:..", "n:3", "n:1.5e-3", "n:0xff_f", "n:1", "o:.", "a:abs", "b:(", "b:)", "n:2.", "n:1_000",
+                "n:7", "a:e"
+            ]
+        );
     }
 
     #[test]

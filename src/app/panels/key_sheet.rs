@@ -2,7 +2,7 @@
 
 use egui::{Align2, Context, Grid, RichText, Window};
 
-use crate::app::panels::notebook::keys::SHEET as NOTEBOOK;
+use crate::app::panels::notebook::SHEET as NOTEBOOK;
 use crate::app::shortcuts::SHEET;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;

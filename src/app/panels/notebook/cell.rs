@@ -11,12 +11,12 @@ use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
+use super::Frame;
 use super::code_cell::code_ui;
 use super::slider_cell::slider_ui;
 use super::stage_card::stage_ui;
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::text_cell::text_ui;
-use super::Frame;
 
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;
@@ -117,8 +117,10 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
             }
             if is_code {
                 let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
-                let response = ui.add(run).on_hover_text("Run this cell (Ctrl+Enter), or run it and go on (Shift+Enter)");
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Run cell {}", cell.id())));
+                let response =
+                    ui.add(run).on_hover_text("Run this cell (Ctrl+Enter), or run it and go on (Shift+Enter)");
+                response
+                    .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Run cell {}", cell.id())));
                 if response.clicked() {
                     frame.ask(cell.id(), CellCommand::Run);
                     frame.select(cell.id());

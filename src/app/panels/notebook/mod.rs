@@ -2,23 +2,23 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | [`list`] | which cells are in sight, and where |
-//! | [`cell`] | the frame of a cell: its mark, its label, its menu |
-//! | [`text_cell`], [`code_cell`], [`slider_cell`], [`stage_card`], [`tasks`] | one kind each |
-//! | [`toolbar`] | run all, interrupt, outline, progress |
-//! | [`keys`] | Jupyter's keys, while nothing is written |
-//! | [`drafts`] | what is being written, until the kernel has it |
+//! | `list` | which cells are in sight, and where |
+//! | `cell` | the frame of a cell: its mark, its label, its menu |
+//! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
+//! | `toolbar` | run all, interrupt, outline, progress |
+//! | `keys` | Jupyter's keys, while nothing is written |
+//! | `drafts` | what is being written, until the kernel has it |
 
-pub mod cell;
-pub mod code_cell;
-pub mod drafts;
-pub mod keys;
-pub mod list;
-pub mod slider_cell;
-pub mod stage_card;
-pub mod tasks;
-pub mod text_cell;
-pub mod toolbar;
+mod cell;
+mod code_cell;
+mod drafts;
+mod keys;
+mod list;
+mod slider_cell;
+mod stage_card;
+mod tasks;
+mod text_cell;
+mod toolbar;
 
 use std::collections::HashMap;
 
@@ -32,6 +32,7 @@ use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::view_model::notebook::NotebookModel;
 
 use self::drafts::Drafts;
+pub use self::keys::SHEET;
 
 #[derive(Default)]
 pub struct NotebookUiState {
@@ -51,7 +52,6 @@ pub struct NotebookUiState {
     heights: HashMap<CellId, f32>,
     /// The first of two keys, such as D D, and when it was pressed.
     first_key: Option<(egui::Key, f64)>,
-    outline: bool,
 }
 
 struct Awaited {
@@ -61,7 +61,7 @@ struct Awaited {
 }
 
 /// The panel's work of one frame.
-pub(super) struct Frame<'a> {
+struct Frame<'a> {
     pub model: &'a NotebookModel,
     pub state: &'a mut NotebookUiState,
     pub view: &'a mut ViewState,

@@ -106,7 +106,8 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
         fault_ui(ui, fault);
     }
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return };
-    let case = failed_case.map_or(String::new(), |case| format!(" It fails case {} of {}.", case + 1, exercise.cases.len()));
+    let case =
+        failed_case.map_or(String::new(), |case| format!(" It fails case {} of {}.", case + 1, exercise.cases.len()));
     let words = if *is_right { "✔  Right.".to_owned() } else { format!("✘  Not yet.{case}") };
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
@@ -129,7 +130,8 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
 
 pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let is_closed = frame.model.closed_gate.and_then(|gate| frame.model.cells.get(gate)).is_some_and(|gate| gate.id() == cell.id());
+    let is_closed =
+        frame.model.closed_gate.and_then(|gate| frame.model.cells.get(gate)).is_some_and(|gate| gate.id() == cell.id());
     if !is_closed {
         ui.separator();
         return;
@@ -152,7 +154,8 @@ fn button(ui: &mut Ui, is_enabled: bool, words: &str, hint: &str, cell: &CellMod
 
 fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let card = Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
+    let card =
+        Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
     card.show(ui, |ui| {
         ui.set_width(ui.available_width());
         content(ui);

@@ -124,12 +124,7 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
 }
 
 fn task(done: bool) -> Inline {
-    Inline::Solid {
-        what: What::Task(done),
-        width: prose::TASK + prose::MARKER_GAP,
-        ascent: prose::TASK,
-        descent: 0.0,
-    }
+    Inline::Solid { what: What::Task(done), width: prose::TASK + prose::MARKER_GAP, ascent: prose::TASK, descent: 0.0 }
 }
 
 /// The runs as text, for those who hear them.

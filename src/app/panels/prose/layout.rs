@@ -206,7 +206,9 @@ fn gap(above: &Block, below: &Block) -> f32 {
     match (above, below) {
         (Block::Heading(..), _) => prose::AFTER_HEADING,
         (_, Block::Heading(..)) => prose::HEADING_GAP,
-        (Block::Formula(_) | Block::Rule | Block::Table(_), _) | (_, Block::Formula(_) | Block::Rule) => prose::FORMULA_GAP,
+        (Block::Formula(_) | Block::Rule | Block::Table(_), _) | (_, Block::Formula(_) | Block::Rule) => {
+            prose::FORMULA_GAP
+        }
         _ => prose::PARAGRAPH_GAP,
     }
 }

@@ -199,6 +199,29 @@ fn what_cannot_be_written_is_said() {
 }
 
 #[test]
+fn a_word_alone_has_a_label_where_its_vector_is_given() {
+    let text = |embedding: &str, objective: &str, alone: &str| {
+        format!(
+            "Lesson(id: \"x\", title: \"X\", seed: 1,\n\
+             corpus: Sentences({{\"yes\": [\"{alone}\", \"do like\"], \"no\": [\"not like\"]}}),\n\
+             static_embedding: {embedding}, sentences: [\"like\"],\n\
+             model: Attention(heads: 1, objective: {objective}, positions: None, steps: 200, batch: 3))"
+        )
+    };
+    let given = r#"Given({"like": [1, 0], "do": [0, 1], "not": [0, -1]})"#;
+    let lesson =
+        attune::lesson::parse("x.ron", &text(given, "Label", "like")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    assert_eq!(answers(&Kernel::trained(Arc::new(lesson)).snapshot()), ["yes"]);
+    let issues = |text: String| attune::lesson::parse("x.ron", &text).expect_err("an issue")[0].to_string();
+    for (embedding, objective) in [(given, "NextWord"), ("SkipGram(dim: 4)", "Label")] {
+        let said = issues(text(embedding, objective, "like"));
+        assert!(said.contains("a sentence with fewer than 2 words"), "{said}");
+    }
+    let said = issues(text(given, "Label", "!"));
+    assert!(said.contains("a sentence without words"), "{said}");
+}
+
+#[test]
 fn nothing_to_learn_is_nothing_to_train() {
     let snapshot = with("parameter_free", &[Command::Play]);
     assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training: its steps are 0"));

@@ -42,7 +42,7 @@ fn hostile_lessons_are_refused_soon() {
     let many_slots = format!("she {} {{eat}}", "{eat} ".repeat(size / 6));
     let hostile = [
         "(".repeat(size),
-        "[".repeat(size) + &"]".repeat(50),
+        "[".repeat(size) + "]".repeat(50).as_str(),
         "()".repeat(size / 2),
         "Lesson(".repeat(size / 7),
         "/*".repeat(size / 2),

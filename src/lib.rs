@@ -13,12 +13,14 @@
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
 //! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
 //! export/       snapshot -> text for other programs
+//! store/        where the learner's work is kept: values in files    start at mod.rs
 //! app/          the window: the only folder that names Bevy or egui  [feature "app"]
 //! cli/          arguments in, exit code out
 //! ```
 //!
-//! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`. Panels
-//! and stage never import each other. `tests/architecture.rs` holds the layers to this.
+//! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
+//! and `store <- {app, cli}`. Panels and stage never import each other. `tests/architecture.rs` holds
+//! the layers to this.
 //!
 //! Four boundaries, each a plain type: [`Lesson`](lesson::Lesson) (text becomes values),
 //! [`Command`](kernel::Command) (the only way to change anything), [`Snapshot`](kernel::Snapshot)
@@ -62,4 +64,5 @@ pub mod kernel;
 pub mod lesson;
 pub mod nearest;
 pub mod numerics;
+pub mod store;
 pub mod view_model;

@@ -1,4 +1,5 @@
-//! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`.
+//! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
+//! and `store <- {app, cli}`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("kernel", &["numerics", "code", "lesson"]),
     ("view_model", &["numerics", "code", "lesson", "kernel"]),
     ("export", &["numerics", "code", "lesson", "kernel", "view_model"]),
-    ("app", &["numerics", "code", "lesson", "kernel", "view_model", "export"]),
-    ("cli", &["numerics", "code", "lesson", "kernel", "view_model", "export", "app"]),
+    ("store", &[]),
+    ("app", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store"]),
+    ("cli", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
 ];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {

@@ -45,7 +45,7 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         assert_ne!(before.sentence.end, after.sentence.end, "{label}");
         assert_eq!(before.sentence.end, after.sentence.trained_end, "{label}: the ghost stays");
         assert_eq!(before.parameters, after.parameters, "{label}: the model is the same");
-        assert_eq!(after.history.undo.as_deref(), Some(label));
+        assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
         kernel.apply(Command::Undo);
         assert_eq!(model(&kernel).sentence.end, before.sentence.end, "{label}");
         assert_eq!(model(&kernel).interventions, before.interventions);
@@ -122,18 +122,18 @@ fn a_query_that_sees_nothing_is_left_with_what_it_is() {
 #[test]
 fn a_drag_of_the_temperature_is_one_undo() {
     let mut kernel = kernel();
-    let before = model(&kernel);
+    let (before, history) = (model(&kernel), kernel.snapshot().history);
     (1..50).for_each(|i| kernel.apply(Command::SetTemperature(Some(f64::from(i) / 10.0))));
     assert_eq!(model(&kernel).interventions.temperature, Some(4.9));
     kernel.apply(Command::Undo);
     let model = model(&kernel);
-    assert_eq!((&model.interventions, model.history.undo), (&before.interventions, before.history.undo));
+    assert_eq!((&model.interventions, kernel.snapshot().history.undo), (&before.interventions, history.undo));
 }
 
 #[test]
 fn what_cannot_be_changed_is_said_and_changes_nothing() {
     let mut kernel = kernel();
-    let before = model(&kernel);
+    let (before, history) = (model(&kernel), kernel.snapshot().history);
     let cases = [
         (head(2, HeadSetting::Frozen), "there is no head 3: the model has 2"),
         (head(usize::MAX - 1, HeadSetting::Off), "there is no head 18446744073709551615: the model has 2"),
@@ -147,6 +147,6 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
         kernel.apply(command);
         assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
         let after = model(&kernel);
-        assert_eq!((&after.interventions, after.history), (&before.interventions, before.history.clone()));
+        assert_eq!((&after.interventions, kernel.snapshot().history), (&before.interventions, history.clone()));
     }
 }

@@ -107,7 +107,7 @@ fn undo_remembers_no_more_than_its_bytes() {
     let limit = HISTORY_BYTES_MAX + CHECKPOINT_BYTES_MAX;
     assert!(kept < limit, "{kept} bytes are kept, of {limit}");
     let mut undone = 0;
-    while kernel.snapshot().model.expect("a model").history.undo.is_some() {
+    while kernel.snapshot().history.undo.is_some() {
         apply(&mut kernel, Command::Undo);
         undone += 1;
     }

@@ -8,10 +8,11 @@ use super::args::Common;
 use super::fault::Fault;
 use super::{blame, print, progress};
 use crate::kernel::facts::{Verdict, first_overflow, verify};
+use crate::kernel::rehearsal::{Problem, rehearse};
 use crate::lesson::issue::printable;
 use crate::lesson::schema::Expect;
 
-/// Trains each lesson and verifies its claims.
+/// Trains each lesson, verifies its claims and runs its cells and solutions.
 pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), Fault> {
     let mut faults = String::new();
     let mut ids = Ids::default();
@@ -55,7 +56,8 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
     let lesson = super::read(path, common.seed)?;
     ids.add(&lesson.id, path)?;
     let cells = lesson.cells.len();
-    let snapshot = progress::trained(&progress::train(lesson, common), path)?;
+    let mut kernel = progress::train(lesson, common);
+    let snapshot = progress::trained(&kernel, path)?;
     let file = name(path);
     let verdicts = verify(&snapshot).unwrap_or_default();
     if verbose {
@@ -67,7 +69,9 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
     let failed =
         verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
-    let issues: String = overflow.into_iter().chain(failed).collect();
+    let problems = rehearse(&mut kernel);
+    let broken = problems.iter().map(|Problem { cell, words }| format!("{file}: cell {cell:?}: {words}\n"));
+    let issues: String = overflow.into_iter().chain(failed).chain(broken).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });

@@ -5,22 +5,22 @@ use rhai::{EvalAltResult, ParseErrorType, Position};
 use super::budget::{Budget, OPERATIONS_MAX, TIME_MAX};
 use super::fault::{Fault, Place};
 use super::functions::REFERENCE;
-use super::{Given, names, syntax};
+use super::{Given, Scope, names, syntax};
 use crate::nearest::nearest;
 
 /// What went wrong, where, and what may help.
-pub fn fault(error: Box<EvalAltResult>, source: &str, given: &[Given], budget: &Budget) -> Fault {
+pub fn fault(error: Box<EvalAltResult>, source: &str, scope: &Scope<'_>, budget: &Budget) -> Fault {
     let place = place(error.position());
     let fault = match *error {
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner, source, given, budget),
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner, source, scope, budget),
         EvalAltResult::ErrorRuntime(thrown, _) => match thrown.clone().try_cast::<Fault>() {
             Some(fault) => fault,
             None => Fault::new(thrown.to_string()),
         },
-        EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, given),
+        EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, scope),
         EvalAltResult::ErrorFunctionNotFound(call, _) => unknown_function(&call),
         EvalAltResult::ErrorAssignmentToConstant(name, _)
-        | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, given),
+        | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, scope),
         EvalAltResult::ErrorTooManyOperations(_) => {
             Fault::new(format!("this cell takes more than {OPERATIONS_MAX} operations"))
                 .hint("does a loop never end? Products of whole tensors take few")
@@ -32,7 +32,7 @@ pub fn fault(error: Box<EvalAltResult>, source: &str, given: &[Given], budget: &
         EvalAltResult::ErrorStackOverflow(_) => {
             Fault::new("functions call one another too deeply").hint("does one call itself without an end?")
         }
-        EvalAltResult::ErrorParsing(kind, _) => parsing(kind),
+        EvalAltResult::ErrorParsing(kind, _) => parsing(kind, scope),
         other => Fault::new(without_place(&other)),
     };
     fault.at(place)
@@ -52,10 +52,13 @@ fn without_place(error: &EvalAltResult) -> String {
     error
 }
 
-fn unknown_variable(name: &str, given: &[Given]) -> Fault {
+fn unknown_variable(name: &str, scope: &Scope<'_>) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
+    if scope.names().any(|known| known == name) {
+        return fault.hint(format!("a function sees only its parameters: hand `{name}` to it as one"));
+    }
     // Any letter would be like a single one.
-    let known = given.iter().map(|given| given.variable.name.as_str()).filter(|_| name.chars().count() > 1);
+    let known = scope.names().filter(|_| name.chars().count() > 1);
     match nearest(name, known) {
         Some(near) => fault.hint(format!("is it `{near}`? A new one is made by `let {name} = …`")),
         None => fault.hint(format!("a new one is made by `let {name} = …`; a cell sees what stands above it")),
@@ -83,23 +86,31 @@ fn unknown_function(call: &str) -> Fault {
 }
 
 /// Of `Q[0] = …` Rhai names the setter, `index$set$`, and not the variable.
-fn constant(name: &str, source: &str, given: &[Given]) -> Fault {
+fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let written = names(source).map(|names| names.writes).unwrap_or_default();
     let is_meant = |given: &&Given| {
         let variable = &given.variable.name;
         given.fixed.is_some() && (variable == name || name.contains('$') && written.contains(variable))
     };
-    match given.iter().find(is_meant).map(|given| (&given.variable.name, given.fixed.unwrap_or_default())) {
+    match scope
+        .given
+        .iter()
+        .find(is_meant)
+        .map(|given| (&given.variable.name, given.fixed.as_deref().unwrap_or_default()))
+    {
         Some((name, why)) => Fault::new(format!("`{name}` cannot be changed: {why}")),
         None => Fault::new(format!("`{name}` is a constant and cannot be changed")),
     }
 }
 
-fn parsing(kind: ParseErrorType) -> Fault {
+fn parsing(kind: ParseErrorType, scope: &Scope<'_>) -> Fault {
     match kind {
-        ParseErrorType::VariableUndefined(name) => unknown_variable(&name, &[]),
+        ParseErrorType::VariableUndefined(name) => unknown_variable(&name, scope),
         ParseErrorType::MissingToken(token, why) if token == ";" => {
             Fault::new(format!("`;` is missing {why}")).hint("end each statement but the last with `;`")
+        }
+        ParseErrorType::UnexpectedEOF => {
+            Fault::new("the code ends too early").hint("is a bracket or the right side of an operator missing?")
         }
         kind => {
             let message = kind.to_string();

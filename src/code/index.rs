@@ -6,7 +6,6 @@ use rhai::{Array, Dynamic, INT, ImmutableString};
 
 use super::fault::Fault;
 use super::tensor::{Axis, Tensor};
-use crate::nearest::nearest;
 
 /// The whole of an axis, `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,10 +65,7 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
         return Ok(Pick::Some(0..len));
     }
     if let Some(word) = index.clone().try_cast::<ImmutableString>() {
-        return match axis.find(&word) {
-            Some(i) => Ok(Pick::One(i)),
-            None => Err(unknown_word(axis, &word)),
-        };
+        return axis.find(&word).map(Pick::One);
     }
     if let Ok(i) = index.as_int() {
         return entry(len, i).map(Pick::One);
@@ -101,18 +97,6 @@ fn entry(len: usize, i: INT) -> Result<usize, Fault> {
         _ => format!("its entries are 0 to {}", len - 1),
     };
     Err(Fault::new(format!("there is no entry {i} on an axis of length {len}")).hint(hint))
-}
-
-fn unknown_word(axis: &Axis, word: &str) -> Fault {
-    let Some(labels) = &axis.labels else {
-        return Fault::new(format!("the entries of this axis have no names, such as {word:?}"))
-            .hint(format!("say a number from 0 to {}", axis.len.saturating_sub(1)));
-    };
-    let fault = Fault::new(format!("{word:?} is not among the words of this axis"));
-    match nearest(word, labels.iter().map(String::as_str)) {
-        Some(near) => fault.hint(format!("is it {near:?}?")),
-        None => fault,
-    }
 }
 
 /// `tensor[index]`: a number where every axis has one index.

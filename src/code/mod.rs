@@ -4,11 +4,11 @@
 //! to end itself, and leaves no trace but what it returns. What it may use is in [`budget`].
 //!
 //! ```
-//! use attune::code::{Functions, Given, Output, Tensor, Variable, run};
+//! use attune::code::{Given, Output, Scope, Tensor, Variable, run};
 //!
 //! let x = Tensor::matrix(2, 2, vec![1.0, 0.0, 0.0, 1.0]);
-//! let given = [Given::writable(Variable::tensor("X", x))];
-//! let run = run("let S = X @ X.T; sum(softmax(S))[0]", &given, &Functions::default(), 7, &Default::default());
+//! let scope = Scope { given: vec![Given::writable(Variable::tensor("X", x))], ..Scope::default() };
+//! let run = run("let S = X @ X.T; sum(softmax(S))[0]", &scope);
 //! assert_eq!(run.fault, None);
 //! assert_eq!(run.outputs, [Output::Number(1.0)]);
 //! assert_eq!(run.defined[0].name, "S");
@@ -32,7 +32,7 @@ use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LogicPackage, MoreStringPackage, Package,
 };
-use rhai::{AST, Dynamic, Engine, Scope};
+use rhai::{AST, Dynamic, Engine};
 
 pub use fault::{Fault, Place};
 pub use functions::{Help, REFERENCE, help};
@@ -47,7 +47,7 @@ use self::budget::*;
 pub struct Given {
     pub variable: Variable,
     /// Why it cannot be written to, if it cannot.
-    pub fixed: Option<&'static str>,
+    pub fixed: Option<String>,
 }
 
 impl Given {
@@ -56,17 +56,59 @@ impl Given {
     }
 
     /// `why` ends the sentence "`Q` cannot be changed: …".
-    pub fn fixed(variable: Variable, why: &'static str) -> Self {
-        Self { variable, fixed: Some(why) }
+    pub fn fixed(variable: Variable, why: impl Into<String>) -> Self {
+        Self { variable, fixed: Some(why.into()) }
     }
 }
 
-/// Functions that cells above define.
+/// What stands around a cell when it runs.
+#[derive(Clone, Debug, Default)]
+pub struct Scope<'a> {
+    pub given: Vec<Given>,
+    /// Names that are known too but not given, for the text does not read them.
+    pub others: &'a [String],
+    pub functions: Functions,
+    /// Of its random numbers.
+    pub seed: u64,
+    /// Ends the run from another thread.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Scope<'_> {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let given = self.given.iter().map(|given| given.variable.name.as_str());
+        given.chain(self.others.iter().map(String::as_str))
+    }
+}
+
+/// Functions that cells define.
 #[derive(Clone, Debug, Default)]
 pub struct Functions(AST);
 
+impl Functions {
+    /// Of two of one name, that of `later`.
+    pub fn with(&self, later: &Self) -> Self {
+        Self(self.0.merge(&later.0))
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter_functions().map(|function| function.name)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter_functions().next().is_none()
+    }
+
+    /// Without those that would take the place of a function of the language.
+    pub fn without_language(&self) -> Self {
+        let mut own = self.0.clone();
+        own.retain_functions(|_, _, name, _| !REFERENCE.iter().any(|help| help.name == name));
+        Self(own)
+    }
+}
+
 /// What came of a cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Shown, in order; the value of the last expression comes last.
     pub outputs: Vec<Output>,
@@ -74,45 +116,43 @@ pub struct Run {
     pub defined: Vec<Variable>,
     /// Of those given, the ones that have another value now. Empty after a fault: half a change is none.
     pub written: Vec<Variable>,
-    /// Those given and the cell's own.
+    /// The cell's own.
     pub functions: Functions,
+    /// The value of the last expression is `true`.
+    pub is_true: bool,
     pub fault: Option<Fault>,
 }
 
-/// Runs a cell. `stop` ends it from another thread.
-pub fn run(source: &str, given: &[Given], functions: &Functions, seed: u64, stop: &Arc<AtomicBool>) -> Run {
-    let budget = Budget::new(stop.clone());
+/// Runs a cell.
+pub fn run(source: &str, scope: &Scope<'_>) -> Run {
+    let budget = Budget::new(scope.stop.clone());
     let progress = syntax::Progress::default();
-    let engine = engine(&budget, &progress, seed);
-    let mut scope = scope(given);
-    let fixed = scope.len();
-    let mut run = Run {
-        outputs: Vec::new(),
-        defined: Vec::new(),
-        written: Vec::new(),
-        functions: functions.clone(),
-        fault: None,
-    };
-    let fault = |error, budget: &Budget| Some(explain::fault(error, source, given, budget));
-    let ast = match compile(&engine, &progress, source, &scope) {
+    let engine = engine(&budget, &progress, scope.seed);
+    let mut variables = variables(&scope.given);
+    let given = variables.len();
+    let mut run = Run::default();
+    let fault = |error, budget: &Budget| Some(explain::fault(error, source, scope, budget));
+    let ast = match compile(&engine, &progress, source, &variables) {
         Ok(ast) => ast,
         Err(error) => return Run { fault: fault(error, &budget), ..run },
     };
+    run.functions = Functions(ast.clone_functions_only());
     // Statements of this cell alone: those above ran already.
-    let whole = functions.0.merge(&ast);
-    let answer = engine.eval_ast_with_scope::<Dynamic>(&mut scope, &whole);
-    run.functions = Functions(whole.clone_functions_only());
+    let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &scope.functions.0.merge(&ast));
     run.outputs = budget.take_shown();
     match answer {
-        Ok(value) => run.outputs.extend(Output::of(&value)),
+        Ok(value) => {
+            run.is_true = value.as_bool().unwrap_or_default();
+            run.outputs.extend(Output::of(&value));
+        }
         Err(error) => return Run { fault: fault(error, &budget), ..run },
     }
-    for (i, (name, _, value)) in scope.iter().enumerate() {
-        if i >= fixed {
+    for (i, (name, _, value)) in variables.iter().enumerate() {
+        if i >= given {
             // A name that is defined twice means the last.
             run.defined.retain(|variable: &Variable| variable.name != name);
             run.defined.push(Variable { name: name.to_owned(), value });
-        } else if let Some(given) = i.checked_sub(1).and_then(|i| given.get(i))
+        } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i))
             && given.fixed.is_none()
             && changed(&given.variable.value, &value)
         {
@@ -136,8 +176,8 @@ fn changed(before: &Dynamic, after: &Dynamic) -> bool {
 }
 
 /// The whole of an axis stands first, then what is given.
-fn scope(given: &[Given]) -> Scope<'static> {
-    let mut scope = Scope::new();
+fn variables(given: &[Given]) -> rhai::Scope<'static> {
+    let mut scope = rhai::Scope::new();
     scope.push_constant(syntax::WHOLE, index::Whole);
     for Given { variable, fixed } in given {
         if fixed.is_some() {
@@ -188,7 +228,7 @@ fn compile(
     engine: &Engine,
     progress: &syntax::Progress,
     source: &str,
-    scope: &Scope<'_>,
+    variables: &rhai::Scope<'_>,
 ) -> Result<AST, Box<rhai::EvalAltResult>> {
     if source.len() > SOURCE_BYTES_MAX {
         let message = format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes");
@@ -196,5 +236,5 @@ fn compile(
         return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
     }
     progress.restart();
-    engine.compile_with_scope(scope, source).map_err(Into::into)
+    engine.compile_with_scope(variables, source).map_err(Into::into)
 }

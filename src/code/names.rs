@@ -6,7 +6,7 @@ use rhai::{ASTNode, Engine, Expr, Stmt};
 
 use super::budget::{EXPRESSION_DEPTH_MAX, SOURCE_BYTES_MAX};
 use super::fault::Fault;
-use super::{explain, syntax};
+use super::{Scope, explain, syntax};
 
 /// Names at the top of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,9 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     let progress = syntax::Progress::default();
     syntax::extend(&mut engine, progress.clone());
     progress.restart();
-    let ast = engine.compile(source).map_err(|error| explain::fault(error.into(), "", &[], &Default::default()))?;
+    let ast = engine
+        .compile(source)
+        .map_err(|error| explain::fault(error.into(), "", &Scope::default(), &Default::default()))?;
 
     let mut names = Names::default();
     names.defines.extend(ast.iter_functions().map(|function| function.name.to_owned()));

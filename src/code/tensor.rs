@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::fault::Fault;
+use crate::nearest::nearest;
 
 /// Names of the entries of an axis, such as the words of a sentence.
 pub type Labels = Arc<[String]>;
@@ -30,9 +31,38 @@ impl Axis {
         Self { len: labels.len(), labels: Some(labels) }
     }
 
-    /// Which entry a word names.
-    pub fn find(&self, word: &str) -> Option<usize> {
-        self.labels.as_ref()?.iter().position(|label| label == word)
+    /// Which entry a word names. Where a word stands more than once, its occurrences are told apart by
+    /// a number: `apple₁`, which can be written `apple1`.
+    pub fn find(&self, word: &str) -> Result<usize, Fault> {
+        let Some(labels) = &self.labels else {
+            return Err(Fault::new(format!("the entries of this axis have no names, such as {word:?}"))
+                .hint(format!("say a number from 0 to {}", self.len.saturating_sub(1))));
+        };
+        if let Some(i) = labels.iter().position(|label| label == word) {
+            return Ok(i);
+        }
+        let is_subscript = |c: char| ('₀'..='₉').contains(&c);
+        let plain = |label: &str| -> String {
+            let digit = |c: char| char::from_u32(c as u32 - '₀' as u32 + '0' as u32).unwrap_or(c);
+            label.chars().map(|c| if is_subscript(c) { digit(c) } else { c }).collect()
+        };
+        if let Some(i) = labels.iter().position(|label| label.ends_with(is_subscript) && plain(label) == word) {
+            return Ok(i);
+        }
+        let several: Vec<String> = labels
+            .iter()
+            .filter(|label| label.ends_with(is_subscript) && label.trim_end_matches(is_subscript) == word)
+            .map(|label| format!("{:?}", plain(label)))
+            .collect();
+        if !several.is_empty() {
+            let fault = Fault::new(format!("{word:?} stands {} times here", several.len()));
+            return Err(fault.hint(format!("say which: {}", several.join(" or "))));
+        }
+        let fault = Fault::new(format!("{word:?} is not among the words of this axis"));
+        Err(match nearest(word, labels.iter().map(String::as_str)) {
+            Some(near) => fault.hint(format!("is it {near:?}?")),
+            None => fault,
+        })
     }
 
     /// The name of an entry, or its number.

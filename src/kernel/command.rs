@@ -1,5 +1,7 @@
 //! Commands: the only way to change a kernel.
 
+use super::notebook::NotebookCommand;
+use crate::numerics::attention::Mask;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::params::TensorId;
 
@@ -61,6 +63,8 @@ pub enum Command {
         query: usize,
         key: usize,
     },
+    /// Who sees whom, for the sentence on the stage; `None`: the lesson's.
+    SetMask(Option<Mask>),
     /// The mask is the lesson's again.
     ResetMask,
     /// Nothing of the above is changed.
@@ -75,6 +79,8 @@ pub enum Command {
     SelectSentence(usize),
     /// Show a sentence of the learner's own.
     SetSentence(String),
+    /// Change the notebook, or run cells of it.
+    Notebook(NotebookCommand),
     Undo,
     Redo,
 }

@@ -16,6 +16,14 @@ impl<T> History<T> {
         Self { past: VecDeque::new(), future: VecDeque::new(), most: most.max(1) }
     }
 
+    /// Keeps at most so many from now on.
+    pub fn keep_at_most(&mut self, most: usize) {
+        self.most = most.max(1);
+        while self.past.len() > self.most {
+            self.past.pop_front();
+        }
+    }
+
     /// Remembers the state before a change. What was undone before can no longer be redone.
     pub fn push(&mut self, label: impl Into<String>, before: T) {
         self.future.clear();

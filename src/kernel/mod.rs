@@ -7,6 +7,9 @@
 //! model, with the learner's [`interventions`] and the model's [`answers`]. [`history`] undoes,
 //! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own.
 //!
+//! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
+//! is the model as code reads and writes it, and [`rehearsal`] goes through all cells for a lesson's author.
+//!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
 //! with its [`checkpoints`], its [`training_log`] and what was changed on its way, [`model_state`] adds the learner's changes,
 //! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
@@ -21,15 +24,19 @@ pub mod history;
 pub mod interventions;
 pub mod line;
 mod line_changes;
+pub mod live_model;
 pub mod model_state;
+pub mod notebook;
 pub mod overflow;
 pub mod ready;
+pub mod rehearsal;
 pub mod sentence;
 pub mod shown;
 pub mod snapshot;
 pub mod space;
 pub mod state;
 pub mod stop;
+pub mod token_labels;
 pub mod trainer;
 pub mod training;
 pub mod training_log;

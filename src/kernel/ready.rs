@@ -6,15 +6,12 @@ use std::sync::Arc;
 use super::answers::class_names;
 use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
-use super::history::History;
 use super::interventions::{self, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
 use super::sentence::{Sentence, read_sentence};
 use super::shown::{SentenceState, Shown};
-use super::snapshot::{
-    CheckpointsSnapshot, HistorySnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot,
-};
+use super::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot};
 use super::space::{LessonFault, SpaceTrainer, index_of, network, rows_of};
 use super::trainer::Trainer;
 use super::training::Training;
@@ -30,12 +27,15 @@ pub const HISTORY_BYTES_MAX: usize = 64 << 20;
 pub const HISTORY_STATES_MAX: usize = 200;
 
 pub struct Ready {
-    space: Arc<StaticSpace>,
+    pub(super) space: Arc<StaticSpace>,
+    /// Its vocabulary.
+    pub(super) words: Arc<[String]>,
     embedding_progress: Progress,
-    training: Training,
-    classes: Arc<[String]>,
-    shown: Shown,
-    history: History<Part>,
+    pub(super) training: Training,
+    pub(super) classes: Arc<[String]>,
+    pub(super) shown: Shown,
+    /// What the last command changed, each with what it was before.
+    changes: Vec<(String, Part)>,
     /// What the last command moved, while nothing else happened.
     last_move: Option<Move>,
 }
@@ -50,7 +50,7 @@ enum Move {
 }
 
 /// What one change was about, as it was before: undo brings back this part and leaves the others.
-enum Part {
+pub enum Part {
     Model(Box<RestingModel>),
     Comparison(Option<Comparison>),
     Interventions(Arc<Interventions<f32>>),
@@ -72,18 +72,23 @@ impl Ready {
         let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
         let space = Arc::new(space);
         let training = Training::new(trainer, lesson.model.stop.clone());
-        let start = training.model().shown();
-        let log_bytes = TrainingLog::bytes(start.parameters.tensors().count(), lesson.model.steps);
-        let part_bytes = RestingModel::bytes(start) + log_bytes;
         Ok(Self {
             shown: Shown::new(lesson, &space, sentence),
             classes: classes.into(),
+            words: space.vocabulary.as_slice().into(),
             embedding_progress: embedding.progress(),
             space,
             training,
-            history: History::new((HISTORY_BYTES_MAX / part_bytes).min(HISTORY_STATES_MAX)),
+            changes: Vec::new(),
             last_move: None,
         })
+    }
+
+    /// How many states undo may remember.
+    pub fn history_states(&self, lesson: &Lesson) -> usize {
+        let start = self.training.model().shown();
+        let log_bytes = TrainingLog::bytes(start.parameters.tensors().count(), lesson.model.steps);
+        (HISTORY_BYTES_MAX / (RestingModel::bytes(start) + log_bytes)).min(HISTORY_STATES_MAX)
     }
 
     /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
@@ -157,7 +162,7 @@ impl Ready {
                 let before = self.training.comparison().cloned();
                 if before.as_ref().map(Comparison::reference) != with {
                     self.training.compare(with)?;
-                    self.history.push("choice of a comparison", Part::Comparison(before));
+                    self.changes.push(("choice of a comparison".to_owned(), Part::Comparison(before)));
                 }
                 Ok(())
             }
@@ -197,6 +202,10 @@ impl Ready {
                 self.intervene("mask", false, |changed| changed.mask = mask);
                 Ok(())
             }
+            Command::SetMask(mask) => {
+                self.intervene("mask", false, |changed| changed.mask = mask);
+                Ok(())
+            }
             Command::ResetMask => {
                 self.intervene("reset of the mask", false, |changed| changed.mask = None);
                 Ok(())
@@ -225,8 +234,8 @@ impl Ready {
                 self.show(Sentence { index, words });
                 Ok(())
             }
-            Command::Undo => self.travel("undo", History::undo),
-            Command::Redo => self.travel("redo", History::redo),
+            // The kernel's own.
+            Command::Undo | Command::Redo | Command::Notebook(_) => Ok(()),
         }
     }
 
@@ -241,7 +250,7 @@ impl Ready {
         let before = (!goes_on).then(|| Box::new(self.training.model().rest()));
         change(&mut self.training)?;
         if let Some(before) = before {
-            self.history.push(label, Part::Model(before));
+            self.changes.push((label.to_owned(), Part::Model(before)));
         }
         Ok(())
     }
@@ -257,37 +266,43 @@ impl Ready {
         Ok(())
     }
 
-    /// Undo or redo. Bringing back a model ends the training that is under way.
-    fn travel(
-        &mut self,
-        verb: &str,
-        go: impl FnOnce(&mut History<Part>, &mut dyn FnMut(Part) -> Part) -> bool,
-    ) -> Result<(), String> {
-        let Self { history, training, shown, .. } = self;
-        let mut swap = |part| match part {
+    /// What the last command changed, for undo to remember.
+    pub fn take_changes(&mut self) -> Vec<(String, Part)> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// A slider's move that comes next undoes by itself.
+    pub fn end_move(&mut self) {
+        self.last_move = None;
+    }
+
+    /// Brings back a part and returns the present one. Bringing back a model ends the training that is
+    /// under way.
+    pub fn swap(&mut self, part: Part) -> Part {
+        let Self { training, shown, .. } = self;
+        match part {
             Part::Model(before) => Part::Model(Box::new(training.replace(before.wake()).rest())),
             Part::Comparison(before) => Part::Comparison(training.set_comparison(before)),
             Part::Interventions(before) => Part::Interventions(shown.set_interventions(before)),
             Part::Sentence(before) => Part::Sentence(shown.restore(before)),
-        };
-        if go(history, &mut swap) { Ok(()) } else { Err(format!("there is nothing to {verb}")) }
+        }
     }
 
     fn show(&mut self, sentence: Sentence) {
         if sentence != *self.shown.sentence() {
             let before = self.shown.show(sentence);
-            self.history.push("choice of the sentence", Part::Sentence(before));
+            self.changes.push(("choice of the sentence".to_owned(), Part::Sentence(before)));
         }
     }
 
     /// Changes the interventions; `goes_on` as in [`Self::change_model`].
-    fn intervene(&mut self, label: &str, goes_on: bool, change: impl FnOnce(&mut Interventions<f32>)) {
+    pub(super) fn intervene(&mut self, label: &str, goes_on: bool, change: impl FnOnce(&mut Interventions<f32>)) {
         let mut changed = Interventions::clone(self.shown.interventions());
         change(&mut changed);
         if changed != **self.shown.interventions() {
             let before = self.shown.set_interventions(Arc::new(changed));
             if !goes_on {
-                self.history.push(label, Part::Interventions(before));
+                self.changes.push((label.to_owned(), Part::Interventions(before)));
             }
         }
     }
@@ -358,7 +373,12 @@ impl Ready {
         self.edit(&label, false, |live| live.values_of_mut(tensor).copy_from_slice(&trained))
     }
 
-    fn edit(&mut self, label: &str, goes_on: bool, change: impl FnOnce(&mut Parameters<f32>)) -> Result<(), String> {
+    pub(super) fn edit(
+        &mut self,
+        label: &str,
+        goes_on: bool,
+        change: impl FnOnce(&mut Parameters<f32>),
+    ) -> Result<(), String> {
         let mut live = Parameters::clone(self.training.model().live());
         change(&mut live);
         self.change_model(label, goes_on, |training| training.edit(live))
@@ -379,10 +399,6 @@ impl Ready {
             classes: self.classes.clone(),
             generated: shown.generated(model.live()),
             sentence: Arc::new(sentence),
-            history: HistorySnapshot {
-                undo: self.history.undo_label().map(str::to_owned),
-                redo: self.history.redo_label().map(str::to_owned),
-            },
         }
     }
 

@@ -86,6 +86,14 @@ impl SentenceFrame {
         self.tokens.is_empty()
     }
 
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.source_tokens.as_deref()
+    }
+
     /// The forward pass.
     pub fn activations(
         &self,

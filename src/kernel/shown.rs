@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use super::answers::{cannot_generate_words, check_generates};
+use super::answers::{answers, cannot_generate_words, check_generates};
 use super::command::HeadSetting;
 use super::examples::Rewriter;
 use super::interventions::{self, check_temperature};
 use super::sentence::{Sentence, SentenceFrame, token};
-use super::snapshot::{Generated, SentenceSnapshot, StaticSpace};
+use super::snapshot::{Answers, Generated, SentenceSnapshot, StaticSpace, Token};
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 use crate::numerics::attention::{HeadMode, Mask};
-use crate::numerics::model::AttentionModel;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::Choice;
+use crate::numerics::model::{Activations, AttentionModel};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
 
@@ -103,6 +103,26 @@ impl Shown {
     /// In words for the learner, if there is no such pair.
     pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
         interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    }
+
+    /// The forward pass and its answers.
+    pub fn forward(
+        &self,
+        model: &AttentionModel<f32>,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> (Activations<f32>, Answers) {
+        let activations = self.frame.activations(model, parameters, interventions);
+        let answers = answers(model, parameters, &activations.output);
+        (activations, answers)
+    }
+
+    pub fn tokens(&self) -> &[Token] {
+        self.frame.tokens()
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.frame.source_tokens()
     }
 
     /// # Errors

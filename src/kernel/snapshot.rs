@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::command::Reference;
+use super::notebook::snapshot::NotebookSnapshot;
 use super::space::LessonFault;
 use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
@@ -29,6 +30,9 @@ pub struct Snapshot {
     pub embedding_progress: Progress,
     /// The attention model, from its initialisation on.
     pub model: Option<ModelSnapshot>,
+    /// The learner's cells.
+    pub notebook: Arc<NotebookSnapshot>,
+    pub history: HistorySnapshot,
     /// What the last command could not do, in words for the learner.
     pub notice: Option<Arc<str>>,
     /// Why there will be no model.
@@ -39,7 +43,17 @@ impl Snapshot {
     /// Before anything is trained.
     pub fn before(lesson: Arc<Lesson>) -> Self {
         let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs() };
-        Self { lesson, revision: 0, space: None, embedding_progress, model: None, notice: None, fault: None }
+        Self {
+            lesson,
+            revision: 0,
+            space: None,
+            embedding_progress,
+            model: None,
+            notebook: Arc::default(),
+            history: HistorySnapshot::default(),
+            notice: None,
+            fault: None,
+        }
     }
 }
 
@@ -86,7 +100,6 @@ pub struct ModelSnapshot {
     pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
     pub sentence: Arc<SentenceSnapshot>,
-    pub history: HistorySnapshot,
 }
 
 impl ModelSnapshot {

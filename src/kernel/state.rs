@@ -1,15 +1,24 @@
 //! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use super::command::Command;
-use super::ready::Ready;
-use super::snapshot::{Progress, Snapshot};
+use super::history::History;
+use super::live_model::{Trial, Watch, Watched};
+use super::notebook::execution::Answered;
+use super::notebook::runs::Outcome;
+use super::notebook::{CellCommand, CellId, Document, Move, Notebook, NotebookCommand, Slid};
+use super::ready::{HISTORY_STATES_MAX, Part, Ready};
+use super::snapshot::{HistorySnapshot, Progress, Snapshot};
 use super::space::{LessonFault, SpaceTrainer};
+use crate::lesson::cells::{Bind, CellKind};
 use crate::lesson::schema::Lesson;
+use crate::numerics::attention::Mask;
 
 /// One running lesson, without a thread or a clock: the same commands and advances, in the same
-/// order, lead to the same snapshots, bit for bit.
+/// order, lead to the same snapshots, bit for bit; but for how long a cell ran, where a clock is given.
 pub struct Kernel {
     lesson: Arc<Lesson>,
     revision: u64,
@@ -17,6 +26,12 @@ pub struct Kernel {
     /// Asked to play before there was anything to train.
     play_when_ready: bool,
     phase: Phase,
+    notebook: Notebook,
+    watch: Watch,
+    history: History<Undoable>,
+    /// What the last command moved in the notebook, while nothing else happened.
+    last_move: Option<Move>,
+    clock: fn() -> Duration,
 }
 
 enum Phase {
@@ -29,10 +44,32 @@ enum Phase {
     },
 }
 
+/// What undo brings back.
+enum Undoable {
+    Model(Part),
+    Notebook(Document),
+}
+
 impl Kernel {
     pub fn new(lesson: Arc<Lesson>) -> Self {
         let phase = Phase::Embedding(Box::new(SpaceTrainer::new(&lesson)));
-        Self { lesson, revision: 0, notice: None, play_when_ready: false, phase }
+        Self {
+            notebook: Notebook::new(&lesson),
+            watch: Watch::default(),
+            history: History::new(HISTORY_STATES_MAX),
+            last_move: None,
+            clock: || Duration::ZERO,
+            lesson,
+            revision: 0,
+            notice: None,
+            play_when_ready: false,
+            phase,
+        }
+    }
+
+    /// `clock` measures how long cells run.
+    pub fn timed(lesson: Arc<Lesson>, clock: fn() -> Duration) -> Self {
+        Self { clock, ..Self::new(lesson) }
     }
 
     /// A kernel whose static vectors are trained and whose model is at its initialisation.
@@ -48,19 +85,29 @@ impl Kernel {
     pub fn trained(lesson: Arc<Lesson>) -> Self {
         let mut kernel = Self::embedded(lesson);
         kernel.apply(Command::Play);
-        while kernel.is_busy() {
-            kernel.advance();
-        }
+        kernel.settle();
         kernel
+    }
+
+    /// Advances until there is nothing more to do.
+    pub fn settle(&mut self) {
+        while self.is_busy() {
+            self.advance();
+        }
     }
 
     /// There is work that nobody has to ask for.
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding(_) => true,
-            Phase::Ready(ready) => ready.is_busy(),
+            Phase::Ready(ready) => ready.is_busy() || self.notebook.is_waiting(),
             Phase::Failed { .. } => false,
         }
+    }
+
+    /// Set from another thread, it ends the cell that runs and those that wait.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.notebook.stop_flag()
     }
 
     /// Optimiser steps done.
@@ -71,24 +118,117 @@ impl Kernel {
         }
     }
 
-    /// Does the next piece of that work, a few milliseconds long.
+    /// Does the next piece of that work: a few milliseconds of training, or one cell.
     pub fn advance(&mut self) {
         self.revision += 1;
         match &mut self.phase {
             Phase::Embedding(trainer) => {
                 if trainer.advance() {
                     self.phase = embedded(&self.lesson, trainer, self.play_when_ready);
+                    if let Phase::Ready(ready) = &self.phase {
+                        self.history.keep_at_most(ready.history_states(&self.lesson));
+                    }
                 }
             }
-            Phase::Ready(ready) => ready.advance(),
+            Phase::Ready(ready) => match self.notebook.take_next() {
+                Some(cell) => self.run_cell(&cell),
+                None => ready.advance(),
+            },
             Phase::Failed { .. } => {}
+        }
+        self.follow(None);
+    }
+
+    /// What would come of an exercise with its start or its solution for an answer; nothing changes.
+    /// `None` if there is no such exercise, or no model.
+    pub fn try_exercise(&self, id: &str, answer: Answered) -> Option<Outcome> {
+        let Phase::Ready(ready) = &self.phase else { return None };
+        let cell = self.notebook.document().cell(id)?;
+        let CellKind::Exercise(exercise) = &*cell.kind else { return None };
+        Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(ready, self.notebook.live_names())))
+    }
+
+    fn run_cell(&mut self, cell: &CellId) {
+        let Phase::Ready(ready) = &mut self.phase else { return };
+        let begun = (self.clock)();
+        let names = self.notebook.live_names();
+        let mut model = Watched { ready, watch: &mut self.watch, names };
+        self.notebook.run(cell, &mut model);
+        self.notebook.set_elapsed(cell, (self.clock)().saturating_sub(begun));
+        self.remember_changes();
+    }
+
+    /// What a change means for the notebook; `slid` as in [`Notebook::follow`].
+    fn follow(&mut self, slid: Option<&Slid>) {
+        // While training plays, cells wait for its end; what they show is marked stale.
+        if let Phase::Ready(ready) = &self.phase {
+            if self.watch.is_other_sentence(ready) {
+                self.notebook.set_live(ready.live_names());
+            }
+            let versions = self.watch.look(ready);
+            if ready.is_busy() && slid.is_none() {
+                self.notebook.see(versions);
+            } else {
+                self.notebook.follow(versions, slid);
+            }
         }
     }
 
     /// Applies one command. What cannot be done is said in the snapshot's notice.
     pub fn apply(&mut self, command: Command) {
         self.revision += 1;
-        let result = match (&mut self.phase, command) {
+        let last_move = self.last_move.take();
+        let slid = self.slid(&command);
+        let result = match self.bound(command) {
+            Err(why) => Err(why),
+            Ok(Command::Undo) => self.travel("undo", History::undo),
+            Ok(Command::Redo) => self.travel("redo", History::redo),
+            Ok(Command::Notebook(command)) => self.apply_to_notebook(command, last_move),
+            Ok(command) => self.apply_to_model(command),
+        };
+        self.remember_changes();
+        self.follow(slid.as_ref());
+        self.notice = result.err().map(Arc::from);
+    }
+
+    fn slid(&self, command: &Command) -> Option<Slid> {
+        let Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(_))) = command else { return None };
+        let is_variable = self.notebook.document().cell(id)?.turned_variable().is_some();
+        Some(if is_variable { Slid::Variable(id.clone()) } else { Slid::Model })
+    }
+
+    /// A slider that is bound to the model gives the model's command.
+    fn bound(&self, command: Command) -> Result<Command, String> {
+        let Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(value))) = &command else {
+            return Ok(command);
+        };
+        let Some(cell) = self.notebook.document().cell(id) else { return Ok(command) };
+        let CellKind::Slider(slider) = &*cell.kind else { return Ok(command) };
+        let value = value.clamp(slider.range.0, slider.range.1);
+        Ok(match slider.bind {
+            Bind::Temperature => Command::SetTemperature(Some(value)),
+            Bind::Weight { tensor, row, col } => Command::SetWeight { tensor, row, col, value: value as f32 },
+            Bind::Mask => Command::SetMask(Some(if value < 0.5 { Mask::None } else { Mask::Causal })),
+            Bind::Time => return Err("the time is the viewer's: no model follows it".to_owned()),
+            Bind::Variable(_) => command,
+        })
+    }
+
+    fn apply_to_notebook(&mut self, command: NotebookCommand, last_move: Option<Move>) -> Result<(), String> {
+        if let Phase::Ready(ready) = &mut self.phase {
+            ready.end_move();
+        }
+        let Some(changed) = self.notebook.apply(command, &self.lesson)? else { return Ok(()) };
+        let goes_on = changed.goes_on_as.is_some() && changed.goes_on_as == last_move;
+        if !goes_on {
+            self.history.push(changed.label, Undoable::Notebook(changed.before));
+        }
+        self.last_move = changed.goes_on_as;
+        Ok(())
+    }
+
+    fn apply_to_model(&mut self, command: Command) -> Result<(), String> {
+        match (&mut self.phase, command) {
             (Phase::Ready(ready), command) => ready.apply(command, &self.lesson),
             (Phase::Embedding(_), Command::Play) => {
                 self.play_when_ready = true;
@@ -100,8 +240,34 @@ impl Kernel {
             }
             (Phase::Embedding(_), _) => Err("wait until the static vectors are trained".to_owned()),
             (Phase::Failed { .. }, _) => Ok(()),
+        }
+    }
+
+    fn remember_changes(&mut self) {
+        if let Phase::Ready(ready) = &mut self.phase {
+            for (label, part) in ready.take_changes() {
+                self.history.push(label, Undoable::Model(part));
+            }
+        }
+    }
+
+    /// Undo or redo.
+    fn travel(
+        &mut self,
+        verb: &str,
+        go: impl FnOnce(&mut History<Undoable>, &mut dyn FnMut(Undoable) -> Undoable) -> bool,
+    ) -> Result<(), String> {
+        let Self { history, phase, notebook, .. } = self;
+        if let Phase::Ready(ready) = phase {
+            ready.end_move();
+        }
+        let mut swap = |undoable| match (undoable, &mut *phase) {
+            (Undoable::Model(part), Phase::Ready(ready)) => Undoable::Model(ready.swap(part)),
+            (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
+            // A model that failed had no changes.
+            (part @ Undoable::Model(_), _) => part,
         };
-        self.notice = result.err().map(Arc::from);
+        if go(history, &mut swap) { Ok(()) } else { Err(format!("there is nothing to {verb}")) }
     }
 
     /// What a viewer may see now.
@@ -109,6 +275,11 @@ impl Kernel {
         let mut snapshot = Snapshot::before(self.lesson.clone());
         snapshot.revision = self.revision;
         snapshot.notice = self.notice.clone();
+        snapshot.notebook = self.notebook.snapshot();
+        snapshot.history = HistorySnapshot {
+            undo: self.history.undo_label().map(str::to_owned),
+            redo: self.history.redo_label().map(str::to_owned),
+        };
         match &self.phase {
             Phase::Embedding(trainer) => snapshot.embedding_progress = trainer.progress(),
             Phase::Ready(ready) => {

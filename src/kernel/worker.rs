@@ -2,12 +2,14 @@
 //! waits for neither.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::command::Command;
+use super::notebook::NotebookCommand;
 use super::snapshot::Snapshot;
 use super::state::Kernel;
 use super::stop::Stopped;
@@ -26,6 +28,8 @@ enum Request {
 /// A handle on the kernel's thread, which ends when the handle is dropped.
 pub struct Worker {
     requests: Mutex<Sender<Request>>,
+    /// Of the kernel that runs now.
+    stop: Arc<Mutex<Arc<AtomicBool>>>,
     latest: Arc<Mutex<Arc<Snapshot>>>,
 }
 
@@ -39,22 +43,31 @@ impl Worker {
         let latest = Arc::new(Mutex::new(Arc::new(first)));
         let (sender, receiver) = channel();
         let shared = latest.clone();
+        let kernel = Kernel::timed(lesson, since_start);
+        let stop = Arc::new(Mutex::new(kernel.stop_flag()));
+        let shared_stop = stop.clone();
         thread::Builder::new()
             .name("kernel".to_owned())
             .spawn(move || {
-                let ran = catch_unwind(AssertUnwindSafe(|| run(lesson, &receiver, &shared, &wake)));
+                let ran = catch_unwind(AssertUnwindSafe(|| run(kernel, &receiver, &shared, &shared_stop, &wake)));
                 if ran.is_err() {
                     say_stopped(&shared);
                     wake();
                 }
             })
             .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
-        Worker { requests: Mutex::new(sender), latest }
+        Worker { requests: Mutex::new(sender), stop, latest }
     }
 
     /// Queues a command; it is applied before the next piece of training.
     pub fn send(&self, command: Command) {
         self.request(Request::Apply(command));
+    }
+
+    /// Ends the cell that runs, and those that wait.
+    pub fn interrupt(&self) {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).store(true, Relaxed);
+        self.send(Command::Notebook(NotebookCommand::Interrupt));
     }
 
     /// Starts over with another lesson, or another version of this one.
@@ -73,8 +86,19 @@ impl Worker {
     }
 }
 
-fn run(lesson: Arc<Lesson>, requests: &Receiver<Request>, latest: &Mutex<Arc<Snapshot>>, wake: &dyn Fn()) {
-    let mut kernel = Kernel::new(lesson);
+/// The clock of cells that run.
+fn since_start() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}
+
+fn run(
+    mut kernel: Kernel,
+    requests: &Receiver<Request>,
+    latest: &Mutex<Arc<Snapshot>>,
+    stop: &Mutex<Arc<AtomicBool>>,
+    wake: &dyn Fn(),
+) {
     let mut published = Instant::now();
     let mut pause = PUBLISH_EVERY;
     loop {
@@ -92,7 +116,10 @@ fn run(lesson: Arc<Lesson>, requests: &Receiver<Request>, latest: &Mutex<Arc<Sna
             };
             match request {
                 Request::Apply(command) => kernel.apply(command),
-                Request::Open(lesson) => kernel = Kernel::new(lesson),
+                Request::Open(lesson) => {
+                    kernel = Kernel::timed(lesson, since_start);
+                    *stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
+                }
             }
             changed = true;
         }

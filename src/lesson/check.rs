@@ -199,3 +199,25 @@ pub(super) fn markdown<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<St
     }
     Some(markdown)
 }
+
+/// Code of a cell, which must be free of mistakes that show without running it.
+pub(super) fn code<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+    let source = text(node, issues)?;
+    if let Err(fault) = crate::code::names(&source) {
+        let at = fault.place.and_then(|place| inside_raw(node, place.line, place.column)).unwrap_or(node);
+        let said = crate::code::Fault { place: None, ..fault };
+        issues.at(at, format!("{}: {said}", node.label));
+        return None;
+    }
+    Some(source)
+}
+
+/// A place in the text of a raw string, `r#"…"#`; other strings may have escapes before it.
+fn inside_raw<'s>(node: Node<'s>, line: usize, column: usize) -> Option<Node<'s>> {
+    let content = node.text.strip_prefix('r')?.trim_start_matches('#').strip_prefix('"')?;
+    let line = content.split_inclusive('\n').nth(line.checked_sub(1)?)?;
+    let (at, _) = line.char_indices().nth(column.checked_sub(1)?)?;
+    let rest = &line[at..];
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
+    Some(Node { text: &rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))], ..node })
+}

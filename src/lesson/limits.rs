@@ -31,6 +31,13 @@ pub const PROBES_MAX: usize = 1000;
 pub const CELLS_MAX: usize = 1000;
 pub const CLAIMS_MAX: usize = 200;
 
+/// Things to choose among in a prediction.
+pub const CHOICES_OF_PREDICTION: std::ops::RangeInclusive<usize> = 2..=8;
+/// Of one exercise.
+pub const HINTS_MAX: usize = 10;
+pub const FEEDBACK_MAX: usize = 20;
+pub const CASES_MAX: usize = 20;
+
 /// Width of the embeddings, and of the keys and values of one head.
 pub const DIM_MAX: usize = 256;
 pub const HEADS_MAX: usize = 16;

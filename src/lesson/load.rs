@@ -13,12 +13,13 @@ use super::check::{Names, Vocabulary, id, line};
 use super::decode::seed;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
-use super::read_cells::{read_cells, read_probes, read_sentences};
+use super::read_cells::Told;
 use super::read_claims::Claimed;
 use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
 use super::read_model::{ReadModel, read_attention};
 use super::read_objective::check_objective;
+use super::read_sentences::{read_probes, read_sentences};
 use super::record::Record;
 use super::schema::{Lesson, Objective, StaticEmbedding};
 use super::source::{Node, Source};
@@ -110,13 +111,14 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let length = |sentence: &Option<Vec<String>>| sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(length).collect());
     let lengths = lengths.as_deref();
-    let read = |node, issues: &mut Issues<'s>| read_cells(node, &names, lengths, issues);
-    let cells = record.take_or("cells", Vec::new(), read, issues);
+    let config = model.as_ref().and_then(|model| model.config.as_ref());
+    let told = Told { names: &names, lengths, architecture: config.map(|config| &config.architecture) };
+    let cells = record.take_or("cells", Vec::new(), |node, issues| told.read_cells(node, issues), issues);
     let claimed = Claimed {
         names: &names,
         lengths,
         probes: probes.as_ref().map(Vec::len),
-        model: model.as_ref().and_then(|model| model.config.as_ref()),
+        model: config,
         labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
     };
     let read = |node, issues: &mut Issues<'s>| {

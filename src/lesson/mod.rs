@@ -1,11 +1,12 @@
 //! A lesson: RON text becomes checked values, or every problem of it with its place.
 //!
-//! In reading order: [`schema`] is the result; [`load`] reads it, part by part, from the
+//! In reading order: [`schema`] is the result, with the [`cells`] of the notebook; [`load`] reads it, part by part, from the
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
 //! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences.
 
+pub mod cells;
 pub mod schema;
 
 pub mod load;
@@ -17,6 +18,7 @@ mod read_language;
 mod read_layers;
 mod read_model;
 mod read_objective;
+mod read_sentences;
 mod read_topics;
 mod read_training;
 mod read_weights;

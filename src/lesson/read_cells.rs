@@ -1,101 +1,252 @@
-//! Reads what the learner sees: sentences and cells; and the probes.
+//! Reads the cells of the notebook.
 
-use super::check::{Names, id, line, markdown, unique_ids};
-use super::decode::{At, list, number, whole};
-use super::issue::{Issues, shorten};
-use super::limits::{CELLS_MAX, CHOICES_MAX, PROBES_MAX, TOKENS_MAX};
+use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
+use super::check::{Names, code, id, line, markdown, unique_ids};
+use super::decode::{At, flag, list, number, text, wrong};
+use super::issue::{Issues, one_of, shorten};
+use super::limits::{
+    CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
+};
+use super::read_sentences::sentence_index;
+use super::read_weights::shapes;
 use super::record::Record;
-use super::schema::{Cell, CellKind, Probe};
 use super::source::Node;
+use crate::numerics::model::Architecture;
 
-/// The sentences that can be read are `Some`: an index into them is right even where one is not.
-pub(super) fn read_sentences<'s>(
-    node: Node<'s>,
-    names: &Names,
-    issues: &mut Issues<'s>,
-) -> Option<Vec<Option<Vec<String>>>> {
-    let sentences = list(node, CHOICES_MAX, |node, issues| Some(names.sentence(node, issues)), issues)?;
-    if sentences.is_empty() {
-        issues.at(node, "sentences: none").expected("at least one, for the stage to show");
-        return None;
+/// What cells speak of. `None` where that part of the lesson has issues of its own.
+pub(super) struct Told<'c> {
+    pub names: &'c Names,
+    /// Words of each of the lesson's sentences.
+    pub lengths: Option<&'c [usize]>,
+    pub architecture: Option<&'c Architecture>,
+}
+
+const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
+
+impl Told<'_> {
+    pub fn read_cells<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<Cell>> {
+        let mut ids = Vec::new();
+        let mut needs = Vec::new();
+        let read = |node, issues: &mut Issues<'s>| self.read_cell(node, &mut ids, &mut needs, issues);
+        let cells = list(node, CELLS_MAX, read, issues);
+        unique_ids(&ids, "cell", issues);
+        if let Some(cells) = &cells {
+            check_needs(cells, &needs, issues);
+        }
+        cells
     }
-    Some(sentences)
+
+    fn read_cell<'s>(
+        &self,
+        node: Node<'s>,
+        ids: &mut Vec<At<'s, String>>,
+        needs: &mut Vec<At<'s, (String, String)>>,
+        issues: &mut Issues<'s>,
+    ) -> Option<Cell> {
+        let mut record = Record::open(node, KINDS, issues)?;
+        let id = take_id(&mut record, ids, issues);
+        let kind = match record.name {
+            "Text" => record.take("md", markdown, issues).map(|markdown| CellKind::Text { markdown }),
+            "Code" => {
+                let source = record.take("src", code, issues);
+                let fails = record.take_or("fails", false, flag, issues);
+                source.zip(fails).map(|(source, fails)| CellKind::Code { source, fails })
+            }
+            "Plot" => {
+                let caption = record.take_or("caption", String::new(), line, issues);
+                let source = record.take("src", code, issues);
+                caption.zip(source).map(|(caption, source)| CellKind::Plot { caption, source })
+            }
+            "Stage" => self.read_stage(&mut record, issues),
+            "Slider" => self.read_slider(&mut record, issues).map(CellKind::Slider),
+            "Predict" => read_predict(&mut record, issues).map(CellKind::Predict),
+            "Exercise" => read_exercise(&mut record, issues).map(CellKind::Exercise),
+            _ => {
+                let caption = record.take_or("caption", String::new(), line, issues);
+                let of = id.clone().unwrap_or_default();
+                let need = |node, issues: &mut Issues<'s>| {
+                    let need = text(node, issues)?;
+                    needs.push(At { value: (of.clone(), need.clone()), node });
+                    Some(need)
+                };
+                let needs = record.take("needs", |node, issues| list(node, CELLS_MAX, need, issues), issues);
+                caption.zip(needs).map(|(caption, needs)| CellKind::Gate { caption, needs })
+            }
+        };
+        record.finish(issues);
+        Some(Cell { id: id?, kind: kind? })
+    }
+
+    fn read_stage<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<CellKind> {
+        let caption = record.take_or("caption", String::new(), line, issues);
+        let sentence = record.take_or("sentence", 0, sentence_index(self.lengths), issues);
+        let word = |node, issues: &mut Issues<'s>| self.names.word(node, issues);
+        let words = record.take_or("words", Vec::new(), |node, issues| list(node, TOKENS_MAX, word, issues), issues);
+        let time = record.take_or("time", 0.0, number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1"), issues);
+        Some(CellKind::Stage { caption: caption?, sentence: sentence?, words: words?, time: time? as f32 })
+    }
+
+    fn read_slider<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Slider> {
+        let caption = record.take_or("caption", String::new(), line, issues);
+        let bind = record.take("bind", |node, issues| self.read_bind(node, issues), issues);
+        let widest = bind.as_ref().map_or((f64::MIN, f64::MAX), widest_range);
+        let default = bind.as_ref().map_or((0.0, 1.0), default_range);
+        let range = record.take_or("range", default, |node, issues| read_range(node, widest, issues), issues);
+        let positive = number(|x| x > 0.0, "a number above 0");
+        let step = record.take_or("step", None, |node, issues| positive(node, issues).map(Some), issues);
+        let given = record.given("start");
+        let finite = number(|_| true, "a number");
+        let start = record.take_or("start", None, |node, issues| finite(node, issues).map(Some), issues);
+        if let (Some(node), Some(Some(start)), Some((least, most))) = (given, start, range)
+            && !(least..=most).contains(&start)
+        {
+            issues.at(node, format!("start: {start}")).expected(format!("a number from {least} to {most}, its range"));
+        }
+        Some(Slider { caption: caption?, bind: bind?, range: range?, step: step?, start: start? })
+    }
+
+    fn read_bind<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Bind> {
+        let written = text(node, issues)?;
+        let name = written.trim();
+        match name {
+            "temperature" => return Some(Bind::Temperature),
+            "time" => return Some(Bind::Time),
+            "mask" => return Some(Bind::Mask),
+            _ => {}
+        }
+        if let Some((symbol, index)) = name.split_once('[') {
+            // Where the model has issues of its own, any entry may be right.
+            return read_entry(node, (symbol.trim(), index), self.architecture?, issues);
+        }
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_name {
+            return wrong(
+                node,
+                "temperature, time, mask, an entry of a weight such as W_Q[0, 1], or the name of a variable",
+                issues,
+            );
+        }
+        Some(Bind::Variable(name.to_owned()))
+    }
 }
 
-pub(super) fn read_probes<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Option<Vec<Probe>> {
-    list(node, PROBES_MAX, |node, issues| read_probe(node, names, issues), issues)
+/// `W_Q[0, 1]`
+fn read_entry<'s>(
+    node: Node<'s>,
+    (symbol, index): (&str, &str),
+    architecture: &Architecture,
+    issues: &mut Issues<'s>,
+) -> Option<Bind> {
+    let shapes = shapes(architecture);
+    let named = |name: &str| shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name);
+    let Some(&(tensor, rows, cols)) = named(symbol) else {
+        let known: Vec<String> = shapes.iter().map(|(id, ..)| id.code_name()).collect();
+        let known = || known.iter().map(String::as_str);
+        issues
+            .at(node, format!("bind: the model has no {}", shorten(symbol)))
+            .expected(one_of(&known().collect::<Vec<_>>()))
+            .nearest(symbol, known());
+        return None;
+    };
+    let places = index.strip_suffix(']').and_then(|index| index.split_once(','));
+    let place = |text: &str, count: usize| text.trim().parse().ok().filter(|place| *place < count);
+    match places.and_then(|(row, col)| place(row, rows).zip(place(col, cols))) {
+        Some((row, col)) => Some(Bind::Weight { tensor, row, col }),
+        None => {
+            let expected = format!("{symbol}[row, column], from 0 to {} and from 0 to {}", rows - 1, cols - 1);
+            issues.at(node, format!("bind: {} is no entry of {symbol}", shorten(node.text))).expected(expected);
+            None
+        }
+    }
 }
 
-fn read_probe<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Option<Probe> {
-    let mut record = Record::open(node, &["Probe"], issues)?;
-    let sentence = record.take("sentence", |node, issues| names.sentence(node, issues), issues);
-    let in_sentence = |node: Node<'s>, issues: &mut Issues<'s>| {
-        let word = names.word(node, issues)?;
-        let count = sentence.as_ref().map_or(1, |s| s.iter().filter(|other| **other == word).count());
-        if count != 1 {
-            let times = if count == 0 { "not at all".to_owned() } else { format!("{count} times") };
-            issues
-                .at(node, format!("word: \"{}\" stands in the sentence {times}", shorten(&word)))
-                .expected("once, so that it is clear which one is meant");
+fn default_range(bind: &Bind) -> (f64, f64) {
+    match bind {
+        Bind::Temperature => (0.1, 4.0),
+        Bind::Time | Bind::Mask | Bind::Variable(_) => (0.0, 1.0),
+        Bind::Weight { .. } => (-2.0, 2.0),
+    }
+}
+
+fn widest_range(bind: &Bind) -> (f64, f64) {
+    match bind {
+        Bind::Temperature => (TEMPERATURE_MIN, TEMPERATURE_MAX),
+        Bind::Time | Bind::Mask => (0.0, 1.0),
+        Bind::Weight { .. } => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        Bind::Variable(_) => (f64::MIN, f64::MAX),
+    }
+}
+
+fn read_range<'s>(node: Node<'s>, (least, most): (f64, f64), issues: &mut Issues<'s>) -> Option<(f64, f64)> {
+    let range = ron::from_str::<(f64, f64)>(node.text).ok();
+    range.filter(|&(from, to)| least <= from && from < to && to <= most && (to - from).is_finite()).or_else(|| {
+        let within = if most == f64::MAX { String::new() } else { format!(", within {least} and {most}") };
+        wrong(node, &format!("(from, to), such as (0.5, 2.0){within}"), issues)
+    })
+}
+
+fn read_predict<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Predict> {
+    let ask = record.take("ask", markdown, issues);
+    let read = |node, issues: &mut Issues<'s>| {
+        let choices = list(node, *CHOICES_OF_PREDICTION.end(), line, issues)?;
+        if !CHOICES_OF_PREDICTION.contains(&choices.len()) {
+            let (least, most) = CHOICES_OF_PREDICTION.into_inner();
+            issues.at(node, format!("choices: {}", choices.len())).expected(format!("from {least} to {most}"));
             return None;
         }
-        Some(word)
+        Some(choices)
     };
-    let word = record.take("word", in_sentence, issues);
-    let sense = record.take("sense", |node, issues| names.group(node, issues), issues);
+    let choices = record.take("choices", read, issues);
+    let answer = record.take("answer", code, issues);
+    let shows = record.take_or("shows", String::new(), code, issues);
+    let explain = record.take_or("explain", String::new(), markdown, issues);
+    Some(Predict { ask: ask?, choices: choices?, answer: answer?, shows: shows?, explain: explain? })
+}
+
+fn read_exercise<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Exercise> {
+    let ask = record.take("ask", markdown, issues);
+    let start = record.take_or("start", None, |node, issues| code(node, issues).map(Some), issues);
+    let check = record.take("check", code, issues);
+    let cases = record.take_or("cases", Vec::new(), |node, issues| list(node, CASES_MAX, code, issues), issues);
+    let value = record.take_or("value", String::new(), code, issues);
+    let hints = record.take_or("hints", Vec::new(), |node, issues| list(node, HINTS_MAX, markdown, issues), issues);
+    let read = |node, issues: &mut Issues<'s>| list(node, FEEDBACK_MAX, read_feedback, issues);
+    let feedback = record.take_or("feedback", Vec::new(), read, issues);
+    let solution = record.take("solution", code, issues);
+    Some(Exercise {
+        ask: ask?,
+        start: start?,
+        check: check?,
+        cases: cases?,
+        value: value?,
+        hints: hints?,
+        feedback: feedback?,
+        solution: solution?,
+    })
+}
+
+fn read_feedback<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Feedback> {
+    let mut record = Record::open(node, &["Feedback"], issues)?;
+    let when = record.take("when", code, issues);
+    let say = record.take("say", markdown, issues);
     record.finish(issues);
-    Some(Probe { sentence: sentence?, word: word?, sense: sense? })
+    Some(Feedback { when: when?, say: say? })
 }
 
-/// `lengths` are those of the sentences, `None` where these have issues.
-pub(super) fn read_cells<'s>(
-    node: Node<'s>,
-    names: &Names,
-    lengths: Option<&[usize]>,
-    issues: &mut Issues<'s>,
-) -> Option<Vec<Cell>> {
-    let mut ids = Vec::new();
-    let read = |node, issues: &mut Issues<'s>| read_cell(node, names, lengths, &mut ids, issues);
-    let cells = list(node, CELLS_MAX, read, issues);
-    unique_ids(&ids, "cell", issues);
-    cells
-}
-
-fn read_cell<'s>(
-    node: Node<'s>,
-    names: &Names,
-    lengths: Option<&[usize]>,
-    ids: &mut Vec<At<'s, String>>,
-    issues: &mut Issues<'s>,
-) -> Option<Cell> {
-    let mut record = Record::open(node, &["Text", "Stage"], issues)?;
-    let id = take_id(&mut record, ids, issues);
-    let kind = match record.name {
-        "Text" => record.take("md", markdown, issues).map(|markdown| CellKind::Text { markdown }),
-        _ => read_stage(&mut record, names, lengths, issues),
-    };
-    record.finish(issues);
-    Some(Cell { id: id?, kind: kind? })
-}
-
-fn read_stage<'s>(
-    record: &mut Record<'s>,
-    names: &Names,
-    lengths: Option<&[usize]>,
-    issues: &mut Issues<'s>,
-) -> Option<CellKind> {
-    let caption = record.take_or("caption", String::new(), line, issues);
-    let sentence = record.take_or("sentence", 0, sentence_index(lengths), issues);
-    let word = |node, issues: &mut Issues<'s>| names.word(node, issues);
-    let words = record.take_or("words", Vec::new(), |node, issues| list(node, TOKENS_MAX, word, issues), issues);
-    let time = record.take_or("time", 0.0, number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1"), issues);
-    Some(CellKind::Stage { caption: caption?, sentence: sentence?, words: words?, time: time? as f32 })
-}
-
-/// Decodes which of the sentences is meant, from 0.
-pub(super) fn sentence_index<'s>(lengths: Option<&[usize]>) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<usize> {
-    // Without lengths the sentences themselves are wrong, and any index may be right.
-    whole(0..=lengths.map_or(CHOICES_MAX, |lengths| lengths.len().saturating_sub(1)))
+/// A gate waits for predictions and exercises that stand above it.
+fn check_needs<'s>(cells: &[Cell], needs: &[At<'s, (String, String)>], issues: &mut Issues<'s>) {
+    for At { value: (gate, need), node } in needs {
+        let above = cells.iter().take_while(|cell| cell.id != *gate);
+        let tasks = above.filter(|cell| matches!(cell.kind, CellKind::Predict(_) | CellKind::Exercise(_)));
+        let tasks: Vec<&str> = tasks.map(|cell| cell.id.as_str()).collect();
+        if !tasks.contains(&need.as_str()) {
+            issues
+                .at(*node, format!("needs: no prediction or exercise \"{}\" stands above", shorten(need)))
+                .expected("the id of one above this gate")
+                .nearest(need, tasks);
+        }
+    }
 }
 
 pub(super) fn take_id<'s>(

@@ -69,7 +69,7 @@ pub(super) fn check_weights<'s>(
 }
 
 /// Those of the blocks, and the positions: what a sentence's own vectors depend on.
-fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
+pub(super) fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
     let positions = (TensorName::Positions.into(), architecture.max_tokens, architecture.width);
     let positions = (architecture.positions == Positions::Learned).then_some(positions);
     let blocks = architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));

@@ -1,6 +1,7 @@
 //! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
+pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use crate::numerics::Matrix;
 use crate::numerics::model::Architecture;
 use crate::numerics::optimiser::Method;
@@ -203,30 +204,6 @@ pub struct Probe {
     pub word: String,
     /// A group's name.
     pub sense: String,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// Unique in the lesson.
-    pub id: String,
-    pub kind: CellKind,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum CellKind {
-    Text {
-        markdown: String,
-    },
-    /// Steers the one stage: which sentence, which words are lit, and at what time.
-    Stage {
-        caption: String,
-        /// Index into [`Lesson::sentences`].
-        sentence: usize,
-        /// Words to light; empty: all.
-        words: Vec<String>,
-        /// 0 is static, 1 is contextual.
-        time: f32,
-    },
 }
 
 /// A named numeric fact that `attune check` verifies on the trained model.

@@ -134,6 +134,17 @@ impl From<TensorName> for TensorId {
     }
 }
 
+impl TensorId {
+    /// The symbol as code can write it: `W_Q`, `gamma_A`, and `W_Q_2` in the second block.
+    pub fn code_name(self) -> String {
+        let mut name = self.name.symbol().replace('γ', "gamma").replace('β', "beta");
+        if self.block > 0 && self.name.is_of_a_block() {
+            name.push_str(&format!("_{}", self.block + 1));
+        }
+        name
+    }
+}
+
 impl fmt::Display for TensorId {
     /// The symbol: `W_Q`, and `W_Q⁽²⁾` in the second block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,7 @@
 //! The notebook: the lesson's cells as they stand.
 
-use crate::kernel::snapshot::{Snapshot, Token};
+use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::CellKind;
-
-use super::stage::{occurrence, subscript};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotebookModel {
@@ -38,15 +36,4 @@ impl NotebookModel {
             notice: snapshot.notice.as_ref().map(|text| text.to_string()),
         }
     }
-}
-
-/// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
-pub fn token_labels(tokens: &[Token]) -> Vec<String> {
-    let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
-    (0..texts.len())
-        .map(|i| match occurrence(&texts, i) {
-            Some(n) => format!("{}{}", texts[i], subscript(n)),
-            None => texts[i].to_owned(),
-        })
-        .collect()
 }

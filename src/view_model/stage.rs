@@ -1,6 +1,7 @@
 //! The points of the stage, in the lesson's one basis.
 
 use crate::kernel::snapshot::{Neighbour, Snapshot};
+use crate::kernel::token_labels::{occurrence, subscript};
 use crate::numerics::Matrix;
 
 /// Everything the 3D view draws.
@@ -131,15 +132,4 @@ fn nearest(vocabulary: &[String], neighbours: &[Neighbour]) -> Option<(String, f
 fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {
     let row = points.row(row);
     [row[0], row[1], row[2]]
-}
-
-/// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.
-pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
-    let same = |range: &[&str]| range.iter().filter(|t| **t == tokens[i]).count();
-    (same(tokens) > 1).then(|| same(&tokens[..=i]))
-}
-
-/// `n` in subscript digits.
-pub fn subscript(n: usize) -> String {
-    n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
 }

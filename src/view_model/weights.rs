@@ -58,6 +58,6 @@ impl WeightsModel {
                 }
             })
             .collect();
-        Some(WeightsModel { tensors, undo: model.history.undo.clone(), redo: model.history.redo.clone() })
+        Some(WeightsModel { tensors, undo: snapshot.history.undo.clone(), redo: snapshot.history.redo.clone() })
     }
 }

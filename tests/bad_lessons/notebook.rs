@@ -40,7 +40,11 @@ fn sentences_and_probes() {
 fn cells_and_claims() {
     check(r#"id: "move""#, r#"id: "intro""#, r#"a.ron:27:19: cell id "intro" stands twice; expected a unique id"#);
     check(r#"id: "mix""#, r#"id: "senses""#, r#"a.ron:31:19: claim id "senses" stands twice; expected a unique id"#);
-    check("Stage(", "Slide(", "a.ron:27:9: cells: unknown name Slide; expected Text or Stage");
+    check(
+        "Stage(",
+        "Slide(",
+        "a.ron:27:9: cells: unknown name Slide; expected Text, Code, Stage, Slider, Plot, Predict, Exercise or Gate; did you mean \"Slider\"?",
+    );
     check("sentence: 0", "sentence: 1", "a.ron:27:60: sentence: found the number 1; expected 0, the only one");
     check(
         r#"words: ["apple"]"#,
@@ -141,4 +145,58 @@ a.ron:30:113: key: found the number 9; expected a whole number from 0 to 8",
         "SequenceAccuracy",
         "a.ron:30:69: SequenceAccuracy with the objective MaskedWord; expected the objective Sequence(…)",
     );
+}
+
+#[test]
+fn cells_that_run() {
+    let stage = r#"Stage(id: "move", caption: "Two apples", sentence: 0, words: ["apple"], time: 1.0)"#;
+    let issues = |cell: &str| {
+        let issues = attune::lesson::parse("a.ron", &crate::GOOD.replace(stage, cell)).expect_err(cell);
+        issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let cases = [
+        (
+            r##"Code(id: "a", src: r#"let x = 1;
+ let y = ) 2"#)"##,
+            r#"a.ron:28:10: src: Unexpected ')'"#,
+        ),
+        (
+            r#"Code(id: "a", src: "let x = ")"#,
+            r#"a.ron:27:28: src: the code ends too early; is a bracket or the right side of an operator missing?"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "W_Q[0, 99]")"#,
+            r#"a.ron:27:31: bind: "W_Q[0, 99]" is no entry of W_Q; expected W_Q[row, column], from 0 to 15 and from 0 to 15"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "W_G[0, 0]")"#,
+            r#"a.ron:27:31: bind: the model has no W_G; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean "W_Q"?"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "2x")"#,
+            r#"a.ron:27:31: bind: found the text "2x"; expected temperature, time, mask, an entry of a weight such as W_Q[0, 1], or the name of a variable"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "temperature", range: (4, 1))"#,
+            r#"a.ron:27:53: range: found (4, 1) without a name before it; expected (from, to), such as (0.5, 2.0), within 0.01 and 100"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "x", range: (0, 1), start: 3)"#,
+            r#"a.ron:27:58: start: 3; expected a number from 0 to 1, its range"#,
+        ),
+        (
+            r#"Predict(id: "a", ask: "Which?", choices: ["one"], answer: "0")"#,
+            r#"a.ron:27:50: choices: 1; expected from 2 to 8"#,
+        ),
+        (
+            r#"Exercise(id: "a", ask: "Do it", check: "1 +", solution: "")"#,
+            r#"a.ron:27:48: check: the code ends too early; is a bracket or the right side of an operator missing?"#,
+        ),
+        (
+            r#"Gate(id: "a", needs: ["intro"])"#,
+            r#"a.ron:27:31: needs: no prediction or exercise "intro" stands above; expected the id of one above this gate"#,
+        ),
+    ];
+    let found: Vec<(&str, String)> = cases.iter().map(|(cell, _)| (*cell, issues(cell))).collect();
+    assert_eq!(found, cases.map(|(cell, expected)| (cell, expected.to_owned())));
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use attune::code::{Functions, budget, names, run};
+use attune::code::{Scope, budget, names, run};
 
-use super::{SEED, cell, fault, given};
+use super::{cell, fault, scope};
 
 #[test]
 fn mistakes_are_said_in_words() {
@@ -58,7 +58,7 @@ fn a_run_can_be_stopped_from_outside() {
         from_outside.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let slow = "let n = 0; let a = ones(100, 100); loop { n += 1; let b = a + a; }";
-    let run = run(slow, &given(), &Functions::default(), SEED, &stop);
+    let run = run(slow, &Scope { stop, ..scope() });
     stopper.join().expect("a thread");
     assert_eq!(run.fault.expect("a fault").message, "interrupted");
 }

@@ -1,10 +1,8 @@
 //! Cells: what they show, define and hand on.
 
-use std::sync::Arc;
+use attune::code::{Given, Output, Scope, run};
 
-use attune::code::{Functions, Given, Output, run};
-
-use super::{SEED, cell, fault, given, last, number};
+use super::{cell, fault, last, number, scope};
 
 #[test]
 fn a_cell_shows_its_last_value_and_what_it_was_told_to() {
@@ -32,11 +30,12 @@ fn variables_and_functions_go_on_to_the_cells_below() {
     assert_eq!(first.fault, None);
     let names: Vec<_> = first.defined.iter().map(|variable| variable.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    let mut scope = given();
-    scope.extend(first.defined.into_iter().map(Given::writable));
-    let second = run("twice(a) + b[\"the\", 0]", &scope, &first.functions, SEED, &Arc::default());
+    let mut scope = scope();
+    scope.given.extend(first.defined.into_iter().map(Given::writable));
+    let below = Scope { functions: first.functions, ..scope.clone() };
+    let second = run("twice(a) + b[\"the\", 0]", &below);
     assert_eq!((second.fault, second.outputs), (None, vec![Output::Number(8.0)]));
-    let without = run("twice(a)", &scope, &Functions::default(), SEED, &Arc::default());
+    let without = run("twice(a)", &scope);
     assert!(without.fault.expect("a fault").message.contains("there is no function `twice`"));
 }
 

@@ -7,7 +7,7 @@ mod tensors;
 
 use std::sync::Arc;
 
-use attune::code::{Axis, Functions, Given, Labels, Output, Run, Tensor, Variable, run};
+use attune::code::{Axis, Given, Labels, Output, Run, Scope, Tensor, Variable, run};
 
 const SEED: u64 = 7;
 
@@ -31,8 +31,12 @@ fn given() -> Vec<Given> {
     ]
 }
 
+fn scope() -> Scope<'static> {
+    Scope { given: given(), seed: SEED, ..Scope::default() }
+}
+
 fn cell(source: &str) -> Run {
-    run(source, &given(), &Functions::default(), SEED, &Arc::default())
+    run(source, &scope())
 }
 
 /// What a cell without fault shows last.

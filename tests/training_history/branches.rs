@@ -34,7 +34,7 @@ fn a_branch_goes_its_own_way_and_the_line_it_left_can_be_undone_to() {
     let labels =
         ["look at another step", "training", "learning rate 0.05", "branch from step 333", "look at another step"];
     for label in labels {
-        assert_eq!(model(&kernel).history.undo.as_deref(), Some(label));
+        assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
         apply(&mut kernel, Command::Undo);
     }
     assert!(shown(&kernel) == end && log(&kernel) == whole);
@@ -92,12 +92,12 @@ fn changes_on_the_way_are_bounded_too() {
     kernel.apply(Command::Play);
     (0..CHANGED_ENTRIES_MAX).for_each(|i| kernel.apply(set(1.0 + (i % 2) as f32)));
     assert_eq!(notice(&kernel), None);
-    let before = (shown(&kernel), model(&kernel).history);
+    let before = (shown(&kernel), kernel.snapshot().history);
     let refused = [set(5.0), Command::SetLearningRate(0.5)];
     for command in refused {
         kernel.apply(command);
         assert!(notice(&kernel).expect("a notice").contains("at most 65536 changes"));
-        assert!((shown(&kernel), model(&kernel).history) == before && model(&kernel).training.playing);
+        assert!((shown(&kernel), kernel.snapshot().history) == before && model(&kernel).training.playing);
     }
     apply(&mut kernel, Command::ResetTraining);
     apply(&mut kernel, Command::SetLearningRate(0.5));
@@ -122,7 +122,7 @@ fn looks_along_a_slider_undo_as_one() {
     assert_eq!(model(&kernel).training.learning_rate, 0.04);
     apply(&mut kernel, Command::Undo);
     assert_eq!(model(&kernel).training.learning_rate, 0.01);
-    assert_eq!(model(&kernel).history.undo.as_deref(), Some("training by 50"));
+    assert_eq!(kernel.snapshot().history.undo.as_deref(), Some("training by 50"));
 }
 
 #[test]
@@ -139,15 +139,15 @@ fn what_cannot_be_done_with_the_past_is_said() {
         rate(f64::NAN),
         rate(f64::INFINITY),
     ];
-    let before = (shown(&kernel), model(&kernel).history);
+    let before = (shown(&kernel), kernel.snapshot().history);
     for (command, words) in cases {
         apply(&mut kernel, command);
         assert_eq!(notice(&kernel), Some(words));
-        assert!((shown(&kernel), model(&kernel).history) == before);
+        assert!((shown(&kernel), kernel.snapshot().history) == before);
     }
     for command in [Command::Scrub(5), Command::ShowLatest, Command::Compare(None), Command::SetLearningRate(0.01)] {
         apply(&mut kernel, command.clone());
         assert_eq!(notice(&kernel), None);
-        assert_eq!(model(&kernel).history, before.1, "{command:?} changes nothing and leaves no trace");
+        assert_eq!(kernel.snapshot().history, before.1, "{command:?} changes nothing and leaves no trace");
     }
 }

@@ -10,6 +10,7 @@ pub mod heads;
 pub mod heat;
 pub mod key_sheet;
 pub mod notebook;
+pub mod prose;
 pub mod top_bar;
 pub mod training;
 pub mod weights;

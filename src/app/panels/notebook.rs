@@ -1,8 +1,8 @@
 //! The notebook: the lesson's cells, one below the other.
 
-use egui::{FontId, Frame, Margin, RichText, ScrollArea, Stroke, TextStyle, Ui};
-use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
+use egui::{Frame, Margin, RichText, ScrollArea, Stroke, Ui};
 
+use crate::app::panels::prose::{Prose, prose_ui};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
@@ -11,7 +11,7 @@ use crate::view_model::notebook::{CellModel, NotebookModel};
 
 #[derive(Default)]
 pub struct NotebookUiState {
-    markdown: CommonMarkCache,
+    pub prose: Prose,
 }
 
 pub fn notebook_ui(
@@ -41,7 +41,7 @@ fn cell_ui(
 ) -> Option<Command> {
     match &cell.kind {
         CellKind::Text { markdown } => {
-            text_ui(ui, markdown, &mut state.markdown);
+            prose_ui(ui, markdown, &mut state.prose);
             None
         }
         CellKind::Stage { caption, sentence, words, time } => {
@@ -55,21 +55,6 @@ fn cell_ui(
             (model.selected != Some(*sentence)).then_some(Command::SelectSentence(*sentence))
         }
     }
-}
-
-fn text_ui(ui: &mut Ui, markdown: &str, cache: &mut CommonMarkCache) {
-    const LINE_SPACING: f32 = 3.0;
-    let width = ui.available_width();
-    // A table or formula wider than the column scrolls by itself and leaves the text its width.
-    ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
-        // A little less, or rounding would show the scroll bar of text that fits.
-        ui.set_max_width(width - size::GAP_TIGHT);
-        let style = ui.style_mut();
-        style.text_styles.insert(TextStyle::Body, FontId::proportional(size::READING));
-        style.spacing.extra_text_line_spacing = LINE_SPACING;
-        style.interaction.selectable_labels = true;
-        CommonMarkViewer::new().show(ui, cache, markdown);
-    });
 }
 
 /// A card that steers the stage. True when it was asked to.

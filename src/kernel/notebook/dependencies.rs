@@ -1,0 +1,115 @@
+//! What a cell's names stand for, and so which cells are stale. A cell sees what stands above it, and
+//! the model; nothing below it. So there are no cycles but through the model, and a cell that writes to
+//! the model never runs again because the model changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::document::{CellId, Document, DocumentCell};
+use super::live::{Follows, LiveName};
+use super::runs::{Analysis, CellRun};
+use super::snapshot::CellStatus;
+
+/// Where a name came from when a cell read it. Stale is what reads another source now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A function of the language, or nothing.
+    Language,
+    /// A live tensor, at this version of what it follows.
+    Live { version: u64 },
+    /// A run of a cell above, by its serial number.
+    Run(CellId, u64),
+    /// A slider above and the bits of its value.
+    Slider(CellId, u64),
+}
+
+/// Versions of the model: they grow when it changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    pub parameters: u64,
+    pub forward: u64,
+}
+
+impl Versions {
+    fn of(self, follows: Follows) -> u64 {
+        match follows {
+            Follows::Nothing => 0,
+            Follows::Parameters => self.parameters,
+            Follows::Forward => self.forward,
+        }
+    }
+}
+
+/// The names in sight at one place of the notebook, from the top down.
+pub struct Sight<'a> {
+    live: BTreeMap<&'a str, u64>,
+    above: BTreeMap<&'a str, Source>,
+}
+
+impl<'a> Sight<'a> {
+    pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
+        let live = live.iter().map(|live| (live.name.as_str(), versions.of(live.tensor.follows()))).collect();
+        Self { live, above: BTreeMap::new() }
+    }
+
+    /// What a name means to code of a cell here; an exercise, which starts clean, sees only the model.
+    pub fn source(&self, name: &str, is_clean: bool) -> Source {
+        if let Some(source) = self.above.get(name).filter(|_| !is_clean) {
+            return source.clone();
+        }
+        self.live.get(name).map_or(Source::Language, |&version| Source::Live { version })
+    }
+
+    /// Adds what a cell hands on, and says which of its names hides that of a cell above.
+    pub fn pass(&mut self, cell: &'a DocumentCell, run: Option<&'a CellRun>) -> Option<&'a str> {
+        let mut shadowed = None;
+        if let Some((name, value)) = cell.turned_variable() {
+            shadowed = self.above.insert(name, Source::Slider(cell.id.clone(), value.to_bits())).map(|_| name);
+        }
+        if let Some(run) = run.filter(|_| cell.is_code()) {
+            for name in run.defines() {
+                let source = Source::Run(cell.id.clone(), run.serial);
+                shadowed = self.above.insert(name, source).map(|_| name).or(shadowed);
+            }
+        }
+        shadowed
+    }
+
+    /// Names that can be read here.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.live.keys().chain(self.above.keys()).copied()
+    }
+}
+
+/// Of each cell, in order, whether what it shows still follows from what it read, and the name of its
+/// own that hides another cell's.
+pub fn statuses<'a>(
+    document: &'a Document,
+    runs: &'a BTreeMap<CellId, CellRun>,
+    analyses: &BTreeMap<CellId, Analysis>,
+    sight: &mut Sight<'a>,
+) -> Vec<(CellStatus, Option<&'a str>)> {
+    let mut stale: BTreeSet<&str> = BTreeSet::new();
+    let mut all = Vec::with_capacity(document.cells.len());
+    for cell in &document.cells {
+        let run = runs.get(&cell.id);
+        let status = match (run, analyses.get(&cell.id)) {
+            (None, _) => CellStatus::New,
+            (Some(run), Some(analysis)) => {
+                let is_clean = !cell.is_code();
+                let is_as_read = run.text == analysis.text
+                    && run.reads.iter().all(|(name, source)| {
+                        let from_stale = matches!(source, Source::Run(from, _) if stale.contains(&**from));
+                        !from_stale && sight.source(name, is_clean) == *source
+                    });
+                if is_as_read { CellStatus::Fresh } else { CellStatus::Stale }
+            }
+            (Some(_), None) => CellStatus::Stale,
+        };
+        if status == CellStatus::Stale {
+            stale.insert(&cell.id);
+        }
+        let shadowed = sight.pass(cell, run);
+        all.push((status, shadowed));
+    }
+    all
+}

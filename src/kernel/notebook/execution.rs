@@ -1,0 +1,287 @@
+//! Runs one cell over the live tensors. The button of an exercise and `attune check` are both here.
+
+use std::sync::Arc;
+
+use super::document::{Answer, CellId, DocumentCell};
+use super::live::{Live, LiveName};
+use super::runs::Outcome;
+use super::snapshot::Verdict;
+use super::{Notebook, Versions};
+use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
+use crate::lesson::cells::{CellKind, Exercise, Predict};
+
+/// The model as a cell meets it.
+pub trait LiveModel {
+    fn live(&self) -> Live;
+    /// Takes what a cell wrote, as one change.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String>;
+    fn versions(&mut self) -> Versions;
+}
+
+/// The code whose names decide when a cell is stale; `None` of a cell that does not run.
+pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
+    match &*cell.kind {
+        CellKind::Code { .. } | CellKind::Plot { .. } => Some(cell.text.clone()),
+        CellKind::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
+        CellKind::Exercise(exercise) => Some(exercise.check.as_str().into()),
+        CellKind::Predict(predict) => Some(predict.answer.as_str().into()),
+        CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => None,
+    }
+}
+
+/// It runs without being asked to: a plot, and the check of what is turned elsewhere.
+pub fn runs_unasked(cell: &DocumentCell) -> bool {
+    match &*cell.kind {
+        CellKind::Plot { .. } => true,
+        CellKind::Exercise(exercise) => exercise.start.is_none(),
+        _ => false,
+    }
+}
+
+/// Of an exercise that could be tried.
+pub fn is_right(outcome: &Outcome) -> Option<bool> {
+    match outcome.verdict {
+        Some(Verdict::Exercise { is_right, .. }) => Some(is_right),
+        _ => None,
+    }
+}
+
+impl Notebook {
+    /// Runs a cell, writes what it wrote to the model, and keeps what came of it.
+    pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel) {
+        let Some(cell) = self.document.cell(id).cloned() else { return };
+        let outcome = match &*cell.kind {
+            CellKind::Code { .. } | CellKind::Plot { .. } => self.run_code(&cell, model),
+            CellKind::Exercise(exercise) => {
+                if exercise.start.is_some()
+                    && let Ok(DocumentCell { answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
+                {
+                    attempts.tried = attempts.tried.saturating_add(1);
+                }
+                self.try_exercise(exercise, &cell, model)
+            }
+            CellKind::Predict(predict) => self.answer_prediction(predict, &model.live()),
+            CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => return,
+        };
+        self.record(id, outcome, model.versions());
+    }
+
+    fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
+        let names = match self.analyses.get(&cell.id).map(|analysis| &analysis.names) {
+            Some(Ok(names)) => names.clone(),
+            Some(Err(fault)) => return Outcome { fault: Some(Fault::clone(fault)), ..Outcome::default() },
+            None => return Outcome::default(),
+        };
+        let live = model.live();
+        let (variables, functions) = self.above(cell, &names);
+        let others: Vec<String> = self.names_above(cell);
+        let mut given = self.given(&names, &live, &variables);
+        given.extend(variables);
+        let scope = Scope { given, others: &others, functions, seed: self.seed_of(cell), stop: self.stop.clone() };
+        let ran = run(&cell.text, &scope);
+        wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
+    }
+
+    /// Live tensors that a text names, but those that a variable of a cell hides.
+    fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
+        let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
+        let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
+        let seen = self.live.iter().filter(is_named).filter(|known| !is_hidden(known));
+        seen.map(|known| live.given(known)).collect()
+    }
+
+    /// What the cells above hand to this one.
+    fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
+        let mut given: Vec<Given> = Vec::new();
+        let mut functions = Functions::default();
+        let is_named = |name: &str| names.reads.contains(name) || names.writes.contains(name);
+        let mut add = |variable: Variable, why: String| {
+            given.retain(|given| given.variable.name != variable.name);
+            given.push(Given::fixed(variable, why));
+        };
+        for above in self.document.cells.iter().take_while(|above| above.id != cell.id) {
+            if let Some((name, value)) = above.turned_variable().filter(|(name, _)| is_named(name)) {
+                add(Variable::number(name, value), "its slider turns it".to_owned());
+            }
+            let Some(run) = self.runs.get(&above.id).filter(|_| above.is_code()) else { continue };
+            for variable in run.defined.iter().filter(|variable| is_named(&variable.name)) {
+                let name = &variable.name;
+                let place = run.shown.number.map_or_else(|| above.id.to_string(), |number| format!("[{number}]"));
+                let why = format!("it is made above, in {place}; make one of your own with `let {name} = {name}`");
+                add(variable.clone(), why);
+            }
+            if !run.functions.is_empty() {
+                functions = functions.with(&run.functions);
+            }
+        }
+        (given, functions)
+    }
+
+    fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
+        let live = self.live.iter().map(|known| known.name.clone());
+        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
+        let made = above.flat_map(|above| {
+            let turned = above.turned_variable().map(|(name, _)| name.to_owned());
+            let run = self.runs.get(&above.id).filter(|_| above.is_code());
+            let defined = run.into_iter().flat_map(|run| run.defines().map(str::to_owned));
+            turned.into_iter().chain(defined).collect::<Vec<_>>()
+        });
+        live.chain(made).collect()
+    }
+
+    /// Each cell has random numbers of its own, the same with every run.
+    fn seed_of(&self, cell: &DocumentCell) -> u64 {
+        // FNV-1a: a hash that stays the same from one build to the next.
+        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0100_0000_01b3;
+        let hash = cell.id.bytes().fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        self.seed ^ hash
+    }
+
+    /// An exercise as an answer leaves it, on a model to try it on.
+    pub fn try_answer(
+        &self,
+        exercise: &Exercise,
+        cell: &DocumentCell,
+        answer: Answered,
+        model: &mut dyn LiveModel,
+    ) -> Outcome {
+        let (exercise, text) = match answer {
+            Answered::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
+            // Where the answer is what is turned elsewhere, the solution turns it.
+            Answered::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
+        };
+        self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model)
+    }
+
+    /// Runs the answer, then the check, over the live tensors alone; and so in each case.
+    fn try_exercise(&self, exercise: &Exercise, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
+        let seed = self.seed_of(cell);
+        let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
+        let mut outcome = Outcome::default();
+        for (number, case) in cases.iter().enumerate() {
+            let case = self.clean(case, &model.live(), &Bench::default(), seed);
+            if case.fault.is_some() {
+                return Outcome { fault: case.fault, ..outcome };
+            }
+            let mut bench = Bench { case: case.defined, functions: case.functions, ..Bench::default() };
+            let live = model.live();
+            let answer =
+                if exercise.start.is_some() { self.clean(&cell.text, &live, &bench, seed) } else { Run::default() };
+            let answer = if number == 0 {
+                // What the answer turns is turned once.
+                let first = wrote(answer.clone(), &live, model, &format!("what cell {} wrote", cell.id));
+                outcome.outputs.clone_from(&first.outputs);
+                outcome.wrote = first.wrote;
+                Run { fault: first.fault, ..answer }
+            } else {
+                answer
+            };
+            if answer.fault.is_some() {
+                return Outcome { fault: answer.fault, ..outcome };
+            }
+            bench.add(answer);
+            let live = model.live();
+            let check = self.clean(&exercise.check, &live, &bench, seed);
+            let value = self.clean(&exercise.value, &live, &bench, seed).outputs;
+            if check.fault.is_none() && check.is_true && number + 1 < cases.len() {
+                continue;
+            }
+            let is_right = check.fault.is_none() && check.is_true;
+            let holds = |when: &str| self.clean(when, &live, &bench, seed).is_true;
+            let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
+            // A check that cannot be worked out says why: the answer lacks what it asks for.
+            let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
+            outcome.verdict = Some(Verdict::Exercise {
+                is_right,
+                value,
+                feedback: feedback.map(Arc::from),
+                failed_case: (!is_right && !exercise.cases.is_empty()).then_some(number),
+            });
+            return outcome;
+        }
+        outcome
+    }
+
+    fn answer_prediction(&self, predict: &Predict, live: &Live) -> Outcome {
+        let bench = Bench::default();
+        let answer = self.clean(&predict.answer, live, &bench, self.seed);
+        let shows = self.clean(&predict.shows, live, &bench, self.seed);
+        let right = match answer.outputs.last() {
+            Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
+            Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
+            _ => None,
+        };
+        let right = right.filter(|right| *right < predict.choices.len());
+        let none =
+            || Fault::new("the lesson's answer is none of the choices").hint(format!("it says: {}", predict.answer));
+        let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
+        let verdict = right.map(|right| Verdict::Prediction { right });
+        Outcome { outputs: shows.outputs, fault, verdict, ..Outcome::default() }
+    }
+
+    /// Runs a lesson's piece of code over the live tensors and what is on the bench.
+    fn clean(&self, source: &str, live: &Live, bench: &Bench, seed: u64) -> Run {
+        if source.is_empty() {
+            return Run::default();
+        }
+        let names = match names(source) {
+            Ok(names) => names,
+            Err(fault) => return Run { fault: Some(fault), ..Run::default() },
+        };
+        // An answer cannot put something of its own in the place of a live tensor or of the case.
+        let is_live = |variable: &Variable| self.live.iter().any(|known| known.name == variable.name);
+        let is_case = |variable: &Variable| bench.case.iter().any(|given| given.name == variable.name);
+        let own = bench.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
+        let case = bench.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise gives it"));
+        let mut given = self.given(&names, live, &[]);
+        given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
+        let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();
+        let functions = bench.functions.clone();
+        run(source, &Scope { given, others: &others, functions, seed, stop: self.stop.clone() })
+    }
+}
+
+/// Which answer to an exercise is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    Start,
+    Solution,
+}
+
+/// What an exercise has defined so far.
+#[derive(Default)]
+struct Bench {
+    case: Vec<Variable>,
+    /// The answer's.
+    own: Vec<Variable>,
+    functions: Functions,
+}
+
+impl Bench {
+    fn add(&mut self, answer: Run) {
+        self.functions = answer.functions.without_language().with(&self.functions);
+        self.own = answer.defined;
+    }
+}
+
+/// Hands what a run wrote to the model; where that cannot take it, the run has a fault.
+fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &str) -> Outcome {
+    let mut outcome = Outcome {
+        outputs: ran.outputs,
+        fault: ran.fault,
+        defined: ran.defined,
+        functions: ran.functions,
+        ..Outcome::default()
+    };
+    if !ran.written.is_empty() {
+        match model.write(&ran.written, live, label) {
+            Ok(()) => outcome.wrote = true,
+            Err(why) => outcome.fault = Some(Fault::new(why)),
+        }
+    }
+    outcome
+}

@@ -1,0 +1,82 @@
+//! What a viewer may see of the notebook.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::document::DocumentCell;
+use crate::code::{Axis, Fault, Output};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NotebookSnapshot {
+    pub cells: Vec<CellSnapshot>,
+    pub auto_run: bool,
+    /// Names of live tensors with what they are, for completion.
+    pub live: Arc<[LiveNameSnapshot]>,
+    /// What follows the gate at this index is behind it.
+    pub closed_gate: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveNameSnapshot {
+    pub name: String,
+    pub meaning: String,
+    pub is_writable: bool,
+    /// None of a number.
+    pub axes: Vec<Axis>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellSnapshot {
+    pub cell: Arc<DocumentCell>,
+    pub status: CellStatus,
+    /// What its last run left.
+    pub run: Option<Arc<RunSnapshot>>,
+    /// Why its text cannot run at all, found without running it.
+    pub mistake: Option<Arc<Fault>>,
+    /// Another cell above defines this name too, and the cells below see this one's.
+    pub shadows: Option<Arc<str>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CellStatus {
+    /// It has not run.
+    #[default]
+    New,
+    /// `[*]`: it waits its turn or runs.
+    Waiting,
+    /// What it shows follows from what stands above it and from the model as it is.
+    Fresh,
+    /// Something that it read, or its text, has changed since.
+    Stale,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSnapshot {
+    /// `In[n]`, of code.
+    pub number: Option<u64>,
+    pub outputs: Arc<[Output]>,
+    pub fault: Option<Fault>,
+    /// By the kernel's clock; zero without one.
+    pub elapsed: Duration,
+    /// Names of the variables and functions that the cells below see.
+    pub defined: Vec<String>,
+    pub verdict: Option<Verdict>,
+}
+
+/// What the check of an exercise, or the model's answer to a prediction, came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    Exercise {
+        is_right: bool,
+        /// The value beside the check.
+        value: Vec<Output>,
+        /// What is said of this wrong answer.
+        feedback: Option<Arc<str>>,
+        /// Which case it failed, from 0, where there are cases.
+        failed_case: Option<usize>,
+    },
+    Prediction {
+        /// Index into its choices.
+        right: usize,
+    },
+}

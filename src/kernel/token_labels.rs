@@ -1,0 +1,25 @@
+//! What a token is called where it stands beside others: words that come twice are numbered.
+
+use super::snapshot::Token;
+
+/// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
+pub fn token_labels(tokens: &[Token]) -> Vec<String> {
+    let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
+    (0..texts.len())
+        .map(|i| match occurrence(&texts, i) {
+            Some(n) => format!("{}{}", texts[i], subscript(n)),
+            None => texts[i].to_owned(),
+        })
+        .collect()
+}
+
+/// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.
+pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
+    let same = |range: &[&str]| range.iter().filter(|t| **t == tokens[i]).count();
+    (same(tokens) > 1).then(|| same(&tokens[..=i]))
+}
+
+/// `n` in subscript digits.
+pub fn subscript(n: usize) -> String {
+    n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
+}

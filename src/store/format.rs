@@ -1,0 +1,258 @@
+//! A file of the store: two lines of header and a line of JSON.
+//!
+//! ```text
+//! attune-state 5d41402a 1 312          magic, CRC-32 of all that follows it, version, bytes after this line
+//! {"id":"apple","file":"/…/apple.ron","saved":1763732302000}
+//! {"cells":…}
+//! ```
+//!
+//! The first line keeps this form in every version, so that a file from a newer program is known
+//! for one, and is not mistaken for a corrupt one.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::home::Key;
+use super::words;
+
+const MAGIC: &[u8] = b"attune-state ";
+const CRC_DIGITS: usize = 8;
+/// The first line is shorter: two numbers follow the checksum.
+const FIRST_LINE_MAX: usize = 64;
+/// Larger states are neither written nor read: no file can eat the memory.
+pub(super) const BYTES_MAX: u64 = 1 << 28;
+/// The header is read alone to list checkpoints; it holds a path, a label and an id at their longest.
+const HEADER_MAX: u64 = 1 << 16;
+/// Characters of a label or an id that a header keeps.
+const TEXT_MAX: usize = 1_000;
+
+/// What can be kept: plain data with a version.
+pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// To be raised when older programs would misread what this one writes.
+    const VERSION: u32;
+
+    /// A value from the JSON text that an older version wrote, if it is still understood.
+    fn from_older(_version: u32, _json: &str) -> Option<Self> {
+        None
+    }
+}
+
+/// Why a file gives no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It ends early; `of` is its full length, where the header still says so.
+    Truncated {
+        /// The bytes that are there.
+        bytes: u64,
+        /// The bytes that there should be.
+        of: Option<u64>,
+    },
+    /// Its content is not what was written.
+    Corrupt,
+    /// It is not UTF-8.
+    NotText,
+    /// It has no header of this program.
+    NotState,
+    /// A newer program wrote it.
+    Newer {
+        /// Its version.
+        version: u32,
+        /// The newest version that this program knows.
+        known: u32,
+    },
+    /// An older program wrote it, in a form that is no longer understood.
+    Older {
+        /// Its version.
+        version: u32,
+    },
+    /// It is whole, but not what this program expects.
+    Content(String),
+    /// It is larger than any state.
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+    },
+    /// The operating system does not give it.
+    Unreadable(String),
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wrong::Truncated { bytes: 0, .. } => write!(f, "is empty"),
+            Wrong::Truncated { bytes, of: Some(of) } => write!(f, "is cut off after {bytes} of {of} bytes"),
+            Wrong::Truncated { bytes, of: None } => write!(f, "is cut off after {bytes} bytes"),
+            Wrong::Corrupt => write!(f, "is corrupt: its checksum does not fit its content"),
+            Wrong::NotText => write!(f, "is corrupt: it is not UTF-8"),
+            Wrong::NotState => write!(f, "is no saved state of this program"),
+            Wrong::Newer { version, known } => {
+                write!(f, "is from a newer program: version {version}, and this one knows up to {known}")
+            }
+            Wrong::Older { version } => {
+                write!(f, "is from an older program, whose version {version} is not understood")
+            }
+            Wrong::Content(why) => write!(f, "does not hold what this program expects: {why}"),
+            Wrong::TooLarge { bytes } => write!(f, "is too large for a saved state: {bytes} bytes"),
+            Wrong::Unreadable(why) => write!(f, "cannot be read: {why}"),
+        }
+    }
+}
+
+/// The second line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Meta {
+    pub(super) id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) file: Option<PathBuf>,
+    /// Milliseconds since 1970.
+    saved: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) label: Option<String>,
+}
+
+impl Meta {
+    pub(super) fn now(key: &Key) -> Meta {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Meta {
+            id: short(&key.id),
+            file: key.file.clone().filter(|path| path.to_str().is_some_and(|text| text.chars().count() <= TEXT_MAX)),
+            saved: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            label: None,
+        }
+    }
+
+    pub(super) fn labelled(self, label: &str) -> Meta {
+        Meta { label: Some(short(label)), ..self }
+    }
+
+    pub(super) fn saved(&self) -> SystemTime {
+        UNIX_EPOCH.checked_add(Duration::from_millis(self.saved)).unwrap_or(UNIX_EPOCH)
+    }
+
+    /// Whether this is the header of the key's own state.
+    pub(super) fn is_of(&self, key: &Key) -> bool {
+        self.id == short(&key.id)
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(TEXT_MAX).collect()
+}
+
+/// The text of a value and what stands before it; [`FOOT`] stands after it.
+pub(super) struct Encoded {
+    pub(super) head: String,
+    pub(super) json: Vec<u8>,
+}
+
+/// The last line ends like the others.
+pub(super) const FOOT: &[u8] = b"\n";
+
+pub(super) fn encode<T: Stored>(value: &T, meta: &Meta) -> io::Result<Encoded> {
+    Ok(with_header(T::VERSION, meta, serde_json::to_vec(value)?)?)
+}
+
+pub(super) fn with_header(version: u32, meta: &Meta, json: Vec<u8>) -> serde_json::Result<Encoded> {
+    let meta = serde_json::to_string(meta)?;
+    let length = meta.len() + json.len() + 2 * FOOT.len();
+    let rest = format!("{version} {length}\n{meta}\n");
+    let crc = crc_of(&[rest.as_bytes(), &json, FOOT]);
+    let magic = String::from_utf8_lossy(MAGIC);
+    Ok(Encoded { head: format!("{magic}{crc} {rest}"), json })
+}
+
+fn crc_of(parts: &[&[u8]]) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    format!("{:0CRC_DIGITS$x}", hasher.finalize())
+}
+
+/// A file that is whole, though perhaps of another version.
+pub(super) struct Decoded<'b> {
+    pub(super) version: u32,
+    pub(super) meta: Meta,
+    pub(super) json: &'b str,
+}
+
+impl Decoded<'_> {
+    pub(super) fn value<T: Stored>(&self) -> Result<T, Wrong> {
+        let version = self.version;
+        if version > T::VERSION {
+            return Err(Wrong::Newer { version, known: T::VERSION });
+        }
+        if version < T::VERSION {
+            return T::from_older(version, self.json).ok_or(Wrong::Older { version });
+        }
+        serde_json::from_str(self.json).map_err(|error| Wrong::Content(error.to_string()))
+    }
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Wrong> {
+    let is_text = str::from_utf8(bytes).is_ok();
+    let or_no_text = |wrong| if is_text { wrong } else { Wrong::NotText };
+    let there = bytes.len() as u64;
+    let cut_off = Wrong::Truncated { bytes: there, of: None };
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        return Err(if MAGIC.starts_with(bytes) { cut_off } else { or_no_text(Wrong::NotState) });
+    };
+    let Some(line) = rest.iter().take(FIRST_LINE_MAX).position(|byte| *byte == b'\n') else {
+        return Err(if rest.len() < FIRST_LINE_MAX { cut_off } else { or_no_text(Wrong::Corrupt) });
+    };
+    let first = str::from_utf8(&rest[..line]).map_err(|_| Wrong::NotText)?;
+    let fields: Vec<&str> = first.split(' ').collect();
+    let [crc, version, length] = fields[..] else { return Err(Wrong::Corrupt) };
+    let (Ok(version), Ok(length)) = (version.parse(), length.parse::<u64>()) else { return Err(Wrong::Corrupt) };
+    if crc.len() != CRC_DIGITS {
+        return Err(Wrong::Corrupt);
+    }
+    let after = &rest[line + 1..];
+    if (after.len() as u64) < length {
+        let before = there - after.len() as u64;
+        return Err(Wrong::Truncated { bytes: there, of: before.checked_add(length) });
+    }
+    if after.len() as u64 > length || crc != crc_of(&[&rest[CRC_DIGITS + 1..]]) {
+        return Err(or_no_text(Wrong::Corrupt));
+    }
+    let text = str::from_utf8(after).map_err(|_| Wrong::NotText)?;
+    let (meta, json) = text.split_once('\n').ok_or(Wrong::Corrupt)?;
+    let meta = serde_json::from_str(meta).map_err(|error| Wrong::Content(error.to_string()))?;
+    Ok(Decoded { version, meta, json })
+}
+
+/// The bytes of a file; none if there is no such file.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Wrong> {
+    let read = read_up_to(path, BYTES_MAX);
+    match read {
+        Ok(bytes) if bytes.len() as u64 > BYTES_MAX => {
+            Err(Wrong::TooLarge { bytes: fs::metadata(path).map_or(BYTES_MAX, |about| about.len()) })
+        }
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(Wrong::Unreadable(words::of(&error))),
+    }
+}
+
+/// The header of a file alone, without a look at its content.
+pub(super) fn read_meta(path: &Path) -> Option<Meta> {
+    let bytes = read_up_to(path, HEADER_MAX).ok()?;
+    let mut lines = bytes.strip_prefix(MAGIC)?.split(|byte| *byte == b'\n');
+    serde_json::from_slice(lines.nth(1)?).ok()
+}
+
+/// At most one byte more than `limit`.
+pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // What is no plain file, such as a pipe, could be waited for without end.
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(limit)).unwrap_or_default() + 1);
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

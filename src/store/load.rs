@@ -1,0 +1,148 @@
+//! What is read when work is opened: the state, or the newest checkpoint that is whole.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::disk;
+use super::folder::{Checkpoint, Folder, STATE};
+use super::format::{self, Meta, Stored, Wrong};
+use super::home::{FILES, Home, Key};
+use super::open::Lock;
+use super::words;
+
+/// What was found, and what was wrong on the way to it.
+#[derive(Clone, Debug)]
+pub struct Loaded<T> {
+    /// None if nothing is kept, or nothing that can be used.
+    pub value: Option<T>,
+    /// Where the value is from.
+    pub used: Used,
+    /// The files that could not be used, in the order in which they were tried.
+    pub troubles: Vec<Trouble>,
+}
+
+/// Where a value is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Used {
+    /// There is none.
+    Nothing,
+    /// The state that was saved last, then.
+    State(SystemTime),
+    /// The state could not be used, and this could.
+    Checkpoint(Checkpoint),
+    /// The work on a file of the same id, which is no longer where it was. It is left as it is.
+    Moved {
+        /// Where that file was.
+        from: PathBuf,
+    },
+}
+
+/// A file that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// Where it was.
+    pub file: PathBuf,
+    /// Why.
+    pub wrong: Wrong,
+    /// Where it is now; none if it was not moved.
+    pub kept: Option<PathBuf>,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.file.display(), self.wrong)?;
+        self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; it is kept as {}", kept.display()))
+    }
+}
+
+impl<T> Loaded<T> {
+    /// What the learner should know of, in sentences; none if all is as it was left.
+    pub fn report(&self) -> Option<String> {
+        let mut sentences: Vec<String> = self.troubles.iter().map(|trouble| format!("{trouble}.")).collect();
+        match &self.used {
+            Used::Checkpoint(Checkpoint { saved, .. }) => {
+                sentences.push(format!("The checkpoint saved {} is used instead.", words::ago(*saved)));
+            }
+            Used::Moved { from } => {
+                sentences.push(format!("This continues the work on {}, which is no longer there.", from.display()));
+            }
+            Used::Nothing if !sentences.is_empty() => sentences.push("Nothing saved could be used.".to_owned()),
+            Used::Nothing | Used::State(_) => {}
+        }
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+
+    /// Why nothing may be written: a newer program wrote here, or what is wrong would be overwritten.
+    pub(super) fn blocked(&self, folder: &Folder) -> Option<Lock> {
+        let in_the_way = |trouble: &&Trouble| {
+            trouble.kept.is_none() && (matches!(trouble.wrong, Wrong::Newer { .. }) || trouble.file == folder.state())
+        };
+        self.troubles.iter().find(in_the_way).map(|trouble| Lock::ReadOnly { why: trouble.to_string() })
+    }
+}
+
+/// What becomes of files that cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aside {
+    /// They stay: the folder is another's.
+    Nothing,
+    /// They are moved, but for those of a newer program.
+    Unusable,
+    /// Those too.
+    Newer,
+}
+
+/// Reads what is kept of a key, without a lock and without a change.
+pub fn read<T: Stored>(home: &Home, key: &Key) -> Loaded<T> {
+    load(&Folder::new(home, key), Aside::Nothing)
+}
+
+pub(super) fn load<T: Stored>(folder: &Folder, aside: Aside) -> Loaded<T> {
+    let mut loaded = Loaded { value: None, used: Used::Nothing, troubles: Vec::new() };
+    let state = folder.state();
+    for file in [state.clone()].into_iter().chain(folder.checkpoint_files()) {
+        match value_in(&file) {
+            Ok(None) => {}
+            Ok(Some((value, meta))) => {
+                loaded.value = Some(value);
+                let saved = meta.saved();
+                loaded.used = if file == state {
+                    Used::State(saved)
+                } else {
+                    Used::Checkpoint(Checkpoint { file, saved, label: meta.label })
+                };
+                break;
+            }
+            Err(wrong) => {
+                let is_newer = matches!(wrong, Wrong::Newer { .. });
+                let moves = aside == Aside::Newer || (aside == Aside::Unusable && !is_newer);
+                let kept = moves.then(|| folder.put_aside(&file)).flatten();
+                loaded.troubles.push(Trouble { file, wrong, kept });
+            }
+        }
+    }
+    loaded
+}
+
+fn value_in<T: Stored>(file: &Path) -> Result<Option<(T, Meta)>, Wrong> {
+    let Some(bytes) = format::read(file)? else { return Ok(None) };
+    let decoded = format::decode(&bytes)?;
+    Ok(Some((decoded.value()?, decoded.meta)))
+}
+
+/// The latest work on a file that had this id and is no longer there: the learner moved it, most likely.
+pub(super) fn of_moved<T: Stored>(home: &Home, key: &Key) -> Option<Loaded<T>> {
+    key.file.as_ref()?;
+    let all = home.root().join(FILES);
+    let folders = disk::names(&all).into_iter().filter(|name| name.starts_with(&key.prefix()));
+    let of_same_id = folders.filter_map(|name| {
+        let state = all.join(name).join(STATE);
+        let meta = format::read_meta(&state).filter(|meta| meta.is_of(key))?;
+        let from = meta.file.clone().filter(|file| file.try_exists().is_ok_and(|there| !there))?;
+        Some((meta.saved(), state, from))
+    });
+    let (_, state, from) = of_same_id.max_by_key(|(saved, ..)| *saved)?;
+    let (value, _) = value_in(&state).ok()??;
+    Some(Loaded { value: Some(value), used: Used::Moved { from }, troubles: Vec::new() })
+}

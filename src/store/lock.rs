@@ -1,0 +1,165 @@
+//! Whose folder it is.
+//!
+//! - `gate` is locked for the moment in which an owner changes or a file gets its name, so that the
+//!   one never happens amid the other.
+//! - `owner.json` says who may write. Who takes over puts another token there; the former owner
+//!   compares tokens inside the gate before each write, and stops.
+//! - `alive-TOKEN` is locked for as long as that owner lives. The operating system unlocks it
+//!   however the owner ends, so a killed program leaves no stale lock.
+//!
+//! Where the file system has no locks, tokens still keep a former owner from writing; the last
+//! program to open the folder then owns it.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::disk::{self, Unfinished};
+use super::format::read_up_to;
+use super::words;
+
+const GATE: &str = "gate";
+const OWNER: &str = "owner.json";
+const ALIVE: &str = "alive-";
+/// A gate is held for milliseconds; longer, and its holder is suspended or its disk hangs.
+const GATE_WAIT: Duration = Duration::from_secs(5);
+const GATE_PAUSE: Duration = Duration::from_millis(5);
+/// The file is far smaller.
+const OWNER_BYTES_MAX: u64 = 4_096;
+
+/// A program that has a folder open for writing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Its process.
+    pub pid: u32,
+    /// The computer that it runs on.
+    pub host: String,
+    /// Seconds since 1970.
+    since: u64,
+    /// No two owners have the same.
+    token: String,
+}
+
+impl Owner {
+    fn this() -> Owner {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (pid, count) = (process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        Owner {
+            pid,
+            host: gethostname::gethostname().to_string_lossy().into_owned(),
+            since: since.as_secs(),
+            token: format!("{:x}-{pid:x}-{count:x}", since.as_nanos()),
+        }
+    }
+
+    fn of(folder: &Path) -> Option<Owner> {
+        let owner: Owner = serde_json::from_slice(&read_up_to(&folder.join(OWNER), OWNER_BYTES_MAX).ok()?).ok()?;
+        // It becomes part of a path.
+        owner.token.chars().all(|c| c.is_ascii_alphanumeric() || c == '-').then_some(owner)
+    }
+
+    fn alive(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{ALIVE}{}", self.token))
+    }
+
+    fn is_alive(&self, folder: &Path) -> bool {
+        match File::open(self.alive(folder)) {
+            Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
+            // Not ours to open: somebody else's, then.
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let opened = UNIX_EPOCH.checked_add(Duration::from_secs(self.since)).unwrap_or(UNIX_EPOCH);
+        write!(f, "process {} on {}, opened {}", self.pid, self.host, words::ago(opened))
+    }
+}
+
+/// Proof of being alone at the folder; dropped, it lets the next one in.
+pub(super) struct Gate {
+    _file: File,
+}
+
+/// Waits for the gate of a folder, which is made if it is not there.
+pub(super) fn gate(folder: &Path) -> io::Result<Gate> {
+    disk::make_folder(folder)?;
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(GATE))?;
+    let begun = Instant::now();
+    while let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if begun.elapsed() > GATE_WAIT {
+            return Err(io::Error::other("another window is saving here and does not finish"));
+        }
+        thread::sleep(GATE_PAUSE);
+    }
+    Ok(Gate { _file: file })
+}
+
+/// The right to write; dropped, it is given back.
+pub(super) struct Ownership {
+    owner: Owner,
+    alive: PathBuf,
+    _file: File,
+}
+
+impl Drop for Ownership {
+    fn drop(&mut self) {
+        // Unlocked is as good as gone, so a failure changes nothing.
+        let _ = fs::remove_file(&self.alive);
+    }
+}
+
+/// What has become of an ownership.
+pub(super) enum Standing {
+    Ours,
+    /// The folder was removed or emptied.
+    Forgotten,
+    TakenOver(Owner),
+}
+
+impl Ownership {
+    /// Makes this program the owner, unless another one is alive, or over its head.
+    pub(super) fn claim(folder: &Path, _gate: &Gate, over_its_head: bool) -> io::Result<Result<Ownership, Owner>> {
+        if let Some(other) = Owner::of(folder).filter(|other| !over_its_head && other.is_alive(folder)) {
+            return Ok(Err(other));
+        }
+        // Nobody writes here any more: whoever did will find another token.
+        disk::remove_unfinished(folder);
+        for name in disk::names(folder).iter().filter(|name| name.starts_with(ALIVE)) {
+            let _ = fs::remove_file(folder.join(name));
+        }
+        let owner = Owner::this();
+        let alive = owner.alive(folder);
+        let file = File::create(&alive)?;
+        // Nobody else knows the name, so this fails only where there are no locks.
+        let _ = file.try_lock();
+        let ownership = Ownership { owner, alive, _file: file };
+        let json = serde_json::to_vec(&ownership.owner)?;
+        Unfinished::write(folder, &[&json])?.keep_as(&folder.join(OWNER))?;
+        Ok(Ok(ownership))
+    }
+
+    /// Whether to write; it holds for as long as the gate is held.
+    pub(super) fn standing(&self, folder: &Path, _gate: &Gate) -> Standing {
+        self.glance(folder)
+    }
+
+    /// The same without the gate: true of a moment ago.
+    pub(super) fn glance(&self, folder: &Path) -> Standing {
+        match Owner::of(folder) {
+            Some(owner) if owner.token == self.owner.token => Standing::Ours,
+            Some(owner) => Standing::TakenOver(owner),
+            None => Standing::Forgotten,
+        }
+    }
+}

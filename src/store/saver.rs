@@ -1,0 +1,346 @@
+//! Saving on a thread of its own: soon after a change, seldom enough, and again if it fails.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::folder::{Checkpoint, Folder};
+use super::format::Stored;
+use super::home::{Home, Key};
+use super::lock;
+use super::open::{Lock, NotSaved, Store, keep_last, update_in};
+
+/// A change is written when no other has followed it for so long ...
+pub const QUIET: Duration = Duration::from_millis(500);
+/// ... and at the latest so long after the first that is not yet written. With the time that the
+/// writing itself takes, no more than two seconds of work are ever at risk.
+pub const LONGEST: Duration = Duration::from_millis(1_500);
+/// How soon a failed write is tried again; each time it fails again, twice as long ...
+const RETRY_FIRST: Duration = Duration::from_secs(1);
+/// ... up to this.
+const RETRY_LAST: Duration = Duration::from_secs(30);
+/// How often an idle saver looks whether another window has taken over.
+const WATCH: Duration = Duration::from_secs(1);
+/// How long the window waits, when it waits at all, for a disk that does not answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How the work stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing has changed since it was opened.
+    Unchanged,
+    /// There are changes that are not yet written.
+    Pending,
+    /// All is written.
+    Saved {
+        /// Since then.
+        at: SystemTime,
+    },
+    /// The last write failed, or the next one will. It is tried again; the state before it is still there.
+    Failed {
+        /// In words.
+        why: String,
+    },
+    /// This window may not write, or no longer.
+    Locked(Lock),
+}
+
+type Make<T> = Box<dyn FnOnce() -> Arc<T> + Send>;
+
+/// The newest state, and when the changes were made that it would lose.
+struct Change<T> {
+    make: Make<T>,
+    first: Instant,
+    last: Instant,
+}
+
+impl<T> Change<T> {
+    fn due(&self) -> Instant {
+        (self.last + QUIET).min(self.first + LONGEST)
+    }
+}
+
+enum Request {
+    Flush(Sender<Status>),
+    Checkpoint(String, Sender<Result<Checkpoint, NotSaved>>),
+}
+
+/// What the window and the thread share.
+struct Desk<T> {
+    change: Option<Change<T>>,
+    requests: Vec<Request>,
+    closing: bool,
+    status: Status,
+}
+
+struct Shared<T> {
+    desk: Mutex<Desk<T>>,
+    news: Condvar,
+}
+
+impl<T> Shared<T> {
+    fn desk(&self) -> MutexGuard<'_, Desk<T>> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A handle on the thread. Dropped, it writes what is left.
+pub struct Saver<T> {
+    shared: Arc<Shared<T>>,
+    folder: Folder,
+    /// Its end is hung up when the thread ends.
+    running: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Stored> Saver<T> {
+    /// Saves to a store. `wake` is called from the thread whenever the status has changed there.
+    pub fn spawn(store: Store<T>, wake: impl Fn() + Send + 'static) -> Saver<T> {
+        let status = match store.lock() {
+            Lock::Mine => Status::Unchanged,
+            Lock::Unwritable { why } => Status::Failed { why: why.clone() },
+            other => Status::Locked(other.clone()),
+        };
+        Self::spawn_on(store.folder().clone(), Target::Owned(store), status, wake)
+    }
+
+    /// Merges what is put into what other windows have written, as [`update`](super::update) does:
+    /// `merge` is given what is kept and what was put, and changes the former.
+    pub fn merging(
+        home: &Home,
+        key: &Key,
+        mut merge: impl FnMut(&mut T, &T) + Send + 'static,
+        wake: impl Fn() + Send + 'static,
+    ) -> Saver<T>
+    where
+        T: Default,
+    {
+        let folder = Folder::new(home, key);
+        let into = folder.clone();
+        let write = move |put: &T| update_in(&into, |kept: &mut T| merge(kept, put)).map(|_| SystemTime::now());
+        Self::spawn_on(folder.clone(), Target::Merged(folder, Box::new(write)), Status::Unchanged, wake)
+    }
+
+    fn spawn_on(folder: Folder, target: Target<T>, status: Status, wake: impl Fn() + Send + 'static) -> Saver<T> {
+        let desk = Desk { change: None, requests: Vec::new(), closing: false, status };
+        let shared = Arc::new(Shared { desk: Mutex::new(desk), news: Condvar::new() });
+        let (ended, running) = channel();
+        let for_thread = shared.clone();
+        let thread = thread::Builder::new().name("saver".to_owned()).spawn(move || {
+            let _ended = ended;
+            run(&for_thread, target, &wake);
+        });
+        if let Err(error) = &thread {
+            let why = format!("the operating system gives no thread to save on: {error}");
+            shared.desk().status = Status::Locked(Lock::ReadOnly { why });
+        }
+        Saver { shared, folder, running, thread: thread.ok() }
+    }
+
+    /// Hands over the newest state. It is written soon, in place of all that were put before it.
+    pub fn put(&self, value: Arc<T>) {
+        self.put_with(move || value);
+    }
+
+    /// The same with a state that is made on the saver's thread, if it is written at all.
+    pub fn put_with(&self, make: impl FnOnce() -> Arc<T> + Send + 'static) {
+        let now = Instant::now();
+        let mut desk = self.shared.desk();
+        if matches!(desk.status, Status::Locked(_)) {
+            return;
+        }
+        let first = desk.change.as_ref().map_or(now, |change| change.first);
+        let replaced = desk.change.replace(Change { make: Box::new(make), first, last: now });
+        if !matches!(desk.status, Status::Failed { .. }) {
+            desk.status = Status::Pending;
+        }
+        drop(desk);
+        drop(replaced);
+        self.shared.news.notify_all();
+    }
+
+    /// How the work stands now.
+    pub fn status(&self) -> Status {
+        self.shared.desk().status.clone()
+    }
+
+    /// Writes now what is not yet written, and waits for it.
+    pub fn flush(&self) -> Status {
+        self.ask(Request::Flush).unwrap_or_else(|why| Status::Failed { why })
+    }
+
+    /// Writes now what is not yet written, keeps it under a label, and waits for it. To be done before
+    /// much of it is replaced, so that this can be undone; [`Folder::load`] gives it back.
+    ///
+    /// # Errors
+    /// If it is not kept.
+    pub fn checkpoint(&self, label: &str) -> Result<Checkpoint, NotSaved> {
+        let kept = self.ask(|reply| Request::Checkpoint(label.to_owned(), reply));
+        kept.unwrap_or_else(|why| Err(NotSaved::Failed(why)))
+    }
+
+    /// Where the work lies, with its checkpoints.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    fn ask<A>(&self, request: impl FnOnce(Sender<A>) -> Request) -> Result<A, String> {
+        let (reply, answer) = channel();
+        self.shared.desk().requests.push(request(reply));
+        self.shared.news.notify_all();
+        let patience = if self.thread.is_some() { PATIENCE } else { Duration::ZERO };
+        answer.recv_timeout(patience).map_err(|_| "the disk does not answer".to_owned())
+    }
+}
+
+impl<T> Drop for Saver<T> {
+    fn drop(&mut self) {
+        self.shared.desk().closing = true;
+        self.shared.news.notify_all();
+        let ended = self.running.recv_timeout(PATIENCE);
+        if let (Err(RecvTimeoutError::Disconnected), Some(thread)) = (ended, self.thread.take()) {
+            // A fault of the thread has been said, and there is nothing left to save.
+            let _ = thread.join();
+        }
+    }
+}
+
+type Write<T> = Box<dyn FnMut(&T) -> Result<SystemTime, NotSaved> + Send>;
+
+enum Target<T> {
+    Owned(Store<T>),
+    Merged(Folder, Write<T>),
+}
+
+impl<T: Stored> Target<T> {
+    fn save(&mut self, value: &T) -> Result<SystemTime, NotSaved> {
+        match self {
+            Target::Owned(store) => store.save(value),
+            Target::Merged(_, write) => write(value),
+        }
+    }
+
+    fn checkpoint(&mut self, label: &str) -> Result<Checkpoint, NotSaved> {
+        match self {
+            Target::Owned(store) => store.checkpoint_now(label),
+            Target::Merged(folder, _) => keep_last(folder, label, &lock::gate(folder.path())?),
+        }
+    }
+
+    fn lost(&self) -> Option<Lock> {
+        match self {
+            Target::Owned(store) => store.taken_over().map(|by| Lock::TakenOver { by }),
+            Target::Merged(..) => None,
+        }
+    }
+}
+
+fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
+    let mut retry: Option<Retry> = None;
+    let mut said = shared.desk().status.clone();
+    loop {
+        let Task { change, requests, closing } = next(shared, retry.as_ref());
+        let mut written = Ok(());
+        if let Some(change) = change {
+            written = write(shared, &mut target, change);
+            retry = written.is_err().then(|| Retry::after(retry));
+        }
+        if let Some(lock) = target.lost() {
+            // From here on nothing more is put; what was, is kept as a checkpoint.
+            shared.desk().status = Status::Locked(lock.clone());
+            let unsaved = shared.desk().change.take();
+            if let Some(change) = unsaved {
+                // Its outcome is that lock, or a fault after which the next look around tries again.
+                let _ = write(shared, &mut target, change);
+            }
+            shared.desk().status = Status::Locked(lock);
+        }
+        let status = shared.desk().status.clone();
+        for request in requests {
+            // Who asked may no longer be waiting.
+            match request {
+                Request::Flush(reply) => drop(reply.send(status.clone())),
+                Request::Checkpoint(label, reply) => {
+                    drop(reply.send(written.clone().and_then(|()| target.checkpoint(&label))));
+                }
+            }
+        }
+        if closing {
+            return;
+        }
+        if status != said {
+            wake();
+            said = status;
+        }
+    }
+}
+
+/// When a failed write is tried again, and after what pause.
+struct Retry {
+    at: Instant,
+    pause: Duration,
+}
+
+impl Retry {
+    fn after(last: Option<Retry>) -> Retry {
+        let pause = last.map_or(RETRY_FIRST, |last| (2 * last.pause).min(RETRY_LAST));
+        Retry { at: Instant::now() + pause, pause }
+    }
+}
+
+/// What the thread does next.
+struct Task<T> {
+    change: Option<Change<T>>,
+    requests: Vec<Request>,
+    closing: bool,
+}
+
+/// Waits until something is to be done: a change is due, the window asks, or it is time to look around.
+fn next<T>(shared: &Shared<T>, retry: Option<&Retry>) -> Task<T> {
+    let look_around = Instant::now() + WATCH;
+    let mut desk = shared.desk();
+    loop {
+        let now = Instant::now();
+        let due = desk.change.as_ref().map(|change| retry.map_or(change.due(), |retry| change.due().max(retry.at)));
+        let writes = desk.closing || !desk.requests.is_empty() || due.is_some_and(|due| due <= now);
+        if writes || look_around <= now {
+            let change = if writes { desk.change.take() } else { None };
+            return Task { change, requests: mem::take(&mut desk.requests), closing: desk.closing };
+        }
+        let until = due.map_or(look_around, |due| due.min(look_around));
+        let woken = shared.news.wait_timeout(desk, until - now);
+        desk = woken.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+fn write<T: Stored>(shared: &Shared<T>, target: &mut Target<T>, change: Change<T>) -> Result<(), NotSaved> {
+    let Change { make, first, last } = change;
+    // A state that cannot be made must not end the saving of later ones.
+    let written = catch_unwind(AssertUnwindSafe(|| {
+        let value = make();
+        let saved = target.save(&value);
+        (value, saved)
+    }));
+    let mut desk = shared.desk();
+    let (status, outcome) = match written {
+        Ok((_, Ok(at))) if desk.change.is_none() => (Status::Saved { at }, Ok(())),
+        Ok((_, Ok(_))) => (Status::Pending, Ok(())),
+        Ok((value, Err(NotSaved::Failed(why)))) => {
+            desk.change.get_or_insert_with(|| Change { make: Box::new(move || value), first, last });
+            (Status::Failed { why: why.clone() }, Err(NotSaved::Failed(why)))
+        }
+        Ok((_, Err(NotSaved::Locked(lock)))) => {
+            desk.change = None;
+            (Status::Locked(lock.clone()), Err(NotSaved::Locked(lock)))
+        }
+        Err(_) => {
+            let why = "a fault of attune itself: the state cannot be written down; please report it".to_owned();
+            (Status::Failed { why: why.clone() }, Err(NotSaved::Failed(why)))
+        }
+    };
+    desk.status = status;
+    outcome
+}

@@ -1,0 +1,124 @@
+//! Predictions are locked before the truth is shown, and exercises are checked against the live model.
+
+use attune::code::Output;
+use attune::kernel::notebook::CellCommand;
+use attune::kernel::notebook::document::Answer;
+use attune::kernel::notebook::snapshot::Verdict;
+use attune::kernel::rehearsal::rehearse;
+use attune::kernel::{Command, Kernel};
+use std::sync::Arc;
+
+use crate::{apply, cell, found, kernel, run, shown, write};
+
+fn verdict(kernel: &Kernel, id: &str) -> Verdict {
+    let run = shown(kernel, id);
+    run.verdict.clone().unwrap_or_else(|| panic!("{id}: {:?}", run.fault))
+}
+
+fn is_right(kernel: &Kernel, id: &str) -> bool {
+    matches!(verdict(kernel, id), Verdict::Exercise { is_right: true, .. })
+}
+
+#[test]
+fn a_prediction_is_locked_and_then_answered() {
+    let mut kernel = kernel();
+    cell(&mut kernel, "guess", CellCommand::Choose(0));
+    assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
+    cell(&mut kernel, "guess", CellCommand::Choose(1));
+    cell(&mut kernel, "guess", CellCommand::Reveal);
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
+    assert_eq!(*shown(&kernel, "guess").outputs, [Output::Number(2.0)]);
+    cell(&mut kernel, "guess", CellCommand::Choose(0));
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("this prediction is given; reset the cell to try again"));
+    assert_eq!(found(&kernel, "guess").cell.answer, Answer::Predict { chosen: Some(1), is_locked: true });
+}
+
+#[test]
+fn an_exercise_is_tried_until_it_is_right() {
+    let mut kernel = kernel();
+    run(&mut kernel, "middle");
+    let Verdict::Exercise { is_right: false, value, feedback, failed_case } = verdict(&kernel, "middle") else {
+        panic!("the start is not right")
+    };
+    assert_eq!((feedback.as_deref(), failed_case), (Some("This is the first one."), Some(0)));
+    assert!(matches!(value[..], [Output::Number(_)]));
+    // Right in the first case only: no constant passes.
+    write(&mut kernel, "middle", "fn middle(x, y) { (E_0() + y) / 2 } fn E_0() { 0 }");
+    run(&mut kernel, "middle");
+    assert!(!is_right(&kernel, "middle"));
+    write(&mut kernel, "middle", "fn middle(x, y) { (x + y) / 2 }");
+    run(&mut kernel, "middle");
+    assert!(is_right(&kernel, "middle"));
+    let attempts = found(&kernel, "middle").cell.attempts();
+    assert_eq!((attempts.tried, attempts.is_passed), (3, true));
+    assert_eq!(kernel.snapshot().notebook.closed_gate, None, "the gate is open");
+}
+
+#[test]
+fn the_check_cannot_be_talked_round() {
+    let mut kernel = kernel();
+    for answer in [
+        // A function of the language, a live tensor and the case's own vectors, all replaced.
+        "fn norm(x) { 0 } fn middle(a, b) { a }",
+        "let E = 0; fn middle(a, b) { a }",
+        "let a = E[0]; let b = E[0]; fn middle(a, b) { a }",
+    ] {
+        write(&mut kernel, "middle", answer);
+        run(&mut kernel, "middle");
+        assert!(!is_right(&kernel, "middle"), "{answer}");
+    }
+}
+
+#[test]
+fn an_exercise_may_be_solved_by_hand() {
+    let mut kernel = kernel();
+    assert!(!is_right(&kernel, "sharpen"), "its check runs by itself");
+    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    assert!(is_right(&kernel, "sharpen"));
+    apply(&mut kernel, Command::SetTemperature(None));
+    assert!(!is_right(&kernel, "sharpen"));
+    assert!(found(&kernel, "sharpen").cell.attempts().is_passed, "it was right once");
+}
+
+#[test]
+fn hints_come_one_by_one_and_gates_can_be_passed() {
+    let mut kernel = kernel();
+    let gate = kernel.snapshot().notebook.closed_gate;
+    assert_eq!(gate.map(|gate| kernel.snapshot().notebook.cells[gate].cell.id.to_string()).as_deref(), Some("gate"));
+    for hints in [1, 2, 2] {
+        cell(&mut kernel, "middle", CellCommand::Hint);
+        assert_eq!(found(&kernel, "middle").cell.attempts().hints, hints);
+    }
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there are no more hints"));
+    cell(&mut kernel, "middle", CellCommand::Reveal);
+    assert!(found(&kernel, "middle").cell.attempts().is_revealed);
+    cell(&mut kernel, "gate", CellCommand::Skip);
+    assert_eq!(kernel.snapshot().notebook.closed_gate, None);
+}
+
+#[test]
+fn a_lesson_is_rehearsed() {
+    assert_eq!(rehearse(&mut kernel()), []);
+    let text = include_str!("../fixtures/notebook.ron");
+    let broken = [
+        (r#"src: "E @ E", fails: true"#, r#"src: "E @ E.T", fails: true"#),
+        (r#"src: "let b = a * much; b""#, r#"src: "let b = a * such; b""#),
+        (r#"answer: "shape(A)[0] - 1""#, r#"answer: "shape(A)[0]""#),
+        ("{ (a + b) / 2 }", "{ (a + b) / 3 }"),
+        (r#"check: "temperature == 0.5""#, r#"check: "temperature >= 0.5""#),
+    ];
+    let text = broken.iter().fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let problems = rehearse(&mut Kernel::trained(Arc::new(lesson)));
+    let said: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.cell, problem.words)).collect();
+    assert_eq!(
+        said,
+        [
+            "uses: 1:13: there is no variable `such` here; is it `much`? A new one is made by `let such = …`",
+            "broken: it runs without a fault, but says fails: true",
+            "guess: its answer: the lesson's answer is none of the choices; it says: shape(A)[0]",
+            "middle: its solution does not pass case 1",
+            "sharpen: its start passes already",
+        ]
+    );
+}

@@ -257,3 +257,22 @@ fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
     }
     assert_eq!(model.parameters, model.start);
 }
+
+#[test]
+fn tensors_of_later_blocks_are_named_as_the_panel_or_as_code_writes_them() {
+    let path = format!("{}/tests/fixtures/forms/next_word.ron", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the fixture");
+    let read = |names: &[&str]| {
+        let row = format!("[[{}]]", vec!["2"; 12].join(", "));
+        let weights: Vec<String> = names.iter().map(|name| format!("\"{name}\": {row}")).collect();
+        let field = format!("weights: {{{}}}, layers: 2", weights.join(", "));
+        attune::lesson::parse("x.ron", &text.replace("layers: 2", &field))
+    };
+    for name in ["γ_A⁽²⁾", "gamma_A_2"] {
+        let lesson = read(&[name]).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let id = attune::numerics::params::TensorName::AttentionNormGain.of_block(1);
+        assert_eq!(lesson.model.weights[0].0, id, "{name}");
+    }
+    let issues = read(&["b_Q_2", "b_Q⁽²⁾"]).expect_err("an issue");
+    assert!(issues[0].to_string().contains("b_Q⁽²⁾ stands twice"), "{issues:#?}");
+}

@@ -7,6 +7,8 @@ use crate::app::shortcuts::SHEET;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 
+use super::checkbox_ui;
+
 pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
     let mut open = view.key_sheet;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
@@ -32,7 +34,7 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
                 }
             });
             ui.add_space(size::GAP);
-            ui.checkbox(&mut view.reduced_motion, "Reduced motion: jump instead of gliding");
+            checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
         });
     view.key_sheet = open;
 }

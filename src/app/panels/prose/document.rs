@@ -66,10 +66,8 @@ pub struct Style {
 impl Document {
     pub fn read(markdown: &str) -> Document {
         let shown = &markdown[..markdown.floor_char_boundary(SOURCE_BYTES_MAX)];
-        let options = Options::ENABLE_MATH
-            | Options::ENABLE_TABLES
-            | Options::ENABLE_STRIKETHROUGH
-            | Options::ENABLE_TASKLISTS;
+        let options =
+            Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
         let mut reader = Reader {
             events: Parser::new_ext(shown, options),
             styles: vec![Style::default()],

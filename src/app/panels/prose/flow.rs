@@ -19,13 +19,32 @@ pub struct Placed {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    Text { text: String, look: Look, width: f32 },
-    Formula { maths: Arc<Maths>, size: f32 },
-    Image { path: Arc<str>, alt: Arc<str>, size: Vec2 },
-    Fill { size: Vec2, role: Role },
+    Text {
+        text: String,
+        look: Look,
+        width: f32,
+    },
+    Formula {
+        maths: Arc<Maths>,
+        size: f32,
+        ink: Ink,
+    },
+    Image {
+        path: Arc<str>,
+        alt: Arc<str>,
+        size: Vec2,
+    },
+    Fill {
+        size: Vec2,
+        role: Role,
+    },
     Task(bool),
     /// Wider than the column: it scrolls by itself.
-    Scroll { size: Vec2, content: Vec2, inner: Vec<Placed> },
+    Scroll {
+        size: Vec2,
+        content: Vec2,
+        inner: Vec<Placed>,
+    },
 }
 
 /// What a filled rectangle is for.
@@ -41,6 +60,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
     Plain,
+    Italic,
     Strong,
     Mono,
 }
@@ -64,6 +84,7 @@ pub enum Note {
 pub struct Look {
     pub face: Face,
     pub size: f32,
+    /// For emphasis in a face that has no italics.
     pub slanted: bool,
     pub strike: bool,
     pub ink: Ink,
@@ -78,6 +99,7 @@ impl Look {
     pub fn job(&self, text: &str) -> LayoutJob {
         let font_id = match self.face {
             Face::Plain => theme::plain(self.size),
+            Face::Italic => theme::italic(self.size),
             Face::Strong => theme::strong(self.size),
             Face::Mono => theme::mono(self.size),
         };
@@ -108,7 +130,12 @@ fn mono_line(font: &FontId) -> f32 {
 pub enum Inline {
     Text(String, Look),
     /// Anything else, with its width, its height above the baseline and its depth below.
-    Solid { what: What, width: f32, ascent: f32, descent: f32 },
+    Solid {
+        what: What,
+        width: f32,
+        ascent: f32,
+        descent: f32,
+    },
     Break,
 }
 
@@ -237,8 +264,29 @@ impl Cutter {
 /// After a hyphen or dash inside a word, and between ideographs.
 fn breaks_between(before: char, after: char) -> bool {
     let ideograph = |c: char| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
-    let closes = |c: char| matches!(c, '\u{3001}'..='\u{3002}' | '\u{300b}' | '\u{300d}' | '\u{ff01}' | '\u{ff0c}' | '\u{ff1a}' | '\u{ff1b}' | '\u{ff1f}' | ',' | '.' | ')' | ':' | ';' | '!' | '?');
-    (matches!(before, '-' | '–' | '—' | '/') && after.is_alphabetic()) || (ideograph(before) || ideograph(after)) && !closes(after)
+    let closes = |c: char| {
+        matches!(
+            c,
+            '\u{3001}'
+                ..='\u{3002}'
+                    | '\u{300b}'
+                    | '\u{300d}'
+                    | '\u{ff01}'
+                    | '\u{ff0c}'
+                    | '\u{ff1a}'
+                    | '\u{ff1b}'
+                    | '\u{ff1f}'
+                    | ','
+                    | '.'
+                    | ')'
+                    | ':'
+                    | ';'
+                    | '!'
+                    | '?'
+        )
+    };
+    (matches!(before, '-' | '–' | '—' | '/') && after.is_alphabetic())
+        || (ideograph(before) || ideograph(after)) && !closes(after)
 }
 
 /// The pieces of each line.
@@ -278,7 +326,8 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
             below = below.max(descent + prose::STRUT_EXTRA);
         }
     }
-    let width: f32 = line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - line.first().map_or(0.0, |p| p.space);
+    let width: f32 =
+        line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - line.first().map_or(0.0, |p| p.space);
     let mut x = ((measure.width - width) * measure.align).max(0.0);
     if !x.is_finite() {
         x = 0.0;

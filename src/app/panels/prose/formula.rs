@@ -22,8 +22,19 @@ pub const HEIGHT_MAX: f32 = 60.0;
 pub const MARKS_MAX: usize = 2000;
 /// Definitions make a short source long, and chemistry loads tables of its own: neither belongs to a lesson.
 const REFUSED: &[&str] = &[
-    "\\def", "\\gdef", "\\edef", "\\xdef", "\\let", "\\futurelet", "\\newcommand", "\\renewcommand",
-    "\\providecommand", "\\global", "\\long", "\\ce", "\\pu",
+    "\\def",
+    "\\gdef",
+    "\\edef",
+    "\\xdef",
+    "\\let",
+    "\\futurelet",
+    "\\newcommand",
+    "\\renewcommand",
+    "\\providecommand",
+    "\\global",
+    "\\long",
+    "\\ce",
+    "\\pu",
 ];
 
 /// A formula as it was written, and what became of it.
@@ -124,12 +135,7 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
     }
     let baseline = list.height;
     let marks: Vec<Mark> = list.items.iter().map(|item| mark(item, baseline)).collect();
-    let formula = Formula {
-        width: list.width as f32,
-        ascent: list.height as f32,
-        descent: list.depth as f32,
-        marks,
-    };
+    let formula = Formula { width: list.width as f32, ascent: list.height as f32, descent: list.depth as f32, marks };
     if formula.marks.iter().all(|mark| mark.shape.within_bounds()) {
         Ok(formula)
     } else {

@@ -17,9 +17,9 @@ pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, images: &mut Images) 
         let at = origin + at.to_vec2();
         match what {
             What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, palette),
-            What::Formula { maths, size } => {
+            What::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
-                    formula_ui(ui, formula, at, *size, palette);
+                    formula_ui(ui, formula, at, *size, ink(*wanted, palette));
                 }
             }
             What::Image { path, alt, size } => image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), images),
@@ -72,7 +72,11 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     let corner = snapped(baseline, ui.pixels_per_point()) - vec2(0.0, ascent);
     let rect = Rect::from_min_size(corner, galley.size());
     // The keyboard moves between controls, not between lines of text.
-    let sense = if matches!(look.note, Some(Note::Link(_))) { Sense::click() } else { Sense::click_and_drag() - Sense::FOCUSABLE };
+    let sense = if matches!(look.note, Some(Note::Link(_))) {
+        Sense::click()
+    } else {
+        Sense::click_and_drag() - Sense::FOCUSABLE
+    };
     let mut response = ui.interact(rect, ui.id().with(i), sense);
     let mut underline = Stroke::NONE;
     match &look.note {

@@ -7,6 +7,7 @@ use egui::{FontData, FontDefinitions, FontFamily};
 use super::theme;
 
 const BODY: &str = "Inter";
+const ITALIC: &str = "Inter Italic";
 const STRONG: &str = "Inter SemiBold";
 const NUMBERS: &str = "JetBrains Mono";
 /// What the others lack: ᵀ ℝ ∈ ∇ ⊙ ⟨ ⟩
@@ -45,8 +46,9 @@ pub fn maths_family(name: &str) -> FontFamily {
 
 pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::empty();
-    let faces: [(&str, &'static [u8]); 4] = [
+    let faces: [(&str, &'static [u8]); 5] = [
         (BODY, include_bytes!("../../assets/fonts/Inter-Regular.otf")),
+        (ITALIC, include_bytes!("../../assets/fonts/Inter-Italic.ttf")),
         (STRONG, include_bytes!("../../assets/fonts/Inter-SemiBold.otf")),
         (NUMBERS, include_bytes!("../../assets/fonts/JetBrainsMono-Regular.ttf")),
         (SYMBOLS, include_bytes!("../../assets/fonts/DejaVuSans-Symbols.ttf")),
@@ -58,6 +60,7 @@ pub fn definitions() -> FontDefinitions {
         (FontFamily::Proportional, [BODY, SYMBOLS]),
         (FontFamily::Monospace, [NUMBERS, SYMBOLS]),
         (theme::strong_family(), [STRONG, SYMBOLS]),
+        (theme::italic_family(), [ITALIC, SYMBOLS]),
     ];
     for (family, names) in families {
         fonts.families.insert(family, names.map(str::to_owned).to_vec());
@@ -81,7 +84,8 @@ mod tests {
         let ctx = egui::Context::default();
         ctx.set_fonts(definitions());
         ctx.run_ui(egui::RawInput::default(), |_| {}).textures_delta.clear();
-        let families = [FontFamily::Proportional, FontFamily::Monospace, theme::strong_family()];
+        let families =
+            [FontFamily::Proportional, FontFamily::Monospace, theme::strong_family(), theme::italic_family()];
         for family in families {
             let id = egui::FontId::new(theme::size::BODY, family);
             let drawn = |symbol: char| {

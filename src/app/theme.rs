@@ -351,6 +351,15 @@ pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
 }
 
+/// The face of emphasis.
+pub fn italic_family() -> FontFamily {
+    FontFamily::Name("italic".into())
+}
+
+pub fn italic(size: f32) -> FontId {
+    FontId::new(size, italic_family())
+}
+
 pub fn strong(size: f32) -> FontId {
     FontId::new(size, strong_family())
 }

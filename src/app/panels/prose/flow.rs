@@ -27,6 +27,7 @@ pub enum What {
     Formula {
         maths: Arc<Maths>,
         size: f32,
+        ink: Ink,
     },
     Image {
         path: Arc<str>,
@@ -59,6 +60,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
     Plain,
+    Italic,
     Strong,
     Mono,
 }
@@ -82,6 +84,7 @@ pub enum Note {
 pub struct Look {
     pub face: Face,
     pub size: f32,
+    /// For emphasis in a face that has no italics.
     pub slanted: bool,
     pub strike: bool,
     pub ink: Ink,
@@ -96,6 +99,7 @@ impl Look {
     pub fn job(&self, text: &str) -> LayoutJob {
         let font_id = match self.face {
             Face::Plain => theme::plain(self.size),
+            Face::Italic => theme::italic(self.size),
             Face::Strong => theme::strong(self.size),
             Face::Mono => theme::mono(self.size),
         };

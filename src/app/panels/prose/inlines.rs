@@ -42,6 +42,7 @@ fn look(style: &Style, tone: Tone) -> Look {
         Style { code: true, .. } => Face::Mono,
         Style { strong: true, .. } => Face::Strong,
         _ if tone.strong => Face::Strong,
+        Style { emphasis: true, .. } => Face::Italic,
         _ => Face::Plain,
     };
     let size = if style.code { tone.size * prose::CODE_INLINE } else { tone.size };
@@ -51,7 +52,8 @@ fn look(style: &Style, tone: Tone) -> Look {
         Some(Note::Tip(_)) => Ink::Soft,
         None => tone.ink,
     };
-    Look { face, size, slanted: style.emphasis, strike: style.strike, ink, note }
+    let slanted = style.emphasis && face != Face::Italic;
+    Look { face, size, slanted, strike: style.strike, ink, note }
 }
 
 /// Only the web opens: a lesson runs no program and reads no file.
@@ -70,7 +72,7 @@ fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
         Ok(formula) => {
             let size = fitting(tone.size * prose::MATHS, formula.width, width);
             Inline::Solid {
-                what: What::Formula { maths: maths.clone(), size },
+                what: What::Formula { maths: maths.clone(), size, ink: tone.ink },
                 width: formula.width * size,
                 ascent: formula.ascent * size,
                 descent: formula.descent * size,
@@ -116,7 +118,7 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
         }
         Err(why) => {
             let plain = Look::plain(tone.size);
-            let named = Look { slanted: true, ink: Ink::Soft, ..plain.clone() };
+            let named = Look { face: Face::Italic, ink: Ink::Soft, ..plain.clone() };
             let reason = Look { ink: Ink::Error, note: Some(Note::Tip(path.clone())), ..plain };
             vec![Inline::Text(alt.to_owned(), named), Inline::Text(format!(" ({why})"), reason)]
         }

@@ -24,7 +24,7 @@ pub struct Layout {
 
 impl Layout {
     pub fn of(document: &Document, width: f32, fonts: &mut FontsView, images: &mut Images) -> Layout {
-        let mut column = Column { fonts, images, placed: Vec::new(), spoken: Vec::new() };
+        let mut column = Column { fonts, images, placed: Vec::new(), spoken: Vec::new(), in_list: false };
         let height = column.blocks(&document.blocks, Pos2::ZERO, width, Ink::Plain);
         Layout { height, placed: column.placed, spoken: column.spoken }
     }
@@ -35,6 +35,8 @@ pub(super) struct Column<'a, 'f> {
     pub images: &'a mut Images,
     pub placed: Vec<Placed>,
     pub spoken: Vec<(Rect, String)>,
+    /// Lists in lists stand closer.
+    pub in_list: bool,
 }
 
 impl Column<'_, '_> {
@@ -43,7 +45,7 @@ impl Column<'_, '_> {
         let mut y = 0.0;
         for (i, block) in blocks.iter().enumerate() {
             if i > 0 {
-                y += gap(&blocks[i - 1], block);
+                y += gap(&blocks[i - 1], block, self.in_list);
             }
             y += self.block(block, top + vec2(0.0, y), width, ink);
         }
@@ -66,7 +68,7 @@ impl Column<'_, '_> {
             }
             Block::List { start, items } => self.list(*start, items, top, width, ink),
             Block::Table(table) => table::set(self, table, top, width),
-            Block::Formula(maths) => self.formula(maths, top, width),
+            Block::Formula(maths) => self.formula(maths, top, width, ink),
             Block::Rule => {
                 self.fill(top, vec2(width, size::HAIRLINE), Role::Line);
                 size::HAIRLINE
@@ -97,26 +99,30 @@ impl Column<'_, '_> {
         let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
         // The room below the last line belongs to no line after it.
         let leading = galley.rows.last().map_or(0.0, |row| row.size.y) - prose::CODE;
-        let height = galley.size().y - leading.max(0.0) + 2.0 * padding_y;
-        self.fill(top, vec2(width, height), Role::CodeBlock);
-        let text_width = galley.size().x;
-        let what = What::Text { text: code.to_owned(), look, width: text_width };
+        let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
+        let what = What::Text { text: code.to_owned(), look, width: galley.size().x };
         let at = pos2(padding_x, padding_y + ascent);
-        if text_width + 2.0 * padding_x <= width {
+        let behind = self.placed.len();
+        let height = if content.x <= width {
             self.placed.push(Placed { at: top + at.to_vec2(), what });
+            content.y
         } else {
-            let content = vec2(text_width + 2.0 * padding_x, height);
-            self.scroll(top, vec2(width, height), content, vec![Placed { at, what }]);
-        }
+            self.scroll(top, width, content, vec![Placed { at, what }])
+        };
+        let fill = What::Fill { size: vec2(width, height), role: Role::CodeBlock };
+        self.placed.insert(behind, Placed { at: top, what: fill });
         self.spoken.push((Rect::from_min_size(top, vec2(width, height)), code.to_owned()));
         height
     }
 
-    pub(super) fn scroll(&mut self, at: Pos2, size: Vec2, content: Vec2, inner: Vec<Placed>) {
+    /// A place for what is wider than the column; its height.
+    pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<Placed>) -> f32 {
+        let size = vec2(width, content.y + prose::SCROLL_BAR);
         self.placed.push(Placed { at, what: What::Scroll { size, content, inner } });
+        size.y
     }
 
-    fn formula(&mut self, maths: &Arc<Maths>, top: Pos2, width: f32) -> f32 {
+    fn formula(&mut self, maths: &Arc<Maths>, top: Pos2, width: f32, ink: Ink) -> f32 {
         let formula = match &maths.formula {
             Ok(formula) => formula,
             Err(why) => {
@@ -128,17 +134,14 @@ impl Column<'_, '_> {
         };
         let scale = fitting(Tone::BODY.size * prose::MATHS, formula.width, width);
         let content = vec2(formula.width, formula.ascent + formula.descent) * scale;
-        let what = What::Formula { maths: maths.clone(), size: scale };
+        let what = What::Formula { maths: maths.clone(), size: scale, ink };
         let baseline = formula.ascent * scale;
         let height = if content.x <= width {
             let left = (width - content.x) / 2.0;
             self.placed.push(Placed { at: top + vec2(left, baseline), what });
             content.y
         } else {
-            let height = content.y + prose::SCROLL_BAR;
-            let inner = vec![Placed { at: pos2(0.0, baseline), what }];
-            self.scroll(top, vec2(width, height), vec2(content.x, height), inner);
-            height
+            self.scroll(top, width, content, vec![Placed { at: pos2(0.0, baseline), what }])
         };
         self.spoken.push((Rect::from_min_size(top, vec2(width, height)), maths.source.clone()));
         height
@@ -153,6 +156,7 @@ impl Column<'_, '_> {
         let widest = numbers.iter().map(|(_, width)| *width).fold(0.0, f32::max);
         let indent = prose::INDENT.max(widest + prose::MARKER_GAP);
         let baseline = prose::STRUT.0 * Tone::BODY.size;
+        let outer = std::mem::replace(&mut self.in_list, true);
         let mut y = 0.0;
         for (i, item) in items.iter().enumerate() {
             if i > 0 {
@@ -179,6 +183,7 @@ impl Column<'_, '_> {
             }
             y += self.blocks(&content, corner + vec2(indent, 0.0), width - indent, ink).max(baseline);
         }
+        self.in_list = outer;
         y
     }
 
@@ -202,8 +207,10 @@ fn split_task(item: &[Block]) -> (Option<bool>, std::borrow::Cow<'_, [Block]>) {
 }
 
 /// Between two blocks.
-fn gap(above: &Block, below: &Block) -> f32 {
+fn gap(above: &Block, below: &Block, in_list: bool) -> f32 {
     match (above, below) {
+        (_, Block::List { .. }) if in_list => prose::ITEM_GAP,
+        (Block::Heading(..), Block::Formula(_)) => prose::FORMULA_GAP,
         (Block::Heading(..), _) => prose::AFTER_HEADING,
         (_, Block::Heading(..)) => prose::HEADING_GAP,
         (Block::Formula(_) | Block::Rule | Block::Table(_), _) | (_, Block::Formula(_) | Block::Rule) => {

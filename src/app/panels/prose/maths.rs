@@ -15,7 +15,8 @@ const OUTLINE_PIXELS_MAX: f32 = 2_000_000.0;
 const PLACES: f32 = 4.0;
 
 /// Draws `formula` with the left end of its baseline at `baseline`; `em` is its size in points.
-pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, palette: &Palette) {
+pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Color32) {
+    let palette = Palette::of(ui.visuals().dark_mode);
     let baseline = snapped(baseline, ui.pixels_per_point());
     let up = vec2(0.0, formula.ascent * em);
     let whole = Rect::from_min_size(baseline - up, vec2(formula.width, formula.ascent + formula.descent) * em);
@@ -23,7 +24,7 @@ pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, palette: 
         return;
     }
     for mark in &formula.marks {
-        let color = mark.color.map_or(palette.ink, |rgb| palette.chosen(rgb));
+        let color = mark.color.map_or(ink, |rgb| palette.chosen(rgb));
         match &mark.shape {
             formula::Shape::Glyph { at, scale, family, glyph } => {
                 let font = FontId::new(em * scale, family.clone());

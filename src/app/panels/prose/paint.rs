@@ -17,9 +17,9 @@ pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, images: &mut Images) 
         let at = origin + at.to_vec2();
         match what {
             What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, palette),
-            What::Formula { maths, size } => {
+            What::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
-                    formula_ui(ui, formula, at, *size, palette);
+                    formula_ui(ui, formula, at, *size, ink(*wanted, palette));
                 }
             }
             What::Image { path, alt, size } => image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), images),

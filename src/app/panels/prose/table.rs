@@ -23,9 +23,7 @@ pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> 
         None => height,
         Some(outer) => {
             let inner = std::mem::replace(&mut column.placed, outer);
-            let height = height + prose::SCROLL_BAR;
-            column.scroll(top, vec2(width, height), vec2(content, height), inner);
-            height
+            column.scroll(top, width, vec2(content, height), inner)
         }
     }
 }

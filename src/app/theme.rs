@@ -317,13 +317,17 @@ impl Palette {
         self.raised.lerp_to_gamma(end, x.abs().clamp(0.0, 1.0))
     }
 
-    /// Ink that can be read on `fill`.
+    /// Ink that can be read on `fill`: the one with more contrast, as WCAG counts it.
     pub fn ink_on(&self, fill: Color32) -> Color32 {
-        const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
-        const MIDDLE: f32 = 140.0;
-        let luma = LUMA[0] * f32::from(fill.r()) + LUMA[1] * f32::from(fill.g()) + LUMA[2] * f32::from(fill.b());
+        const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
+        const FLARE: f32 = 0.05;
+        let luminance = |color: Color32| {
+            let rgba = egui::Rgba::from(color);
+            LUMA[0] * rgba.r() + LUMA[1] * rgba.g() + LUMA[2] * rgba.b() + FLARE
+        };
         let (light, dark) = if self.dark { (self.ink, self.ground) } else { (self.on_accent, self.ink) };
-        if luma > MIDDLE { dark } else { light }
+        let fill = luminance(fill);
+        if fill * fill > luminance(light) * luminance(dark) { dark } else { light }
     }
 
     /// A colour that a formula chose, from its red, green and blue in [0, 1], kept apart from the ground.

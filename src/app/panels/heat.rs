@@ -43,8 +43,13 @@ impl Heat {
 
     pub fn paint_cell(&self, painter: &Painter, row: usize, col: usize, fill: Color32) {
         let least = self.cell.min_elem();
-        let gap = if least > size::CELL_MIN { size::HAIRLINE / 2.0 } else { 0.0 };
-        painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(least as u8 / 4), fill);
+        // The smallest cells touch: gaps and corners would be all that is seen of them.
+        let (gap, radius) = if least > size::CELL_MIN {
+            (size::HAIRLINE / 2.0, size::RADIUS_SMALL.min(least as u8 / 4))
+        } else {
+            (0.0, 0)
+        };
+        painter.rect_filled(self.cell_rect(row, col).shrink(gap), radius, fill);
     }
 
     /// The font in which all of these numbers fit in their cells: a map shows every number, or none. Where everything

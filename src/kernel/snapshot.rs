@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::command::Reference;
+use super::notebook::Notebook;
 use super::notebook::snapshot::NotebookSnapshot;
 use super::space::LessonFault;
 use super::stop::{Diverged, Stopped};
@@ -42,6 +43,11 @@ pub struct Snapshot {
 impl Snapshot {
     /// Before anything is trained.
     pub fn before(lesson: Arc<Lesson>) -> Self {
+        let notebook = Notebook::new(&lesson).snapshot();
+        Self { notebook, ..Self::empty(lesson) }
+    }
+
+    pub(super) fn empty(lesson: Arc<Lesson>) -> Self {
         let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs() };
         Self {
             lesson,

@@ -272,7 +272,7 @@ impl Kernel {
 
     /// What a viewer may see now.
     pub fn snapshot(&self) -> Snapshot {
-        let mut snapshot = Snapshot::before(self.lesson.clone());
+        let mut snapshot = Snapshot::empty(self.lesson.clone());
         snapshot.revision = self.revision;
         snapshot.notice = self.notice.clone();
         snapshot.notebook = self.notebook.snapshot();

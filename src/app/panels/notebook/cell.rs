@@ -112,9 +112,8 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
         }
         note_ui(ui, cell);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if is_near {
-                menu_ui(ui, cell, frame);
-            }
+            // Always there: nothing moves away from under the pointer.
+            menu_ui(ui, cell, frame);
             if is_code {
                 let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
                 let response =
@@ -148,7 +147,8 @@ fn note_ui(ui: &mut Ui, cell: &CellModel) {
 }
 
 fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
-    let dots = Button::new(RichText::new("⋯").size(size::READING)).frame_when_inactive(false);
+    let ink = Palette::of(ui.visuals().dark_mode).ink_faint;
+    let dots = Button::new(RichText::new("⋯").size(size::READING).color(ink)).frame_when_inactive(false);
     let (button, _) = MenuButton::from_button(dots).ui(ui, |ui| entries_ui(ui, cell, frame));
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Menu of cell {}", cell.id())));
 }

@@ -42,17 +42,19 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
 
 fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> f64 {
     const VALUE_ROOM: f32 = 130.0;
-    let mut value = before;
+    let (mut value, mut is_turned) = (before, false);
     ui.horizontal(|ui| {
         ui.label(RichText::new(name(&slider.bind)).monospace().color(Palette::of(ui.visuals().dark_mode).ink_soft));
         ui.spacing_mut().slider_width = (ui.available_width() - VALUE_ROOM).max(size::CHART_MIN);
-        let mut bar = EguiSlider::new(&mut value, slider.range.0..=slider.range.1).max_decimals(3);
+        // A value that stands outside the range, or between two steps, stays until it is turned.
+        let range = slider.range.0..=slider.range.1;
+        let mut bar = EguiSlider::new(&mut value, range).max_decimals(3).clamping(egui::SliderClamping::Edits);
         if let Some(step) = slider.step {
             bar = bar.step_by(step);
         }
-        ui.add(bar).on_hover_text("Turn it: what depends on it follows");
+        is_turned = ui.add(bar).on_hover_text("Turn it: what depends on it follows").changed();
     });
-    value
+    if is_turned { value } else { before }
 }
 
 fn name(bind: &Bind) -> String {

@@ -50,7 +50,7 @@ fn texts(placed: &[Placed]) -> Vec<(&str, f32, Ink)> {
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("prose-{name}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(&folder).expect("a writable target folder");
     folder
 }
 
@@ -61,7 +61,9 @@ fn present(error: std::io::Error) -> std::io::Result<()> {
 }
 
 fn picture(path: &Path, width: u32, height: u32) {
-    image::RgbaImage::from_pixel(width, height, image::Rgba([200, 90, 30, 255])).save(path).unwrap();
+    image::RgbaImage::from_pixel(width, height, image::Rgba([200, 90, 30, 255]))
+        .save(path)
+        .expect("a writable target folder");
 }
 
 #[test]

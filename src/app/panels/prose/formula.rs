@@ -269,7 +269,6 @@ mod tests {
             r"\includegraphics{/etc/passwd}".to_owned(),
             r"\htmlData{a=b}{\begin{array}{".to_owned(),
             "\u{0}\u{fffd}\u{202e}\\".to_owned(),
-            r"\\[-9999em] x".to_owned(),
         ];
         for source in hostile {
             let shown: String = source.chars().take(40).collect();

@@ -129,12 +129,12 @@ fn task(done: bool) -> Inline {
     Inline::Solid { what: What::Task(done), width: prose::TASK + prose::MARKER_GAP, ascent: prose::TASK, descent: 0.0 }
 }
 
-/// The runs as text, for those who hear them.
+/// The runs as text, for those who hear them. Pictures speak for themselves.
 pub fn spoken(runs: &[Run]) -> String {
     let word = |run: &Run| match run {
         Run::Text(text, _) => text.clone(),
         Run::Formula(maths) => maths.source.clone(),
-        Run::Image { alt, .. } => alt.clone(),
+        Run::Image { .. } => String::new(),
         Run::Task(done) => if *done { "done: " } else { "to do: " }.to_owned(),
         Run::Break => " ".to_owned(),
     };

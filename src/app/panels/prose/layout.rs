@@ -79,9 +79,21 @@ impl Column<'_, '_> {
     fn text(&mut self, runs: &[Run], tone: Tone, strut: (f32, f32), top: Pos2, width: f32) -> f32 {
         let inlines = inlines(runs, tone, width, self.images);
         let strut = (strut.0 * tone.size, strut.1 * tone.size);
+        let set = self.placed.len();
         let size = self.lines(&inlines, Measure { width, strut, align: 0.0 }, top);
-        self.spoken.push((Rect::from_min_size(top, vec2(width, size.y)), spoken(runs)));
+        self.speak(Rect::from_min_size(top, vec2(width, size.y)), spoken(runs), set);
         size.y
+    }
+
+    /// Says `text` for what was placed since `set`, unless that is this very text, which speaks for itself.
+    pub(super) fn speak(&mut self, place: Rect, text: String, set: usize) {
+        let itself = match &self.placed[set..] {
+            [Placed { what: What::Text { text: shown, .. }, .. }] => *shown == text,
+            _ => text.trim().is_empty(),
+        };
+        if !itself {
+            self.spoken.push((place, text));
+        }
     }
 
     pub(super) fn lines(&mut self, inlines: &[Inline], measure: Measure, top: Pos2) -> Vec2 {
@@ -98,7 +110,8 @@ impl Column<'_, '_> {
         let galley = self.fonts.layout_job(look.job(code));
         let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
         // The room below the last line belongs to no line after it.
-        let leading = galley.rows.last().map_or(0.0, |row| row.size.y) - prose::CODE;
+        let leading =
+            galley.rows.last().map_or(0.0, |row| row.size.y - row.glyphs.first().map_or(0.0, |g| g.font_height));
         let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
         let what = What::Text { text: code.to_owned(), look, width: galley.size().x };
         let at = pos2(padding_x, padding_y + ascent);
@@ -111,7 +124,6 @@ impl Column<'_, '_> {
         };
         let fill = What::Fill { size: vec2(width, height), role: Role::CodeBlock };
         self.placed.insert(behind, Placed { at: top, what: fill });
-        self.spoken.push((Rect::from_min_size(top, vec2(width, height)), code.to_owned()));
         height
     }
 

@@ -57,7 +57,11 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     let rows = text.lines().count().max(1) as f32;
     let reach = look.size * (prose::STRUT.0 + prose::STRUT.1);
     let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
-    if !ui.is_rect_visible(near) {
+    let spoken = || WidgetInfo::labeled(WidgetType::Label, true, text);
+    let is_link = matches!(look.note, Some(Note::Link(_)));
+    // The keyboard reaches links that are out of sight.
+    if !is_link && !ui.is_rect_visible(near) {
+        ui.interact(near, ui.id().with(i), Sense::hover()).widget_info(spoken);
         return;
     }
     let color = ink(look.ink, palette);
@@ -72,12 +76,11 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     let corner = snapped(baseline, ui.pixels_per_point()) - vec2(0.0, ascent);
     let rect = Rect::from_min_size(corner, galley.size());
     // The keyboard moves between controls, not between lines of text.
-    let sense = if matches!(look.note, Some(Note::Link(_))) {
-        Sense::click()
-    } else {
-        Sense::click_and_drag() - Sense::FOCUSABLE
-    };
+    let sense = if is_link { Sense::click() } else { Sense::click_and_drag() - Sense::FOCUSABLE };
     let mut response = ui.interact(rect, ui.id().with(i), sense);
+    if !is_link {
+        response.widget_info(spoken);
+    }
     let mut underline = Stroke::NONE;
     match &look.note {
         Some(Note::Link(target)) => {
@@ -95,7 +98,7 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
         None if response.hovered() => ui.set_cursor_icon(CursorIcon::Text),
         None => {}
     }
-    if matches!(look.note, Some(Note::Link(_))) {
+    if is_link {
         ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
     } else {
         LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);

@@ -79,9 +79,10 @@ fn set_rows(
                 Alignment::None | Alignment::Left => 0.0,
             };
             let measure = Measure { width: columns[j], strut, align };
+            let set = column.placed.len();
             let size = column.lines(cell, measure, corner + vec2(x, y));
             let place = Rect::from_min_size(shown_at + vec2(x, y), vec2(columns[j], size.y));
-            column.spoken.push((place, spoken(&table.rows[i][j])));
+            column.speak(place, spoken(&table.rows[i][j]), set);
             height = height.max(size.y);
             x += columns[j] + 2.0 * padding_x;
         }

@@ -63,6 +63,7 @@ pub mod export;
 pub mod kernel;
 pub mod lesson;
 pub mod nearest;
+pub mod numbers;
 pub mod numerics;
 pub mod store;
 pub mod view_model;

@@ -3,6 +3,7 @@
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
 pub mod attention;
+pub mod course;
 pub mod head_labels;
 pub mod heads;
 pub mod notebook;

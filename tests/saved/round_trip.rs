@@ -99,7 +99,7 @@ fn outputs_of_before_are_marked_and_their_variables_are_gone() {
     let double = found(&after, "double");
     assert!(double.run.expect("it ran").is_from_before);
     assert_eq!(double.status, CellStatus::Stale);
-    assert_eq!(outputs(&after, "uses"), [Output::Number(2.0)]);
+    assert_eq!(outputs(&after, "uses"), [Output::Number(7.0)]);
     cell(&mut after, "uses", CellCommand::Run);
     let fault = found(&after, "uses").run.and_then(|run| run.fault.clone()).expect("`a` is not there");
     assert!(fault.to_string().contains("`a`"), "{fault}");

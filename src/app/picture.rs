@@ -152,7 +152,8 @@ fn capture(app: &mut App) -> Result<Image, AppFault> {
 
 /// Through a file beside the target, so that a reader never sees half a picture.
 fn write_png(picture: &Image, out: &Path) -> Result<(), AppFault> {
-    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", out.display()));
+    let name = || crate::lesson::issue::printable(&out.display().to_string());
+    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", name()));
     let picture = picture.clone().try_into_dynamic().map_err(|why| fault(&why))?;
     let mut bytes = Vec::new();
     picture.to_rgb8().write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;

@@ -8,6 +8,8 @@ use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, Te
 
 /// Sizes, in points.
 pub mod size {
+    use egui::Vec2;
+
     pub const WINDOW: (u32, u32) = (1280, 720);
     /// Below this, panels have no room for what they show.
     pub const WINDOW_MIN: (f32, f32) = (800.0, 480.0);
@@ -46,6 +48,16 @@ pub mod size {
     pub const CHART_MAX: f32 = 240.0;
     pub const CURVE: f32 = 1.6;
     pub const TIMELINE: f32 = 50.0;
+    /// Beside the lines of code, for their numbers.
+    pub const GUTTER: i8 = 34;
+    pub const CODE_LEADING: f32 = 3.5;
+    pub const POPUP: Vec2 = Vec2::new(340.0, 196.0);
+    /// An output is no higher than this and scrolls; a plot is as high as the second.
+    pub const OUTPUT_MAX: f32 = 320.0;
+    pub const PLOT: f32 = 200.0;
+    pub const TABLE_ROW: f32 = 22.0;
+    pub const TABLE_DIGIT: f32 = 7.6;
+    pub const WORD_MAX: f32 = 140.0;
     pub const HALO: f32 = 1.2;
     pub const RING: f32 = 2.0;
     pub const RING_GAP: f32 = 3.5;
@@ -63,6 +75,44 @@ pub mod size {
     pub fn zoom_for(height: u32) -> f32 {
         (height as f32 / ZOOM_FROM.0).clamp(1.0, ZOOM_FROM.1)
     }
+}
+
+/// How text cells are set, in points; ratios are of the font size.
+pub mod prose {
+    use super::size;
+
+    /// Font sizes of headings, level 1 first; deeper levels take the last.
+    pub const HEADINGS: [f32; 4] = [22.0, 17.5, size::READING, size::BODY];
+    pub const CODE: f32 = 13.0;
+    /// Code among words looks as large as they do.
+    pub const CODE_INLINE: f32 = 0.9;
+    /// A formula's letters look as large as the words around it.
+    pub const MATHS: f32 = 1.17;
+    /// From the baseline of a line to its top and to its bottom.
+    pub const STRUT: (f32, f32) = (1.12, 0.42);
+    pub const STRUT_HEADING: (f32, f32) = (1.0, 0.34);
+    /// Room above and below what is higher than its line.
+    pub const STRUT_EXTRA: f32 = 2.5;
+    pub const PARAGRAPH_GAP: f32 = 10.0;
+    pub const HEADING_GAP: f32 = 20.0;
+    pub const AFTER_HEADING: f32 = 7.0;
+    pub const ITEM_GAP: f32 = 4.0;
+    pub const FORMULA_GAP: f32 = 14.0;
+    pub const INDENT: f32 = 20.0;
+    pub const MARKER_GAP: f32 = 7.0;
+    pub const BULLET: f32 = 4.0;
+    pub const TASK: f32 = 12.0;
+    pub const QUOTE_BAR: f32 = 2.5;
+    pub const QUOTE_INDENT: f32 = 14.0;
+    pub const CODE_PADDING: (f32, f32) = (12.0, 9.0);
+    pub const CODE_INLINE_PADDING: (f32, f32) = (3.0, 1.5);
+    /// Between a table cell's text and its edges.
+    pub const CELL_PADDING: (f32, f32) = (9.0, 4.5);
+    /// A column keeps this much of its text's width before the table scrolls.
+    pub const COLUMN_MIN: f32 = 56.0;
+    /// The largest share of its size that a formula loses to fit the column before it scrolls.
+    pub const MATHS_SHRINK: f32 = 0.8;
+    pub const SCROLL_BAR: f32 = 10.0;
 }
 
 /// Durations, in seconds.
@@ -114,6 +164,19 @@ pub struct Palette {
     pub groups: [Color32; GROUPS],
     pub tokens: [Color32; TOKENS],
     pub heads: [Color32; HEADS],
+    pub code: CodeColors,
+}
+
+/// What words of code are, by their ink.
+#[derive(Debug, PartialEq)]
+pub struct CodeColors {
+    pub keyword: Color32,
+    pub number: Color32,
+    pub text: Color32,
+    pub comment: Color32,
+    pub function: Color32,
+    pub tensor: Color32,
+    pub variable: Color32,
 }
 
 const GROUPS: usize = 8;
@@ -163,6 +226,15 @@ pub static DARK: Palette = Palette {
     ],
     tokens: [hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4)],
     heads: [hex(0x4cc5b4), hex(0xd99be8), hex(0xe9b44c), hex(0x7fb2ff), hex(0xf08a8a), hex(0x9fd36a)],
+    code: CodeColors {
+        keyword: hex(0xb79cf7),
+        number: hex(0xe3c178),
+        text: hex(0x93c98a),
+        comment: hex(0x8f877b),
+        function: hex(0x7fb2ff),
+        tensor: hex(0xf3a569),
+        variable: hex(0x6fcfd6),
+    },
 };
 
 pub static LIGHT: Palette = Palette {
@@ -199,6 +271,15 @@ pub static LIGHT: Palette = Palette {
     ],
     tokens: [hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047)],
     heads: [hex(0x0b8575), hex(0x9a3fb0), hex(0xa86f00), hex(0x2f63c8), hex(0xb8423f), hex(0x4f8a15)],
+    code: CodeColors {
+        keyword: hex(0x6a3fb5),
+        number: hex(0x855500),
+        text: hex(0x2c6e2f),
+        comment: hex(0x756d61),
+        function: hex(0x2a5bbd),
+        tensor: hex(0xa84608),
+        variable: hex(0x086a78),
+    },
 };
 
 impl Palette {
@@ -236,13 +317,24 @@ impl Palette {
         self.raised.lerp_to_gamma(end, x.abs().clamp(0.0, 1.0))
     }
 
-    /// Ink that can be read on `fill`.
+    /// Ink that can be read on `fill`: the one with more contrast, as WCAG counts it.
     pub fn ink_on(&self, fill: Color32) -> Color32 {
-        const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
-        const MIDDLE: f32 = 140.0;
-        let luma = LUMA[0] * f32::from(fill.r()) + LUMA[1] * f32::from(fill.g()) + LUMA[2] * f32::from(fill.b());
+        const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
+        const FLARE: f32 = 0.05;
+        let luminance = |color: Color32| {
+            let rgba = egui::Rgba::from(color);
+            LUMA[0] * rgba.r() + LUMA[1] * rgba.g() + LUMA[2] * rgba.b() + FLARE
+        };
         let (light, dark) = if self.dark { (self.ink, self.ground) } else { (self.on_accent, self.ink) };
-        if luma > MIDDLE { dark } else { light }
+        let fill = luminance(fill);
+        if fill * fill > luminance(light) * luminance(dark) { dark } else { light }
+    }
+
+    /// A colour that a formula chose, from its red, green and blue in [0, 1], kept apart from the ground.
+    pub fn chosen(&self, rgb: [f32; 3]) -> Color32 {
+        const TOWARDS_INK: f32 = 0.25;
+        let [r, g, b] = rgb.map(|share| (share.clamp(0.0, 1.0) * f32::from(u8::MAX)).round() as u8);
+        Color32::from_rgb(r, g, b).lerp_to_gamma(self.ink, TOWARDS_INK)
     }
 
     /// A word that nobody asked for, among many.
@@ -261,6 +353,15 @@ impl Palette {
 /// The semibold face.
 pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
+}
+
+/// The face of emphasis.
+pub fn italic_family() -> FontFamily {
+    FontFamily::Name("italic".into())
+}
+
+pub fn italic(size: f32) -> FontId {
+    FontId::new(size, italic_family())
 }
 
 pub fn strong(size: f32) -> FontId {

@@ -1,14 +1,14 @@
 //! The cells of a heat map: where each lies, its fill, its number, and which one the pointer is on.
 
-use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
+use egui::{Color32, Context, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
 
 use crate::app::theme::{self, size};
 
-/// A grid of square cells.
+/// A grid of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heat {
     pub origin: Pos2,
-    pub cell: f32,
+    pub cell: Vec2,
     pub rows: usize,
     pub cols: usize,
 }
@@ -24,7 +24,7 @@ impl Heat {
 
     pub fn cell_rect(&self, row: usize, col: usize) -> Rect {
         let min = self.origin + Vec2::new(col as f32, row as f32) * self.cell;
-        Rect::from_min_size(min, Vec2::splat(self.cell))
+        Rect::from_min_size(min, self.cell)
     }
 
     pub fn row_rect(&self, row: usize) -> Rect {
@@ -42,24 +42,37 @@ impl Heat {
     }
 
     pub fn paint_cell(&self, painter: &Painter, row: usize, col: usize, fill: Color32) {
-        let gap = if self.cell > size::CELL_MIN { size::HAIRLINE / 2.0 } else { 0.0 };
-        painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(self.cell as u8 / 4), fill);
+        let least = self.cell.min_elem();
+        // The smallest cells touch: gaps and corners would be all that is seen of them.
+        let (gap, radius) = if least > size::CELL_MIN {
+            (size::HAIRLINE / 2.0, size::RADIUS_SMALL.min(least as u8 / 4))
+        } else {
+            (0.0, 0)
+        };
+        painter.rect_filled(self.cell_rect(row, col).shrink(gap), radius, fill);
     }
 
-    /// Whether all of these numbers fit in their cells: a map shows every number, or none.
-    pub fn has_room_for<'v>(&self, values: impl IntoIterator<Item = &'v f32>) -> bool {
+    /// The font in which all of these numbers fit in their cells: a map shows every number, or none. Where everything
+    /// is zoomed, the numbers become smaller beside the rest rather than vanish, but never on the screen.
+    pub fn number_font<'v>(&self, ctx: &Context, values: impl IntoIterator<Item = &'v f32>) -> Option<FontId> {
         let widest = values.into_iter().map(|value| short(*value).chars().count()).max().unwrap_or(0);
-        self.cell >= widest as f32 * size::CELL_DIGIT
+        number_size(self.cell.x, widest, ctx.zoom_factor()).map(theme::mono)
     }
 
-    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, value: f32, ink: Color32) {
+    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, value: f32, font: &FontId, ink: Color32) {
         let center = self.cell_rect(row, col).center();
-        painter.text(center, egui::Align2::CENTER_CENTER, short(value), theme::mono(size::CELL_NUMBER), ink);
+        painter.text(center, egui::Align2::CENTER_CENTER, short(value), font.clone(), ink);
     }
 
     pub fn outline(&self, painter: &Painter, rect: Rect, color: Color32) {
         painter.rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(size::OUTLINE, color), StrokeKind::Inside);
     }
+}
+
+/// The size of numbers of so many characters in a cell, in points; `None` if they have no room.
+fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
+    let room = cell / characters.max(1) as f32 / size::CELL_DIGIT * size::CELL_NUMBER;
+    (room >= size::CELL_NUMBER / zoom.max(1.0)).then_some(room.min(size::CELL_NUMBER))
 }
 
 /// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
@@ -78,8 +91,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_stay_when_everything_is_zoomed() {
+        let cell = size::CELL_WITH_NUMBER;
+        assert_eq!(number_size(cell, 3, 1.0), Some(size::CELL_NUMBER));
+        assert_eq!(number_size(cell, 4, 1.0), None);
+        for zoom in [1.1, 1.5, 2.0] {
+            let on_screen = number_size(cell / zoom, 3, zoom).expect("room") * zoom;
+            assert!(on_screen >= size::CELL_NUMBER, "{zoom}: {on_screen}");
+        }
+    }
+
+    #[test]
     fn the_pointer_finds_the_cell_whose_rectangle_it_is_in() {
-        let heat = Heat { origin: Pos2::new(10.0, 20.0), cell: 16.0, rows: 3, cols: 5 };
+        let heat = Heat { origin: Pos2::new(10.0, 20.0), cell: Vec2::new(24.0, 16.0), rows: 3, cols: 5 };
         for row in 0..3 {
             for col in 0..5 {
                 assert_eq!(heat.at(heat.cell_rect(row, col).center()), Some((row, col)));

@@ -222,7 +222,8 @@ impl Ready {
             SavedMask::None => Some(Mask::None),
             SavedMask::Causal => Some(Mask::Causal),
             SavedMask::Custom(rows) => {
-                let is_row = |row: &String| row.len() == tokens && row.chars().all(|sign| [SEEN, HIDDEN].contains(&sign));
+                let is_row =
+                    |row: &String| row.len() == tokens && row.chars().all(|sign| [SEEN, HIDDEN].contains(&sign));
                 let fits = has_sentence && rows.len() == tokens && rows.iter().all(is_row);
                 let sees = |query: usize, key: usize| rows[query].as_bytes()[key] == SEEN as u8;
                 fits.then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees)))

@@ -164,7 +164,11 @@ fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
     let training = |model: &ModelSnapshot| {
         let training = &model.training;
         let steps = (!training.playing).then_some(training.progress.done);
-        (steps, training.look.map(|look| look.target), training.edited_latest.as_ref().map(|(_, live)| Arc::as_ptr(live)))
+        (
+            steps,
+            training.look.map(|look| look.target),
+            training.edited_latest.as_ref().map(|(_, live)| Arc::as_ptr(live)),
+        )
     };
     edited(before) != edited(now)
         || training(before) != training(now)

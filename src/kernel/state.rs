@@ -389,12 +389,33 @@ impl Kernel {
 fn concerns_training(command: &Command) -> bool {
     use Command::*;
     match command {
-        Play | Pause | Step(_) | ResetTraining | Scrub(_) | ShowLatest | Branch | SetLearningRate(_) | Compare(_)
-        | SetWeight { .. } | ResetWeight { .. } | ResetTensor(_) | ResetWeights => true,
-        SetHead { .. } | SoloHead(_) | SetTemperature(_) | SetScale(_) | ToggleMask { .. } | SetMask(_) | ResetMask
-        | ResetInterventions | Generate { .. } | SelectSentence(_) | SetSentence(_) | Notebook(_) | Undo | Redo => {
-            false
-        }
+        Play
+        | Pause
+        | Step(_)
+        | ResetTraining
+        | Scrub(_)
+        | ShowLatest
+        | Branch
+        | SetLearningRate(_)
+        | Compare(_)
+        | SetWeight { .. }
+        | ResetWeight { .. }
+        | ResetTensor(_)
+        | ResetWeights => true,
+        SetHead { .. }
+        | SoloHead(_)
+        | SetTemperature(_)
+        | SetScale(_)
+        | ToggleMask { .. }
+        | SetMask(_)
+        | ResetMask
+        | ResetInterventions
+        | Generate { .. }
+        | SelectSentence(_)
+        | SetSentence(_)
+        | Notebook(_)
+        | Undo
+        | Redo => false,
     }
 }
 

@@ -18,7 +18,8 @@ fn with_model(model: SavedModel) -> Kernel {
 
 /// The lesson as it is without a saved state.
 fn is_untouched(kernel: &Kernel) {
-    let (model, fresh) = (kernel.snapshot().model.expect("a model"), crate::kernel().snapshot().model.expect("a model"));
+    let (model, fresh) =
+        (kernel.snapshot().model.expect("a model"), crate::kernel().snapshot().model.expect("a model"));
     assert_eq!(model.parameters, fresh.parameters);
     assert_eq!(model.interventions, fresh.interventions);
     assert_eq!(model.sentence.tokens, fresh.sentence.tokens);
@@ -137,10 +138,7 @@ fn trainings_that_cannot_have_been() {
     }
     // Not in the order of the steps, and very many.
     let changes = (0..200_000).map(|i| rate((i * 7) % 25, 0.01)).collect();
-    let kernel = with_model(SavedModel {
-        training: SavedTraining { changes, ..at_end() },
-        ..SavedModel::default()
-    });
+    let kernel = with_model(SavedModel { training: SavedTraining { changes, ..at_end() }, ..SavedModel::default() });
     assert_eq!(kernel.snapshot().model.expect("a model").training.progress.done, 20);
     assert!(report(&kernel).len() < 50);
 }

@@ -104,7 +104,10 @@ fn new_cells_come_in_at_their_place() {
     assert_eq!(place(&after, "new"), 1);
     assert_eq!(ids(&reopened(&after, changed(&[new]))), ids(&after));
     // The lesson's own order is followed where the learner's is the lesson's.
-    let moved = changed(&[(USES, ""), ("Text(id: \"end\"", "Code(id: \"uses\", src: \"let b = a * much; b\"), Text(id: \"end\"")]);
+    let moved = changed(&[
+        (USES, ""),
+        ("Text(id: \"end\"", "Code(id: \"uses\", src: \"let b = a * much; b\"), Text(id: \"end\""),
+    ]);
     let after = reopened(&kernel(), moved);
     assert_eq!(ids(&after).iter().rev().take(2).collect::<Vec<_>>(), ["end", "uses"]);
     let mut ids = ids(&after);
@@ -120,7 +123,8 @@ fn answers_stay_where_the_task_is_the_same() {
     cell(&mut before, "guess", CellCommand::Reveal);
     write(&mut before, "middle", "fn middle(a, b) { (a + b) / 2 }");
     cell(&mut before, "middle", CellCommand::Run);
-    let other_words = changed(&[("How many heads?", "How many are there?"), ("The middle of two", "The centre of two")]);
+    let other_words =
+        changed(&[("How many heads?", "How many are there?"), ("The middle of two", "The centre of two")]);
     let after = reopened(&before, other_words);
     assert_eq!(found(&after, "guess").cell.answer, Answer::Predict { chosen: Some(1), is_locked: true });
     assert!(found(&after, "middle").cell.is_done() && report(&after).is_empty());

@@ -156,7 +156,8 @@ fn traveller() -> Kernel {
 fn training_is_where_it_was_bit_for_bit() {
     let (mut before, mut after) = (traveller(), reopened(&traveller(), lesson()));
     assert_eq!(report(&after), [""; 0]);
-    for command in [None, Some(Command::Scrub(10)), Some(Command::ShowLatest), Some(Command::Step(4)), Some(Command::Play)]
+    for command in
+        [None, Some(Command::Scrub(10)), Some(Command::ShowLatest), Some(Command::Step(4)), Some(Command::Play)]
     {
         if let Some(command) = command {
             apply(&mut before, command.clone());

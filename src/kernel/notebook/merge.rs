@@ -52,8 +52,7 @@ pub fn merge(lesson: &Lesson, saved: &SavedNotebook) -> Merged {
     for (id, cell) in given {
         merging.cells.entry(id.into()).or_insert_with(|| Arc::new(DocumentCell::of(cell)));
     }
-    let (skeleton, others) =
-        if was_moved(saved) { (saved_order, lesson_order) } else { (lesson_order, saved_order) };
+    let (skeleton, others) = if was_moved(saved) { (saved_order, lesson_order) } else { (lesson_order, saved_order) };
     merging.finish(&weave(skeleton, &others), saved.auto_run, lesson)
 }
 
@@ -113,7 +112,10 @@ impl Merging {
     fn take(&mut self, saved: &SavedCell, given: Option<&Cell>) -> Vec<CellId> {
         let too_long = saved.edit.as_ref().is_some_and(|edit| edit.text.len() > SOURCE_BYTES_MAX);
         if too_long {
-            self.say(format!("The text of cell {} is longer than any text of a cell: it is left out.", quoted(&saved.id)));
+            self.say(format!(
+                "The text of cell {} is longer than any text of a cell: it is left out.",
+                quoted(&saved.id)
+            ));
         }
         let edit = saved.edit.as_ref().filter(|_| !too_long);
         match given {
@@ -224,15 +226,19 @@ impl Merging {
                 }
                 return;
             }
-            (SavedAnswer::Predict { choices, chosen: was, is_locked: was_locked, .. }, CellKind::Predict(predict), _)
-                if *choices == predict.choices && *was < choices.len() =>
-            {
+            (
+                SavedAnswer::Predict { choices, chosen: was, is_locked: was_locked, .. },
+                CellKind::Predict(predict),
+                _,
+            ) if *choices == predict.choices && *was < choices.len() => {
                 cell.answer = Answer::Predict { chosen: Some(*was), is_locked: *was_locked };
                 return;
             }
-            (SavedAnswer::Exercise { check, attempts: made, .. }, CellKind::Exercise(exercise), Answer::Exercise(attempts))
-                if *check == exercise.check =>
-            {
+            (
+                SavedAnswer::Exercise { check, attempts: made, .. },
+                CellKind::Exercise(exercise),
+                Answer::Exercise(attempts),
+            ) if *check == exercise.check => {
                 *attempts = Attempts { hints: made.hints.min(exercise.hints.len()), ..*made };
                 return;
             }

@@ -113,7 +113,8 @@ impl SavedOutput {
                 Self::Ranking { words, numbers }
             }
             Output::Plot(Plot { x, lines }) => {
-                let line = |(name, y): &(String, std::sync::Arc<[f64]>)| SavedLine { name: name.clone(), y: y.to_vec() };
+                let line =
+                    |(name, y): &(String, std::sync::Arc<[f64]>)| SavedLine { name: name.clone(), y: y.to_vec() };
                 Self::Plot { x: x.to_vec(), lines: lines.iter().map(line).collect() }
             }
         }

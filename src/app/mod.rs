@@ -73,7 +73,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
-                (source::reload, bridge::receive).chain().in_set(AppSystems::Receive),
+                (source::reload, bridge::receive, session::show).chain().in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),
                 (ui::dress, keyboard::take_focus),
             ),

@@ -69,6 +69,8 @@ struct Work {
     /// The learner looks without saving.
     is_read_only: bool,
     last: Option<(Arc<Snapshot>, SavedView)>,
+    /// That the window shows.
+    status: Option<Status>,
     /// The kernel's report that has been seen to.
     report: Arc<[String]>,
     /// To be lit when the sentence is there.
@@ -113,6 +115,7 @@ impl Session {
             saver: Mutex::new(Saver::spawn(store, move || waker.wake())),
             is_read_only: false,
             last: None,
+            status: None,
             report: Arc::from([]),
             query: loaded.value.as_ref().and_then(|state| state.view.query),
         });
@@ -139,7 +142,7 @@ impl Session {
             Some(SavingChoice::DismissReport) => self.model.report.clear(),
             Some(SavingChoice::ReadOnly) => {
                 if let Some(work) = &mut self.work {
-                    work.is_read_only = true;
+                    (work.is_read_only, work.status) = (true, None);
                 }
             }
             Some(SavingChoice::TakeOver) => self.take_over(link, latest, view),
@@ -211,9 +214,14 @@ impl Session {
         }
     }
 
+    /// In words that stay as they are for as long as the status does.
     fn show(&mut self) {
-        let Some(work) = &self.work else { return };
+        let Some(work) = &mut self.work else { return };
         let status = status(&work.saver);
+        if work.status.as_ref() == Some(&status) {
+            return;
+        }
+        work.status = Some(status.clone());
         self.model.lock = match &status {
             Status::Locked(lock) if !work.is_read_only => Some(LockModel {
                 words: lock.to_string(),
@@ -227,7 +235,7 @@ impl Session {
             Status::Pending => SavingStatus::Saving,
             Status::Saved { .. } => SavingStatus::Saved,
             Status::Failed { why } => SavingStatus::NotSaved(why),
-            Status::Locked(lock) => SavingStatus::NotSaved(lock.to_string()),
+            Status::Locked(lock) => SavingStatus::ReadOnly(lock.to_string()),
         };
     }
 
@@ -244,6 +252,13 @@ impl Session {
 
 fn status(saver: &Mutex<Saver<State>>) -> Status {
     saver.lock().unwrap_or_else(PoisonError::into_inner).status()
+}
+
+/// What the window shows of it, before it draws.
+pub fn show(session: Option<ResMut<Session>>) {
+    if let Some(mut session) = session {
+        session.show();
+    }
 }
 
 /// Saves what the frame has changed, does what the learner chose, and writes all when the window closes.
@@ -273,7 +288,6 @@ pub fn keep(
         session.put(snapshot, &now, view.is_gliding());
         session.put_course(snapshot);
     }
-    session.show();
     if exits.read().count() > 0 {
         session.close();
     }

@@ -120,3 +120,53 @@ impl Workspace {
         self.dock = dock;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tabs(panels: &[&str], front: usize) -> Layout {
+        Layout::Tabs { panels: panels.iter().map(|title| (*title).to_owned()).collect(), front }
+    }
+
+    fn split(is_beside: bool, share: f32, first: Layout, second: Layout) -> Layout {
+        Layout::Split { is_beside, share, parts: Box::new((first, second)) }
+    }
+
+    fn all(workspace: &Workspace) -> usize {
+        workspace.dock.iter_all_tabs().count()
+    }
+
+    #[test]
+    fn panels_lie_where_they_lay() {
+        let mut workspace = Workspace::default();
+        let first = workspace.layout().expect("a layout");
+        workspace.lay_out(&first);
+        assert_eq!(workspace.layout(), Some(first));
+        let side = split(false, 0.25, tabs(&["Heads"], 0), tabs(&["Weights", "Training", "Attention"], 2));
+        let other = split(true, 0.75, split(false, 0.5, tabs(&["Stage"], 0), tabs(&["Notebook"], 0)), side);
+        workspace.lay_out(&other);
+        assert_eq!(workspace.layout(), Some(other));
+    }
+
+    #[test]
+    fn what_is_no_layout_loses_no_panel() {
+        let count = all(&Workspace::default());
+        let deep = (0..10_000).fold(tabs(&["Stage"], 0), |inner, _| split(true, 0.5, inner, tabs(&["Nobody"], 0)));
+        let odd = [
+            tabs(&[], 0),
+            tabs(&["Stage", "Stage", "Nobody"], 9),
+            split(true, f32::NAN, tabs(&["Stage"], 0), tabs(&["Notebook"], usize::MAX)),
+            split(false, -7.0, tabs(&[], 0), tabs(&["Heads"], 0)),
+            deep,
+        ];
+        for layout in odd {
+            let mut workspace = Workspace::default();
+            workspace.lay_out(&layout);
+            assert_eq!(all(&workspace), count);
+            assert!(workspace.layout().is_some());
+            // A deep one would overflow the stack when it is dropped.
+            std::mem::forget(layout);
+        }
+    }
+}

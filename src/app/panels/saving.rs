@@ -12,6 +12,8 @@ pub enum SavingStatus {
     Quiet,
     Saving,
     Saved,
+    /// By choice or for another window's sake, with the reason.
+    ReadOnly(String),
     /// With the reason.
     NotSaved(String),
 }
@@ -52,6 +54,7 @@ pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
         SavingStatus::Saved => {
             ("Saved", "Your work is kept on this computer; the lesson's file stays as it is", palette.ink_faint)
         }
+        SavingStatus::ReadOnly(why) => ("Read-only", why.as_str(), palette.warn),
         SavingStatus::NotSaved(why) => ("Not saved", why.as_str(), palette.warn),
     };
     ui.label(RichText::new(word).small().color(ink)).on_hover_text(more);

@@ -137,9 +137,9 @@ impl Merging {
         let kind = if cell.is_text() { OwnKind::Text } else { OwnKind::Code };
         match edit {
             Some(edit) if cell.is_written() && edit.kind == kind => {
-                if self.apply(edit, &mut cell) || (saved.is_in_conflict && cell.is_edited()) {
-                    cell.conflict = Some(original(&cell.kind).into());
-                }
+                let is_news = self.apply(edit, &mut cell);
+                let is_open = is_news || (saved.is_in_conflict && cell.is_edited());
+                cell.conflict = is_open.then(|| original(&cell.kind).into());
             }
             Some(edit) if !edit.text.is_empty() => {
                 let own = self.own(None, edit, saved);

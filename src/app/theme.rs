@@ -64,7 +64,7 @@ pub mod size {
     pub const LABEL_GAP: f32 = 4.0;
     pub const LEGEND: f32 = 9.0;
     /// Share of the width that the notebook takes, and that the right column takes of the rest.
-    pub const NOTEBOOK_SHARE: f32 = 0.285;
+    pub const NOTEBOOK_SHARE: f32 = 0.32;
     pub const SIDE_SHARE: f32 = 0.40;
     pub const SIDE_SPLIT: f32 = 0.52;
     /// Zoom of all text: least, most, and one step.

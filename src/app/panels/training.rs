@@ -116,6 +116,7 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, pal
         .include_x(model.steps as f64)
         .include_y(top)
         .include_y(if log { top - 1.0 } else { 0.0 })
+        .grid_color(palette.line)
         .x_grid_spacer(ticks)
         .y_grid_spacer(ticks)
         .y_axis_formatter(move |mark, _| loss_text(mark, log))

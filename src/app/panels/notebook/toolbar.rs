@@ -1,7 +1,7 @@
 //! Above the cells: run, restart, interrupt; the outline; how many tasks are done.
 
 use egui::containers::menu::MenuButton;
-use egui::{Align, Button, Layout, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
+use egui::{Align, Button, Layout, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
@@ -60,8 +60,7 @@ fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
     const WIDTH: f32 = 280.0;
     const INDENT: f32 = 12.0;
     const HIGHEST: f32 = 420.0;
-    let button = Button::new(RichText::new("☰").size(size::READING)).frame_when_inactive(false);
-    let (button, _) = MenuButton::from_button(button).ui(ui, |ui| {
+    let (button, _) = MenuButton::new("Outline").ui(ui, |ui| {
         ui.set_width(WIDTH);
         let headings = frame.model.open_cells().iter().filter_map(|cell| Some((cell.id(), cell.heading.as_ref()?)));
         let headings: Vec<_> = headings.map(|(id, (level, words))| (id.clone(), *level, words.clone())).collect();
@@ -81,6 +80,5 @@ fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
             }
         });
     });
-    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Outline"));
-    button.on_hover_text("Outline");
+    button.on_hover_text("Go to a heading");
 }

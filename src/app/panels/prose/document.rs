@@ -362,7 +362,7 @@ mod tests {
         let Block::Paragraph(runs) = &document.blocks[0] else { panic!() };
         let Some(Run::Formula(last)) = runs.iter().rev().find(|run| matches!(run, Run::Formula(_))) else { panic!() };
         assert!(last.formula.is_err());
-        let wide = format!("{}\n{}\n", "|a".repeat(1000), "|-".repeat(1000)) + &"|b\n".repeat(2000);
+        let wide = format!("{}\n{}\n", "|a".repeat(1000), "|-".repeat(1000)) + "|b\n".repeat(2000).as_str();
         let document = Document::read(&wide);
         assert_eq!(kinds(&document.blocks), format!("table{ROWS_MAX}x{COLUMNS_MAX}"));
     }

@@ -4,7 +4,8 @@
 use std::hint::black_box;
 use std::{env, fs, process};
 
-use attune::store::{Home, Key, Stored, numbers, open};
+use attune::numbers;
+use attune::store::{Home, Key, Stored, open};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::{Deserialize, Serialize};
 

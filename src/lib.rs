@@ -36,7 +36,8 @@
 //!    computed twice.
 //! 5. The window never waits for training: it runs on a thread of its own, and can be paused,
 //!    stepped and reset.
-//! 6. A lesson file is read and never written.
+//! 6. A lesson file is read and never written. What the learner does is [`Saved`](kernel::Saved) beside it,
+//!    and no saved state can make the program panic, hang or eat the memory.
 //! 7. One linear basis for static, contextual and every training step, so that motion means
 //!    something.
 //!
@@ -63,6 +64,7 @@ pub mod export;
 pub mod kernel;
 pub mod lesson;
 pub mod nearest;
+pub mod numbers;
 pub mod numerics;
 pub mod store;
 pub mod view_model;

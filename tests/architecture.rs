@@ -1,5 +1,5 @@
 //! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`.
+//! and `store <- {app, cli}`. `nearest` and `numbers` are leaves that every layer may name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

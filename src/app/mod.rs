@@ -5,6 +5,7 @@
 //! | [`window`], [`picture`] | the two ways in: [`run`] and [`render`] |
 //! | [`bridge`] | snapshots in, commands out |
 //! | [`source`] | the lesson file, watched |
+//! | [`session`], [`saved_view`] | the learner's work: found, saved, and whose it is |
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
 //! | [`images`] | the lesson's pictures, from its folder only |
@@ -25,6 +26,8 @@ pub mod keyboard;
 pub mod pace;
 pub mod panels;
 pub mod picture;
+pub mod saved_view;
+pub mod session;
 pub mod shortcuts;
 pub mod source;
 pub mod stage;
@@ -70,7 +73,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
-                (source::reload, bridge::receive).chain().in_set(AppSystems::Receive),
+                (source::reload, bridge::receive, session::show).chain().in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),
                 (ui::dress, keyboard::take_focus),
             ),
@@ -86,6 +89,7 @@ pub fn plugin(app: &mut App) {
             Last,
             (
                 bridge::send.in_set(AppSystems::Send),
+                session::keep.after(AppSystems::Send),
                 (stage::frame::resize, stage::frame::build).chain().in_set(AppSystems::BuildStage),
                 pace::pace.in_set(AppSystems::Pace),
             ),

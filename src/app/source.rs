@@ -8,11 +8,13 @@ use std::time::{Duration, SystemTime};
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxy, WinitUserEvent};
 
+use crate::kernel::Saved;
 use crate::kernel::command::Command as KernelCommand;
 use crate::kernel::worker::Worker;
 use crate::lesson::Lesson;
 
 use super::bridge::Link;
+use super::session::Session;
 use super::theme::motion;
 use super::ui::Desk;
 
@@ -59,11 +61,14 @@ impl Source {
         (source, first)
     }
 
-    /// A kernel on its own thread, training by itself.
-    pub fn start(&self, lesson: Lesson) -> Worker {
+    /// A kernel on its own thread: as it was left, or training by itself.
+    pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
         let waker = self.waker.clone();
-        let worker = Worker::spawn(Arc::new(lesson), move || waker.wake());
-        worker.send(KernelCommand::Play);
+        let trains = saved.as_ref().is_none_or(|saved| saved.model.is_none());
+        let worker = Worker::spawn_on(lesson, saved, move || waker.wake());
+        if trains {
+            worker.send(KernelCommand::Play);
+        }
         worker
     }
 }
@@ -109,8 +114,9 @@ pub fn reload(
     mut link: ResMut<Link>,
     mut issues: ResMut<LessonIssues>,
     mut desk: ResMut<Desk>,
+    session: Option<ResMut<Session>>,
 ) {
-    let Some(source) = source else { return };
+    let (Some(source), Some(mut session)) = (source, session) else { return };
     let Ok(news) = source.news.lock() else { return };
     let Some(read) = news.try_iter().last() else { return };
     desk.0.lesson_saved();
@@ -118,12 +124,17 @@ pub fn reload(
         (Err(found), _) => issues.0 = found,
         (Ok(lesson), None) => {
             issues.0.clear();
-            link.0 = Some(source.start(lesson));
+            let lesson = Arc::new(lesson);
+            let state = session.open(&lesson);
+            link.0 = Some(source.start(lesson, state.map(|state| state.kernel)));
         }
         (Ok(lesson), Some(worker)) => {
             issues.0.clear();
-            worker.open(Arc::new(lesson));
-            worker.send(KernelCommand::Play);
+            let lesson = Arc::new(lesson);
+            match session.lesson_saved(&lesson) {
+                Some(state) => worker.open_saved(lesson, Some(state.kernel)),
+                None => worker.open(lesson),
+            }
         }
     }
 }

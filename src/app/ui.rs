@@ -8,6 +8,8 @@ use egui::{LayerId, ThemePreference, Ui, UiBuilder};
 use super::bridge::{Models, Outbox};
 use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use super::panels::figure::figure_ui;
+use super::panels::saving::saving_strip_ui;
+use super::session::Session;
 use super::shortcuts::shortcuts;
 use super::source::LessonIssues;
 use super::stage::frame::StageTab;
@@ -43,6 +45,7 @@ pub fn workspace(
     mut desk: ResMut<Desk>,
     mut issues: ResMut<LessonIssues>,
     mut outbox: ResMut<Outbox>,
+    session: Option<ResMut<Session>>,
     figure: Option<Res<Figure>>,
 ) -> Result {
     let ctx = contexts.ctx_mut()?.clone();
@@ -53,6 +56,13 @@ pub fn workspace(
     if figure.is_some() {
         figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
         return Ok(());
+    }
+    if let Some(mut session) = session {
+        desk.0.set_saving(&session.model.status);
+        let choice = saving_strip_ui(&mut ui, &session.model);
+        if choice.is_some() {
+            session.choice = choice;
+        }
     }
     let model = WorkspaceModel {
         notebook: models.notebook.as_ref(),

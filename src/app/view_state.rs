@@ -1,6 +1,7 @@
 //! What the viewer chooses and no kernel needs to know: time, selection, theme. Never part of a lesson's result.
 
 use bevy::ecs::resource::Resource;
+use serde::{Deserialize, Serialize};
 
 use super::theme::{motion, size};
 
@@ -28,7 +29,7 @@ pub struct ViewState {
     pub figure: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThemeChoice {
     #[default]
     System,

@@ -1,6 +1,7 @@
 //! The window: `attune LESSON`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
@@ -9,7 +10,11 @@ use bevy::render::settings::RenderCreation;
 use bevy::window::{WindowResizeConstraints, WindowResolution};
 use bevy::winit::EventLoopProxyWrapper;
 
+use crate::store::Home;
+
 use super::fault::AppFault;
+use super::saved_view::SavedView;
+use super::session::{Session, State};
 use super::source::{LessonIssues, Source, Waker};
 use super::theme::{Palette, size};
 use super::view_state::{ThemeChoice, ViewState};
@@ -26,6 +31,8 @@ pub struct WindowOptions {
     pub size: Option<(u32, u32)>,
     /// `None`: what the system prefers.
     pub dark: Option<bool>,
+    /// Where the learner's work is kept; `None`: it is not.
+    pub home: Option<Home>,
 }
 
 /// Opens the window and returns when it is closed.
@@ -35,12 +42,22 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     // The kernel starts first: the static vectors train while the window opens.
     let waker = Waker::default();
     let (source, lesson) = Source::open(options.path.clone(), options.seed, waker.clone());
-    let (worker, issues) = match lesson {
-        Ok(lesson) => (Some(source.start(lesson)), Vec::new()),
-        Err(issues) => (None, issues),
+    let mut session = Session::new(options.home.clone(), &options.path, waker.clone());
+    let (worker, issues, saved) = match lesson {
+        Ok(lesson) => {
+            let lesson = Arc::new(lesson);
+            let State { kernel, view } = session.open(&lesson).unwrap_or_default();
+            (Some(source.start(lesson, Some(kernel))), Vec::new(), view)
+        }
+        Err(issues) => (None, issues, SavedView::default()),
     };
     let renderer = gpu::open()?;
-    let mut app = gpu::quietly(|| windowed(&options, renderer)).map_err(|why| no_display(&why))?;
+    let size = options.size.or(saved.window_size()).unwrap_or(size::WINDOW);
+    let mut app = gpu::quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
+    app.world_mut().resource_scope(|world, mut view: Mut<ViewState>| {
+        saved.put_back(&mut view, &mut world.resource_mut::<ui::Desk>().0, options.dark.is_some());
+    });
+    app.insert_resource(session);
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         waker.connect((**proxy).clone());
     }
@@ -65,8 +82,7 @@ fn no_display(why: &str) -> AppFault {
     })
 }
 
-fn windowed(options: &WindowOptions, renderer: RenderCreation) -> App {
-    let (width, height) = options.size.unwrap_or(size::WINDOW);
+fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: RenderCreation) -> App {
     let theme = match options.dark {
         None => ThemeChoice::System,
         Some(true) => ThemeChoice::Dark,

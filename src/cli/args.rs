@@ -35,6 +35,10 @@ pub struct Common {
     #[arg(long, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: Option<u64>,
 
+    /// The folder that the learner's work is kept in, instead of the platform's own.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+
     /// Print results and faults only.
     #[arg(long, short, global = true)]
     pub quiet: bool,

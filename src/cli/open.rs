@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use super::args::Args;
 use super::fault::Fault;
 use crate::lesson;
+#[cfg(feature = "app")]
+use crate::store::Home;
 
 /// The folder that the course is in.
 const COURSE: &str = "lessons";
@@ -32,7 +34,8 @@ fn show(_: PathBuf, _: &Args) -> Result<(), Fault> {
 #[cfg(feature = "app")]
 fn show(path: PathBuf, args: &Args) -> Result<(), Fault> {
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
-    let options = crate::app::WindowOptions { path, seed: args.common.seed, size: args.size, dark };
+    let home = args.common.state.clone().map(Home::at).or_else(Home::of_platform);
+    let options = crate::app::WindowOptions { path, seed: args.common.seed, size: args.size, dark, home };
     crate::app::run(options).map_err(Fault::screen)
 }
 

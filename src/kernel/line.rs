@@ -83,6 +83,11 @@ impl Line {
         &self.log
     }
 
+    /// What the learner changed on its way.
+    pub fn changes(&self) -> &Interventions {
+        &self.interventions
+    }
+
     pub fn checkpoint_steps(&self) -> Vec<usize> {
         self.checkpoints.steps().collect()
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::trainer::TrainingState;
 
 /// What the learner changed in a training after the step `step` and before the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Intervention {
     pub step: usize,
     pub change: Change,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Entries of the flat parameters with their new values.
     Entries(Arc<[(usize, f32)]>),
@@ -45,6 +45,14 @@ const CHUNK: usize = 64;
 pub struct Interventions {
     /// All but the last are full; none is empty.
     chunks: Vec<Arc<Vec<Intervention>>>,
+}
+
+impl PartialEq for Interventions {
+    /// Shared chunks are not looked into.
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Arc<Vec<Intervention>>, &Arc<Vec<Intervention>>)| Arc::ptr_eq(a, b) || a == b;
+        self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(same)
+    }
 }
 
 impl Interventions {

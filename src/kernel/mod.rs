@@ -10,6 +10,8 @@
 //! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
 //! is the model as code reads and writes it, and [`rehearsal`] goes through all cells for a lesson's author.
 //!
+//! [`saved`] is what is kept of all that from one session to the next, and [`resume`] puts the model back.
+//!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
 //! with its [`checkpoints`], its [`training_log`] and what was changed on its way, [`model_state`] adds the learner's changes,
 //! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
@@ -23,13 +25,15 @@ pub mod facts;
 pub mod history;
 pub mod interventions;
 pub mod line;
-mod line_changes;
+pub mod line_changes;
 pub mod live_model;
 pub mod model_state;
 pub mod notebook;
 pub mod overflow;
 pub mod ready;
 pub mod rehearsal;
+pub mod resume;
+pub mod saved;
 pub mod sentence;
 pub mod shown;
 pub mod snapshot;
@@ -43,6 +47,7 @@ pub mod training_log;
 pub mod worker;
 
 pub use command::Command;
+pub use saved::Saved;
 pub use snapshot::Snapshot;
 pub use state::Kernel;
 pub use worker::Worker;

@@ -9,6 +9,9 @@ use crate::numerics::params::Parameters;
 /// Parameters with the learner's changes; `None` where they are as training left them.
 type Edited = Option<Arc<Parameters<f32>>>;
 
+/// As training left them, and as they are in use.
+pub type EditedParameters = (Arc<Parameters<f32>>, Arc<Parameters<f32>>);
+
 pub struct ModelState {
     pub line: Line,
     /// At the latest step.
@@ -44,6 +47,13 @@ impl ModelState {
     pub fn live(&self) -> &Arc<Parameters<f32>> {
         let edited = self.look.as_ref().map_or(&self.edited, |look| &look.edited);
         edited.as_ref().unwrap_or(self.trained())
+    }
+
+    /// While a past step is shown: the weights at the latest one, as training left them and as they were
+    /// turned there, if they were.
+    pub fn edited_latest(&self) -> Option<EditedParameters> {
+        let edited = self.edited.as_ref().filter(|_| self.look.is_some())?;
+        Some((self.line.latest().parameters.clone(), edited.clone()))
     }
 
     pub fn is_edited(&self) -> bool {

@@ -415,6 +415,8 @@ impl Ready {
             chance: (training.trainer().model.classes.count() as f32).ln(),
             log: model.line.log().clone(),
             stopped: training.stopped(),
+            changes: model.line.changes().clone(),
+            edited_latest: model.edited_latest(),
             checkpoints: CheckpointsSnapshot { bytes: steps.len() * model.line.latest().bytes(), steps },
         }
     }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use super::command::Reference;
+use super::line_changes::Interventions;
+use super::model_state::EditedParameters;
 use super::notebook::Notebook;
 use super::notebook::snapshot::NotebookSnapshot;
+use super::saved::SavedModel;
 use super::space::LessonFault;
 use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
@@ -12,7 +15,7 @@ use crate::lesson::Lesson;
 use crate::numerics::Matrix;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Contributions;
-use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::activations::Interventions as ForwardInterventions;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::Parameters;
@@ -34,6 +37,10 @@ pub struct Snapshot {
     /// The learner's cells.
     pub notebook: Arc<NotebookSnapshot>,
     pub history: HistorySnapshot,
+    /// What was saved of the model and is yet to be put back; training is on its way there.
+    pub awaited: Option<Arc<SavedModel>>,
+    /// What was saved and did not fit the lesson, in sentences for the learner.
+    pub report: Arc<[String]>,
     /// What the last command could not do, in words for the learner.
     pub notice: Option<Arc<str>>,
     /// Why there will be no model.
@@ -57,6 +64,8 @@ impl Snapshot {
             model: None,
             notebook: Arc::default(),
             history: HistorySnapshot::default(),
+            awaited: None,
+            report: Arc::from([]),
             notice: None,
             fault: None,
         }
@@ -99,7 +108,7 @@ pub struct ModelSnapshot {
     pub comparison: Option<ComparisonSnapshot>,
     pub training: TrainingSnapshot,
     /// What the learner changed about the forward pass; every head has its mode.
-    pub interventions: Arc<Interventions<f32>>,
+    pub interventions: Arc<ForwardInterventions<f32>>,
     /// What the model chooses among: words, or labels.
     pub classes: Arc<[String]>,
     /// What it wrote when it was asked to go on.
@@ -130,6 +139,10 @@ pub struct TrainingSnapshot {
     pub log: TrainingLog,
     /// Why training stands still; `None` while it plays.
     pub stopped: Option<Stopped>,
+    /// What the learner changed on its way.
+    pub changes: Interventions,
+    /// While a past step is shown: the weights that are turned at the latest one, if they are.
+    pub edited_latest: Option<EditedParameters>,
     pub checkpoints: CheckpointsSnapshot,
 }
 

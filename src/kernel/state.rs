@@ -11,6 +11,8 @@ use super::notebook::execution::Answered;
 use super::notebook::runs::Outcome;
 use super::notebook::{CellCommand, CellId, Document, Move, Notebook, NotebookCommand, Slid};
 use super::ready::{HISTORY_STATES_MAX, Part, Ready};
+use super::resume::Resuming;
+use super::saved::{Saved, SavedModel};
 use super::snapshot::{HistorySnapshot, Progress, Snapshot};
 use super::space::{LessonFault, SpaceTrainer};
 use crate::lesson::cells::{Bind, CellKind};
@@ -26,6 +28,12 @@ pub struct Kernel {
     /// Asked to play before there was anything to train.
     play_when_ready: bool,
     phase: Phase,
+    /// What was saved of the model, until it is put back.
+    awaited: Option<Arc<SavedModel>>,
+    /// Training is on its way there.
+    resuming: Option<Resuming>,
+    /// What was saved and does not fit.
+    report: Arc<[String]>,
     notebook: Notebook,
     watch: Watch,
     history: History<Undoable>,
@@ -64,12 +72,41 @@ impl Kernel {
             notice: None,
             play_when_ready: false,
             phase,
+            awaited: None,
+            resuming: None,
+            report: Arc::from([]),
         }
     }
 
+    /// A lesson as it was left: the notebook is back at once, and the model trains to where it was. What
+    /// was saved may be anything: what does not fit is left out, and said in the snapshot's report.
+    pub fn open(lesson: Arc<Lesson>, saved: Option<Saved>) -> Self {
+        let Some(Saved { notebook, model, .. }) = saved else { return Self::new(lesson) };
+        let (notebook, report) = Notebook::reopened(&lesson, &notebook);
+        let mut kernel = Self { notebook, awaited: model.map(Arc::new), ..Self::new(lesson) };
+        kernel.say(report);
+        kernel
+    }
+
     /// `clock` measures how long cells run.
-    pub fn timed(lesson: Arc<Lesson>, clock: fn() -> Duration) -> Self {
-        Self { clock, ..Self::new(lesson) }
+    #[must_use]
+    pub fn timed(self, clock: fn() -> Duration) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Adds to the report, as far as anybody would read it.
+    fn say(&mut self, words: Vec<String>) {
+        const MOST: usize = 40;
+        if words.is_empty() || self.report.len() > MOST {
+            return;
+        }
+        let mut report: Vec<String> = self.report.iter().cloned().chain(words).collect();
+        if report.len() > MOST {
+            let more = report.len() - MOST;
+            report.truncate(MOST);
+            report.push(format!("And so it is {more} times more."));
+        }
+        self.report = report.into();
     }
 
     /// A kernel whose static vectors are trained and whose model is at its initialisation.
@@ -100,7 +137,10 @@ impl Kernel {
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding(_) => true,
-            Phase::Ready(ready) => ready.is_busy() || self.notebook.is_waiting(),
+            Phase::Ready(ready) => match &self.resuming {
+                Some(resuming) => !resuming.is_paused,
+                None => ready.is_busy() || self.notebook.is_waiting(),
+            },
             Phase::Failed { .. } => false,
         }
     }
@@ -124,12 +164,11 @@ impl Kernel {
         match &mut self.phase {
             Phase::Embedding(trainer) => {
                 if trainer.advance() {
-                    self.phase = embedded(&self.lesson, trainer, self.play_when_ready);
-                    if let Phase::Ready(ready) = &self.phase {
-                        self.history.keep_at_most(ready.history_states(&self.lesson));
-                    }
+                    self.phase = embedded(&self.lesson, trainer);
+                    self.begin();
                 }
             }
+            Phase::Ready(_) if self.resuming.is_some() => self.resume(),
             Phase::Ready(ready) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
                 None => ready.advance(),
@@ -137,6 +176,35 @@ impl Kernel {
             Phase::Failed { .. } => {}
         }
         self.follow(None);
+    }
+
+    /// There is a model now: it plays if it was asked to, or goes on from where it was left.
+    fn begin(&mut self) {
+        let Phase::Ready(ready) = &mut self.phase else { return };
+        self.history.keep_at_most(ready.history_states(&self.lesson));
+        let Some(saved) = &self.awaited else {
+            if self.play_when_ready {
+                ready.play_at_opening();
+            }
+            return;
+        };
+        let mut report = Vec::new();
+        ready.put_back(saved, &self.lesson, &mut report);
+        let mut resuming = Resuming::new(saved.clone(), &self.lesson);
+        resuming.plays |= self.play_when_ready;
+        self.resuming = Some(resuming);
+        self.say(report);
+    }
+
+    /// The next piece of the way back.
+    fn resume(&mut self) {
+        let (Phase::Ready(ready), Some(resuming)) = (&mut self.phase, &mut self.resuming) else { return };
+        let mut report = Vec::new();
+        if resuming.advance(&mut ready.training, &mut report) {
+            self.resuming = None;
+            self.awaited = None;
+        }
+        self.say(report);
     }
 
     /// What would come of an exercise with its start or its solution for an answer; nothing changes.
@@ -166,7 +234,7 @@ impl Kernel {
                 self.notebook.set_live(ready.live_names());
             }
             let versions = self.watch.look(ready);
-            if ready.is_busy() && slid.is_none() {
+            if self.resuming.is_some() || (ready.is_busy() && slid.is_none()) {
                 self.notebook.see(versions);
             } else {
                 self.notebook.follow(versions, slid);
@@ -228,6 +296,24 @@ impl Kernel {
     }
 
     fn apply_to_model(&mut self, command: Command) -> Result<(), String> {
+        if let Some(resuming) = &mut self.resuming {
+            match command {
+                Command::Play => {
+                    (resuming.is_paused, resuming.plays) = (false, true);
+                    return Ok(());
+                }
+                Command::Pause => {
+                    (resuming.is_paused, resuming.plays) = (true, false);
+                    return Ok(());
+                }
+                // Nobody waits for what is to be undone.
+                Command::ResetTraining => (self.resuming, self.awaited) = (None, None),
+                command if concerns_training(&command) => {
+                    return Err("wait until training is where you left it".to_owned());
+                }
+                _ => {}
+            }
+        }
         match (&mut self.phase, command) {
             (Phase::Ready(ready), command) => ready.apply(command, &self.lesson),
             (Phase::Embedding(_), Command::Play) => {
@@ -276,6 +362,8 @@ impl Kernel {
         snapshot.revision = self.revision;
         snapshot.notice = self.notice.clone();
         snapshot.notebook = self.notebook.snapshot();
+        snapshot.awaited = self.awaited.clone();
+        snapshot.report = self.report.clone();
         snapshot.history = HistorySnapshot {
             undo: self.history.undo_label().map(str::to_owned),
             redo: self.history.redo_label().map(str::to_owned),
@@ -297,14 +385,43 @@ impl Kernel {
     }
 }
 
-fn embedded(lesson: &Lesson, trainer: &SpaceTrainer, play: bool) -> Phase {
+/// It changes weights or steps, rather than what is shown of them.
+fn concerns_training(command: &Command) -> bool {
+    use Command::*;
+    match command {
+        Play
+        | Pause
+        | Step(_)
+        | ResetTraining
+        | Scrub(_)
+        | ShowLatest
+        | Branch
+        | SetLearningRate(_)
+        | Compare(_)
+        | SetWeight { .. }
+        | ResetWeight { .. }
+        | ResetTensor(_)
+        | ResetWeights => true,
+        SetHead { .. }
+        | SoloHead(_)
+        | SetTemperature(_)
+        | SetScale(_)
+        | ToggleMask { .. }
+        | SetMask(_)
+        | ResetMask
+        | ResetInterventions
+        | Generate { .. }
+        | SelectSentence(_)
+        | SetSentence(_)
+        | Notebook(_)
+        | Undo
+        | Redo => false,
+    }
+}
+
+fn embedded(lesson: &Lesson, trainer: &SpaceTrainer) -> Phase {
     match trainer.finish(lesson).and_then(|space| Ready::new(lesson, space, trainer)) {
-        Ok(mut ready) => {
-            if play {
-                ready.play_at_opening();
-            }
-            Phase::Ready(Box::new(ready))
-        }
+        Ok(ready) => Phase::Ready(Box::new(ready)),
         Err(fault) => Phase::Failed { progress: trainer.progress(), fault },
     }
 }

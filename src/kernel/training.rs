@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::command::Reference;
 use super::comparison::Comparison;
 use super::line::Lookback;
+use super::line_changes::Change;
 use super::model_state::ModelState;
 use super::stop::Stopped;
-use super::trainer::Trainer;
+use super::trainer::{Trainer, TrainingState};
 use crate::lesson::limits::LEARNING_RATE_MAX;
 use crate::lesson::schema::StopRule;
 use crate::numerics::params::Parameters;
@@ -235,6 +236,17 @@ impl Training {
         }
         self.model.edit(Arc::new(live));
         Ok(())
+    }
+
+    /// Training goes on from a change of its state, as if it had played when that was made.
+    ///
+    /// # Errors
+    /// In words for the learner; nothing has changed then.
+    pub fn go_on_from(&mut self, change: &Change) -> Result<(), String> {
+        self.check_mended()?;
+        let mut changed = TrainingState::clone(self.model.line.latest());
+        change.apply(&mut changed);
+        self.model.line.set_parameters(changed.parameters)
     }
 
     pub fn discard_edits(&mut self) {

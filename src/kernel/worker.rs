@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::command::Command;
 use super::notebook::NotebookCommand;
+use super::saved::Saved;
 use super::snapshot::Snapshot;
 use super::state::Kernel;
 use super::stop::Stopped;
@@ -23,6 +24,7 @@ const TRAINING_PER_SNAPSHOT: u32 = 4;
 enum Request {
     Apply(Command),
     Open(Arc<Lesson>),
+    OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
 }
 
 /// A handle on the kernel's thread, which ends when the handle is dropped.
@@ -39,11 +41,19 @@ impl Worker {
     /// # Panics
     /// If the operating system gives no thread.
     pub fn spawn(lesson: Arc<Lesson>, wake: impl Fn() + Send + 'static) -> Worker {
-        let first = Snapshot::before(lesson.clone());
-        let latest = Arc::new(Mutex::new(Arc::new(first)));
+        Self::spawn_on(lesson, None, wake)
+    }
+
+    /// The same on a lesson as it was left, if it was ever open.
+    ///
+    /// # Panics
+    /// As [`Self::spawn`].
+    pub fn spawn_on(lesson: Arc<Lesson>, saved: Option<Saved>, wake: impl Fn() + Send + 'static) -> Worker {
+        let kernel = Kernel::open(lesson, saved).timed(since_start);
+        // The notebook is there at once, so that nothing of it is lost to whoever saves.
+        let latest = Arc::new(Mutex::new(Arc::new(kernel.snapshot())));
         let (sender, receiver) = channel();
         let shared = latest.clone();
-        let kernel = Kernel::timed(lesson, since_start);
         let stop = Arc::new(Mutex::new(kernel.stop_flag()));
         let shared_stop = stop.clone();
         thread::Builder::new()
@@ -70,9 +80,14 @@ impl Worker {
         self.send(Command::Notebook(NotebookCommand::Interrupt));
     }
 
-    /// Starts over with another lesson, or another version of this one.
+    /// Goes on with another version of the lesson: what the learner did stays, as far as it fits.
     pub fn open(&self, lesson: Arc<Lesson>) {
         self.request(Request::Open(lesson));
+    }
+
+    /// Starts over with a lesson as it was left, if it was ever open; without a model of before it trains.
+    pub fn open_saved(&self, lesson: Arc<Lesson>, saved: Option<Saved>) {
+        self.request(Request::OpenSaved(lesson, saved.map(Box::new)));
     }
 
     /// The newest snapshot, at once.
@@ -117,9 +132,10 @@ fn run(
             match request {
                 Request::Apply(command) => kernel.apply(command),
                 Request::Open(lesson) => {
-                    kernel = Kernel::timed(lesson, since_start);
-                    *stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
+                    let saved = Saved::of(&kernel.snapshot());
+                    kernel = reopened(lesson, Some(saved), stop);
                 }
+                Request::OpenSaved(lesson, saved) => kernel = reopened(lesson, saved.map(|saved| *saved), stop),
             }
             changed = true;
         }
@@ -137,6 +153,16 @@ fn run(
             wake();
         }
     }
+}
+
+fn reopened(lesson: Arc<Lesson>, saved: Option<Saved>, stop: &Mutex<Arc<AtomicBool>>) -> Kernel {
+    let trains = saved.as_ref().is_none_or(|saved| saved.model.is_none());
+    let mut kernel = Kernel::open(lesson, saved).timed(since_start);
+    if trains {
+        kernel.apply(Command::Play);
+    }
+    *stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
+    kernel
 }
 
 /// The last good snapshot, standing still, with words on what happened.

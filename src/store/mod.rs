@@ -17,7 +17,7 @@
 //! In reading order: [`home`] is where, [`format`](mod@format) a file, `disk` how one is written as a whole or not
 //! at all, [`folder`] what lies in a key's folder, and `generations` which checkpoints stay; [`load`]
 //! finds the newest state that is whole, [`lock`] says whose the folder is, [`open`](mod@open) saves as
-//! its owner, and [`saver`] does so on a thread of its own. [`numbers`] are exact within JSON, NaN too.
+//! its owner, and [`saver`] does so on a thread of its own. [`numbers`](crate::numbers) are exact within JSON, NaN too.
 //!
 //! What holds:
 //! - A file is whole or is not used: every byte stands under a checksum, and a state gets its name when it is on the disk.
@@ -57,7 +57,6 @@ mod generations;
 pub mod home;
 pub mod load;
 pub mod lock;
-pub mod numbers;
 pub mod open;
 pub mod saver;
 mod words;

@@ -4,6 +4,7 @@
 
 pub mod attention;
 pub mod completion;
+pub mod course;
 pub mod editing;
 pub mod head_labels;
 pub mod heads;

@@ -33,7 +33,7 @@ pub enum PanelId {
 }
 
 impl PanelId {
-    fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             PanelId::Notebook => "Notebook",
             PanelId::Stage => "Stage",
@@ -57,8 +57,8 @@ pub struct WorkspaceModel<'a> {
 
 /// Where the panels lie, and what each remembers.
 pub struct Workspace {
-    dock: DockState<PanelId>,
-    top_bar: TopBarUiState,
+    pub(super) dock: DockState<PanelId>,
+    pub(super) top_bar: TopBarUiState,
     notebook: NotebookUiState,
     heads: HeadsUiState,
     weights: WeightsUiState,

@@ -9,9 +9,13 @@ use crate::kernel::command::Command;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::weights::WeightsModel;
 
+use super::saving::{SavingStatus, saving_status_ui};
+
 #[derive(Default)]
 pub struct TopBarUiState {
     own_sentence: String,
+    /// How the learner's work is kept.
+    pub(super) saving: SavingStatus,
 }
 
 pub fn top_bar_ui(
@@ -27,6 +31,7 @@ pub fn top_bar_ui(
         view_ui(ui, view);
         ui.add_space(size::GAP_WIDE);
         commands.extend(history_ui(ui, weights));
+        saving_status_ui(ui, &state.saving);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 600.0;
             if ui.available_width() > WITH_TITLE {

@@ -96,7 +96,8 @@ pub fn statuses<'a>(
             (None, _) => CellStatus::New,
             (Some(run), Some(analysis)) => {
                 let is_clean = !cell.is_code();
-                let is_as_read = run.text == analysis.text
+                let is_as_read = !run.shown.is_from_before
+                    && run.shown.text == analysis.text
                     && run.reads.iter().all(|(name, source)| {
                         let from_stale = matches!(source, Source::Run(from, _) if stale.contains(&**from));
                         !from_stale && sight.source(name, is_clean) == *source

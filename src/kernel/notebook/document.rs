@@ -3,11 +3,16 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 
 pub type CellId = Arc<str>;
+
+/// With what the ids of the learner's own cells begin; no lesson's id has a blank.
+const OWN: &str = "own ";
 
 /// More cells than anybody reads; inserting ends here.
 pub const DOCUMENT_CELLS_MAX: usize = 2000;
@@ -56,7 +61,8 @@ pub enum Answer {
     Skipped,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Attempts {
     pub tried: u32,
     /// Hints that are open.
@@ -68,14 +74,14 @@ pub struct Attempts {
 }
 
 /// The kinds of cells that a learner writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnKind {
     Text,
     Code,
 }
 
 impl OwnKind {
-    fn kind(self, text: &str) -> CellKind {
+    pub(super) fn kind(self, text: &str) -> CellKind {
         match self {
             Self::Text => CellKind::Text { markdown: text.to_owned() },
             Self::Code => CellKind::Code { source: text.to_owned(), fails: false },
@@ -147,7 +153,7 @@ impl DocumentCell {
 }
 
 /// The text that a lesson gives a cell.
-fn original(kind: &CellKind) -> &str {
+pub(super) fn original(kind: &CellKind) -> &str {
     match kind {
         CellKind::Text { markdown } => markdown,
         CellKind::Code { source, .. } | CellKind::Plot { source, .. } => source,
@@ -156,7 +162,7 @@ fn original(kind: &CellKind) -> &str {
     }
 }
 
-fn first_answer(kind: &CellKind) -> Answer {
+pub(super) fn first_answer(kind: &CellKind) -> Answer {
     match kind {
         CellKind::Slider(slider) => match slider.bind {
             Bind::Variable(_) => Answer::Slider(slider.start.unwrap_or(f64::midpoint(slider.range.0, slider.range.1))),
@@ -175,6 +181,13 @@ impl Document {
     pub fn of(lesson: &Lesson) -> Self {
         let cells = lesson.cells.iter().map(|cell| Arc::new(DocumentCell::of(cell))).collect();
         Self { cells, auto_run: false, next_own: 1 }
+    }
+
+    /// As it was left. Cells that the learner inserts get ids that none of these has.
+    pub(super) fn kept(cells: Vec<Arc<DocumentCell>>, auto_run: bool) -> Self {
+        let number = |cell: &Arc<DocumentCell>| cell.id.strip_prefix(OWN)?.parse::<usize>().ok();
+        let last = cells.iter().filter_map(number).max().unwrap_or(0);
+        Self { cells, auto_run, next_own: last.saturating_add(1) }
     }
 
     /// # Errors
@@ -213,8 +226,11 @@ impl Document {
         if self.cells.len() >= DOCUMENT_CELLS_MAX {
             return Err(format!("a notebook has at most {DOCUMENT_CELLS_MAX} cells"));
         }
-        let id: CellId = format!("own {}", self.next_own).into();
-        self.next_own += 1;
+        let id: CellId = format!("{OWN}{}", self.next_own).into();
+        self.next_own = self.next_own.saturating_add(1);
+        if self.cell(&id).is_some() {
+            return Err("no more cells can be numbered".to_owned());
+        }
         let cell = Cell { id: id.to_string(), kind: kind.kind("") };
         let cell = DocumentCell { is_own: true, text: text.into(), ..DocumentCell::of(&cell) };
         self.cells.insert(index, Arc::new(cell));
@@ -243,7 +259,7 @@ impl Document {
     pub fn split(&mut self, id: &str, at: usize) -> Change<CellId> {
         let index = self.index(id)?;
         let cell = &self.cells[index];
-        let kind = own_kind(cell).ok_or("only text and code can be split")?;
+        let kind = own_kind(&cell.kind).ok_or("only text and code can be split")?;
         let text = cell.text.clone();
         let (above, below) = text.split_at_checked(at).ok_or("a cell is split between two characters")?;
         let own = self.insert_at(index + 1, kind, below.trim_start_matches('\n'))?;
@@ -255,7 +271,7 @@ impl Document {
     pub fn merge_below(&mut self, id: &str) -> Change {
         let index = self.index(id)?;
         let below = self.cells.get(index + 1).ok_or("there is no cell below")?;
-        let (kind, other) = (own_kind(&self.cells[index]), own_kind(below));
+        let (kind, other) = (own_kind(&self.cells[index].kind), own_kind(&below.kind));
         if kind.is_none() || kind != other {
             return Err("only two cells of text, or two of code, can be merged".to_owned());
         }
@@ -270,7 +286,7 @@ impl Document {
     /// Makes text of code, or code of text.
     pub fn set_kind(&mut self, id: &str, kind: OwnKind) -> Change {
         let cell = self.cell_mut(id)?;
-        let before = own_kind(cell).ok_or("only text and code can become one another")?;
+        let before = own_kind(&cell.kind).ok_or("only text and code can become one another")?;
         if before != kind {
             cell.kind = Arc::new(kind.kind(original(&cell.kind)));
         }
@@ -307,8 +323,8 @@ impl Document {
     }
 }
 
-fn own_kind(cell: &DocumentCell) -> Option<OwnKind> {
-    match *cell.kind {
+pub(super) fn own_kind(kind: &CellKind) -> Option<OwnKind> {
+    match kind {
         CellKind::Text { .. } => Some(OwnKind::Text),
         CellKind::Code { .. } => Some(OwnKind::Code),
         _ => None,

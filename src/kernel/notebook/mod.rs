@@ -2,14 +2,18 @@
 //!
 //! In reading order: [`document`] is what the learner writes and undo brings back, [`command`] what can
 //! be asked, [`live`] the model's tensors as code sees them, [`dependencies`] which cells are stale,
-//! [`runs`] what a run left, [`execution`] runs one, and [`snapshot`] is what a viewer sees.
+//! [`runs`] what a run left, [`execution`] runs one, and [`snapshot`] is what a viewer sees. [`saved`] is what
+//! is kept of that, and [`merge`] puts it back over a lesson that may have changed.
 
 pub mod command;
 pub mod dependencies;
 pub mod document;
 pub mod execution;
 pub mod live;
+pub mod merge;
 pub mod runs;
+pub mod saved;
+pub mod saved_output;
 pub mod snapshot;
 
 use std::cell::OnceCell;
@@ -24,7 +28,9 @@ pub use document::{CellId, Document};
 use self::dependencies::{Sight, Source, Versions, statuses};
 use self::document::{Answer, DocumentCell};
 use self::live::LiveName;
+use self::merge::{Merged, merge};
 use self::runs::{Analysis, CellRun, Outcome};
+use self::saved::SavedNotebook;
 use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
@@ -83,9 +89,22 @@ pub enum Move {
 
 impl Notebook {
     pub fn new(lesson: &Lesson) -> Self {
+        Self::with(Document::of(lesson), BTreeMap::new(), lesson.seed)
+    }
+
+    /// As it was left, with what did not fit in sentences for the learner.
+    pub fn reopened(lesson: &Lesson, saved: &SavedNotebook) -> (Self, Vec<String>) {
+        let Merged { document, runs, report } = merge(lesson, saved);
+        let numbers = runs.values().filter_map(|run| run.number);
+        let code_runs_done = numbers.max().unwrap_or(0);
+        let runs = runs.into_iter().map(|(id, run)| (id, CellRun::from_before(run))).collect();
+        (Self { code_runs_done, ..Self::with(document, runs, lesson.seed) }, report)
+    }
+
+    fn with(document: Document, runs: BTreeMap<CellId, CellRun>, seed: u64) -> Self {
         let mut notebook = Self {
-            document: Document::of(lesson),
-            runs: BTreeMap::new(),
+            document,
+            runs,
             analyses: BTreeMap::new(),
             waiting: VecDeque::new(),
             runs_done: 0,
@@ -93,7 +112,7 @@ impl Notebook {
             live: Arc::from([]),
             versions: Versions::default(),
             stop: Arc::default(),
-            seed: lesson.seed,
+            seed,
             view: OnceCell::new(),
         };
         notebook.analyse();
@@ -329,10 +348,10 @@ impl Notebook {
                     // Half-written code does not run because a slider moved, and a cell that writes to
                     // the model would chase its own tail.
                     let is_as_ran = run.is_some_and(|run| {
-                        self.analyses.get(&cell.id).is_some_and(|analysis| analysis.text == run.text)
+                        self.analyses.get(&cell.id).is_some_and(|analysis| analysis.text == run.shown.text)
                     });
                     let follows = is_as_ran && (is_auto || cell.is_code() && dependent.contains(&cell.id));
-                    (is_unasked || follows) && !run.is_some_and(|run| run.wrote)
+                    (is_unasked || follows) && !run.is_some_and(|run| run.shown.wrote)
                 }
                 CellStatus::Fresh | CellStatus::Waiting => false,
             };
@@ -383,7 +402,7 @@ impl Notebook {
         };
         self.runs_done += 1;
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
-        self.code_runs_done += u64::from(is_code);
+        self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
         if let Some(is_right) = execution::is_right(&outcome)
             && let Ok(DocumentCell { answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
         {
@@ -391,20 +410,21 @@ impl Notebook {
         }
         let defined = outcome.defined.iter().map(|variable| variable.name.clone());
         let shown = RunSnapshot {
+            text,
             number: is_code.then_some(self.code_runs_done),
             outputs: outcome.outputs.into(),
             fault: outcome.fault,
             elapsed: Duration::ZERO,
             defined: defined.chain(outcome.functions.names().map(str::to_owned)).collect(),
             verdict: outcome.verdict,
+            wrote: outcome.wrote,
+            is_from_before: false,
         };
         let run = CellRun {
             serial: self.runs_done,
-            text,
             reads,
             defined: outcome.defined,
             functions: outcome.functions,
-            wrote: outcome.wrote,
             shown: Arc::new(shown),
         };
         self.runs.insert(id.clone(), run);

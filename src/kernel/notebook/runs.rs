@@ -25,18 +25,19 @@ impl Analysis {
 pub struct CellRun {
     /// Grows with every run.
     pub serial: u64,
-    /// The text that ran.
-    pub text: Arc<str>,
     /// Each name that it read, with where it came from.
     pub reads: Vec<(String, Source)>,
     pub defined: Vec<Variable>,
     pub functions: Functions,
-    /// It wrote to the model.
-    pub wrote: bool,
     pub shown: Arc<RunSnapshot>,
 }
 
 impl CellRun {
+    /// One of an earlier session: nothing is left of it but what it showed.
+    pub fn from_before(shown: Arc<RunSnapshot>) -> Self {
+        Self { serial: 0, reads: Vec::new(), defined: Vec::new(), functions: Functions::default(), shown }
+    }
+
     /// Names that the cells below see.
     pub fn defines(&self) -> impl Iterator<Item = &str> {
         self.defined.iter().map(|variable| variable.name.as_str()).chain(self.functions.names())

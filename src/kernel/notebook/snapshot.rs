@@ -52,6 +52,8 @@ pub enum CellStatus {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSnapshot {
+    /// The text that ran.
+    pub text: Arc<str>,
     /// `In[n]`, of code.
     pub number: Option<u64>,
     pub outputs: Arc<[Output]>,
@@ -61,6 +63,10 @@ pub struct RunSnapshot {
     /// Names of the variables and functions that the cells below see.
     pub defined: Vec<String>,
     pub verdict: Option<Verdict>,
+    /// It wrote to the model.
+    pub wrote: bool,
+    /// It ran in an earlier session: its variables are not there until it runs again.
+    pub is_from_before: bool,
 }
 
 /// What the check of an exercise, or the model's answer to a prediction, came to.

@@ -4,7 +4,7 @@
 //! `"NaN"`, `"inf"` and `"-inf"`; a finite number is a number, in its shortest exact form.
 //!
 //! ```
-//! use attune::store::numbers;
+//! use attune::numbers;
 //!
 //! #[derive(serde::Serialize, serde::Deserialize)]
 //! struct Weights {

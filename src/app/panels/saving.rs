@@ -1,0 +1,108 @@
+//! How the learner's work is kept: a word in the top bar, and a strip where something is to be known or chosen.
+
+use egui::{Frame, Margin, RichText, ScrollArea, Ui};
+
+use crate::app::theme::{Palette, size};
+
+/// How the work stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SavingStatus {
+    /// There is nothing to say: nothing has changed, or nothing is to be saved.
+    #[default]
+    Quiet,
+    Saving,
+    Saved,
+    /// By choice or for another window's sake, with the reason.
+    ReadOnly(String),
+    /// With the reason.
+    NotSaved(String),
+}
+
+/// What the strip says, if it is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SavingModel {
+    pub status: SavingStatus,
+    /// Why changes are not saved, until the learner has chosen.
+    pub lock: Option<LockModel>,
+    /// What could not be put back, in sentences.
+    pub report: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockModel {
+    pub words: String,
+    /// Another window has the work.
+    pub is_held: bool,
+    /// This window may have it, when the learner says so.
+    pub can_take_over: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SavingChoice {
+    TakeOver,
+    /// Nothing is saved, and it need not be said again.
+    ReadOnly,
+    DismissReport,
+}
+
+/// One quiet word.
+pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (word, more, ink) = match status {
+        SavingStatus::Quiet => return,
+        SavingStatus::Saving => ("Saving …", "Your work is written within two seconds", palette.ink_faint),
+        SavingStatus::Saved => {
+            ("Saved", "Your work is kept on this computer; the lesson's file stays as it is", palette.ink_faint)
+        }
+        SavingStatus::ReadOnly(why) => ("Read-only", why.as_str(), palette.warn),
+        SavingStatus::NotSaved(why) => ("Not saved", why.as_str(), palette.warn),
+    };
+    ui.label(RichText::new(word).small().color(ink)).on_hover_text(more);
+}
+
+/// Above everything, until the learner has chosen.
+pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let frame =
+        Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
+    let mut choice = None;
+    if let Some(LockModel { words, is_held, can_take_over }) = &model.lock {
+        egui::Panel::top("lock").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(sentence(words)).color(palette.warn));
+                let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
+                if ui.button(read_only).on_hover_text("Look and try things; nothing is saved").clicked() {
+                    choice = Some(SavingChoice::ReadOnly);
+                }
+                let take_over = "Go on here with what is saved; another window then saves no more";
+                if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
+                    choice = Some(SavingChoice::TakeOver);
+                }
+            });
+        });
+    }
+    if !model.report.is_empty() {
+        const MOST: f32 = 110.0;
+        egui::Panel::top("report").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Not all of your work could be put back as it was.").color(palette.warn));
+                if ui.button("Dismiss").on_hover_text("What was saved before is kept as a checkpoint").clicked() {
+                    choice = Some(SavingChoice::DismissReport);
+                }
+            });
+            ui.set_max_height(MOST);
+            ScrollArea::vertical().id_salt("report").auto_shrink([false, true]).show(ui, |ui| {
+                for words in &model.report {
+                    ui.add(egui::Label::new(words).selectable(true).wrap());
+                }
+            });
+        });
+    }
+    choice
+}
+
+/// With a capital letter.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
+}

@@ -8,6 +8,8 @@ use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, Te
 
 /// Sizes, in points.
 pub mod size {
+    use egui::Vec2;
+
     pub const WINDOW: (u32, u32) = (1280, 720);
     /// Below this, panels have no room for what they show.
     pub const WINDOW_MIN: (f32, f32) = (800.0, 480.0);
@@ -46,6 +48,16 @@ pub mod size {
     pub const CHART_MAX: f32 = 240.0;
     pub const CURVE: f32 = 1.6;
     pub const TIMELINE: f32 = 50.0;
+    /// Beside the lines of code, for their numbers.
+    pub const GUTTER: i8 = 34;
+    pub const CODE_LEADING: f32 = 3.5;
+    pub const POPUP: Vec2 = Vec2::new(340.0, 196.0);
+    /// An output is no higher than this and scrolls; a plot is as high as the second.
+    pub const OUTPUT_MAX: f32 = 320.0;
+    pub const PLOT: f32 = 200.0;
+    pub const TABLE_ROW: f32 = 22.0;
+    pub const TABLE_DIGIT: f32 = 7.6;
+    pub const WORD_MAX: f32 = 140.0;
     pub const HALO: f32 = 1.2;
     pub const RING: f32 = 2.0;
     pub const RING_GAP: f32 = 3.5;
@@ -114,6 +126,19 @@ pub struct Palette {
     pub groups: [Color32; GROUPS],
     pub tokens: [Color32; TOKENS],
     pub heads: [Color32; HEADS],
+    pub code: CodeColors,
+}
+
+/// What words of code are, by their ink.
+#[derive(Debug, PartialEq)]
+pub struct CodeColors {
+    pub keyword: Color32,
+    pub number: Color32,
+    pub text: Color32,
+    pub comment: Color32,
+    pub function: Color32,
+    pub tensor: Color32,
+    pub variable: Color32,
 }
 
 const GROUPS: usize = 8;
@@ -163,6 +188,15 @@ pub static DARK: Palette = Palette {
     ],
     tokens: [hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4)],
     heads: [hex(0x4cc5b4), hex(0xd99be8), hex(0xe9b44c), hex(0x7fb2ff), hex(0xf08a8a), hex(0x9fd36a)],
+    code: CodeColors {
+        keyword: hex(0xb79cf7),
+        number: hex(0xe3c178),
+        text: hex(0x93c98a),
+        comment: hex(0x8f877b),
+        function: hex(0x7fb2ff),
+        tensor: hex(0xf3a569),
+        variable: hex(0x6fcfd6),
+    },
 };
 
 pub static LIGHT: Palette = Palette {
@@ -199,6 +233,15 @@ pub static LIGHT: Palette = Palette {
     ],
     tokens: [hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047)],
     heads: [hex(0x0b8575), hex(0x9a3fb0), hex(0xa86f00), hex(0x2f63c8), hex(0xb8423f), hex(0x4f8a15)],
+    code: CodeColors {
+        keyword: hex(0x6a3fb5),
+        number: hex(0x855500),
+        text: hex(0x2c6e2f),
+        comment: hex(0x756d61),
+        function: hex(0x2a5bbd),
+        tensor: hex(0xa84608),
+        variable: hex(0x086a78),
+    },
 };
 
 impl Palette {

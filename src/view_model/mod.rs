@@ -3,9 +3,16 @@
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
 pub mod attention;
+pub mod completion;
+pub mod editing;
 pub mod head_labels;
 pub mod heads;
+pub mod highlight;
 pub mod notebook;
+pub mod output;
+pub mod plot;
+pub mod reference;
 pub mod stage;
+pub mod table;
 pub mod training;
 pub mod weights;

@@ -49,8 +49,12 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewSt
     let query = view.query.filter(|_| !map.is_of_source);
     let layout = Layout::of(ui, map);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
-    let heat =
-        Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
+    let heat = Heat {
+        origin: rect.min + layout.offset,
+        cell: Vec2::splat(layout.cell),
+        rows: map.queries.len(),
+        cols: map.keys.len(),
+    };
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
     paint(ui, map, &heat, query, palette);
     queries_ui(ui, map, &heat, rect.left(), view);

@@ -4,11 +4,11 @@ use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
 
 use crate::app::theme::{self, size};
 
-/// A grid of square cells.
+/// A grid of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heat {
     pub origin: Pos2,
-    pub cell: f32,
+    pub cell: Vec2,
     pub rows: usize,
     pub cols: usize,
 }
@@ -24,7 +24,7 @@ impl Heat {
 
     pub fn cell_rect(&self, row: usize, col: usize) -> Rect {
         let min = self.origin + Vec2::new(col as f32, row as f32) * self.cell;
-        Rect::from_min_size(min, Vec2::splat(self.cell))
+        Rect::from_min_size(min, self.cell)
     }
 
     pub fn row_rect(&self, row: usize) -> Rect {
@@ -42,14 +42,15 @@ impl Heat {
     }
 
     pub fn paint_cell(&self, painter: &Painter, row: usize, col: usize, fill: Color32) {
-        let gap = if self.cell > size::CELL_MIN { size::HAIRLINE / 2.0 } else { 0.0 };
-        painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(self.cell as u8 / 4), fill);
+        let least = self.cell.min_elem();
+        let gap = if least > size::CELL_MIN { size::HAIRLINE / 2.0 } else { 0.0 };
+        painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(least as u8 / 4), fill);
     }
 
     /// Whether all of these numbers fit in their cells: a map shows every number, or none.
     pub fn has_room_for<'v>(&self, values: impl IntoIterator<Item = &'v f32>) -> bool {
         let widest = values.into_iter().map(|value| short(*value).chars().count()).max().unwrap_or(0);
-        self.cell >= widest as f32 * size::CELL_DIGIT
+        self.cell.x >= widest as f32 * size::CELL_DIGIT
     }
 
     pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, value: f32, ink: Color32) {
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_pointer_finds_the_cell_whose_rectangle_it_is_in() {
-        let heat = Heat { origin: Pos2::new(10.0, 20.0), cell: 16.0, rows: 3, cols: 5 };
+        let heat = Heat { origin: Pos2::new(10.0, 20.0), cell: Vec2::new(24.0, 16.0), rows: 3, cols: 5 };
         for row in 0..3 {
             for col in 0..5 {
                 assert_eq!(heat.at(heat.cell_rect(row, col).center()), Some((row, col)));

@@ -3,13 +3,22 @@
 //! No panel names a Bevy type, computes a tensor, or advances a clock: the egui pass may run twice.
 
 pub mod attention;
+pub mod code_text;
+pub mod completion;
+pub mod copy;
 pub mod dock;
+pub mod editor;
+pub mod equation;
 pub mod faults;
 pub mod figure;
 pub mod heads;
 pub mod heat;
 pub mod key_sheet;
 pub mod notebook;
+pub mod outputs;
+pub mod plot;
+pub mod reference;
+pub mod table;
 pub mod top_bar;
 pub mod training;
 pub mod weights;

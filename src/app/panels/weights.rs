@@ -190,7 +190,8 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         let fit = (ui.available_width() - size::GAP) / tensor.cols.max(1) as f32;
         let cell = fit.clamp(size::CELL_MIN, size::CELL_MAX).floor();
-        let mut heat = Heat { origin: egui::Pos2::ZERO, cell, rows: tensor.rows, cols: tensor.cols };
+        let mut heat =
+            Heat { origin: egui::Pos2::ZERO, cell: egui::Vec2::splat(cell), rows: tensor.rows, cols: tensor.cols };
         let (rect, response) = ui.allocate_exact_size(heat.size(), Sense::click());
         heat.origin = rect.min;
         paint_map(ui, tensor, &heat, palette);

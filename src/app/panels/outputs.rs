@@ -1,0 +1,148 @@
+//! What a code cell shows.
+
+use egui::{
+    Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
+};
+
+use crate::app::theme::{self, Palette, size};
+use crate::code::Fault;
+use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
+
+use super::copy::{copy, copy_button, is_copied};
+use super::plot::plot_ui;
+use super::table::table_ui;
+
+/// All of them, one below the other. Give each cell an id of its own.
+pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
+    for (i, output) in outputs.iter().enumerate() {
+        ui.push_id(("output", i), |ui| output_ui(ui, output));
+        if i + 1 < outputs.len() {
+            ui.add_space(size::GAP_TIGHT);
+        }
+    }
+}
+
+fn output_ui(ui: &mut Ui, output: &OutputModel) {
+    match output {
+        OutputModel::Number(number) => number_ui(ui, number),
+        OutputModel::Text(text) => text_ui(ui, text),
+        OutputModel::Table(table) => table_ui(ui, table),
+        OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
+        OutputModel::Plot(plot) => plot_ui(ui, plot),
+    }
+}
+
+/// What went wrong, where, and what may help.
+pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let shown = ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+        let place = fault.place.map_or_else(String::new, |place| format!("{}:{}  ", place.line, place.column));
+        let message = RichText::new(format!("{place}{}", fault.message)).monospace().color(palette.error);
+        ui.add(Label::new(message).selectable(true).wrap());
+        if let Some(hint) = &fault.hint {
+            ui.add(Label::new(RichText::new(hint).color(palette.ink_soft)).selectable(true).wrap());
+        }
+    });
+    shown.response
+}
+
+fn number_ui(ui: &mut Ui, number: &NumberModel) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let id = ui.id().with("number");
+    ui.horizontal(|ui| {
+        let text = RichText::new(&number.shown).font(theme::mono(size::READING)).color(palette.ink);
+        let label = ui.add(Label::new(text).sense(Sense::click()));
+        label.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Copy the number {}", number.full)));
+        if label.has_focus() {
+            ui.painter().hline(label.rect.x_range(), label.rect.bottom(), (size::HAIRLINE, palette.accent));
+        }
+        if label.clicked() {
+            copy(ui, id, number.full.clone());
+        }
+        label.on_hover_ui(|ui| {
+            ui.monospace(&number.full);
+            ui.weak("Click to copy it");
+        });
+        if is_copied(ui, id) {
+            ui.label(RichText::new("copied").font(theme::plain(size::SMALL)).color(palette.accent));
+        }
+    });
+}
+
+/// Something with a button beside it that copies it.
+fn beside_copy(ui: &mut Ui, what: &str, text: impl FnOnce() -> String, show: impl FnOnce(&mut Ui)) {
+    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+        copy_button(ui, what, text);
+        ui.with_layout(Layout::top_down(Align::Min), show);
+    });
+}
+
+fn text_ui(ui: &mut Ui, text: &TextModel) {
+    beside_copy(
+        ui,
+        "the text",
+        || text.text.to_string(),
+        |ui| {
+            ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]).show(ui, |ui| {
+                ui.add(Label::new(RichText::new(text.shown()).monospace()).selectable(true).wrap());
+                if let Some(left_out) = text.left_out() {
+                    ui.weak(left_out);
+                }
+            });
+        },
+    );
+}
+
+fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {
+    if ranking.rows.is_empty() {
+        ui.weak("No words.");
+        return;
+    }
+    let widest = ranking.rows.iter().map(|row| text_width(ui, &row.word)).fold(0.0, f32::max).min(size::WORD_MAX);
+    let show = |ui: &mut Ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let area = ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]);
+        area.show_rows(ui, size::TABLE_ROW, ranking.rows.len(), |ui, rows| {
+            ranking.rows[rows].iter().for_each(|row| row_ui(ui, row, widest, ranking.has_negative));
+        });
+    };
+    beside_copy(ui, "the list", || ranking.tsv(), show);
+}
+
+fn text_width(ui: &Ui, text: &str) -> f32 {
+    ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
+}
+
+/// The word, its bar and its number.
+fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
+    const NUMBER: f32 = 56.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let word = Rect::from_min_max(rect.min, rect.left_bottom() + Vec2::new(widest, 0.0));
+    let painter = ui.painter_at(rect);
+    ui.painter_at(word).text(
+        word.left_center(),
+        Align2::LEFT_CENTER,
+        &row.word,
+        theme::plain(size::LABEL),
+        palette.ink,
+    );
+    let number = rect.right_center();
+    painter.text(number, Align2::RIGHT_CENTER, &row.shown, theme::mono(size::MONO), palette.ink_soft);
+    let track = Rect::from_min_max(
+        word.right_top() + Vec2::new(size::GAP, 0.0),
+        rect.right_bottom() - Vec2::new(NUMBER + size::GAP, 0.0),
+    );
+    let track = Rect::from_center_size(track.center(), Vec2::new(track.width(), size::BAR));
+    if let Some(share) = row.share.filter(|_| track.is_positive()) {
+        let radius = f32::from(size::RADIUS_SMALL);
+        painter.rect_filled(track, radius, palette.raised);
+        let zero = if has_negative { track.center().x } else { track.left() };
+        let end = zero + share * (track.right() - zero);
+        let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
+        painter.rect_filled(bar, radius, if share < 0.0 { palette.negative } else { palette.positive });
+    }
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
+    response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
+}

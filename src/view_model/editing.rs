@@ -1,0 +1,359 @@
+//! What keys do to the text of a code cell beside inserting what is on them.
+
+use std::ops::Range;
+
+use super::highlight::{Kind, Span, highlight, is_name, is_open};
+
+/// Spaces of one level.
+const LEVEL: usize = 4;
+const COMMENT: &str = "//";
+const PAIRS: [(char, char); 5] = [('(', ')'), ('[', ']'), ('{', '}'), ('"', '"'), ('`', '`')];
+
+/// Bytes of the text: where the selection began, and where the caret is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    pub anchor: usize,
+    pub caret: usize,
+}
+
+impl Selection {
+    pub fn at(caret: usize) -> Self {
+        Self { anchor: caret, caret }
+    }
+
+    pub fn range(self) -> Range<usize> {
+        self.anchor.min(self.caret)..self.anchor.max(self.caret)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.anchor == self.caret
+    }
+}
+
+/// A new line, as far in as this one, and further behind an opening bracket.
+pub fn enter(text: &mut String, selection: Selection) -> Selection {
+    let range = selection.range();
+    text.replace_range(range.clone(), "");
+    let caret = range.start;
+    let line = line_start(text, caret);
+    let indent = indent_of(&text[line..caret]).to_owned();
+    let opened = text[line..caret].trim_end().chars().next_back();
+    let closing = PAIRS.iter().take(3).find(|(open, _)| opened == Some(*open)).map(|(_, close)| *close);
+    let Some(closing) = closing else {
+        text.insert_str(caret, &format!("\n{indent}"));
+        return Selection::at(caret + 1 + indent.len());
+    };
+    let inner = format!("\n{indent}{}", " ".repeat(LEVEL));
+    let outer = if text[caret..].starts_with(closing) { format!("\n{indent}") } else { String::new() };
+    text.insert_str(caret, &format!("{inner}{outer}"));
+    Selection::at(caret + inner.len())
+}
+
+/// To the next level, or the lines of the selection further in.
+pub fn indent(text: &mut String, selection: Selection) -> Selection {
+    if !text[selection.range()].contains('\n') {
+        let range = selection.range();
+        let column = text[line_start(text, range.start)..range.start].chars().count();
+        let spaces = " ".repeat(LEVEL - column % LEVEL);
+        text.replace_range(range.clone(), &spaces);
+        return Selection::at(range.start + spaces.len());
+    }
+    indent_lines(text, selection)
+}
+
+/// The lines of the selection, or the caret's, further in.
+pub fn indent_lines(text: &mut String, selection: Selection) -> Selection {
+    edit_lines(text, selection, |line| if line.trim().is_empty() { (0..0, "") } else { (0..0, "    ") })
+}
+
+/// The lines of the selection, or the caret's, less far in.
+pub fn outdent(text: &mut String, selection: Selection) -> Selection {
+    edit_lines(text, selection, |line| {
+        let tab = usize::from(line.starts_with('\t'));
+        let spaces = line.bytes().take(LEVEL).take_while(|byte| *byte == b' ').count();
+        (0..tab.max(spaces), "")
+    })
+}
+
+/// Comments the lines of the selection, or takes their comments away if all are.
+pub fn toggle_comments(text: &mut String, selection: Selection) -> Selection {
+    let lines = lines_of(text, selection);
+    let code = || text[lines.clone()].lines().filter(|line| !line.trim().is_empty());
+    let all = code().count() > 0 && code().all(|line| line.trim_start().starts_with(COMMENT));
+    let margin = code().map(|line| indent_of(line).len()).min().unwrap_or(0);
+    edit_lines(text, selection, |line| {
+        let at = indent_of(line).len();
+        if line.trim().is_empty() {
+            (0..0, "")
+        } else if all {
+            let space = usize::from(line[at + COMMENT.len()..].starts_with(' '));
+            (at..at + COMMENT.len() + space, "")
+        } else {
+            (margin..margin, "// ")
+        }
+    })
+}
+
+/// What a bracket or quote does beside being inserted: it closes, wraps or is stepped over. `None`: nothing.
+pub fn typed(text: &mut String, selection: Selection, c: char) -> Option<Selection> {
+    if let Some((_, close)) = PAIRS.iter().find(|(open, _)| *open == c) {
+        let spans = highlight(text);
+        if !selection.is_empty() {
+            return Some(wrap(text, selection, c, *close));
+        }
+        if c == *close && steps_over(text, &spans, selection.caret, c) {
+            return Some(Selection::at(selection.caret + 1));
+        }
+        return pairs_here(text, &spans, selection.caret, c).then(|| {
+            text.insert_str(selection.caret, &format!("{c}{close}"));
+            Selection::at(selection.caret + 1)
+        });
+    }
+    if !selection.is_empty() || !matches!(c, ')' | ']' | '}') {
+        return None;
+    }
+    if steps_over(text, &highlight(text), selection.caret, c) {
+        return Some(Selection::at(selection.caret + 1));
+    }
+    let line = line_start(text, selection.caret);
+    let before = &text[line..selection.caret];
+    if c != '}' || before.is_empty() || !before.bytes().all(|byte| byte == b' ') {
+        return None;
+    }
+    // A block ends one level out.
+    let out = LEVEL.min(before.len());
+    text.replace_range(selection.caret - out..selection.caret, "}");
+    Some(Selection::at(selection.caret - out + 1))
+}
+
+/// What deleting backwards takes beside one character: an empty pair, or a level. `None`: nothing.
+pub fn backspace(text: &mut String, selection: Selection) -> Option<Selection> {
+    if !selection.is_empty() {
+        return None;
+    }
+    let caret = selection.caret;
+    let (before, after) = (text[..caret].chars().next_back()?, text[caret..].chars().next());
+    if PAIRS.iter().any(|(open, close)| *open == before && Some(*close) == after) {
+        // The quotes must be of one string, not the ends of two.
+        let is_pair =
+            before != '"' && before != '`' || token(&highlight(text), caret).is_some_and(|s| s.range.len() == 2);
+        if is_pair {
+            text.replace_range(caret - 1..caret + 1, "");
+            return Some(Selection::at(caret - 1));
+        }
+    }
+    let line = &text[line_start(text, caret)..caret];
+    if line.len() < 2 || !line.bytes().all(|byte| byte == b' ') {
+        return None;
+    }
+    let spaces = (line.len() - 1) % LEVEL + 1;
+    text.replace_range(caret - spaces..caret, "");
+    Some(Selection::at(caret - spaces))
+}
+
+fn wrap(text: &mut String, selection: Selection, open: char, close: char) -> Selection {
+    let range = selection.range();
+    text.insert(range.end, close);
+    text.insert(range.start, open);
+    Selection { anchor: selection.anchor + 1, caret: selection.caret + 1 }
+}
+
+/// The same bracket stands there already, and another would be one too many.
+fn steps_over(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
+    if !text[caret..].starts_with(c) {
+        return false;
+    }
+    if matches!(c, '"' | '`') {
+        return token(spans, caret).is_some_and(|span| span.kind == Kind::Text && span.range.end == caret + 1);
+    }
+    let here = spans.iter().find(|span| span.range.start == caret);
+    here.is_some_and(|span| span.kind == Kind::Bracket) && !spans.iter().any(|span| span.kind == Kind::Unmatched)
+}
+
+/// Whether an opening bracket or quote gets its partner at once: in code, and before nothing that it would enclose.
+fn pairs_here(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
+    let closed = |span: &Span| span.kind == Kind::Text && !is_open(text, span);
+    let within = spans.iter().any(|span| {
+        let touches = span.range.start < caret && (caret < span.range.end || span.range.end == caret && !closed(span));
+        matches!(span.kind, Kind::Text | Kind::Comment) && touches
+    });
+    let before = text[..caret].chars().next_back();
+    let is_quote = matches!(c, '"' | '`');
+    let joins = is_quote && before.is_some_and(|before| is_name(before) || before == c);
+    let free = text[caret..].chars().next().is_none_or(|next| next.is_whitespace() || ")]},;".contains(next));
+    !within && !joins && free
+}
+
+/// The token that the caret stands within.
+fn token(spans: &[Span], caret: usize) -> Option<&Span> {
+    spans.iter().find(|span| span.range.start < caret && caret < span.range.end)
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |end| end + 1)
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// The whole lines that a selection touches; one that ends before a line's first character leaves it out.
+fn lines_of(text: &str, selection: Selection) -> Range<usize> {
+    let range = selection.range();
+    let start = line_start(text, range.start);
+    let last = if range.end > range.start && text[..range.end].ends_with('\n') { range.end - 1 } else { range.end };
+    let end = text[last..].find('\n').map_or(text.len(), |len| last + len);
+    start..end
+}
+
+/// Replaces a piece of each line; the selection stays on what it was on.
+fn edit_lines(
+    text: &mut String,
+    selection: Selection,
+    mut edit: impl FnMut(&str) -> (Range<usize>, &'static str),
+) -> Selection {
+    let lines = lines_of(text, selection);
+    let mut edited = String::with_capacity(lines.len());
+    let (mut anchor, mut caret) = (selection.anchor, selection.caret);
+    let mut start = lines.start;
+    for line in text[lines.clone()].split_inclusive('\n') {
+        let (range, insert) = edit(line.trim_end_matches('\n'));
+        for (new, old) in [(&mut anchor, selection.anchor), (&mut caret, selection.caret)] {
+            let at = start + range.start;
+            // A selection from the start of a line keeps that start.
+            let is_behind = old > at || old == at && (range.start > 0 || selection.is_empty());
+            if is_behind {
+                *new = *new + insert.len() - range.len().min(old - at);
+            }
+        }
+        edited.push_str(&line[..range.start]);
+        edited.push_str(insert);
+        edited.push_str(&line[range.end..]);
+        start += line.len();
+    }
+    text.replace_range(lines, &edited);
+    Selection { anchor, caret }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// `|` is the caret and `^`, if there is one, where the selection began.
+    fn parse(marked: &str) -> (String, Selection) {
+        let caret = marked.replace('^', "").find('|').unwrap();
+        let anchor = marked.replace('|', "").find('^').unwrap_or(caret);
+        (marked.replace(['|', '^'], ""), Selection { anchor, caret })
+    }
+
+    fn tell(mut text: String, selection: Selection) -> String {
+        let (anchor, caret) = (selection.anchor, selection.caret);
+        text.insert(caret, '|');
+        if !selection.is_empty() {
+            text.insert(if anchor > caret { anchor + 1 } else { anchor }, '^');
+        }
+        text
+    }
+
+    fn edited(marked: &str, edit: fn(&mut String, Selection) -> Selection) -> String {
+        let (mut text, selection) = parse(marked);
+        let selection = edit(&mut text, selection);
+        tell(text, selection)
+    }
+
+    /// With what is plainly inserted where nothing special happens.
+    fn after(marked: &str, c: char) -> String {
+        let (mut text, selection) = parse(marked);
+        let selection = typed(&mut text, selection, c).unwrap_or_else(|| {
+            text.replace_range(selection.range(), &c.to_string());
+            Selection::at(selection.range().start + c.len_utf8())
+        });
+        tell(text, selection)
+    }
+
+    fn deleted(marked: &str) -> Option<String> {
+        let (mut text, selection) = parse(marked);
+        let selection = backspace(&mut text, selection)?;
+        Some(tell(text, selection))
+    }
+
+    #[test]
+    fn enter_keeps_the_level_and_goes_in_behind_a_bracket() {
+        assert_eq!(edited("    a|b", enter), "    a\n    |b");
+        assert_eq!(edited("fn f() {|}", enter), "fn f() {\n    |\n}");
+        assert_eq!(edited("  if x { |", enter), "  if x { \n      |");
+        assert_eq!(edited("a^bc|d", enter), "a\n|d");
+    }
+
+    #[test]
+    fn tab_goes_to_the_next_level() {
+        assert_eq!(edited("ab|c", indent), "ab  |c");
+        assert_eq!(edited("a^\n\nb|", indent), "    a^\n\n    b|");
+        assert_eq!(edited("^a\nb\n|c", indent), "^    a\n    b\n|c");
+        assert_eq!(edited("      a|", outdent), "  a|");
+        assert_eq!(edited("\ta^\n  b|", outdent), "a^\nb|");
+        assert_eq!(edited(" | a", outdent), "|a");
+    }
+
+    #[test]
+    fn comments_come_and_go() {
+        let commented = edited("^  a\n\n    b|", toggle_comments);
+        assert_eq!(commented, "^  // a\n\n  //   b|");
+        assert_eq!(edited(&commented, toggle_comments), "^  a\n\n    b|");
+        assert_eq!(edited("//a|", toggle_comments), "a|");
+        assert_eq!(edited("^// a\nb|", toggle_comments), "^// // a\n// b|");
+    }
+
+    #[test]
+    fn brackets_close_wrap_and_are_stepped_over() {
+        assert_eq!(after("f|", '('), "f(|)");
+        assert_eq!(after("f|x", '('), "f(|x", "what stands there is not enclosed");
+        assert_eq!(after("f(|)", ')'), "f()|");
+        assert_eq!(after("f((|)", ')'), "f(()|)", "one is missing, so it is typed");
+        assert_eq!(after("f(^a + b|)", '('), "f((^a + b|))");
+        assert_eq!(after("\"a|\"", '('), "\"a(|\"", "text is text");
+        assert_eq!(after("// a|", '['), "// a[|");
+        assert_eq!(after("    |", '}'), "}|");
+    }
+
+    #[test]
+    fn quotes_close_and_are_stepped_over() {
+        assert_eq!(after("show(|)", '"'), "show(\"|\")");
+        assert_eq!(after("show(\"a|\")", '"'), "show(\"a\"|)");
+        assert_eq!(after("\"open|", '"'), "\"open\"|");
+        assert_eq!(after("it|", '"'), "it\"|");
+        assert_eq!(after("^word|", '"'), "\"^word|\"");
+    }
+
+    #[test]
+    fn backspace_takes_a_pair_or_a_level() {
+        assert_eq!(deleted("f(|)").as_deref(), Some("f|"));
+        assert_eq!(deleted("\"|\"").as_deref(), Some("|"));
+        assert_eq!(deleted("\"a\"|\"b\""), None);
+        assert_eq!(deleted("      |x").as_deref(), Some("    |x"));
+        assert_eq!(deleted("a|"), None);
+        assert_eq!(deleted("|a"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_edit_leaves_the_selection_in_the_text(
+            text in "[ aα(){}\\[\\]\"`\n/]{0,40}", anchor in 0..40_usize, caret in 0..40_usize, c in "[(){}\\[\\]\"`]",
+        ) {
+            let at = |i: usize| text.char_indices().nth(i).map_or(text.len(), |(at, _)| at);
+            let selection = Selection { anchor: at(anchor), caret: at(caret) };
+            for edit in [enter, indent, outdent, toggle_comments] {
+                let mut text = text.clone();
+                let after = edit(&mut text, selection);
+                prop_assert!(text.is_char_boundary(after.anchor) && text.is_char_boundary(after.caret));
+            }
+            let mut text = text.clone();
+            let after = typed(&mut text, selection, c.chars().next().unwrap()).unwrap_or(Selection::at(0));
+            prop_assert!(text.is_char_boundary(after.anchor) && text.is_char_boundary(after.caret));
+            let after = backspace(&mut text, after).unwrap_or(Selection::at(0));
+            prop_assert!(text.is_char_boundary(after.caret));
+        }
+    }
+}

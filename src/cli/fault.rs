@@ -13,7 +13,7 @@ const SCREEN: u8 = 3;
 pub enum Fault {
     /// A lesson has issues, or its claims do not hold.
     Lesson(String),
-    /// Standard output cannot be written to.
+    /// Standard output, or a file, cannot be written.
     Output(String),
     /// The command line asks for what cannot be.
     Usage(String),
@@ -33,6 +33,10 @@ impl Fault {
 
     pub fn output(error: impl Display) -> Self {
         Self::Output(format!("error: the results cannot be written to standard output: {error}\n"))
+    }
+
+    pub fn file(name: impl Display, error: impl Display) -> Self {
+        Self::Output(format!("error: {name} cannot be written: {error}\n"))
     }
 
     pub fn screen(text: impl Display) -> Self {

@@ -1,0 +1,225 @@
+//! `attune export`: a lesson as a file for another program.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::args::{Common, ExportArgs, Format};
+use super::fault::Fault;
+use super::{print, progress};
+use crate::export::page::Page;
+use crate::export::{Pictures, html, ipynb, md, tsv};
+use crate::kernel::notebook::NotebookCommand;
+use crate::kernel::{Command, Snapshot};
+use crate::lesson::cells::CellKind;
+use crate::lesson::issue::printable;
+
+/// Trains the lesson, runs its cells and writes the file.
+pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
+    let target = Target::of(request)?;
+    let lesson = super::read(&request.lesson, common.seed)?;
+    let mut kernel = progress::train(lesson, common);
+    let snapshot = progress::trained(&kernel, &request.lesson)?;
+    if request.to == Format::Tsv {
+        // The vectors are those that training made, whatever the cells then do to the weights.
+        return export_tsv(&snapshot, &target);
+    }
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    let snapshot = kernel.snapshot();
+    let warnings = Warnings { is_quiet: common.quiet };
+    warnings.about_cells(&snapshot);
+    let pictures = pictures(&snapshot, request, common, &warnings);
+    let mut text = Vec::new();
+    let written = match request.to {
+        Format::Ipynb => ipynb::write(&snapshot, &pictures, &mut text).map(|()| Vec::new()),
+        Format::Html => html::write(&snapshot, &pictures, &mut text).map(|()| Vec::new()),
+        Format::Md | Format::Tsv => md::write(&snapshot, &pictures, &target.beside_name("_files"), &mut text),
+    };
+    let beside = written.map_err(|error| target.fault(&target.file, &error))?;
+    let folder = target.beside("_files");
+    if !beside.is_empty() {
+        fs::create_dir_all(&folder).map_err(|error| target.fault(&folder, &error))?;
+    }
+    for picture in &beside {
+        target.write(&folder.join(&picture.name), &picture.bytes)?;
+    }
+    target.write(&target.file, &text)?;
+    let files = match beside.len() {
+        0 => String::new(),
+        count => format!("; {count} pictures in {}", name(&folder)),
+    };
+    let cells = snapshot.notebook.cells.len();
+    print::line(format_args!("{}: {cells} cells, {} of the stage{files}", name(&target.file), pictures.stages()))
+}
+
+fn export_tsv(snapshot: &Snapshot, target: &Target) -> Result<(), Fault> {
+    let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
+    let counts = tsv::write(snapshot, &mut vectors, &mut metadata)
+        .map_err(|error| Fault::Lesson(format!("{}: {error}\n", name(&target.lesson))))?;
+    let beside = target.beside("_metadata.tsv");
+    target.write(&beside, &metadata)?;
+    target.write(&target.file, &vectors)?;
+    print::line(format_args!(
+        "{}: {} vectors of {} numbers: {} words, and {} tokens twice; {} says which is which",
+        name(&target.file),
+        counts.lines(),
+        counts.width,
+        counts.words,
+        counts.tokens,
+        name(&beside)
+    ))
+}
+
+/// Where the export goes.
+struct Target {
+    lesson: PathBuf,
+    file: PathBuf,
+}
+
+impl Target {
+    /// # Errors
+    /// If nothing can be written there, which is said before training takes its time.
+    fn of(request: &ExportArgs) -> Result<Self, Fault> {
+        let file = request.output.clone();
+        let like = format!("name it like apple.{}", request.to.extension());
+        if file.as_os_str() == "-" {
+            return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
+        }
+        if file.file_name().is_none() || file.is_dir() {
+            return Err(Fault::usage(format_args!("--output: {} is no file; {like}", name(&file))));
+        }
+        let target = Self { lesson: request.lesson.clone(), file };
+        let folder = target.folder();
+        if !folder.is_dir() {
+            return Err(Fault::usage(format_args!("--output: there is no folder {}", name(folder))));
+        }
+        let is_lesson = |file: &Path| {
+            fs::canonicalize(file).ok().is_some_and(|file| Some(file) == fs::canonicalize(&request.lesson).ok())
+        };
+        if [target.file.clone(), target.beside("_metadata.tsv")].iter().any(|file| is_lesson(file)) {
+            return Err(Fault::usage("--output: that is the lesson itself, which is never written"));
+        }
+        Ok(target)
+    }
+
+    fn folder(&self) -> &Path {
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+    }
+
+    /// The file's name without its ending, and with another.
+    fn beside_name(&self, ending: &str) -> String {
+        format!("{}{ending}", self.file.file_stem().unwrap_or_default().to_string_lossy())
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.file.with_file_name(self.beside_name(ending))
+    }
+
+    /// Through a file beside it, so that a reader never sees half of it.
+    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), Fault> {
+        let unfinished = file.with_file_name(format!(
+            ".{}.{}.part",
+            file.file_name().unwrap_or_default().to_string_lossy(),
+            process::id()
+        ));
+        fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file)).map_err(|error| {
+            // Nothing to clean up when it was never made.
+            let _ = fs::remove_file(&unfinished);
+            self.fault(file, &error)
+        })
+    }
+
+    fn fault(&self, file: &Path, error: &io::Error) -> Fault {
+        Fault::file(name(file), error)
+    }
+}
+
+fn name(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+struct Warnings {
+    is_quiet: bool,
+}
+
+impl Warnings {
+    fn say(&self, text: impl std::fmt::Display) {
+        if !self.is_quiet {
+            // A closed standard error leaves nobody to tell.
+            let _ = writeln!(io::stderr(), "warning: {text}");
+        }
+    }
+
+    /// A cell that ends in a fault shows it; whoever exports wants to know.
+    fn about_cells(&self, snapshot: &Snapshot) {
+        for shown in &snapshot.notebook.cells {
+            let is_own = matches!(*shown.cell.kind, CellKind::Code { fails: false, .. } | CellKind::Plot { .. });
+            if let Some(fault) = shown.run.as_ref().and_then(|run| run.fault.as_ref()).filter(|_| is_own) {
+                self.say(format_args!("cell {:?}: {}", shown.cell.id, printable(&fault.to_string())));
+            }
+        }
+    }
+}
+
+/// Stage pictures as large as they are read.
+#[cfg(feature = "app")]
+const STAGE_SIZE: (u32, u32) = (736, 414);
+/// Pixels a point, for sharp letters on dense screens.
+#[cfg(feature = "app")]
+const STAGE_SCALE: f32 = 2.0;
+
+#[cfg(not(feature = "app"))]
+fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: &Common, warnings: &Warnings) -> Pictures {
+    let why = "This build of attune draws no pictures of the stage.";
+    if Page::stages(snapshot).next().is_some() {
+        warnings.say("this build draws no pictures, so stage cells are told in words; build with the default features");
+    }
+    Pictures::of_lesson(&request.lesson, why)
+}
+
+/// The stage cells as they look once every cell has run.
+#[cfg(feature = "app")]
+fn pictures(snapshot: &Snapshot, request: &ExportArgs, common: &Common, warnings: &Warnings) -> Pictures {
+    use crate::export::StagePicture;
+
+    let mut pictures = Pictures::of_lesson(&request.lesson, "There was no graphics adapter to draw it.");
+    let bar = progress::pictures(Page::stages(snapshot).count(), common);
+    for (cell, sentence) in Page::stages(snapshot) {
+        let paint = |dark| paint(snapshot, cell, sentence, dark);
+        let both = paint(false).and_then(|light| {
+            let dark = if request.to == Format::Html { Some(paint(true)?) } else { None };
+            Ok(StagePicture { light, dark })
+        });
+        match both {
+            Ok(picture) => pictures.add_stage(cell, picture),
+            Err(why) => {
+                warnings.say(format_args!("stage cells are told in words: {why}"));
+                break;
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    pictures
+}
+
+#[cfg(feature = "app")]
+fn paint(snapshot: &Snapshot, cell: &str, sentence: usize, dark: bool) -> Result<Vec<u8>, String> {
+    use crate::app::PictureOptions;
+    use crate::export::sentence::at_sentence;
+
+    let snapshot = at_sentence(snapshot, sentence).ok_or("the lesson has no model")?;
+    let options = PictureOptions {
+        snapshot: snapshot.into(),
+        cell: Some(cell.to_owned()),
+        time: f32::NAN,
+        size: STAGE_SIZE,
+        scale: STAGE_SCALE,
+        workspace: false,
+        dark,
+    };
+    crate::app::draw(&options).map_err(|fault| fault.to_string())
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 
 use super::args::{Common, ExportArgs, Format};
 use super::fault::Fault;
@@ -11,7 +12,8 @@ use super::{print, progress};
 use crate::export::page::Page;
 use crate::export::{Pictures, html, ipynb, md, tsv};
 use crate::kernel::notebook::NotebookCommand;
-use crate::kernel::{Command, Snapshot};
+use crate::kernel::notebook::snapshot::CellStatus;
+use crate::kernel::{Command, Kernel, Snapshot};
 use crate::lesson::cells::CellKind;
 use crate::lesson::issue::printable;
 
@@ -25,9 +27,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         // The vectors are those that training made, whatever the cells then do to the weights.
         return export_tsv(&snapshot, &target);
     }
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
-    let snapshot = kernel.snapshot();
+    let snapshot = run_from_top(&mut kernel);
     let warnings = Warnings { is_quiet: common.quiet };
     warnings.about_cells(&snapshot);
     let pictures = pictures(&snapshot, request, common, &warnings);
@@ -70,6 +70,17 @@ fn export_tsv(snapshot: &Snapshot, target: &Target) -> Result<(), Fault> {
         counts.tokens,
         name(&beside)
     ))
+}
+
+/// What each cell shows at its place. A cell below may have changed the model since, but whoever reads
+/// from the top is not there yet.
+fn run_from_top(kernel: &mut Kernel) -> Snapshot {
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    let mut snapshot = kernel.snapshot();
+    let stale = Arc::make_mut(&mut snapshot.notebook).cells.iter_mut().filter(|cell| cell.status == CellStatus::Stale);
+    stale.for_each(|cell| cell.status = CellStatus::Fresh);
+    snapshot
 }
 
 /// Where the export goes.
@@ -164,12 +175,11 @@ impl Warnings {
     }
 }
 
-/// Stage pictures as large as they are read.
+/// Twice as large as a page shows it, for sharp letters on dense screens.
 #[cfg(feature = "app")]
-const STAGE_SIZE: (u32, u32) = (736, 414);
-/// Pixels a point, for sharp letters on dense screens.
+const STAGE_SIZE: (u32, u32) = (1472, 828);
 #[cfg(feature = "app")]
-const STAGE_SCALE: f32 = 2.0;
+const STAGE_ZOOM: f32 = 2.0;
 
 #[cfg(not(feature = "app"))]
 fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: &Common, warnings: &Warnings) -> Pictures {
@@ -217,7 +227,7 @@ fn paint(snapshot: &Snapshot, cell: &str, sentence: usize, dark: bool) -> Result
         cell: Some(cell.to_owned()),
         time: f32::NAN,
         size: STAGE_SIZE,
-        scale: STAGE_SCALE,
+        zoom: STAGE_ZOOM,
         workspace: false,
         dark,
     };

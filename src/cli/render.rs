@@ -42,11 +42,11 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         cell: request.cell.clone(),
         time: request.time.unwrap_or(time),
         size: request.size,
-        out: request.output.clone(),
+        zoom: 1.0,
         workspace: request.workspace,
         dark: request.theme.is_dark(),
     };
-    crate::app::render(options).map_err(|fault| match fault {
+    crate::app::render(&options, &request.output).map_err(|fault| match fault {
         AppFault::Output(text) => Fault::usage(text),
         fault => Fault::screen(fault),
     })

@@ -66,6 +66,7 @@ impl<'a> Writer<'a> {
                 let safe = self.safe(source);
                 self.paragraph(&safe);
             }
+            Part::Label(label) => self.paragraph(&format!("**{label}**")),
             Part::Line(line) => self.paragraph(&escape(line)),
             Part::Code(code) => self.code(code),
             Part::Stage(stage) => self.stage(stage),
@@ -199,7 +200,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Shown where what a cell shows is older than what it follows from.
-pub const STALE: &str = "Something above has changed since this ran.";
+pub const STALE: &str = "What this follows from has changed since it ran.";
 
 /// All of a text that is shown, with what is left out.
 pub fn shown(text: &TextModel) -> String {

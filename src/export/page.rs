@@ -26,6 +26,8 @@ pub struct PageCell<'a> {
 pub enum Part<'a> {
     /// As the lesson or the learner wrote it.
     Markdown(&'a str),
+    /// What kind of task begins here.
+    Label(&'static str),
     /// A line of words.
     Line(String),
     Code(Code<'a>),
@@ -208,7 +210,8 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<Part<'a>
         _ => (None, false),
     };
     let choices = &predict.choices[..];
-    let mut parts = vec![Part::Markdown(&predict.ask), Part::Choices { choices, chosen, right: None }];
+    let mut parts =
+        vec![Part::Label("Predict"), Part::Markdown(&predict.ask), Part::Choices { choices, chosen, right: None }];
     // The answer is shown to who has given one.
     let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return parts };
     let right = match run.verdict {
@@ -232,9 +235,9 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<Part<
     let cell = &shown.cell;
     let attempts = cell.attempts();
     // What the lesson begins with is no try of the learner's.
-    let is_tried = exercise.start.is_none() || attempts.is_passed || cell.is_edited();
+    let is_tried = attempts.is_passed || cell.is_edited();
     let run = shown.run.as_deref().filter(|_| is_tried);
-    let mut parts = vec![Part::Markdown(&exercise.ask)];
+    let mut parts = vec![Part::Label("Exercise"), Part::Markdown(&exercise.ask)];
     if exercise.start.is_some() {
         parts.push(Part::Code(if is_tried { code(shown) } else { plain_code(&cell.text) }));
     }

@@ -53,7 +53,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures };
     for cell in &page.cells {
         let id = escape(&cell.id.replace(char::is_whitespace, "-"));
-        let _ = write!(body.text, "<section class=\"cell {}\" id=\"cell-{id}\">", cell.kind);
+        let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
         body.parts(cell.id, &cell.parts);
         body.text.push_str("</section>\n");
     }
@@ -105,6 +105,7 @@ impl Body<'_> {
                     let markup = text::markdown(source, self.pictures, &mut self.outline);
                     self.text.push_str(&markup);
                 }
+                Part::Label(label) => self.put("p class=\"label\"", "p", label),
                 Part::Line(line) => self.put("p class=\"line\"", "p", line),
                 Part::Code(code) => self.code(code),
                 Part::Stage(stage) => self.stage(cell, stage),
@@ -182,12 +183,15 @@ impl Body<'_> {
         let value = slider.value.map_or(String::new(), |value| format!(" = {}", full(value)));
         let (from, to) = slider.range;
         let at = slider.share().unwrap_or(0.0) * 100.0;
+        let caption = match slider.caption {
+            "" => String::new(),
+            caption => format!("<span>{}</span>", escape(caption)),
+        };
         let thumb = if slider.share().is_some() { "<i></i>" } else { "" };
         let _ = write!(
             self.text,
-            "<p class=\"slider\"><span>{}</span> <code>{}{value}</code> <small>{}</small>\
+            "<p class=\"slider\">{caption}<code>{}{value}</code> <small>{}</small>\
              <span class=\"track\" style=\"--at:{at:.1}%\">{thumb}</span><small>{}</small></p>",
-            escape(slider.caption),
             escape(&slider.name),
             short(from),
             short(to)

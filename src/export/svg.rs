@@ -37,9 +37,10 @@ impl Scale {
         let (mut least, mut most) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         if least > most {
             (least, most) = (0.0, 1.0);
-        } else if least == most {
-            let around = if least == 0.0 { 1.0 } else { least.abs() / 2.0 };
-            (least, most) = (least - around, most + around);
+        } else if !(most / 2.0 - least / 2.0).is_normal() {
+            // One height, or as good as one: it stands in the middle.
+            let around = if least.is_normal() { least.abs() / 2.0 } else { 1.0 };
+            (least, most) = ((least - around).max(f64::MIN), (most + around).min(f64::MAX));
         }
         Self { range: (least, most), places }
     }

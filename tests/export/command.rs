@@ -9,14 +9,16 @@ const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
 
 /// The exit code, and all that is said.
 fn export(args: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_attune")).arg("export").args(args).output().expect("the program starts");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_attune")).arg("export").args(args).output().expect("the program starts");
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8"))
 }
 
 #[test]
 fn every_format_is_written_whole() {
     let folder = Folder::new("command");
-    for (format, beside) in [("ipynb", None), ("html", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))] {
+    for (format, beside) in [("ipynb", None), ("html", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))]
+    {
         let file = folder.0.join(format!("x.{format}"));
         let (code, said) = export(&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"]);
         assert_eq!(code, Some(0), "{said}");

@@ -45,7 +45,9 @@ fn tags(page: &str) -> Vec<&str> {
     let style = page.find("<style>").unwrap()..page.find("</style>").unwrap();
     let rest = [&page[..style.start], &page[style.end..]];
     let tag = |start: &'_ str| start.find('>').map_or(start.len(), |end| end);
-    rest.into_iter().flat_map(|text| text.split('<').skip(1).map(|start| &start[..tag(start)]).collect::<Vec<_>>()).collect()
+    rest.into_iter()
+        .flat_map(|text| text.split('<').skip(1).map(|start| &start[..tag(start)]).collect::<Vec<_>>())
+        .collect()
 }
 
 #[test]
@@ -72,7 +74,11 @@ fn a_page_has_only_tags_of_its_own() {
 fn a_page_lets_nothing_run_and_fetches_nothing() {
     let page = as_html(&hostile(), &Pictures::default());
     assert!(page.contains("Content-Security-Policy\" content=\"default-src 'none'; img-src data:;"));
-    assert!(!tags(&page).iter().any(|tag| tag.starts_with("script") || tag.starts_with("link") || tag.starts_with("iframe")));
+    assert!(
+        !tags(&page)
+            .iter()
+            .any(|tag| tag.starts_with("script") || tag.starts_with("link") || tag.starts_with("iframe"))
+    );
 }
 
 /// Markdown that is no more than text, but for the folds that the export writes itself.

@@ -120,7 +120,10 @@ fn a_learners_notebook_is_one_too() {
     let notebook = as_ipynb(&kernel.snapshot(), &pictures());
     check(&notebook);
     let text = notebook.to_string();
-    assert!(text.contains("There are two.") && text.contains("so says the model") && text.contains("[x] one"), "{text}");
+    assert!(
+        text.contains("There are two.") && text.contains("so says the model") && text.contains("[x] one"),
+        "{text}"
+    );
     assert!(text.contains("Right.") && text.contains("A solution"), "{text}");
     assert!(text.contains("let own = E[0, 0]; own") && text.contains("much = 3"), "{text}");
 }

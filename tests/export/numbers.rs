@@ -34,7 +34,8 @@ fn numbers_that_are_none_are_said() {
 #[test]
 fn tables_as_text() {
     let plain = "           a    <b>      c\n  bank  0.500    NaN      ∞\nri|ver     -∞  -0.250  0.100";
-    let markdown = "| | a | &lt;b> | c |\n|:--|--:|--:|--:|\n| bank | 0.500 | NaN | ∞ |\n| ri\\|ver | -∞ | -0.250 | 0.100 |\n\n";
+    let markdown =
+        "| | a | &lt;b> | c |\n|:--|--:|--:|--:|\n| bank | 0.500 | NaN | ∞ |\n| ri\\|ver | -∞ | -0.250 | 0.100 |\n\n";
     assert_eq!(table::markdown(&odd()), markdown);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(squeezed(&table::plain(&odd())), squeezed(plain));
@@ -51,7 +52,8 @@ fn a_large_table_is_cut_and_says_so() {
 
 #[test]
 fn rankings() {
-    let output = Output::Ranking([("river".to_owned(), 0.5), ("<b>".to_owned(), -1.0), ("odd".to_owned(), f64::NAN)].into());
+    let output =
+        Output::Ranking([("river".to_owned(), 0.5), ("<b>".to_owned(), -1.0), ("odd".to_owned(), f64::NAN)].into());
     let html = output_html(&OutputModel::of(&output));
     assert!(html.contains("&lt;b&gt;</th>") && html.contains(">-1.000</td>") && html.contains(">NaN</td>"), "{html}");
 }
@@ -71,8 +73,10 @@ fn a_plot_is_where_its_numbers_are() {
 #[test]
 fn plots_of_any_numbers_are_drawn() {
     let widest = [f64::MIN, 0.0, f64::MAX];
-    for y in [&widest[..], &[0.0, 0.0, 0.0], &[1e-300, 2e-300, 3e-300], &[f64::NAN, 1.0, f64::INFINITY], &[5e-324, 0.0, 0.0]] {
-        for x in [&[0.0, 1.0, 2.0][..], &widest, &[7.0, 7.0, 7.0]] {
+    for y in
+        [&widest[..], &[0.0, 0.0, 0.0], &[1e-300, 2e-300, 3e-300], &[f64::NAN, 1.0, f64::INFINITY], &[5e-324, 0.0, 0.0]]
+    {
+        for x in [&[0.0, 1.0, 2.0][..], &widest, &[7.0, 7.0, 7.0], &[f64::MAX; 3]] {
             let drawn = plot(x, y);
             let places = drawn.split("points=\"").skip(1).map(|rest| &rest[..rest.find('"').unwrap()]);
             assert!(places.clone().all(|places| !places.contains("NaN") && !places.contains("inf")), "{y:?}: {drawn}");

@@ -29,7 +29,8 @@ fn a_page_says_what_the_notebook_says() {
 
 #[test]
 fn the_outline_leads_to_the_headings() {
-    let cells = r##"Text(id: "a", md: "# One\n\n## Two *and* `three` $x$"), Text(id: "b", md: "#### Deep\n\n# One")"##;
+    let cells =
+        r#####"Text(id: "a", md: "# One\n\n## Two *and* `three` $x$"), Text(id: "b", md: "#### Deep\n\n# One")"#####;
     let page = as_html(&with_cells(cells).snapshot(), &Pictures::default());
     assert!(page.contains("<li class=\"level-2\"><a href=\"#section-2\">Two and three x</a></li>"), "{page}");
     assert!(page.contains("<h1 id=\"section-4\">One</h1>") && page.contains("href=\"#section-4\""), "{page}");

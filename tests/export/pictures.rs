@@ -20,7 +20,15 @@ fn only_pictures_of_the_lessons_folder_are_read() {
     let pictures = Pictures::of_lesson(&lessons.join("x.ron"), "");
     assert_eq!(pictures.image("inner/a.png").map(|image| (image.bytes, image.mime)), Ok((PNG.to_vec(), "image/png")));
     let outside = folder.0.join("outside.png").display().to_string();
-    for url in ["../outside.png", "inner/../../outside.png", &outside, "file:inner/a.png", "https://example.org/a.png", "", "inner"] {
+    for url in [
+        "../outside.png",
+        "inner/../../outside.png",
+        &outside,
+        "file:inner/a.png",
+        "https://example.org/a.png",
+        "",
+        "inner",
+    ] {
         assert!(pictures.image(url).is_err(), "{url}");
     }
     assert!(pictures.image("words.png").is_err_and(|why| why.contains("no PNG")));

@@ -13,7 +13,8 @@ fn read() -> (Vec<Vec<f32>>, Vec<Vec<String>>) {
     let [vectors, metadata] = [vectors, metadata].map(|bytes| String::from_utf8(bytes).unwrap());
     let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"));
     let vectors: Vec<Vec<f32>> = vectors.lines().map(|line| line.split('\t').map(number).collect()).collect();
-    let metadata: Vec<Vec<String>> = metadata.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+    let metadata: Vec<Vec<String>> =
+        metadata.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect();
     assert_eq!((vectors.len(), vectors[0].len()), (counts.lines(), counts.width));
     (vectors, metadata)
 }
@@ -50,7 +51,10 @@ fn another_sentence_is_as_the_kernel_shows_it() {
     let other = at_sentence(&kernel.snapshot(), 1).unwrap().model.unwrap().sentence;
     kernel.apply(Command::SelectSentence(1));
     let shown = kernel.snapshot().model.unwrap().sentence;
-    assert_eq!((&other.tokens, &other.activations, &other.answers), (&shown.tokens, &shown.activations, &shown.answers));
+    assert_eq!(
+        (&other.tokens, &other.activations, &other.answers),
+        (&shown.tokens, &shown.activations, &shown.answers)
+    );
     assert_eq!((&other.start, &other.end), (&shown.start, &shown.end));
     assert!(at_sentence(&kernel.snapshot(), 99).is_none());
 }

@@ -243,7 +243,8 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<Part<
     }
     parts.extend(run.and_then(verdict));
     for (i, hint) in exercise.hints.iter().enumerate() {
-        let summary = format!("Hint {} of {}", i + 1, exercise.hints.len());
+        let of = exercise.hints.len();
+        let summary = if of == 1 { "Hint".to_owned() } else { format!("Hint {} of {of}", i + 1) };
         parts.push(Part::Details { summary, parts: vec![Part::Markdown(hint)] });
     }
     if attempts.is_revealed {

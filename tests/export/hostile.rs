@@ -42,7 +42,7 @@ fn hostile() -> Snapshot {
 
 /// Every tag of a page, with its attributes.
 fn tags(page: &str) -> Vec<&str> {
-    let style = page.find("<style>").unwrap()..page.find("</style>").unwrap();
+    let style = page.find("<style>").expect("a style")..page.find("</style>").expect("its end");
     let rest = [&page[..style.start], &page[style.end..]];
     let tag = |start: &'_ str| start.find('>').map_or(start.len(), |end| end);
     rest.into_iter()

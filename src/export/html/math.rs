@@ -60,7 +60,7 @@ mod tests {
             let open = part.repeat(FORMULA_BYTES_MAX / part.len());
             assert!(!mathml(&open, true).is_empty());
             let count = FORMULA_BYTES_MAX / (part.len() + 1);
-            let closed = part.repeat(count) + &"}".repeat(count);
+            let closed = format!("{}{}", part.repeat(count), "}".repeat(count));
             assert!(!mathml(&closed, false).is_empty());
         }
     }

@@ -125,13 +125,11 @@ impl<'a> Writer<'a> {
     }
 
     fn stage(&mut self, stage: &Stage<'_>) {
-        match self.pictures.stage(self.cell) {
-            Some(picture) => {
-                let url = self.keep("stage", "image/png", "png", picture.light.clone());
-                self.paragraph(&format!("![{}]({url})", escape(&stage.tell())));
-            }
-            None => self.paragraph(&format!("*{}. {}*", escape(&stage.tell()), escape(&self.pictures.why_no_stage))),
+        if let Some(picture) = self.pictures.stage(self.cell) {
+            let url = self.keep("stage", "image/png", "png", picture.light.clone());
+            return self.paragraph(&format!("![{}]({url})", escape(&stage.tell_picture())));
         }
+        self.paragraph(&format!("*{}. {}*", escape(&stage.tell()), escape(&self.pictures.why_no_stage)));
         if !stage.caption.is_empty() {
             self.paragraph(&format!("*{}*", escape(stage.caption)));
         }

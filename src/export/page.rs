@@ -73,7 +73,12 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// In words, for who does not see it.
+    /// What the picture shows, in words for who does not see it. The picture has its caption in it.
+    pub fn tell_picture(&self) -> String {
+        if self.caption.is_empty() { self.tell() } else { format!("{}. {}", self.tell(), self.caption) }
+    }
+
+    /// What the stage shows, in words.
     pub fn tell(&self) -> String {
         let lit = if self.words.is_empty() { String::new() } else { format!(", with {} lit", self.words.join(", ")) };
         let time = match self.time {

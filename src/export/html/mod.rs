@@ -152,30 +152,29 @@ impl Body<'_> {
 
     fn stage(&mut self, cell: &str, stage: &Stage<'_>) {
         self.text.push_str("<figure>");
-        let tell = escape(&stage.tell());
         match self.pictures.stage(cell) {
-            Some(StagePicture { light, dark }) => {
-                self.text.push_str("<picture>");
-                if let Some(dark) = dark {
-                    let data = BASE64.encode(dark);
-                    let media = "(prefers-color-scheme: dark)";
-                    let _ = write!(self.text, "<source media=\"{media}\" srcset=\"data:image/png;base64,{data}\">");
-                }
-                let data = BASE64.encode(light);
-                let _ = write!(
-                    self.text,
-                    "<img class=\"stage\" src=\"data:image/png;base64,{data}\" alt=\"{tell}\"></picture>"
-                );
-            }
+            Some(picture) => self.picture(picture, &escape(&stage.tell_picture())),
             None => {
-                let why = escape(&self.pictures.why_no_stage);
+                let (tell, why) = (escape(&stage.tell()), escape(&self.pictures.why_no_stage));
                 let _ = write!(self.text, "<p class=\"missing\">{tell}.<br><span class=\"note\">{why}</span></p>");
+                if !stage.caption.is_empty() {
+                    self.put("figcaption", "figcaption", stage.caption);
+                }
             }
-        }
-        if !stage.caption.is_empty() {
-            self.put("figcaption", "figcaption", stage.caption);
         }
         self.text.push_str("</figure>");
+    }
+
+    /// Light or dark, as the page is.
+    fn picture(&mut self, StagePicture { light, dark }: &StagePicture, alt: &str) {
+        self.text.push_str("<picture>");
+        if let Some(dark) = dark {
+            let data = BASE64.encode(dark);
+            let media = "(prefers-color-scheme: dark)";
+            let _ = write!(self.text, "<source media=\"{media}\" srcset=\"data:image/png;base64,{data}\">");
+        }
+        let data = BASE64.encode(light);
+        let _ = write!(self.text, "<img class=\"stage\" src=\"data:image/png;base64,{data}\" alt=\"{alt}\"></picture>");
     }
 
     /// As the slider stands.

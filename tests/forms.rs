@@ -122,7 +122,7 @@ fn a_source_is_what_cross_attention_looks_at() {
     let sides: Vec<_> = attention.heads.iter().map(|map| (&map.queries[..], &map.keys[..])).collect();
     let [target, source] = [target, source].map(|words| words.map(str::to_owned));
     assert_eq!(sides, [(&source[..], &source[..]), (&target, &target), (&target, &source)]);
-    assert_eq!(NotebookModel::of(&snapshot).sentence, "the black cat eats", "the learner's own");
+    assert_eq!(NotebookModel::of(&snapshot, None).sentence, "the black cat eats", "the learner's own");
     let stage = StageModel::of(&snapshot).expect("a space");
     assert_eq!((stage.tokens[0].label(), stage.tokens[0].group), ("[start]".to_owned(), None));
     assert_eq!(stage.tokens[0].static_nearest, None, "nothing is no word's neighbour");
@@ -199,6 +199,29 @@ fn what_cannot_be_written_is_said() {
 }
 
 #[test]
+fn a_word_alone_has_a_label_where_its_vector_is_given() {
+    let text = |embedding: &str, objective: &str, alone: &str| {
+        format!(
+            "Lesson(id: \"x\", title: \"X\", seed: 1,\n\
+             corpus: Sentences({{\"yes\": [\"{alone}\", \"do like\"], \"no\": [\"not like\"]}}),\n\
+             static_embedding: {embedding}, sentences: [\"like\"],\n\
+             model: Attention(heads: 1, objective: {objective}, positions: None, steps: 200, batch: 3))"
+        )
+    };
+    let given = r#"Given({"like": [1, 0], "do": [0, 1], "not": [0, -1]})"#;
+    let lesson =
+        attune::lesson::parse("x.ron", &text(given, "Label", "like")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    assert_eq!(answers(&Kernel::trained(Arc::new(lesson)).snapshot()), ["yes"]);
+    let issues = |text: String| attune::lesson::parse("x.ron", &text).expect_err("an issue")[0].to_string();
+    for (embedding, objective) in [(given, "NextWord"), ("SkipGram(dim: 4)", "Label")] {
+        let said = issues(text(embedding, objective, "like"));
+        assert!(said.contains("a sentence with fewer than 2 words"), "{said}");
+    }
+    let said = issues(text(given, "Label", "!"));
+    assert!(said.contains("a sentence without words"), "{said}");
+}
+
+#[test]
 fn nothing_to_learn_is_nothing_to_train() {
     let snapshot = with("parameter_free", &[Command::Play]);
     assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training: its steps are 0"));
@@ -233,4 +256,23 @@ fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
         assert_eq!(values, given);
     }
     assert_eq!(model.parameters, model.start);
+}
+
+#[test]
+fn tensors_of_later_blocks_are_named_as_the_panel_or_as_code_writes_them() {
+    let path = format!("{}/tests/fixtures/forms/next_word.ron", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the fixture");
+    let read = |names: &[&str]| {
+        let row = format!("[[{}]]", vec!["2"; 12].join(", "));
+        let weights: Vec<String> = names.iter().map(|name| format!("\"{name}\": {row}")).collect();
+        let field = format!("weights: {{{}}}, layers: 2", weights.join(", "));
+        attune::lesson::parse("x.ron", &text.replace("layers: 2", &field))
+    };
+    for name in ["γ_A⁽²⁾", "gamma_A_2"] {
+        let lesson = read(&[name]).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let id = attune::numerics::params::TensorName::AttentionNormGain.of_block(1);
+        assert_eq!(lesson.model.weights[0].0, id, "{name}");
+    }
+    let issues = read(&["b_Q_2", "b_Q⁽²⁾"]).expect_err("an issue");
+    assert!(issues[0].to_string().contains("b_Q⁽²⁾ stands twice"), "{issues:#?}");
 }

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
@@ -17,8 +18,10 @@ use attune::app::view_state::ViewState;
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
 use attune::kernel::command::HeadSetting;
+use attune::kernel::notebook::document::DocumentCell;
+use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune::kernel::training_log::{StepRecord, TrainingLog};
-use attune::lesson::schema::CellKind;
+use attune::lesson::schema::{Cell, CellKind};
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::heads::{HeadRow, HeadsModel};
@@ -138,7 +141,6 @@ fn training(stage: TrainingStage) -> TrainingModel {
 }
 
 fn notebook() -> NotebookModel {
-    let cell = |id: &str, kind| CellModel { id: id.to_owned(), kind };
     NotebookModel {
         title: "Banks".to_owned(),
         cells: vec![
@@ -156,8 +158,14 @@ fn notebook() -> NotebookModel {
         sentences: vec!["bank of river".to_owned(), "bank of money".to_owned()],
         sentence: "bank of river".to_owned(),
         selected: Some(0),
-        notice: None,
+        ..NotebookModel::default()
     }
+}
+
+fn cell(id: &str, kind: CellKind) -> CellModel {
+    let cell = Arc::new(DocumentCell::of(&Cell { id: id.to_owned(), kind }));
+    let shown = CellSnapshot { cell, status: CellStatus::New, run: None, mistake: None, shadows: None };
+    CellModel::of(&shown, None, None)
 }
 
 #[test]
@@ -197,7 +205,7 @@ fn a_wide_table_leaves_the_column_its_width() {
     let mut model = notebook();
     let cells = "| a long heading of a column ".repeat(6);
     let markdown = format!("{cells}|\n{}|\n{cells}|", "|---".repeat(6));
-    model.cells[0].kind = CellKind::Text { markdown };
+    model.cells[0] = cell("intro", CellKind::Text { markdown });
     let mut state = NotebookUiState::default();
     let (harness, _) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
     let card = harness.get_by_label("It moves").rect();
@@ -256,7 +264,7 @@ fn every_reset_names_what_it_resets() {
     let model = weights();
     let mut state = WeightsUiState { entry: (1, 2), ..WeightsUiState::default() };
     let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
-    for label in ["Reset entry", "matrix", "all"] {
+    for label in ["Reset entry", "Reset matrix", "Reset all"] {
         click(&mut harness, label);
     }
     let tensor = TensorName::QueryWeights.into();
@@ -271,7 +279,7 @@ fn another_tensor_comes_into_hand() {
     let mut state = WeightsUiState::default();
     let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
     click(&mut harness, "W_O");
-    click(&mut harness, "matrix");
+    click(&mut harness, "Reset matrix");
     assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights.into())]);
 }
 
@@ -299,6 +307,82 @@ fn a_slider_sets_its_entry_at_once() {
             )),
         "{commands:?}"
     );
+}
+
+/// The field shows 0.123 of 0.12345.
+#[test]
+fn a_field_that_is_entered_and_left_changes_nothing() {
+    const EXACT: f32 = 0.12345;
+    let mut model = weights();
+    model.tensors[0].values[0] = EXACT;
+    for leave in ["Escape", "Enter", "Tab", "a click elsewhere"] {
+        let mut state = WeightsUiState::default();
+        let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+        let field = harness.get_by_role(egui::accesskit::Role::SpinButton).rect().center();
+        press(&mut harness, field);
+        let focused = |harness: &Harness| harness.ctx.memory(|memory| memory.focused());
+        let entered = focused(&harness);
+        assert!(entered.is_some(), "the field has the keyboard");
+        match egui::Key::from_name(leave) {
+            Some(key) => harness.key_press(key),
+            None => press(&mut harness, egui::Pos2::new(400.0, 600.0)),
+        }
+        harness.run_steps(3);
+        assert_ne!(focused(&harness), entered, "{leave}");
+        assert_eq!(seen.commands(), vec![], "{leave}");
+    }
+}
+
+#[test]
+fn a_number_that_is_typed_is_set() {
+    let model = weights();
+    let mut state = WeightsUiState::default();
+    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    let field = harness.get_by_role(egui::accesskit::Role::SpinButton).rect().center();
+    press(&mut harness, field);
+    harness.event(egui::Event::Text("−10".to_owned()));
+    harness.run_steps(2);
+    harness.key_press(egui::Key::Enter);
+    harness.run_steps(2);
+    let last = seen.commands().pop();
+    assert_eq!(
+        last,
+        Some(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value: -10.0 })
+    );
+}
+
+/// Two heads under each other in a panel that has no room for both.
+#[test]
+fn a_row_that_is_clicked_stays_where_it_is() {
+    const HEIGHT: f32 = 210.0;
+    let mut model = attention();
+    let second = HeadMap { head: 1, title: "Head 2".to_owned(), ..model.heads[0].clone() };
+    model.heads.push(second);
+    let (mut harness, seen) = show(Vec2::new(150.0, HEIGHT), |ui, view| attention_ui(ui, &model, view));
+    let row = |harness: &Harness, head| harness.get_by_label(&format!("Query of in head {head}")).rect().top();
+    let before = row(&harness, 1);
+    click(&mut harness, "Query of in head 1");
+    harness.run_steps(20);
+    assert_eq!((seen.view().query, row(&harness, 1)), (Some(1), before));
+    // Selected elsewhere, such as on the stage, a row out of sight is scrolled into it.
+    wheel(&mut harness, egui::Pos2::new(75.0, 100.0));
+    assert!(row(&harness, 1) < before);
+    seen.0.borrow_mut().1.query = Some(0);
+    harness.run_steps(40);
+    let first = harness.get_by_label("Query bank in head 1").rect().center().y;
+    let other = harness.get_by_label("Query bank in head 2").rect().center().y;
+    assert!((0.0..HEIGHT).contains(&first) || (0.0..HEIGHT).contains(&other), "{first}, {other}");
+}
+
+#[test]
+fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
+    for (stage, asked) in [(TrainingStage::Finished, vec![Command::Play]), (TrainingStage::Diverged, vec![])] {
+        let model = training(stage);
+        let (mut harness, seen) = show(SIZE, |ui, view| shortcuts::shortcuts(ui.ctx(), view, Some(&model)));
+        harness.key_press(egui::Key::P);
+        harness.run_steps(2);
+        assert_eq!(seen.commands(), asked, "{stage:?}");
+    }
 }
 
 #[test]
@@ -354,8 +438,8 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let over = |x, y| egui::Pos2::new(x, y);
     let (on_notebook, on_stage) = (over(180.0, 400.0), over(640.0, 300.0));
     let mut long = notebook();
-    long.cells[0].kind = CellKind::Text { markdown: "A line of text.\n\n".repeat(200) };
-    let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 });
+    long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
+    let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec();
     let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
     let rig = Rc::new(RefCell::new(CameraRig::default()));
     let (camera, mut workspace) = (rig.clone(), Workspace::default());
@@ -401,6 +485,16 @@ fn wheel(harness: &mut Harness, at: egui::Pos2) {
         modifiers: Modifiers::NONE,
     });
     harness.run_steps(20);
+}
+
+fn press(harness: &mut Harness, at: egui::Pos2) {
+    harness.event(egui::Event::PointerMoved(at));
+    for pressed in [true, false] {
+        let button = egui::PointerButton::Primary;
+        harness.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers: Modifiers::NONE });
+        harness.run_steps(1);
+    }
+    harness.run_steps(2);
 }
 
 fn drag(harness: &mut Harness, from: egui::Pos2, by: Vec2, button: egui::PointerButton) {

@@ -30,7 +30,7 @@ fn before_training_there_is_a_notebook_and_nothing_false() {
     assert_eq!(AttentionModel::of(&snapshot), None);
     let training = TrainingModel::of(&snapshot);
     assert_eq!((training.stage, training.chance), (TrainingStage::Embedding { done: 0, of: 3 }, None));
-    let notebook = NotebookModel::of(&snapshot);
+    let notebook = NotebookModel::of(&snapshot, None);
     assert_eq!((notebook.title.as_str(), notebook.cells.len()), ("Sinking and swimming", 2));
 }
 
@@ -71,7 +71,18 @@ fn points_start_static_and_end_contextual() {
         assert_eq!(token.trained_end, token.end);
     }
     assert!(stage.words.iter().all(|word| word.at.iter().map(|x| x * x).sum::<f32>().sqrt() <= stage.radius));
-    assert_eq!(stage.axes.each_ref().map(|axis| axis.name.as_str()), ["PC1", "PC2", "PC3"]);
+    assert_eq!(stage.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["PC1", "PC2", "PC3"]);
+}
+
+#[test]
+fn given_vectors_of_few_dimensions_are_seen_as_they_were_given() {
+    let text = r#"Lesson(id: "x", title: "X", seed: 1, corpus: Sentences(["do like", "not like"]),
+        static_embedding: Given({"do": [0.5, 0.5], "like": [1, 0], "not": [0, -1]}),
+        model: Attention(heads: 1, objective: MaskedWord, steps: 0), sentences: ["do like"])"#;
+    let lesson = attune::lesson::parse("x.ron", text).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let stage = StageModel::of(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a space");
+    assert_eq!(stage.tokens[0].start, [0.5, 0.5, 0.0]);
+    assert_eq!(stage.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["x₁", "x₂"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 
 use crate::kernel::command::Command as KernelCommand;
+use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::view_model::attention::AttentionModel;
@@ -46,7 +47,7 @@ impl Models {
         if self.stage.as_deref() != stage.as_ref() {
             self.stage = stage.map(Arc::new);
         }
-        self.notebook = Some(NotebookModel::of(snapshot));
+        self.notebook = Some(NotebookModel::of(snapshot, self.notebook.as_ref()));
         self.attention = AttentionModel::of(snapshot);
         self.heads = HeadsModel::of(snapshot);
         self.weights = WeightsModel::of(snapshot);
@@ -82,8 +83,11 @@ pub fn send(link: Res<Link>, mut outbox: ResMut<Outbox>) {
         return;
     }
     for command in outbox.0.drain(..) {
-        if let Some(worker) = &link.0 {
-            worker.send(command);
+        match (&link.0, command) {
+            // What runs must hear of it now, not when its turn comes.
+            (Some(worker), KernelCommand::Notebook(NotebookCommand::Interrupt)) => worker.interrupt(),
+            (Some(worker), command) => worker.send(command),
+            (None, _) => {}
         }
     }
 }

@@ -32,7 +32,7 @@ impl fmt::Display for AppFault {
                  help: `vulkaninfo --summary` lists what is there; VK_DRIVER_FILES and VK_ICD_FILENAMES must not hide it\n\
                  help: `attune check LESSON` needs no graphics"
             ),
-            AppFault::Output(why) => write!(f, "the picture could not be written: {why}"),
+            AppFault::Output(why) => write!(f, "the picture cannot be written: {why}"),
             AppFault::NothingToDraw(why) => write!(f, "nothing to draw: {why}"),
         }
     }

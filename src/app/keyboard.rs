@@ -85,7 +85,19 @@ pub fn give_modifiers(
             _ => None,
         });
         events.zip(&typed).for_each(|(modifiers, then)| *modifiers = *then);
+        drop_text_of_shortcuts(&mut input.events);
     }
+}
+
+/// What a key types stands before it; a shortcut types nothing, even when its modifiers were up again at the
+/// end of the frame. Ctrl with Alt is AltGr.
+fn drop_text_of_shortcuts(events: &mut Vec<Event>) {
+    let is_shortcut = |event: Option<&Event>| matches!(event, Some(Event::Key { pressed: true, modifiers, .. }) if modifiers.command && !modifiers.alt);
+    let kept = (0..events.len())
+        .filter(|&i| !(matches!(events[i], Event::Text(_)) && is_shortcut(events.get(i + 1))))
+        .map(|i| events[i].clone())
+        .collect();
+    *events = kept;
 }
 
 /// The modifiers at each key that is none itself.
@@ -119,6 +131,19 @@ mod tests {
             repeat: false,
             window: Entity::PLACEHOLDER,
         }
+    }
+
+    #[test]
+    fn a_shortcut_types_nothing() {
+        let key = |key, modifiers| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+        let text = |text: &str| Event::Text(text.to_owned());
+        let (space, seven) = (egui::Key::Space, egui::Key::Num7);
+        let alt_gr = Modifiers::COMMAND | Modifiers::ALT;
+        let mut events = vec![text(" "), key(space, Modifiers::COMMAND), text(" "), key(space, Modifiers::NONE)];
+        events.extend([text("{"), key(seven, alt_gr), key(egui::Key::V, Modifiers::COMMAND), text("pasted")]);
+        let expected = events[1..].to_vec();
+        drop_text_of_shortcuts(&mut events);
+        assert_eq!(events, expected);
     }
 
     #[test]

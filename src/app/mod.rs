@@ -7,6 +7,7 @@
 //! | [`source`] | the lesson file, watched |
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
+//! | [`images`] | the lesson's pictures, from its folder only |
 //! | [`stage`] | the 3D view |
 //! | [`view_state`], [`pace`] | what the viewer chooses, when to draw |
 //! | [`keyboard`], [`shortcuts`] | keys that arrive as they were typed, and what they do |
@@ -19,6 +20,7 @@ pub mod bridge;
 pub mod fault;
 pub mod fonts;
 pub mod gpu;
+pub mod images;
 pub mod keyboard;
 pub mod pace;
 pub mod panels;

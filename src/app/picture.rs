@@ -166,7 +166,8 @@ fn encode(picture: Image) -> Result<Vec<u8>, AppFault> {
 
 /// Through a file beside the target, so that a reader never sees half a picture.
 fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
-    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", out.display()));
+    let shown = || crate::lesson::issue::printable(&out.display().to_string());
+    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", shown()));
     let name = out.file_name().ok_or_else(|| fault(&"not a file name"))?.to_string_lossy();
     let beside = out.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, out));

@@ -16,10 +16,10 @@ pub const SHEET: [(&str, &str); 13] = [
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
     ("Click", "light a token's row of attention"),
-    ("Double-click", "look at a point; beside every point: home"),
+    ("Double-click", "look at a point; where there is none, camera home"),
     ("P", "play or pause training"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
-    ("T", "theme: system, dark, light"),
+    ("T", "theme: system, light, dark"),
     ("Ctrl + plus, minus, 0", "size of everything"),
     ("F1 or ?", "this sheet; Esc closes it"),
 ];
@@ -60,7 +60,7 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
         view.key_sheet = !view.key_sheet;
     }
     if pressed(Modifiers::NONE, Key::P) {
-        commands.extend(training.and_then(play_or_pause));
+        commands.extend(training.and_then(|training| play_or_pause(training).or_else(|| refused(training))));
     }
     for (key, steps) in [(Key::Plus, 1.0), (Key::Equals, 1.0), (Key::Minus, -1.0)] {
         if pressed(Modifiers::COMMAND, key) {
@@ -71,6 +71,11 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
         view.zoom = 1.0;
     }
     commands
+}
+
+/// At the last step the button cannot be pressed, but the key can: the kernel's notice says why nothing happens.
+fn refused(training: &TrainingModel) -> Option<Command> {
+    (training.stage == TrainingStage::Finished).then_some(Command::Play)
 }
 
 /// What the play button does now.

@@ -14,6 +14,7 @@ use crate::lesson::Lesson;
 
 use super::bridge::Link;
 use super::theme::motion;
+use super::ui::Desk;
 
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;
@@ -103,10 +104,16 @@ fn watch(
 }
 
 /// Opens a lesson that was saved, or shows what is wrong with it while the last good one stays.
-pub fn reload(source: Option<Res<Source>>, mut link: ResMut<Link>, mut issues: ResMut<LessonIssues>) {
+pub fn reload(
+    source: Option<Res<Source>>,
+    mut link: ResMut<Link>,
+    mut issues: ResMut<LessonIssues>,
+    mut desk: ResMut<Desk>,
+) {
     let Some(source) = source else { return };
     let Ok(news) = source.news.lock() else { return };
     let Some(read) = news.try_iter().last() else { return };
+    desk.0.lesson_saved();
     match (read, &link.0) {
         (Err(found), _) => issues.0 = found,
         (Ok(lesson), None) => {

@@ -64,7 +64,7 @@ pub mod size {
     pub const LABEL_GAP: f32 = 4.0;
     pub const LEGEND: f32 = 9.0;
     /// Share of the width that the notebook takes, and that the right column takes of the rest.
-    pub const NOTEBOOK_SHARE: f32 = 0.285;
+    pub const NOTEBOOK_SHARE: f32 = 0.32;
     pub const SIDE_SHARE: f32 = 0.40;
     pub const SIDE_SPLIT: f32 = 0.52;
     /// Zoom of all text: least, most, and one step.
@@ -75,6 +75,44 @@ pub mod size {
     pub fn zoom_for(height: u32) -> f32 {
         (height as f32 / ZOOM_FROM.0).clamp(1.0, ZOOM_FROM.1)
     }
+}
+
+/// How text cells are set, in points; ratios are of the font size.
+pub mod prose {
+    use super::size;
+
+    /// Font sizes of headings, level 1 first; deeper levels take the last.
+    pub const HEADINGS: [f32; 4] = [22.0, 17.5, size::READING, size::BODY];
+    pub const CODE: f32 = 13.0;
+    /// Code among words looks as large as they do.
+    pub const CODE_INLINE: f32 = 0.9;
+    /// A formula's letters look as large as the words around it.
+    pub const MATHS: f32 = 1.17;
+    /// From the baseline of a line to its top and to its bottom.
+    pub const STRUT: (f32, f32) = (1.12, 0.42);
+    pub const STRUT_HEADING: (f32, f32) = (1.0, 0.34);
+    /// Room above and below what is higher than its line.
+    pub const STRUT_EXTRA: f32 = 2.5;
+    pub const PARAGRAPH_GAP: f32 = 10.0;
+    pub const HEADING_GAP: f32 = 20.0;
+    pub const AFTER_HEADING: f32 = 7.0;
+    pub const ITEM_GAP: f32 = 4.0;
+    pub const FORMULA_GAP: f32 = 14.0;
+    pub const INDENT: f32 = 20.0;
+    pub const MARKER_GAP: f32 = 7.0;
+    pub const BULLET: f32 = 4.0;
+    pub const TASK: f32 = 12.0;
+    pub const QUOTE_BAR: f32 = 2.5;
+    pub const QUOTE_INDENT: f32 = 14.0;
+    pub const CODE_PADDING: (f32, f32) = (12.0, 9.0);
+    pub const CODE_INLINE_PADDING: (f32, f32) = (3.0, 1.5);
+    /// Between a table cell's text and its edges.
+    pub const CELL_PADDING: (f32, f32) = (9.0, 4.5);
+    /// A column keeps this much of its text's width before the table scrolls.
+    pub const COLUMN_MIN: f32 = 56.0;
+    /// The largest share of its size that a formula loses to fit the column before it scrolls.
+    pub const MATHS_SHRINK: f32 = 0.8;
+    pub const SCROLL_BAR: f32 = 10.0;
 }
 
 /// Durations, in seconds.
@@ -279,13 +317,24 @@ impl Palette {
         self.raised.lerp_to_gamma(end, x.abs().clamp(0.0, 1.0))
     }
 
-    /// Ink that can be read on `fill`.
+    /// Ink that can be read on `fill`: the one with more contrast, as WCAG counts it.
     pub fn ink_on(&self, fill: Color32) -> Color32 {
-        const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
-        const MIDDLE: f32 = 140.0;
-        let luma = LUMA[0] * f32::from(fill.r()) + LUMA[1] * f32::from(fill.g()) + LUMA[2] * f32::from(fill.b());
+        const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
+        const FLARE: f32 = 0.05;
+        let luminance = |color: Color32| {
+            let rgba = egui::Rgba::from(color);
+            LUMA[0] * rgba.r() + LUMA[1] * rgba.g() + LUMA[2] * rgba.b() + FLARE
+        };
         let (light, dark) = if self.dark { (self.ink, self.ground) } else { (self.on_accent, self.ink) };
-        if luma > MIDDLE { dark } else { light }
+        let fill = luminance(fill);
+        if fill * fill > luminance(light) * luminance(dark) { dark } else { light }
+    }
+
+    /// A colour that a formula chose, from its red, green and blue in [0, 1], kept apart from the ground.
+    pub fn chosen(&self, rgb: [f32; 3]) -> Color32 {
+        const TOWARDS_INK: f32 = 0.25;
+        let [r, g, b] = rgb.map(|share| (share.clamp(0.0, 1.0) * f32::from(u8::MAX)).round() as u8);
+        Color32::from_rgb(r, g, b).lerp_to_gamma(self.ink, TOWARDS_INK)
     }
 
     /// A word that nobody asked for, among many.
@@ -304,6 +353,15 @@ impl Palette {
 /// The semibold face.
 pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
+}
+
+/// The face of emphasis.
+pub fn italic_family() -> FontFamily {
+    FontFamily::Name("italic".into())
+}
+
+pub fn italic(size: f32) -> FontId {
+    FontId::new(size, italic_family())
 }
 
 pub fn strong(size: f32) -> FontId {

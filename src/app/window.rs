@@ -13,7 +13,7 @@ use super::fault::AppFault;
 use super::source::{LessonIssues, Source, Waker};
 use super::theme::{Palette, size};
 use super::view_state::{ThemeChoice, ViewState};
-use super::{bridge, gpu};
+use super::{bridge, gpu, ui};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,7 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         waker.connect((**proxy).clone());
     }
+    app.world_mut().resource_mut::<ui::Desk>().0.open(&options.path);
     app.insert_resource(source).insert_resource(bridge::Link(worker)).insert_resource(LessonIssues(issues));
     app.run();
     Ok(())

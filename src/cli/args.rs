@@ -7,6 +7,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 /// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
 ///
 /// Exit codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU.
+/// README.md tells how to begin, and src/lesson/format.md what a lesson file may hold.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
@@ -20,7 +21,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub theme: Option<ThemeArg>,
 
-    /// The size of the window.
+    /// The size of the window, in pixels.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
 
@@ -47,14 +48,18 @@ pub struct Common {
 pub enum Action {
     /// Train lessons and verify every claim of them, without a window.
     Check {
+        /// The lesson files, such as lessons/*.ron.
         #[arg(required = true)]
         lessons: Vec<PathBuf>,
-        /// Print what each claim measured.
+        /// Print what each claim that holds measured; of one that does not, it is always printed.
         #[arg(long, short)]
         verbose: bool,
     },
     /// Print every tensor of a sentence's forward pass as one JSON object.
+    ///
+    /// What the names in it mean, and how they count: src/export/trace.md.
     Trace {
+        /// The lesson file, which is trained first.
         lesson: PathBuf,
         /// Words of the lesson's vocabulary; without it, the lesson's first sentence.
         #[arg(long, allow_hyphen_values = true)]
@@ -72,6 +77,7 @@ pub enum Action {
 
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
+    /// The lesson file, which is trained first.
     pub lesson: PathBuf,
     /// The PNG file to write.
     #[arg(long, short, value_name = "PNG")]
@@ -82,11 +88,13 @@ pub struct RenderArgs {
     /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
     #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
+    /// The size of the picture, in pixels.
     #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
     pub size: (u32, u32),
     /// Draw the whole window with its panels, not the stage alone.
     #[arg(long)]
     pub workspace: bool,
+    /// The look of the picture.
     #[arg(long, value_enum, default_value = "light")]
     pub theme: ThemeArg,
 }

@@ -61,7 +61,9 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
     let file = name(path);
     let verdicts = verify(&snapshot).unwrap_or_default();
     if verbose {
-        verdicts.iter().try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
+        // Those that do not hold are issues: they are printed as such.
+        let mut holding = verdicts.iter().filter(|verdict| verdict.holds());
+        holding.try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
     }
     let overflow = first_overflow(&snapshot)
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
@@ -72,7 +74,12 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
     let issues: String = overflow.into_iter().chain(failed).chain(broken).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
-        Ok(format!("{file}: ok, {cells} cells, {} claims hold with seed {seed}", verdicts.len()))
+        let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
+        let claims = match verdicts.len() {
+            1 => "1 claim holds".to_owned(),
+            claims => format!("{claims} claims hold"),
+        };
+        Ok(format!("{file}: ok, {cells}, {claims} with seed {seed}"))
     } else {
         Err(Fault::Lesson(issues))
     }
@@ -85,11 +92,26 @@ fn name(path: &Path) -> String {
 fn line(verdict: &Verdict) -> String {
     let Verdict { id, says, value, expect } = verdict;
     let verb = if verdict.holds() { "holds" } else { "does not hold" };
-    let measured = if value.is_nan() { "no finite number".to_owned() } else { format!("{value:.5}") };
+    let measured = if value.is_nan() { "no finite number".to_owned() } else { measured(*value) };
     let expected = match expect {
-        Expect::AtLeast(least) => format!("at least {least}"),
-        Expect::AtMost(most) => format!("at most {most}"),
-        Expect::Within { value, tolerance } => format!("{value} ± {tolerance}"),
+        Expect::AtLeast(least) => format!("at least {}", bound(*least)),
+        Expect::AtMost(most) => format!("at most {}", bound(*most)),
+        Expect::Within { value, tolerance } => format!("{} ± {}", bound(*value), bound(*tolerance)),
     };
     format!("claim {id:?} {verb}: measured {measured}, expected {expected} ({says})")
+}
+
+/// Not 0, but so small that five decimals would show little or nothing of it.
+fn is_tiny(value: f64) -> bool {
+    const TINY: f64 = 1e-3;
+    value != 0.0 && value.abs() < TINY
+}
+
+fn measured(value: f64) -> String {
+    if is_tiny(value) { format!("{value:.1e}") } else { format!("{value:.5}") }
+}
+
+/// As the lesson has it.
+fn bound(value: f64) -> String {
+    if is_tiny(value) { format!("{value:e}") } else { value.to_string() }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::args::{Common, ExportArgs, Format};
 use super::fault::Fault;
+use super::render::obstacle;
 use super::{print, progress};
 use crate::export::page::Page;
 use crate::export::{Pictures, html, ipynb, md, tsv};
@@ -98,14 +99,10 @@ impl Target {
         if file.as_os_str() == "-" {
             return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
         }
-        if file.file_name().is_none() || file.is_dir() {
-            return Err(Fault::usage(format_args!("--output: {} is no file; {like}", name(&file))));
+        if let Some(why) = obstacle(&file) {
+            return Err(Fault::output(format_args!("the export cannot be written: {}: {why}", name(&file))));
         }
         let target = Self { lesson: request.lesson.clone(), file };
-        let folder = target.folder();
-        if !folder.is_dir() {
-            return Err(Fault::usage(format_args!("--output: there is no folder {}", name(folder))));
-        }
         let is_lesson = |file: &Path| {
             fs::canonicalize(file).ok().is_some_and(|file| Some(file) == fs::canonicalize(&request.lesson).ok())
         };
@@ -113,11 +110,6 @@ impl Target {
             return Err(Fault::usage("--output: that is the lesson itself, which is never written"));
         }
         Ok(target)
-    }
-
-    fn folder(&self) -> &Path {
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
     }
 
     /// The file's name without its ending, and with another.
@@ -144,7 +136,7 @@ impl Target {
     }
 
     fn fault(&self, file: &Path, error: &io::Error) -> Fault {
-        Fault::file(name(file), error)
+        Fault::output(format_args!("{} cannot be written: {error}", name(file)))
     }
 }
 

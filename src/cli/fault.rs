@@ -13,7 +13,7 @@ const SCREEN: u8 = 3;
 pub enum Fault {
     /// A lesson has issues, or its claims do not hold.
     Lesson(String),
-    /// Standard output, or a file, cannot be written.
+    /// Standard output or a file cannot be written to.
     Output(String),
     /// The command line asks for what cannot be.
     Usage(String),
@@ -31,12 +31,8 @@ impl Fault {
         Self::Usage(format!("error: {text}\n"))
     }
 
-    pub fn output(error: impl Display) -> Self {
-        Self::Output(format!("error: the results cannot be written to standard output: {error}\n"))
-    }
-
-    pub fn file(name: impl Display, error: impl Display) -> Self {
-        Self::Output(format!("error: {name} cannot be written: {error}\n"))
+    pub fn output(text: impl Display) -> Self {
+        Self::Output(format!("error: {text}\n"))
     }
 
     pub fn screen(text: impl Display) -> Self {

@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::lesson::{self, Lesson};
@@ -26,10 +27,11 @@ use fault::Fault;
 pub fn main() -> ExitCode {
     let args = match parse() {
         Ok(args) => args,
-        Err(error) => {
+        Err(mut error) => {
+            let elsewhere = misplaced_option(&mut error);
             // Help and version are answers, not faults. A closed pipe leaves nobody to tell.
             let _ = error.print();
-            if let Some(hint) = mistyped_command() {
+            if let Some(hint) = elsewhere.or_else(mistyped_command) {
                 let _ = writeln!(io::stderr(), "{hint}");
             }
             return if error.use_stderr() { ExitCode::from(fault::USAGE) } else { ExitCode::SUCCESS };
@@ -61,6 +63,24 @@ fn parse() -> Result<Args, clap::Error> {
     let no_color = std::env::args_os().any(|arg| arg == "--no-color");
     let color = if no_color { clap::ColorChoice::Never } else { clap::ColorChoice::Auto };
     Args::from_arg_matches(&Args::command().color(color).try_get_matches()?)
+}
+
+/// A hint for an option that other commands have, in place of clap's tip, which is how to give it as a file.
+fn misplaced_option(error: &mut clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let option = option.clone();
+    let name = option.strip_prefix("--")?;
+    let has = |command: &clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some(name));
+    let command = Args::command();
+    let window = has(&command).then(|| "of the window: attune LESSON".to_owned());
+    let others = command.get_subcommands().filter(|command| has(command));
+    let owners: Vec<String> =
+        window.into_iter().chain(others.map(|command| format!("of attune {}", command.get_name()))).collect();
+    if error.kind() != clap::error::ErrorKind::UnknownArgument || owners.is_empty() {
+        return None;
+    }
+    error.remove(ContextKind::Suggested);
+    Some(format!("hint: {option} is an option {}", owners.join(", and ")))
 }
 
 /// A hint for a first word that is no file and looks like a command.

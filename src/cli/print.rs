@@ -14,7 +14,9 @@ pub fn line(text: impl Display) -> Result<(), Fault> {
 pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fault> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Fault::output(error)),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Fault::output(format_args!("the results cannot be written to standard output: {error}")))
+        }
         _ => Ok(()),
     }
 }

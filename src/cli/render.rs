@@ -1,5 +1,7 @@
 //! `attune render`: a picture without a display.
 
+use std::path::Path;
+
 use super::args::{Common, RenderArgs};
 use super::fault::Fault;
 
@@ -16,9 +18,13 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
     use crate::kernel::Command;
     use crate::lesson::schema::CellKind;
 
+    let output = || crate::lesson::issue::printable(&request.output.display().to_string());
     if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-        let output = crate::lesson::issue::printable(&request.output.display().to_string());
-        return Err(Fault::usage(format_args!("--output: {output} is no PNG file; name it like apple.png")));
+        return Err(Fault::usage(format_args!("--output: {} is no PNG file; name it like apple.png", output())));
+    }
+    // Before training, which may take long.
+    if let Some(why) = obstacle(&request.output) {
+        return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
     }
     let lesson = super::read(&request.lesson, common.seed)?;
     let (mut sentence, mut time) = (0, 1.0);
@@ -47,7 +53,16 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         dark: request.theme.is_dark(),
     };
     crate::app::render(&options, &request.output).map_err(|fault| match fault {
-        AppFault::Output(text) => Fault::usage(text),
+        fault @ AppFault::Output(_) => Fault::output(fault),
         fault => Fault::screen(fault),
     })
+}
+
+/// Why no file can be there, as far as that can be known without writing one.
+pub fn obstacle(file: &Path) -> Option<&'static str> {
+    if file.is_dir() {
+        return Some("it is a folder");
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    (!folder.is_dir()).then_some("there is no such folder")
 }

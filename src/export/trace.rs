@@ -1,4 +1,6 @@
 //! Every tensor of the forward pass as one JSON object, so that anyone can recompute it.
+//!
+#![doc = include_str!("trace.md")]
 
 use std::io::{self, Write};
 
@@ -21,11 +23,6 @@ pub fn trace(snapshot: &Snapshot) -> Option<String> {
 }
 
 /// Writes the trace of the snapshot's sentence.
-///
-/// A tensor is `{"shape": [rows, cols], "rows": [[…], …]}`; a bias has one row; a masked score, −∞,
-/// is `null`. A block's `scale` is the factor on `q · k`, 1 where scores are not scaled. Blocks, and
-/// their heads, are counted from 0, those of the source first. With a source, `tokens` are the target
-/// that is read, from its start on, and `source` is the sentence.
 ///
 /// # Errors
 /// If it cannot be written, or there is no model yet.

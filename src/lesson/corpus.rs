@@ -141,10 +141,15 @@ fn uses(topics: &[ParsedTopic]) -> BTreeMap<String, f64> {
     uses.into_iter().map(|(name, sum)| (name, sum / topics.len() as f64)).collect()
 }
 
+/// Whether the article before the word is `an`.
+pub(super) fn takes_an(word: &str) -> bool {
+    word.starts_with(['a', 'e', 'i', 'o', 'u'])
+}
+
 /// `a` becomes `an` before a vowel.
 fn agree_articles(words: &mut [String]) {
     for i in 1..words.len() {
-        if words[i - 1] == "a" && words[i].starts_with(['a', 'e', 'i', 'o', 'u']) {
+        if words[i - 1] == "a" && takes_an(&words[i]) {
             words[i - 1].push('n');
         }
     }

@@ -15,13 +15,13 @@ use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
 use super::read_cells::Told;
 use super::read_claims::Claimed;
-use super::read_embedding::{check_given, read_embedding};
+use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
-use super::read_model::read_attention;
+use super::read_model::{ReadModel, read_attention};
 use super::read_objective::check_objective;
 use super::read_sentences::{read_probes, read_sentences};
 use super::record::Record;
-use super::schema::Lesson;
+use super::schema::{Lesson, Objective, StaticEmbedding};
 use super::source::{Node, Source};
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
@@ -84,7 +84,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let model = record.take("model", |node, issues| read_attention(node, dim, groups.as_ref(), issues), issues);
     let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
 
-    let corpus = record.take("corpus", |node, issues| read_corpus(node, groups.as_ref(), max_tokens, issues), issues);
+    let lone_words = are_lone_words_enough(embedding.as_ref(), model.as_ref());
+    let read = |node, issues: &mut Issues<'s>| read_corpus(node, groups.as_ref(), max_tokens, lone_words, issues);
+    let corpus = record.take("corpus", read, issues);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
@@ -140,6 +142,13 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         cells: cells?,
         claims: claims?,
     })
+}
+
+/// A word learns from its neighbours, unless its vector is given and what it is read for is a label.
+fn are_lone_words_enough(embedding: Option<&ReadEmbedding>, model: Option<&ReadModel>) -> bool {
+    let is_given = embedding.is_some_and(|read| matches!(read.embedding, StaticEmbedding::Given(_)));
+    let objective = model.and_then(|model| model.objective.as_ref());
+    is_given && objective.is_some_and(|read| read.objective == Objective::Label)
 }
 
 /// The text of a regular file of reasonable size. Devices and pipes could block or never end.

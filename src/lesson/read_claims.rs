@@ -237,9 +237,7 @@ fn read_expect<'s>(node: Node<'s>, fact: Option<&Fact>, issues: &mut Issues<'s>)
     if let Some((least, most)) = fact.map(range)
         && !can_hold(expect, least, most)
     {
-        issues
-            .at(node, format!("expect: {} can never hold", shorten(node.text)))
-            .expected(format!("something that values from {least} to {most} can meet"));
+        issues.at(node, format!("expect: {} can never hold", shorten(node.text))).expected(reachable(least, most));
         return None;
     }
     Some(expect)
@@ -259,6 +257,14 @@ fn range(fact: &Fact) -> (f64, f64) {
         Fact::SenseMargin(_) | Fact::TokenMargin { .. } => (-2.0, 2.0),
         Fact::Mixture { .. } => (f64::NEG_INFINITY, f64::INFINITY),
         Fact::FinalLoss | Fact::ContributionError => (0.0, f64::INFINITY),
+    }
+}
+
+/// What a claim can ask of a fact with such values.
+fn reachable(least: f64, most: f64) -> String {
+    match most.is_finite() {
+        true => format!("a bound from {least} to {most}"),
+        false => format!("a bound of at least {least}"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, check_name, word, words};
 use super::corpus::uses_per_sentence;
-use super::decode::{At, list, map, number, whole};
+use super::decode::{At, Kind, list, map, number, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{AMBIGUOUS_MAX, GROUPS_MAX, SENTENCES_MAX, VOCABULARY_MAX};
 use super::read_topics::{ReadTopics, Templates, read_given};
@@ -99,26 +99,28 @@ pub(super) struct ReadCorpus<'s> {
     pub longest: usize,
 }
 
+/// With `lone_words` a sentence may have one word alone.
 pub(super) fn read_corpus<'s>(
     node: Node<'s>,
     groups: Option<&Lists<'s>>,
     max_tokens: Option<usize>,
+    lone_words: bool,
     issues: &mut Issues<'s>,
 ) -> Option<ReadCorpus<'s>> {
     let mut record = Record::open(node, &["Corpus", "Sentences"], issues)?;
     if record.name == "Sentences" {
-        let read = |node, issues: &mut Issues<'s>| read_given(node, max_tokens, issues);
+        let read = |node, issues: &mut Issues<'s>| read_given(node, max_tokens, lone_words, issues);
         let given = record.take_item("a list, or a map of topics with lists", read, issues);
         record.finish(issues);
         return given;
     }
-    let sentences = record.take("sentences", whole(1..=SENTENCES_MAX), issues);
+    let sentences = record.take("sentences", read_count, issues);
     let slots = record.take_or("slots", Lists::default(), read_lists, issues);
     if let (Some(slots), Some(groups)) = (&slots, groups) {
         check_slots_apart(slots, groups, issues);
     }
     let lists = slots.as_ref().zip(groups).map(|(slots, groups)| [&slots.lists[..], &groups.lists[..]].concat());
-    let context = Templates { lists: lists.as_deref(), max_tokens, given: false };
+    let context = Templates { lists: lists.as_deref(), max_tokens, lone_words, given: false };
     let topics = record.take("topics", |node, issues| context.read_topics(node, issues), issues);
 
     let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
@@ -143,6 +145,16 @@ pub(super) fn read_corpus<'s>(
         join: join?.map(|(join, _)| join),
     };
     Some(ReadCorpus { corpus, node, longest })
+}
+
+/// How many sentences are drawn.
+fn read_count<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<usize> {
+    if matches!(node.kind(), Kind::List | Kind::Map) || node.text.starts_with("Sentences") {
+        let expected = "how many are drawn, or, with no Corpus around it, corpus: Sentences(…)";
+        issues.at(node, "sentences: the sentences themselves").expected(expected);
+        return None;
+    }
+    whole(1..=SENTENCES_MAX)(node, issues)
 }
 
 impl ReadCorpus<'_> {

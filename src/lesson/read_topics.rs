@@ -15,9 +15,10 @@ use super::template::{Piece, TemplateError, pieces};
 pub(super) fn read_given<'s>(
     node: Node<'s>,
     max_tokens: Option<usize>,
+    lone_words: bool,
     issues: &mut Issues<'s>,
 ) -> Option<ReadCorpus<'s>> {
-    let context = Templates { lists: Some(&[]), max_tokens, given: true };
+    let context = Templates { lists: Some(&[]), max_tokens, lone_words, given: true };
     let read = if node.kind() == Kind::Map {
         context.read_topics(node, issues)?
     } else {
@@ -41,6 +42,8 @@ pub(super) struct Templates<'l> {
     /// Slots and groups.
     pub lists: Option<&'l [Group]>,
     pub max_tokens: Option<usize>,
+    /// One word is sentence enough: its vector is given, and what is asked for is no word.
+    pub lone_words: bool,
     /// The templates are the sentences themselves.
     pub given: bool,
 }
@@ -116,7 +119,10 @@ impl Templates<'_> {
             }
         };
         let mut good = true;
-        if pieces.len() < 2 {
+        if pieces.is_empty() && self.lone_words {
+            issues.at(node, format!("{what} without words"));
+            good = false;
+        } else if pieces.len() < 2 && !self.lone_words {
             issues
                 .at(node, format!("{what} with fewer than 2 words"))
                 .expected("at least 2, for a word learns from its neighbours");

@@ -1,5 +1,7 @@
 //! Reads weights that a lesson begins with instead of random ones.
 
+use std::collections::HashSet;
+
 use crate::numerics::Matrix;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::{TensorId, TensorName};
@@ -44,10 +46,14 @@ pub(super) fn check_weights<'s>(
     let known = || symbols.iter().map(String::as_str);
     let expected = || match architecture.numbered_blocks().count() {
         1 => one_of(&known().collect::<Vec<_>>()),
-        _ => "a tensor of one of its blocks, such as W_Q or W_Q⁽²⁾".to_owned(),
+        _ => "a tensor of one of its blocks, such as W_Q or W_Q_2".to_owned(),
     };
+    let mut named = HashSet::new();
     let mut check = |(name, table): (At<'s, String>, At<'s, Matrix<f32>>)| {
-        let Some(place) = symbols.iter().position(|symbol| *symbol == name.value) else {
+        // As the weights panel writes it, or as code does.
+        let is_named = |(id, symbol): (&TensorId, &String)| *symbol == name.value || id.code_name() == name.value;
+        let ids = shapes.iter().map(|(id, ..)| id);
+        let Some(place) = ids.zip(&symbols).position(is_named) else {
             issues
                 .at(name.node, format!("weights: the model has no {}", shorten(name.node.text)))
                 .expected(expected())
@@ -55,6 +61,10 @@ pub(super) fn check_weights<'s>(
             return None;
         };
         let (id, rows, cols) = shapes[place];
+        if !named.insert(id) {
+            issues.at(name.node, format!("weights: {id} stands twice"));
+            return None;
+        }
         let found = (table.value.rows(), table.value.cols());
         if found != (rows, cols) {
             issues

@@ -1,7 +1,8 @@
 //! All words of a lesson, known before any sentence is drawn.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::corpus::takes_an;
 use super::schema::{Corpus, Group, Lesson, Objective, StaticEmbedding};
 use super::template::{Piece, pieces};
 
@@ -17,7 +18,7 @@ impl Lesson {
 /// Adds the words that a sequence objective writes and that never occur in the corpus.
 pub(super) fn with_rewritten(words: Vec<String>, objective: Option<&Objective>) -> Vec<String> {
     let Some(Objective::Sequence(rewriting)) = objective else { return words };
-    let mut all = Ordered { articles: false, ..Ordered::default() };
+    let mut all = Ordered::default();
     words.iter().for_each(|word| all.push(word));
     rewriting.words.iter().for_each(|(_, written)| all.push(written));
     all.list
@@ -36,7 +37,7 @@ pub(super) fn with_given(mut words: Vec<String>, embedding: Option<&StaticEmbedd
 /// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
 /// any rate, so a word keeps its row while the learner changes those.
 pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
-    let mut words = Ordered { articles: corpus.drawn, ..Ordered::default() };
+    let mut words = Ordered { articles: corpus.drawn && draws_an(corpus, groups), ..Ordered::default() };
     let mut expanded = HashSet::new();
     for template in corpus.topics.iter().flat_map(|topic| &topic.templates) {
         for piece in pieces(template).unwrap_or_default() {
@@ -63,11 +64,54 @@ pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&
     corpus.slots.iter().chain(groups).find(|slot| slot.name == name)
 }
 
+/// What can stand at a place of a template.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    a: bool,
+    vowel: bool,
+}
+
+impl Place {
+    fn of<'w>(words: impl IntoIterator<Item = &'w String>) -> Place {
+        let add =
+            |place: Place, word: &String| Place { a: place.a || word == "a", vowel: place.vowel || takes_an(word) };
+        words.into_iter().fold(Place::default(), add)
+    }
+}
+
+/// Whether a sentence can be drawn in which `a` stands before a word that makes it `an`.
+fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
+    let ambiguous = |name: &str| {
+        let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| group == name);
+        corpus
+            .ambiguous
+            .iter()
+            .filter(|ambiguous| has_sense(&ambiguous.shares))
+            .map(|ambiguous| &ambiguous.word)
+            .collect()
+    };
+    let of_slot = |name: &str| {
+        let ambiguous: Vec<&String> = ambiguous(name);
+        Place::of(slot(name, corpus, groups).into_iter().flat_map(|slot| &slot.words).chain(ambiguous))
+    };
+    let mut slots: HashMap<String, Place> = HashMap::new();
+    let join = corpus.join.as_ref().map(|join| Place::of(&join.words));
+    corpus.topics.iter().flat_map(|topic| &topic.templates).any(|template| {
+        let place = |piece| match piece {
+            Piece::Word(word) => Place::of([&word]),
+            Piece::Slot(name) => *slots.entry(name).or_insert_with_key(|name| of_slot(name)),
+        };
+        let places: Vec<Place> = pieces(template).unwrap_or_default().into_iter().map(place).collect();
+        let joined: Vec<Place> = join.into_iter().chain(places).chain(join).collect();
+        joined.windows(2).any(|pair| pair[0].a && pair[1].vowel)
+    })
+}
+
 #[derive(Default)]
 struct Ordered {
     list: Vec<String>,
     seen: HashSet<String>,
-    /// `a` and `an` bring each other: in a drawn sentence the article fits itself to the word after it.
+    /// `a` brings `an`: in a drawn sentence the article fits itself to the word after it.
     articles: bool,
 }
 
@@ -75,10 +119,8 @@ impl Ordered {
     fn push(&mut self, word: &str) {
         if self.seen.insert(word.to_owned()) {
             self.list.push(word.to_owned());
-            match word {
-                "a" if self.articles => self.push("an"),
-                "an" if self.articles => self.push("a"),
-                _ => {}
+            if self.articles && word == "a" {
+                self.push("an");
             }
         }
     }
@@ -88,6 +130,28 @@ impl Ordered {
 mod tests {
     use super::*;
     use crate::lesson::schema::{Ambiguous, Join, Topic};
+
+    #[test]
+    fn an_is_a_word_only_where_it_can_be_drawn() {
+        let draws = |template: &str, fruit: &str, joining: &str| {
+            let corpus = Corpus {
+                sentences: 1,
+                drawn: true,
+                slots: vec![Group { name: "fruit".into(), words: vec!["pear".into(), fruit.into()] }],
+                topics: vec![Topic { name: "all".into(), templates: vec!["the {fruit}".into(), template.into()] }],
+                ambiguous: vec![Ambiguous { word: "orange".into(), rate: 0.1, shares: vec![("colour".into(), 1.0)] }],
+                join: Some(Join { share: 0.5, words: vec![joining.into()] }),
+            };
+            let colour = Group { name: "colour".into(), words: vec!["red".into()] };
+            vocabulary(&corpus, &[colour]).iter().any(|word| word == "an")
+        };
+        assert!(!draws("a {fruit}", "plum", "while"));
+        assert!(draws("a {fruit}", "apple", "while"));
+        assert!(draws("a {colour} {fruit}", "plum", "while"), "an orange plum");
+        assert!(draws("eat a", "plum", "and"));
+        assert!(!draws("eat a", "plum", "while"));
+        assert!(draws("an {fruit}", "plum", "while"), "it is written");
+    }
 
     #[test]
     fn order_of_first_appearance() {

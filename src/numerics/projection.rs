@@ -64,8 +64,8 @@ fn components(covariance: &faer::Mat<f64>, count: usize) -> Option<Vec<Vec<f64>>
 }
 
 impl Projection {
-    /// Centred principal components of the rows of `vectors`, largest variance first; the
-    /// coordinates themselves where `D ≤ 3`. Each axis points so that its largest entry is positive.
+    /// Centred principal components of the rows of `vectors`, largest variance first, each pointing so
+    /// that its largest entry is positive; where `D ≤ 3` the coordinates themselves, from their own 0.
     ///
     /// # Panics
     /// If there are no rows.
@@ -78,7 +78,8 @@ impl Projection {
         let axes = found.unwrap_or_else(|| {
             (0..AXES.min(width)).map(|axis| (0..width).map(|j| f64::from(u8::from(j == axis))).collect()).collect()
         });
-        Self::through(&centred.mean, &covariance, axes, [0, 1, 2].map(kind))
+        let mean = if kind(0) == Kind::Coordinate(0) { vec![0.0; width] } else { centred.mean };
+        Self::through(&mean, &covariance, axes, [0, 1, 2].map(kind))
     }
 
     /// As [`Self::principal_components`], but for the axes that are chosen: each runs along its
@@ -170,6 +171,11 @@ impl Projection {
         })
     }
 
+    /// Axes along which points can differ: fewer than all where there are fewer dimensions.
+    pub fn dimensions(&self) -> usize {
+        self.mean.len().min(AXES)
+    }
+
     /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
     pub fn explained(&self) -> [f32; AXES] {
         self.explained
@@ -251,6 +257,15 @@ mod tests {
         let projection = Projection::along(&flat, [Some(&[1.0, 0.0]), None, None]).expect("a direction");
         assert_close(projection.axes.row(1), &[0.0, 1.0]);
         assert_close(projection.axes.row(2), &[0.0, 0.0]);
+    }
+
+    #[test]
+    fn few_dimensions_are_seen_as_they_are() {
+        let flat = Matrix::from_fn(8, 2, |i, j| (i + j) as f32);
+        let projection = Projection::principal_components(&flat);
+        assert_eq!((projection.dimensions(), projection.names()[0]), (2, "x₁"));
+        assert_close(projection.points(&flat).row(3), &[3.0, 4.0, 0.0]);
+        assert_eq!(Projection::principal_components(&cloud()).dimensions(), 3);
     }
 
     #[test]

@@ -13,9 +13,10 @@ pub struct StageModel {
     pub tokens: Vec<TokenPoint>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
-    /// What the three axes are, with their share of the variance of the words that the lesson names.
-    pub axes: [AxisLabel; 3],
-    /// Share of the variance that the three axes show together.
+    /// What the axes are, with their share of the variance of the words that the lesson names: three, or as many as
+    /// the vectors have dimensions.
+    pub axes: Vec<AxisLabel>,
+    /// Share of the variance that the axes show together.
     pub explained: f32,
     /// Radius around the origin that holds every static point: the scale of the picture, fixed for the lesson.
     pub radius: f32,
@@ -112,11 +113,12 @@ impl StageModel {
                 .collect()
         });
         let (variance, names) = (space.projection.explained(), space.projection.names());
+        let axes = names.into_iter().zip(variance).take(space.projection.dimensions());
         Some(StageModel {
             words,
             tokens: tokens.unwrap_or_default(),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
-            axes: std::array::from_fn(|axis| AxisLabel { name: names[axis].to_owned(), variance: variance[axis] }),
+            axes: axes.map(|(name, variance)| AxisLabel { name: name.to_owned(), variance }).collect(),
             explained: variance.iter().sum(),
             radius,
         })

@@ -42,6 +42,13 @@ fn groups_and_corpus() {
         "sentences: 0",
         "a.ron:9:20: sentences: found the number 0; expected a whole number from 1 to 100000",
     );
+    for sentences in [r#"Sentences(["one two"])"#, r#"["one two"]"#, r#"{"a": ["one two"]}"#] {
+        check(
+            "sentences: 1200",
+            &format!("sentences: {sentences}"),
+            "a.ron:9:20: sentences: the sentences themselves; expected how many are drawn, or, with no Corpus around it, corpus: Sentences(…)",
+        );
+    }
     check(
         "sentences: 1200",
         "sentences: 1000000",

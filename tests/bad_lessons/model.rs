@@ -200,7 +200,7 @@ a.ron:19:131: weights: W_Q as 1 × 1; expected 16 × 16"#,
     check(&format!(r#"{{ "b_O": [[{}]] }}"#, "1,".repeat(16)), "no issues");
     check(
         r#"{ "W_Q⁽³⁾": [[1]] }, layers: 2"#,
-        r#"a.ron:19:93: weights: the model has no "W_Q⁽³⁾"; expected a tensor of one of its blocks, such as W_Q or W_Q⁽²⁾; did you mean "W_Q⁽²⁾"?"#,
+        r#"a.ron:19:93: weights: the model has no "W_Q⁽³⁾"; expected a tensor of one of its blocks, such as W_Q or W_Q_2; did you mean "W_Q⁽²⁾"?"#,
     );
 }
 

@@ -90,7 +90,7 @@ fn cells_and_claims() {
     check(
         "AtLeast(0.95)",
         "AtLeast(1.95)",
-        "a.ron:30:104: expect: AtLeast(1.95) can never hold; expected something that values from 0 to 1 can meet",
+        "a.ron:30:104: expect: AtLeast(1.95) can never hold; expected a bound from 0 to 1",
     );
     check("AtLeast(0.95)", "AtLeast(NaN)", "a.ron:30:112: expect: found the number NaN; expected a number");
     check(

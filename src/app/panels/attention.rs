@@ -15,16 +15,19 @@ const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
 pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, view: &mut ViewState) -> Vec<Command> {
     ui.weak("Each row is a query and sums to 1; each column is a key.");
     ui.add_space(size::GAP_TIGHT);
+    let selected = view.query;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let beside = heads_beside(ui, model);
+        let mut lit = Vec::new();
         for row in model.heads.chunks(beside) {
             ui.columns(beside, |columns| {
                 for (ui, map) in columns.iter_mut().zip(row) {
-                    ui.push_id(map.head, |ui| head_ui(ui, model, map, view));
+                    lit.extend(ui.push_id(map.head, |ui| head_ui(ui, model, map, view)).inner);
                 }
             });
             ui.add_space(size::GAP_WIDE);
         }
+        show_query(ui, selected, view.query, &lit);
     });
     // What is shown is a choice of the viewer: nothing goes to the kernel.
     Vec::new()
@@ -39,7 +42,8 @@ fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
     ((ui.available_width() / width) as usize).clamp(1, model.heads.len().max(1))
 }
 
-fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewState) {
+/// One head's map. Returns where its lit row lies.
+fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewState) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
     ui.label(
@@ -58,16 +62,21 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewSt
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
     paint(ui, map, &heat, query, palette);
     queries_ui(ui, map, &heat, rect.left(), view);
-    show_query(ui, &heat, query);
     hover_and_click(&response, model, map, &heat, view);
+    query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row))
 }
 
-/// A query that was selected elsewhere is scrolled into sight, once.
-fn show_query(ui: &Ui, heat: &Heat, query: Option<usize>) {
+/// A query that was selected elsewhere is scrolled into sight, once, unless one of its `rows` is there already. One
+/// that was clicked here, between `before` and `after`, stays where the pointer is.
+fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect]) {
     let id = ui.id().with("query in sight");
-    let before = ui.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default::<Option<usize>>(id), query));
-    if let Some(row) = query.filter(|row| *row < heat.rows && before != query) {
-        ui.scroll_to_rect(heat.row_rect(row), None);
+    let known = ui.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default::<Option<usize>>(id), after));
+    let in_sight = || rows.iter().any(|row| ui.clip_rect().y_range().contains(row.center().y));
+    if known != before
+        && !in_sight()
+        && let Some(first) = rows.first()
+    {
+        ui.scroll_to_rect(*first, None);
     }
 }
 
@@ -102,14 +111,14 @@ fn text_width(ui: &Ui, text: &str) -> f32 {
 fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
-    let numbers = heat.has_room_for(map.weights.iter().flatten());
+    let font = heat.number_font(ui.ctx(), map.weights.iter().flatten());
     for (row, weights) in map.weights.iter().enumerate() {
         for (col, weight) in weights.iter().enumerate() {
             let fill = palette.weight(map.head, *weight);
             let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
             heat.paint_cell(painter, row, col, fill);
-            if numbers {
-                heat.paint_number(painter, row, col, *weight, palette.ink_on(fill));
+            if let Some(font) = &font {
+                heat.paint_number(painter, row, col, *weight, font, palette.ink_on(fill));
             }
         }
     }

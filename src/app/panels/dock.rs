@@ -83,6 +83,18 @@ impl Default for Workspace {
     }
 }
 
+impl Workspace {
+    /// Text cells show pictures of this lesson's folder.
+    pub fn open(&mut self, lesson: &std::path::Path) {
+        self.notebook.prose.images.open(lesson);
+    }
+
+    /// The lesson was saved, and its pictures perhaps with it.
+    pub fn lesson_saved(&mut self) {
+        self.notebook.prose.images.look_again();
+    }
+}
+
 /// Draws the stage into its tab.
 pub type StageUi<'a> = dyn FnMut(&mut Ui, &mut ViewState) + 'a;
 

@@ -29,7 +29,7 @@ pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewStat
 
 fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str> {
     let shown = view.shown_cell.as_deref()?;
-    model.cells.iter().find(|cell| cell.id == shown).and_then(|cell| match &cell.kind {
+    model.cells.iter().find(|cell| **cell.id() == *shown).and_then(|cell| match &*cell.cell.kind {
         CellKind::Stage { caption, .. } => Some(caption.as_str()),
         _ => None,
     })

@@ -7,6 +7,8 @@ use crate::app::view_state::ViewState;
 use crate::kernel::command::{Command, HeadSetting};
 use crate::view_model::heads::{HeadRow, HeadsModel};
 
+use super::checkbox_ui;
+
 /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
 #[derive(Default)]
 pub struct HeadsUiState {
@@ -53,7 +55,7 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
         let name = &head.title;
         let mut enabled = head.enabled;
         let text = RichText::new(name).font(theme::strong(size::BODY));
-        if ui.checkbox(&mut enabled, text).on_hover_text("Takes part in the sum").changed() {
+        if checkbox_ui(ui, &mut enabled, text).on_hover_text("Takes part in the sum").changed() {
             let setting = if enabled { HeadSetting::Live } else { HeadSetting::Off };
             command = Some(Command::SetHead { head: head.head, setting });
         }

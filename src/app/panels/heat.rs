@@ -1,6 +1,6 @@
 //! The cells of a heat map: where each lies, its fill, its number, and which one the pointer is on.
 
-use egui::{Color32, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
+use egui::{Color32, Context, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
 
 use crate::app::theme::{self, size};
 
@@ -43,24 +43,36 @@ impl Heat {
 
     pub fn paint_cell(&self, painter: &Painter, row: usize, col: usize, fill: Color32) {
         let least = self.cell.min_elem();
-        let gap = if least > size::CELL_MIN { size::HAIRLINE / 2.0 } else { 0.0 };
-        painter.rect_filled(self.cell_rect(row, col).shrink(gap), size::RADIUS_SMALL.min(least as u8 / 4), fill);
+        // The smallest cells touch: gaps and corners would be all that is seen of them.
+        let (gap, radius) = if least > size::CELL_MIN {
+            (size::HAIRLINE / 2.0, size::RADIUS_SMALL.min(least as u8 / 4))
+        } else {
+            (0.0, 0)
+        };
+        painter.rect_filled(self.cell_rect(row, col).shrink(gap), radius, fill);
     }
 
-    /// Whether all of these numbers fit in their cells: a map shows every number, or none.
-    pub fn has_room_for<'v>(&self, values: impl IntoIterator<Item = &'v f32>) -> bool {
+    /// The font in which all of these numbers fit in their cells: a map shows every number, or none. Where everything
+    /// is zoomed, the numbers become smaller beside the rest rather than vanish, but never on the screen.
+    pub fn number_font<'v>(&self, ctx: &Context, values: impl IntoIterator<Item = &'v f32>) -> Option<FontId> {
         let widest = values.into_iter().map(|value| short(*value).chars().count()).max().unwrap_or(0);
-        self.cell.x >= widest as f32 * size::CELL_DIGIT
+        number_size(self.cell.x, widest, ctx.zoom_factor()).map(theme::mono)
     }
 
-    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, value: f32, ink: Color32) {
+    pub fn paint_number(&self, painter: &Painter, row: usize, col: usize, value: f32, font: &FontId, ink: Color32) {
         let center = self.cell_rect(row, col).center();
-        painter.text(center, egui::Align2::CENTER_CENTER, short(value), theme::mono(size::CELL_NUMBER), ink);
+        painter.text(center, egui::Align2::CENTER_CENTER, short(value), font.clone(), ink);
     }
 
     pub fn outline(&self, painter: &Painter, rect: Rect, color: Color32) {
         painter.rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(size::OUTLINE, color), StrokeKind::Inside);
     }
+}
+
+/// The size of numbers of so many characters in a cell, in points; `None` if they have no room.
+fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
+    let room = cell / characters.max(1) as f32 / size::CELL_DIGIT * size::CELL_NUMBER;
+    (room >= size::CELL_NUMBER / zoom.max(1.0)).then_some(room.min(size::CELL_NUMBER))
 }
 
 /// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
@@ -76,6 +88,17 @@ mod tests {
     fn numbers_are_short() {
         let shown = [0.617, -0.617, 0.0, 1.0, -12.345, 0.999, 10.0].map(short);
         assert_eq!(shown, [".62", "-.62", ".00", "1.00", "-12.35", "1.00", "10.00"]);
+    }
+
+    #[test]
+    fn numbers_stay_when_everything_is_zoomed() {
+        let cell = size::CELL_WITH_NUMBER;
+        assert_eq!(number_size(cell, 3, 1.0), Some(size::CELL_NUMBER));
+        assert_eq!(number_size(cell, 4, 1.0), None);
+        for zoom in [1.1, 1.5, 2.0] {
+            let on_screen = number_size(cell / zoom, 3, zoom).expect("room") * zoom;
+            assert!(on_screen >= size::CELL_NUMBER, "{zoom}: {on_screen}");
+        }
     }
 
     #[test]

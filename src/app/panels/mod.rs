@@ -17,13 +17,31 @@ pub mod key_sheet;
 pub mod notebook;
 pub mod outputs;
 pub mod plot;
+pub mod prose;
 pub mod reference;
 pub mod table;
 pub mod top_bar;
 pub mod training;
 pub mod weights;
 
-use egui::Ui;
+use egui::{CornerRadius, Stroke, Ui, WidgetText};
+
+use crate::app::theme::{Palette, size};
+
+/// A box that reads as one where it is unchecked too: square, with an outline.
+pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> egui::Response {
+    let outline = Stroke::new(size::HAIRLINE, Palette::of(ui.visuals().dark_mode).ink_faint);
+    let text = text.into();
+    let checkbox = |ui: &mut Ui| {
+        let widgets = &mut ui.visuals_mut().widgets;
+        for look in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
+            look.corner_radius = CornerRadius::same(size::RADIUS_SMALL);
+            look.bg_stroke = outline;
+        }
+        ui.checkbox(checked, text)
+    };
+    ui.scope(checkbox).inner
+}
 
 /// A line in place of a panel that has nothing to show yet.
 pub fn waiting_ui(ui: &mut Ui, what: &str) {

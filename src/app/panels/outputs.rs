@@ -1,7 +1,8 @@
 //! What a code cell shows.
 
 use egui::{
-    Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
+    Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2, WidgetInfo,
+    WidgetType,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -72,9 +73,17 @@ fn number_ui(ui: &mut Ui, number: &NumberModel) {
 
 /// Something with a button beside it that copies it.
 fn beside_copy(ui: &mut Ui, what: &str, text: impl FnOnce() -> String, show: impl FnOnce(&mut Ui)) {
-    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-        copy_button(ui, what, text);
-        ui.with_layout(Layout::top_down(Align::Min), show);
+    const BUTTON: f32 = 44.0;
+    let (content, beside) = {
+        let whole = ui.available_rect_before_wrap();
+        whole.split_left_right_at_x(whole.right() - BUTTON)
+    };
+    // Not part of the flow: the content alone says how high both are.
+    let button = UiBuilder::new().max_rect(beside).layout(Layout::right_to_left(Align::Min));
+    copy_button(&mut ui.new_child(button), what, text);
+    ui.scope(|ui| {
+        ui.set_max_width(content.width());
+        show(ui);
     });
 }
 

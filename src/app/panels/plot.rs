@@ -11,6 +11,16 @@ pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
     if plot.lines.iter().any(|line| !line.name.is_empty()) {
         legend_ui(ui, plot, palette);
     }
+    ui.scope(|ui| {
+        ui.style_mut().text_styles.insert(egui::TextStyle::Body, theme::plain(size::SMALL));
+        lines_ui(ui, plot, palette);
+    });
+    if let Some(note) = plot.left_out_note() {
+        ui.weak(note);
+    }
+}
+
+fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     let id = ui.id().with("plot");
     // The wheel over a plot scrolls the notebook.
     let shown = Plot::new(id)
@@ -23,7 +33,7 @@ pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
         .allow_axis_zoom_drag(false)
         .allow_double_click_reset(false)
         .show_background(false)
-        .grid_color(palette.axis)
+        .grid_color(palette.line)
         .label_formatter(|at| match at {
             HoverPosition::NearDataPoint { plot_name, position, .. } => Some(tell(plot_name, position.x, position.y)),
             HoverPosition::Elsewhere { .. } => None,
@@ -34,9 +44,6 @@ pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
             }
         });
     shown.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, plot.summary()));
-    if let Some(note) = plot.left_out_note() {
-        ui.weak(note);
-    }
 }
 
 fn line_ui<'p>(ui: &mut egui_plot::PlotUi<'p>, line: &'p LineModel, i: usize, palette: &Palette) {

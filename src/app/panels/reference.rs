@@ -15,7 +15,9 @@ pub struct ReferenceUiState {
 
 /// The function whose example was asked for, if one was.
 pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'static Help> {
-    let search = TextEdit::singleline(&mut state.search).hint_text("Search the functions").desired_width(f32::INFINITY);
+    let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
+    let search = TextEdit::singleline(&mut state.search).hint_text("Search the functions").margin(margin);
+    let search = search.desired_width(f32::INFINITY);
     let search = ui.add(search).on_hover_text("A name, or words of a meaning");
     ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the functions"));
     ui.add_space(size::GAP_TIGHT);

@@ -30,13 +30,15 @@ pub fn table_ui(ui: &mut Ui, table: &TableModel) {
         ui.push_id(0, |ui| matrix_ui(ui, table, title, 0));
         return;
     }
-    let width = Plan::of(table, f32::INFINITY).width() + size::GAP_WIDE;
-    if width * table.parts() as f32 - size::GAP_WIDE <= ui.available_width() {
+    let gaps = size::GAP_WIDE * (table.parts() - 1) as f32;
+    let width = (ui.available_width() - gaps) / table.parts() as f32;
+    let plan = Plan::of(table, width);
+    if plan.digits.is_some() && plan.width() <= width {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_WIDE;
             for part in 0..table.parts() {
                 ui.vertical(|ui| {
-                    ui.set_max_width(width - size::GAP_WIDE);
+                    ui.set_max_width(width);
                     let name = table.part_name(part);
                     ui.weak(RichText::new(&name).monospace());
                     ui.push_id(part, |ui| matrix_ui(ui, table, &format!("{title} {name}"), part));

@@ -4,7 +4,7 @@ use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{Align, Button, ComboBox, Key, Layout, PopupCloseBehavior, RichText, TextEdit, Ui};
 
 use crate::app::theme::{self, size};
-use crate::app::view_state::ViewState;
+use crate::app::view_state::{ThemeChoice, ViewState};
 use crate::kernel::command::Command;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::weights::WeightsModel;
@@ -103,7 +103,12 @@ fn view_ui(ui: &mut Ui, view: &mut ViewState) {
         view.key_sheet = !view.key_sheet;
     }
     let theme = format!("Theme: {} (T)", view.theme.name());
-    if icon_button(ui, "◐", "Theme", true).on_hover_text(theme).clicked() {
+    let sign = match view.theme {
+        ThemeChoice::System => "◐",
+        ThemeChoice::Light => "○",
+        ThemeChoice::Dark => "●",
+    };
+    if icon_button(ui, sign, "Theme", true).on_hover_text(theme).clicked() {
         view.theme = view.theme.next();
     }
     if icon_button(ui, "A+", "Larger", true).on_hover_text("Larger (Ctrl+plus)").clicked() {

@@ -1,13 +1,15 @@
 //! The training panel: the loss, where training stands, and how to drive it.
 
 use egui::{ProgressBar, RichText, Ui};
-use egui_plot::{HLine, Line, Plot, PlotPoint, PlotPoints};
+use egui_plot::{GridInput, GridMark, HLine, Line, Plot, PlotPoint, PlotPoints};
 
 use crate::app::shortcuts::play_or_pause;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
 use crate::kernel::training_log::TrainingLog;
 use crate::view_model::training::{TrainingModel, TrainingStage};
+
+use super::checkbox_ui;
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;
@@ -96,14 +98,13 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, pal
     const BELOW: f32 = 30.0;
     ui.horizontal(|ui| {
         ui.weak("Loss, in nats, by step; dashed: a guess");
-        ui.checkbox(&mut state.log, "log").on_hover_text("Logarithmic scale");
+        checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
     });
     let log = state.log;
     let scaled = |loss: f64| if log { loss.log10() } else { loss };
     let chance = model.chance.map(|chance| scaled(f64::from(chance)));
     let top = chance.unwrap_or(scaled(1.0));
     let height = (ui.available_height() - BELOW).clamp(size::CHART_MIN, size::CHART_MAX);
-    let value = move |y: f64| if log { 10f64.powf(y) } else { y };
     Plot::new("loss")
         .height(height)
         .allow_drag(false)
@@ -115,7 +116,10 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, pal
         .include_x(model.steps as f64)
         .include_y(top)
         .include_y(if log { top - 1.0 } else { 0.0 })
-        .y_axis_formatter(move |mark, _| format!("{:.1}", value(mark.value)))
+        .grid_color(palette.line)
+        .x_grid_spacer(ticks)
+        .y_grid_spacer(ticks)
+        .y_axis_formatter(move |mark, _| loss_text(mark, log))
         .show(ui, |plot| {
             if let Some(chance) = chance {
                 let line = HLine::new("a guess", chance).color(palette.ink_faint);
@@ -123,4 +127,61 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, pal
             }
             plot.line(Line::new("loss", PlotPoints::Borrowed(&state.curve)).color(palette.accent).width(size::CURVE));
         });
+}
+
+/// A few round numbers, however long the axis is: egui_plot's own are powers of ten, of which there may be one.
+fn ticks(input: GridInput) -> Vec<GridMark> {
+    let (from, to) = input.bounds;
+    let step_size = round_step(to - from);
+    if !step_size.is_normal() {
+        return Vec::new();
+    }
+    let (first, last) = ((from / step_size).ceil() as i64, (to / step_size).floor() as i64);
+    (first..=last).map(|i| GridMark { value: i as f64 * step_size, step_size }).collect()
+}
+
+/// 1, 2 or 5 times a power of ten: the least of which `length` has no more than a few.
+fn round_step(length: f64) -> f64 {
+    const FEW: f64 = 4.0;
+    const BASE: f64 = 10.0;
+    const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
+    let least = length / FEW;
+    let power = BASE.powf(least.log10().floor());
+    ROUND.into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(BASE * power)
+}
+
+/// With as many decimals as tell it from its neighbours.
+fn loss_text(mark: GridMark, log: bool) -> String {
+    let (value, digit) = if log {
+        let value = 10f64.powf(mark.value);
+        (value, value / 10.0)
+    } else {
+        (mark.value, mark.step_size)
+    };
+    let decimals = (-digit.log10().floor()).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_has_a_few_round_ticks() {
+        let values = |from: f64, to: f64| {
+            let marks = ticks(GridInput { bounds: (from, to), base_step_size: 1.0 });
+            marks.into_iter().map(|mark| loss_text(mark, false)).collect::<Vec<_>>()
+        };
+        assert_eq!(values(-5.0, 605.0), ["0", "200", "400", "600"]);
+        assert_eq!(values(0.0, 0.7), ["0.0", "0.2", "0.4", "0.6"]);
+        assert_eq!(values(0.0, 1e5), ["0", "50000", "100000"]);
+        assert_eq!(values(0.0, 0.0), Vec::<String>::new());
+        assert_eq!(values(f64::NAN, 1.0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_logarithmic_axis_shows_losses() {
+        let text = |exponent| loss_text(GridMark { value: exponent, step_size: 1.0 }, true);
+        assert_eq!([-2.0, -0.5, 0.0, 1.0].map(text), ["0.010", "0.32", "1.0", "10"]);
+    }
 }

@@ -108,9 +108,10 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
         ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
         ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
         ui.separator();
+        ui.weak("Reset");
         let resets = [
             (
-                "Reset entry",
+                "entry",
                 entry_turned,
                 Command::ResetWeight { tensor: tensor.id, row, col },
                 format!("{symbol}[{row},{col}] as trained"),
@@ -119,7 +120,10 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
             ("all", model.tensors.iter().any(turned), Command::ResetWeights, "Every tensor as trained".to_owned()),
         ];
         for (name, enabled, reset, tip) in resets {
-            if ui.add_enabled(enabled, Button::new(name)).on_hover_text(tip).clicked() {
+            let button = ui.add_enabled(enabled, Button::new(name));
+            let whole = format!("Reset {name}");
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, &whole));
+            if button.on_hover_text(tip).clicked() {
                 command = Some(reset);
             }
         }
@@ -160,9 +164,22 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     slider.on_hover_text(format!(
         "Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."
     ));
-    let number = ui.add(DragValue::new(&mut value).speed(DRAG_SPEED).fixed_decimals(DECIMALS));
-    number.on_hover_text("Drag, or click and type");
+    number_ui(ui, &mut value);
     (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.id, row, col, value })
+}
+
+/// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it was.
+fn number_ui(ui: &mut Ui, value: &mut f32) {
+    let exact = f64::from(*value);
+    let shown = ui.style().number_formatter.format(exact, DECIMALS..=DECIMALS);
+    let read = move |text: &str| if text == shown { Some(exact) } else { typed(text) };
+    let number = DragValue::new(value).speed(DRAG_SPEED).fixed_decimals(DECIMALS).custom_parser(read);
+    ui.add(number).on_hover_text("Drag, or click and type");
+}
+
+/// A number as people type it; egui writes a minus that Rust does not read.
+fn typed(text: &str) -> Option<f64> {
+    text.split_whitespace().collect::<String>().replace('−', "-").parse().ok()
 }
 
 /// `share` in [-1, 1] along the slider.
@@ -211,14 +228,14 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
 fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
     let scale = largest(tensor).max(f32::MIN_POSITIVE);
     let visible = ui.clip_rect();
-    let numbers = heat.has_room_for(&tensor.values);
+    let font = heat.number_font(ui.ctx(), &tensor.values);
     for row in (0..tensor.rows).filter(|row| heat.row_rect(*row).intersects(visible)) {
         for col in 0..tensor.cols {
             let value = tensor.value(row, col);
             let fill = palette.diverging(value / scale);
             heat.paint_cell(ui.painter(), row, col, fill);
-            if numbers {
-                heat.paint_number(ui.painter(), row, col, value, palette.ink_on(fill));
+            if let Some(font) = &font {
+                heat.paint_number(ui.painter(), row, col, value, font, palette.ink_on(fill));
             }
             if value != tensor.trained_value(row, col) {
                 let corner = heat.cell_rect(row, col).right_top() + egui::vec2(-size::GAP_TIGHT, size::GAP_TIGHT);

@@ -26,7 +26,7 @@ pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<I
         size: ARROW_WIDTH,
         kind: ARROW,
     });
-    ground(palette).into_iter().chain(axes(palette)).chain(arrows).collect()
+    ground(palette).into_iter().chain(axes(model, palette)).chain(arrows).collect()
 }
 
 fn ground(palette: &Palette) -> Vec<Instance> {
@@ -38,8 +38,8 @@ fn ground(palette: &Palette) -> Vec<Instance> {
         .collect()
 }
 
-fn axes(palette: &Palette) -> [Instance; 3] {
-    std::array::from_fn(|axis| {
+fn axes(model: &StageModel, palette: &Palette) -> impl Iterator<Item = Instance> {
+    (0..model.axes.len()).map(|axis| {
         let end = axis_end(axis);
         Instance { start: end.map(|x| -x), end, color: palette.axis, size: AXIS_WIDTH, kind: LINE }
     })

@@ -84,15 +84,18 @@ struct Ease {
 pub struct CameraRig {
     pub pose: Pose,
     ease: Option<Ease>,
-    /// What home shows.
+    /// How far the scene reaches: what home shows.
     extent: f32,
+    /// What a camera that nobody has moved shows: it steps back when the scene outgrows it, and never comes nearer by
+    /// itself, for then a point's motion would mix with a zoom.
+    shown: f32,
     /// The learner has moved the camera: it no longer follows the scene's size.
     touched: bool,
 }
 
 impl Default for CameraRig {
     fn default() -> Self {
-        CameraRig { pose: Pose::home(1.0), ease: None, extent: 1.0, touched: false }
+        CameraRig { pose: Pose::home(1.0), ease: None, extent: 1.0, shown: 1.0, touched: false }
     }
 }
 
@@ -137,6 +140,7 @@ impl CameraRig {
 
     pub fn home(&mut self) {
         self.touched = false;
+        self.shown = self.extent;
         let turns = (self.pose.yaw / std::f32::consts::TAU).round() * std::f32::consts::TAU;
         let home = Pose::home(self.extent);
         self.ease_to(Pose { yaw: home.yaw + turns, ..home });
@@ -144,11 +148,9 @@ impl CameraRig {
 
     /// The scene reaches `extent` from the origin. Home shows it all, and so does a camera that nobody has moved.
     pub fn fit(&mut self, extent: f32) {
-        if (extent - self.extent).abs() > f32::EPSILON {
-            self.extent = extent;
-            if !self.touched {
-                self.home();
-            }
+        self.extent = extent;
+        if !self.touched && extent > self.shown {
+            self.home();
         }
     }
 
@@ -183,7 +185,7 @@ impl CameraRig {
         let aspect = size.x / size.y;
         let projection = Mat4::perspective_rh(2.0 * half_height(aspect).atan(), aspect, near, FAR);
         let view = Mat4::look_at_rh(self.pose.eye(), self.pose.target, Vec3::Y);
-        View { clip_from_world: projection * view, size, near, distance: self.pose.distance, extent: self.extent }
+        View { clip_from_world: projection * view, size, near, distance: self.pose.distance, extent: self.shown }
     }
 }
 
@@ -301,6 +303,19 @@ mod tests {
         let before = rig.pose;
         rig.fit_now(3.0);
         assert_eq!(rig.pose, before);
+    }
+
+    #[test]
+    fn the_scene_keeps_its_scale_until_it_outgrows_it() {
+        let mut rig = CameraRig::default();
+        rig.fit_now(1.5);
+        let wide = rig.pose;
+        assert_eq!(wide, Pose::home(1.5));
+        rig.fit_now(1.0);
+        assert_eq!(rig.pose, wide, "a smaller scene brings the camera no nearer");
+        rig.home();
+        rig.advance(1.0);
+        assert_eq!(rig.pose, Pose::home(1.0), "Home does");
     }
 
     #[test]

@@ -37,14 +37,16 @@ pub struct Obstacle {
     pub is_token: bool,
 }
 
-/// A place for each wish that has one. Labels keep clear of each other and of the discs, and stay inside `bounds`.
-pub fn place(wishes: &[Wish], discs: &[Obstacle], bounds: Rect) -> Vec<Option<Rect>> {
+/// A place for each wish that has one. Labels keep clear of each other, of what is `written` already and of the discs,
+/// and stay inside `bounds`.
+pub fn place(wishes: &[Wish], discs: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by(|&a, &b| {
         let (first, second) = (&wishes[a], &wishes[b]);
         first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
     });
     let [mut labels, mut obstacles, mut tokens] = [Grid::default(), Grid::default(), Grid::default()];
+    written.iter().for_each(|text| labels.take(*text));
     discs.iter().for_each(|disc| obstacles.take(disc.rect));
     discs.iter().filter(|disc| disc.is_token).for_each(|disc| tokens.take(disc.rect));
     let mut places = vec![None; wishes.len()];
@@ -145,7 +147,7 @@ mod tests {
     fn labels_never_overlap() {
         let wishes: Vec<Wish> =
             (0..200).map(|i| wish(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
-        let placed: Vec<Rect> = place(&wishes, &[], BOUNDS).into_iter().flatten().collect();
+        let placed: Vec<Rect> = place(&wishes, &[], &[], BOUNDS).into_iter().flatten().collect();
         assert!(placed.len() > 20);
         for (i, a) in placed.iter().enumerate() {
             assert!(BOUNDS.contains_rect(*a));
@@ -158,7 +160,7 @@ mod tests {
         let crowd: Vec<Wish> = std::iter::repeat_n(wish(Priority::Word, 100.0, 100.0), 9)
             .chain([wish(Priority::Selected, 100.0, 100.0)])
             .collect();
-        let places = place(&crowd, &[], BOUNDS);
+        let places = place(&crowd, &[], &[], BOUNDS);
         assert!(places[9].is_some());
         assert!(places.iter().filter(|place| place.is_some()).count() < crowd.len());
     }
@@ -169,14 +171,25 @@ mod tests {
         let everywhere = Rect::from_center_size(wished.point, Vec2::splat(200.0));
         let right = Rect::from_min_size(wished.point + Vec2::new(6.0, -100.0), Vec2::splat(200.0));
         let discs = [Obstacle { rect: everywhere, is_token: false }, Obstacle { rect: right, is_token: true }];
-        let placed = place(&[wished], &discs, BOUNDS)[0].expect("a token is always named");
+        let placed = place(&[wished], &discs, &[], BOUNDS)[0].expect("a token is always named");
         assert!(!placed.intersects(right), "{placed:?}");
     }
 
     #[test]
+    fn a_label_keeps_off_what_is_written() {
+        let written = [Rect::from_min_size(Pos2::new(200.0, 140.0), Vec2::new(190.0, 20.0))];
+        let placed = place(&[wish(Priority::Token, 200.0, 150.0)], &[], &written, BOUNDS)[0].expect("beside it");
+        assert!(!placed.intersects(written[0]), "{placed:?}");
+    }
+
+    #[test]
     fn the_hovered_one_is_always_named() {
-        let places =
-            place(&[wish(Priority::Hovered, 399.0, 299.0)], &[], Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) });
+        let places = place(
+            &[wish(Priority::Hovered, 399.0, 299.0)],
+            &[],
+            &[],
+            Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) },
+        );
         assert!(places[0].is_some());
     }
 }

@@ -11,7 +11,7 @@ pub fn timeline_ui(ui: &mut Ui, view: &mut ViewState) {
     ui.horizontal_centered(|ui| {
         ui.add_space(size::GAP);
         let hint = ui.available_width() > WITH_HINT;
-        let width = (ui.available_width() - ENDS - if hint { ENDS } else { 0.0 }).max(size::CHART_MIN);
+        let width = (ui.available_width() - ENDS - if hint { ENDS } else { 0.0 }).max(size::SLIDER_ROW);
         if ui
             .selectable_label(view.time == 0.0, "static")
             .on_hover_text("Where the dictionary puts each word (Shift+Space)")

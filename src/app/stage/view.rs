@@ -65,8 +65,8 @@ pub fn picture_ui(
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));
     act(&response, hovered, &points, rig, view);
     let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
-    paint_labels(&canvas, model, &points, hovered, view.query);
-    paint_caption(&canvas, model);
+    let written = paint_caption(&canvas, model);
+    paint_labels(&canvas, model, &points, hovered, view.query, &written);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time));
@@ -194,7 +194,10 @@ fn act(response: &Response, hovered: Option<Hit>, points: &[SeenPoint], rig: &mu
 fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
     // Beside an edge of the window the text would break after every word.
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    let place = |[x, y, z]: [f32; 3]| format!("({x:.3}, {y:.3}, {z:.3})");
+    let place = |at: [f32; 3]| {
+        let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
+        format!("({})", along.join(", "))
+    };
     let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
     match hit {
         Hit::Word(index) => {

@@ -34,6 +34,7 @@ pub fn paint_labels(
     points: &[SeenPoint],
     hovered: Option<Hit>,
     query: Option<usize>,
+    written: &[Rect],
 ) {
     let Canvas { painter, rect, palette, .. } = *canvas;
     let in_sight = || points.iter().filter(|point| rect.contains(point.at));
@@ -56,7 +57,7 @@ pub fn paint_labels(
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
     let discs: Vec<Obstacle> = in_sight().map(obstacle).collect();
     let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
-    for (place, label) in labels::place(&wishes, &discs, rect).into_iter().zip(waiting) {
+    for (place, label) in labels::place(&wishes, &discs, written, rect).into_iter().zip(waiting) {
         if let Some(place) = place {
             paint_haloed(painter, place.min, label.galley, label.color, palette.stage);
         }
@@ -105,8 +106,8 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
     painter.galley(at, galley, color);
 }
 
-/// What the axes are, how much they show, and the groups' colours.
-pub fn paint_caption(canvas: &Canvas, model: &StageModel) {
+/// What the axes are, how much they show, and the groups' colours. Returns where it is written.
+pub fn paint_caption(canvas: &Canvas, model: &StageModel) -> Vec<Rect> {
     let Canvas { painter, rect, palette, .. } = *canvas;
     /// Below this share the picture may mislead.
     const LITTLE: f32 = 0.5;
@@ -118,9 +119,11 @@ pub fn paint_caption(canvas: &Canvas, model: &StageModel) {
         .join(" · ");
     let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
     let mut bottom = inner.left_bottom();
+    let mut written = Vec::new();
     let mut line = |text: String, color: Color32| {
-        let galley = painter.layout_no_wrap(text, theme::plain(size::SMALL), color);
+        let galley = painter.layout(text, theme::plain(size::SMALL), color, inner.width());
         bottom.y -= galley.size().y;
+        written.push(Rect::from_min_size(bottom, galley.size()));
         paint_haloed(painter, bottom, galley, color, palette.stage);
         bottom.y -= size::GAP_TIGHT / 2.0;
     };
@@ -130,7 +133,8 @@ pub fn paint_caption(canvas: &Canvas, model: &StageModel) {
     } else {
         line(axes, palette.ink_soft);
     }
-    paint_legend(painter, inner, model, palette);
+    paint_legend(painter, inner, model, palette, &mut written);
+    written
 }
 
 /// What a mark of the legend looks like.
@@ -139,7 +143,7 @@ enum Mark {
     Ring(Color32),
 }
 
-fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette) {
+fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette, written: &mut Vec<Rect>) {
     let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
     let ring = |shown: bool, ink, text| shown.then_some((Mark::Ring(ink), text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
@@ -160,6 +164,7 @@ fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Pal
             Mark::Disc(fill) => painter.circle_filled(center, radius, fill),
             Mark::Ring(ink) => painter.circle_stroke(center, radius, Stroke::new(size::OUTLINE, ink)),
         };
+        written.push(Rect::from_min_size(at, egui::vec2(width, galley.size().y)));
         let text_at = egui::pos2(at.x + size::LEGEND + size::GAP_TIGHT, at.y);
         paint_haloed(painter, text_at, galley, palette.ink_soft, palette.stage);
         at.x += width + size::GAP_WIDE;

@@ -1,0 +1,229 @@
+//! The frame of a cell: a bar on the left that says whether it is selected or stale, a line with its
+//! label, how it stands and its menu, and what it holds.
+
+use egui::containers::menu::MenuButton;
+use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2};
+
+use crate::app::theme::{self, Palette, size};
+use crate::kernel::notebook::CellCommand;
+use crate::kernel::notebook::document::OwnKind;
+use crate::kernel::notebook::snapshot::CellStatus;
+use crate::lesson::cells::CellKind;
+use crate::view_model::notebook::CellModel;
+
+use super::Frame;
+use super::code_cell::code_ui;
+use super::slider_cell::slider_ui;
+use super::stage_card::stage_ui;
+use super::tasks::{exercise_ui, gate_ui, predict_ui};
+use super::text_cell::text_ui;
+
+/// Between the bar and what the cell holds.
+const INDENT: f32 = 11.0;
+const BAR: f32 = 3.0;
+
+pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let top = ui.min_rect().min;
+    let width = ui.available_width();
+    // Behind what the cell holds, so that a click anywhere else in it selects it.
+    let last_height = frame.state.heights.get(cell.id()).copied().unwrap_or_default();
+    let area = Rect::from_min_size(top, egui::vec2(width, last_height));
+    let ground = ui.interact(area, ui.id().with("ground"), Sense::click());
+    if ground.clicked() {
+        frame.select(cell.id());
+        ui.memory_mut(|memory| memory.stop_text_input());
+    }
+    if ground.double_clicked() && cell.cell.is_text() {
+        frame.write(cell.id());
+    }
+    let is_selected = frame.state.selected.as_ref() == Some(cell.id());
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(INDENT);
+        ui.vertical(|ui| {
+            ui.set_width(width - INDENT);
+            ui.spacing_mut().item_spacing.x = size::GAP;
+            head_ui(ui, cell, is_selected || ground.hovered() || ground.contains_pointer(), frame);
+            conflict_ui(ui, cell, frame);
+            if cell.cell.is_folded {
+                folded_ui(ui, cell, frame);
+            } else {
+                body_ui(ui, cell, index, frame);
+            }
+        });
+    });
+    let bottom = ui.min_rect().bottom();
+    let color = match cell.shown.status {
+        _ if is_selected => palette.accent,
+        CellStatus::Stale => palette.warn,
+        CellStatus::Waiting => palette.accent,
+        CellStatus::New | CellStatus::Fresh => return,
+    };
+    let bar = Rect::from_min_max(pos2(top.x, top.y), pos2(top.x + BAR, bottom));
+    ui.painter().rect_filled(bar, size::RADIUS_SMALL, color);
+}
+
+fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+    match &*cell.cell.kind {
+        CellKind::Text { .. } => text_ui(ui, cell, frame),
+        CellKind::Code { .. } | CellKind::Plot { .. } => code_ui(ui, cell, index, frame),
+        CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
+        CellKind::Stage { caption, sentence, words, time } => {
+            stage_ui(ui, cell, (caption, *sentence), (words, *time), frame);
+        }
+        CellKind::Predict(predict) => predict_ui(ui, cell, predict, frame),
+        CellKind::Exercise(exercise) => exercise_ui(ui, cell, exercise, index, frame),
+        CellKind::Gate { caption, .. } => gate_ui(ui, cell, caption, frame),
+    }
+}
+
+/// The label and how the cell stands; on the right its menu. Text has neither, and its menu comes with
+/// the pointer, so the line floats over its corner.
+fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
+    let title = match &*cell.cell.kind {
+        CellKind::Predict(_) => "Predict",
+        CellKind::Exercise(_) => "Exercise",
+        _ => "",
+    };
+    if !is_code && title.is_empty() {
+        if is_near {
+            let corner = Rect::from_min_size(
+                pos2(ui.max_rect().right() - size::SLIDER_ROW, ui.max_rect().top()),
+                egui::Vec2::splat(size::SLIDER_ROW),
+            );
+            let mut corner_ui = ui.new_child(egui::UiBuilder::new().max_rect(corner).id_salt("menu"));
+            menu_ui(&mut corner_ui, cell, frame);
+        }
+        return;
+    }
+    ui.horizontal(|ui| {
+        ui.set_height(size::SLIDER_ROW);
+        if is_code {
+            ui.label(RichText::new(&cell.label).font(theme::mono(size::MONO)).color(palette.ink_faint))
+                .on_hover_text("The order in which cells ran; [*] runs or waits to");
+        } else {
+            ui.label(RichText::new(title).font(theme::strong(size::SMALL)).color(palette.accent));
+            if cell.cell.is_done() {
+                ui.label(RichText::new("✔ done").size(size::SMALL).color(palette.ink_soft));
+            }
+        }
+        note_ui(ui, cell);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if is_near {
+                menu_ui(ui, cell, frame);
+            }
+            if is_code {
+                let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
+                let response =
+                    ui.add(run).on_hover_text("Run this cell (Ctrl+Enter), or run it and go on (Shift+Enter)");
+                response
+                    .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Run cell {}", cell.id())));
+                if response.clicked() {
+                    frame.ask(cell.id(), CellCommand::Run);
+                    frame.select(cell.id());
+                }
+            }
+        });
+    });
+}
+
+fn note_ui(ui: &mut Ui, cell: &CellModel) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    if !cell.note.is_empty() {
+        let color = if cell.shown.status == CellStatus::Stale { palette.warn } else { palette.ink_faint };
+        let why = match cell.shown.status {
+            CellStatus::Stale => "What it read, or its text, has changed since it ran: run it again",
+            _ => "How long its last run took",
+        };
+        ui.label(RichText::new(&cell.note).size(size::SMALL).color(color)).on_hover_text(why);
+    }
+    if let Some(name) = &cell.shown.shadows {
+        let words = format!("hides {name} above");
+        ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_faint))
+            .on_hover_text("A cell above defines this name too; the cells below see this one's");
+    }
+}
+
+fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+    let dots = Button::new(RichText::new("⋯").size(size::READING)).frame_when_inactive(false);
+    let (button, _) = MenuButton::from_button(dots).ui(ui, |ui| entries_ui(ui, cell, frame));
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Menu of cell {}", cell.id())));
+}
+
+fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+    let is_text = cell.cell.is_text();
+    let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
+    let id = cell.id();
+    let mut entry = |ui: &mut Ui, shown: bool, words: &str, keys: &str, act: &mut dyn FnMut(&mut Frame)| {
+        if shown && ui.add(Button::new(words).shortcut_text(keys)).clicked() {
+            act(frame);
+            ui.close();
+        }
+    };
+    entry(ui, is_text, "Write", "Enter", &mut |frame| frame.write(id));
+    entry(ui, is_code, "Run the cells above", "", &mut |frame| frame.ask(id, CellCommand::RunAbove));
+    entry(ui, is_code, "Clear its outputs", "", &mut |frame| frame.ask(id, CellCommand::ClearOutputs));
+    let auto = if cell.cell.auto_run { "✔ Runs by itself" } else { "Run by itself" };
+    let is_auto = cell.cell.auto_run;
+    entry(ui, is_code, auto, "", &mut |frame| frame.ask(id, CellCommand::SetAutoRun(!is_auto)));
+    let fold = if cell.cell.is_folded { "Unfold" } else { "Fold" };
+    let is_folded = cell.cell.is_folded;
+    entry(ui, true, fold, "O", &mut |frame| frame.ask(id, CellCommand::Fold(!is_folded)));
+    ui.separator();
+    entry(ui, true, "Insert code above", "A", &mut |frame| frame.insert(id, OwnKind::Code, true, false));
+    entry(ui, true, "Insert code below", "B", &mut |frame| frame.insert(id, OwnKind::Code, false, false));
+    entry(ui, is_code, "Make it text", "M", &mut |frame| frame.ask(id, CellCommand::SetKind(OwnKind::Text)));
+    entry(ui, is_text, "Make it code", "Y", &mut |frame| frame.ask(id, CellCommand::SetKind(OwnKind::Code)));
+    entry(ui, true, "Move up", "Ctrl+Shift+↑", &mut |frame| frame.ask(id, CellCommand::Shift(-1)));
+    entry(ui, true, "Move down", "Ctrl+Shift+↓", &mut |frame| frame.ask(id, CellCommand::Shift(1)));
+    entry(ui, is_text || is_code, "Merge with the cell below", "Shift+M", &mut |frame| {
+        frame.ask(id, CellCommand::MergeBelow);
+        frame.state.drafts.forget(id);
+    });
+    ui.separator();
+    entry(ui, cell.cell.is_edited() || cell.shown.run.is_some(), "Reset to the lesson's", "", &mut |frame| {
+        frame.ask(id, CellCommand::Reset);
+        frame.state.drafts.forget(id);
+    });
+    entry(ui, true, "Delete", "D D", &mut |frame| frame.ask(id, CellCommand::Delete));
+}
+
+/// The first line of what is folded.
+fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let line = match &*cell.cell.kind {
+        CellKind::Predict(predict) => predict.ask.as_str(),
+        CellKind::Exercise(exercise) => exercise.ask.as_str(),
+        CellKind::Stage { caption, .. } | CellKind::Gate { caption, .. } => caption.as_str(),
+        CellKind::Slider(slider) => slider.caption.as_str(),
+        _ => &cell.cell.text,
+    };
+    let line = line.trim_start_matches(['#', ' ']).lines().next().unwrap_or_default();
+    let words = RichText::new(format!("▸  {line} …")).color(palette.ink_soft);
+    let response = ui.add(Label::new(words).truncate().sense(Sense::click())).on_hover_text("Unfold (O)");
+    if response.clicked() {
+        frame.ask(cell.id(), CellCommand::Fold(false));
+    }
+}
+
+/// The lesson has a newer text than the one that the learner changed.
+fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+    let Some(newer) = &cell.cell.conflict else { return };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    egui::Frame::new().stroke(Stroke::new(size::HAIRLINE, palette.warn)).inner_margin(size::GAP).show(ui, |ui| {
+        ui.label(RichText::new("The lesson has a newer text for this cell:").color(palette.warn));
+        ui.add(Label::new(RichText::new(&**newer).monospace()).selectable(true).wrap());
+        ui.horizontal_wrapped(|ui| {
+            if ui.button("Keep mine").clicked() {
+                frame.ask(cell.id(), CellCommand::Settle { keep_mine: true });
+            }
+            if ui.button("Take the lesson's").clicked() {
+                frame.ask(cell.id(), CellCommand::Settle { keep_mine: false });
+                frame.state.drafts.forget(cell.id());
+            }
+        });
+    });
+}

@@ -1,0 +1,59 @@
+//! What is being written. While an editor has the keyboard its text leads, and the kernel follows; else
+//! the kernel's text is shown.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::app::panels::editor::EditorState;
+use crate::kernel::notebook::document::CellId;
+use crate::view_model::completion::Scope;
+
+#[derive(Default)]
+pub struct Drafts(HashMap<CellId, Draft>);
+
+#[derive(Default)]
+pub struct Draft {
+    pub text: String,
+    pub editor: EditorState,
+    pub is_focused: bool,
+    /// The one that the editor's colours are kept by.
+    pub scope: Arc<Scope>,
+    /// The last text that was handed to the kernel.
+    sent: Option<Arc<str>>,
+}
+
+impl Drafts {
+    /// The draft of a cell whose text in the kernel is `text`.
+    pub fn of(&mut self, id: &CellId, text: &Arc<str>) -> &mut Draft {
+        let draft = self.0.entry(id.clone()).or_default();
+        // The kernel answers a moment later: its older text must not take the newer one's place.
+        if draft.sent.as_ref().is_some_and(|sent| **sent == **text) {
+            draft.sent = None;
+        }
+        if !draft.is_focused && draft.sent.is_none() && *draft.text != **text {
+            (**text).clone_into(&mut draft.text);
+        }
+        draft
+    }
+
+    /// The kernel's text is shown again: a reset, or undo.
+    pub fn forget(&mut self, id: &CellId) {
+        self.0.remove(id);
+    }
+}
+
+impl Draft {
+    /// What is to be handed to the kernel now.
+    pub fn send(&mut self) -> Arc<str> {
+        let text: Arc<str> = self.text.as_str().into();
+        self.sent = Some(text.clone());
+        text
+    }
+
+    /// Keeps the scope as long as it is the same.
+    pub fn set_scope(&mut self, scope: Scope) {
+        if *self.scope != scope {
+            self.scope = Arc::new(scope);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Jupyter's keys, in its command mode: a cell is selected and nothing is written.
+
+use egui::{Key, Modifiers, Ui};
+
+use crate::kernel::command::Command;
+use crate::kernel::notebook::document::OwnKind;
+use crate::kernel::notebook::{CellCommand, NotebookCommand};
+
+use super::Frame;
+use super::code_cell::go_on;
+
+/// Of the key sheet.
+pub const SHEET: [(&str, &str); 12] = [
+    ("Enter, Esc", "write in the selected cell; leave it"),
+    ("↑ ↓ or K J", "select the cell above, below"),
+    ("Shift + Enter", "run the cell and go on"),
+    ("Ctrl + Enter", "run the cell"),
+    ("Alt + Enter", "run it and insert a cell below"),
+    ("A, B", "insert a cell above, below"),
+    ("D D", "delete the cell; Z brings it back"),
+    ("M, Y", "make it text, code"),
+    ("Ctrl + Shift + ↑ ↓", "move the cell"),
+    ("Ctrl + Shift + minus", "split the cell at the caret"),
+    ("Shift + M", "merge it with the cell below"),
+    ("O; I I; 0 0", "fold; stop what runs; restart"),
+];
+
+/// The longest time between two keys that belong together, in seconds.
+const TWICE: f64 = 0.6;
+
+pub fn keys(ui: &Ui, frame: &mut Frame) {
+    let ctx = ui.ctx();
+    if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
+        return;
+    }
+    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
+    let down = pressed(Modifiers::NONE, Key::ArrowDown) || pressed(Modifiers::NONE, Key::J);
+    let up = pressed(Modifiers::NONE, Key::ArrowUp) || pressed(Modifiers::NONE, Key::K);
+    if down || up {
+        frame.step(if down { 1 } else { -1 });
+    }
+    let twice = [Key::D, Key::I, Key::Num0].into_iter().find(|key| pressed(Modifiers::NONE, *key));
+    let twice = twice.filter(|key| is_second(ui, frame, *key));
+    match twice {
+        Some(Key::I) => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
+        Some(Key::Num0) => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
+        _ => {}
+    }
+    let Some((id, index)) = frame.state.selected.clone().and_then(|id| {
+        let index = frame.model.index(&id)?;
+        Some((id, index))
+    }) else {
+        return;
+    };
+    if twice == Some(Key::D) {
+        let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
+        let next = next.map(|cell| cell.id().clone());
+        frame.ask(&id, CellCommand::Delete);
+        frame.state.selected = next;
+        return;
+    }
+    let cell = &frame.model.cells[index];
+    let runs = !cell.cell.is_text();
+    if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::ArrowUp) {
+        frame.ask(&id, CellCommand::Shift(-1));
+        frame.state.reveal = Some(id.clone());
+    } else if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::ArrowDown) {
+        frame.ask(&id, CellCommand::Shift(1));
+        frame.state.reveal = Some(id.clone());
+    } else if pressed(Modifiers::SHIFT, Key::Enter) {
+        if runs {
+            frame.ask(&id, CellCommand::Run);
+        }
+        go_on(frame, index);
+    } else if pressed(Modifiers::ALT, Key::Enter) {
+        if runs {
+            frame.ask(&id, CellCommand::Run);
+        }
+        frame.insert(&id, OwnKind::Code, false, true);
+    } else if pressed(Modifiers::COMMAND, Key::Enter) {
+        if runs {
+            frame.ask(&id, CellCommand::Run);
+        }
+    } else if pressed(Modifiers::NONE, Key::Enter) {
+        frame.write(&id);
+    } else if pressed(Modifiers::SHIFT, Key::M) {
+        frame.ask(&id, CellCommand::MergeBelow);
+        frame.state.drafts.forget(&id);
+    } else if pressed(Modifiers::NONE, Key::A) {
+        frame.insert(&id, OwnKind::Code, true, false);
+    } else if pressed(Modifiers::NONE, Key::B) {
+        frame.insert(&id, OwnKind::Code, false, false);
+    } else if pressed(Modifiers::NONE, Key::M) {
+        frame.ask(&id, CellCommand::SetKind(OwnKind::Text));
+    } else if pressed(Modifiers::NONE, Key::Y) {
+        frame.ask(&id, CellCommand::SetKind(OwnKind::Code));
+    } else if pressed(Modifiers::NONE, Key::O) {
+        let is_folded = cell.cell.is_folded;
+        frame.ask(&id, CellCommand::Fold(!is_folded));
+    } else if pressed(Modifiers::NONE, Key::Z) {
+        frame.commands.push(Command::Undo);
+    }
+}
+
+/// The same key was pressed a moment ago.
+fn is_second(ui: &Ui, frame: &mut Frame, key: Key) -> bool {
+    let now = ui.input(|input| input.time);
+    let before = frame.state.first_key.take();
+    let is_second = before.is_some_and(|(first, at)| first == key && now - at < TWICE);
+    if !is_second {
+        frame.state.first_key = Some((key, now));
+    }
+    is_second
+}

@@ -1,0 +1,63 @@
+//! The cells that are in sight. Only these are laid out; of the others the height is remembered, or
+//! estimated until they were seen, so that a thousand cells scroll as ten do.
+
+use egui::{Align, Rect, ScrollArea, Ui, UiBuilder, pos2, vec2};
+
+use crate::app::theme::size;
+use crate::lesson::cells::CellKind;
+use crate::view_model::notebook::CellModel;
+
+use super::Frame;
+use super::cell::cell_ui;
+
+/// Cells this far out of sight are laid out already.
+const MARGIN: f32 = 200.0;
+
+pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
+    let cells = frame.model.open_cells();
+    let salt = ui.id().with("cells");
+    ScrollArea::vertical().id_salt(salt).auto_shrink([false, false]).show_viewport(ui, |ui, sight| {
+        let width = ui.available_width().min(size::MEASURE);
+        let origin = ui.min_rect().min;
+        let mut y = 0.0;
+        for (index, cell) in cells.iter().enumerate() {
+            let id = cell.id();
+            let height = frame.state.heights.get(id).copied().unwrap_or_else(|| estimate(cell, width));
+            let is_near = y + height >= sight.min.y - MARGIN && y <= sight.max.y + MARGIN;
+            let is_wanted = frame.state.focus.as_ref() == Some(id) || frame.state.reveal.as_ref() == Some(id);
+            let height = if is_near || is_wanted {
+                let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
+                let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(&**id));
+                cell_ui(&mut child, cell, index, frame);
+                let rect = child.min_rect();
+                if is_wanted && frame.state.reveal.take_if(|wanted| wanted == id).is_some() {
+                    ui.scroll_to_rect(rect.expand(size::GAP), (!sight.is_positive()).then_some(Align::Min));
+                }
+                frame.state.heights.insert(id.clone(), rect.height());
+                rect.height()
+            } else {
+                height
+            };
+            y += height + size::GAP_WIDE;
+        }
+        ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), egui::Sense::hover());
+    });
+}
+
+/// Of a cell that was not seen yet.
+fn estimate(cell: &CellModel, width: f32) -> f32 {
+    const CHROME: f32 = 34.0;
+    const LINE: f32 = 22.0;
+    const LETTER: f32 = 7.4;
+    const TASK: f32 = 220.0;
+    let letters = (width / LETTER).max(1.0);
+    let lines = |text: &str| text.lines().map(|line| (line.len() as f32 / letters).ceil().max(1.0)).sum::<f32>();
+    match &*cell.cell.kind {
+        _ if cell.cell.is_folded => CHROME,
+        CellKind::Text { .. } => LINE * lines(&cell.cell.text),
+        CellKind::Code { .. } | CellKind::Plot { .. } => CHROME + LINE * lines(&cell.cell.text),
+        CellKind::Predict(predict) => TASK + LINE * lines(&predict.ask),
+        CellKind::Exercise(exercise) => TASK + LINE * (lines(&exercise.ask) + lines(&cell.cell.text)),
+        CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => CHROME + 2.0 * LINE,
+    }
+}

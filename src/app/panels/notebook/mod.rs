@@ -1,0 +1,143 @@
+//! The notebook: the learner's cells, one below the other.
+//!
+//! | file | job |
+//! |---|---|
+//! | `list` | which cells are in sight, and where |
+//! | `cell` | the frame of a cell: its mark, its label, its menu |
+//! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
+//! | `toolbar` | run all, interrupt, outline, progress |
+//! | `keys` | Jupyter's keys, while nothing is written |
+//! | `drafts` | what is being written, until the kernel has it |
+
+mod cell;
+mod code_cell;
+mod drafts;
+mod keys;
+mod list;
+mod slider_cell;
+mod stage_card;
+mod tasks;
+mod text_cell;
+mod toolbar;
+
+use std::collections::HashMap;
+
+use egui::Ui;
+
+use crate::app::panels::prose::Prose;
+use crate::app::view_state::ViewState;
+use crate::kernel::command::Command;
+use crate::kernel::notebook::document::{CellId, OwnKind};
+use crate::kernel::notebook::{CellCommand, NotebookCommand};
+use crate::view_model::notebook::NotebookModel;
+
+use self::drafts::Drafts;
+pub use self::keys::SHEET;
+
+#[derive(Default)]
+pub struct NotebookUiState {
+    pub prose: Prose,
+    drafts: Drafts,
+    /// The cell that keys act on.
+    selected: Option<CellId>,
+    /// The text whose Markdown is open.
+    open_text: Option<CellId>,
+    /// Its editor gets the keyboard in the next frame.
+    focus: Option<CellId>,
+    /// It is brought into sight in the next frame.
+    reveal: Option<CellId>,
+    /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
+    awaited: Option<Awaited>,
+    /// Heights that were seen, for what is out of sight.
+    heights: HashMap<CellId, f32>,
+    /// The first of two keys, such as D D, and when it was pressed.
+    first_key: Option<(egui::Key, f64)>,
+}
+
+struct Awaited {
+    next_to: CellId,
+    is_above: bool,
+    to_write: bool,
+}
+
+/// The panel's work of one frame.
+struct Frame<'a> {
+    pub model: &'a NotebookModel,
+    pub state: &'a mut NotebookUiState,
+    pub view: &'a mut ViewState,
+    pub commands: Vec<Command>,
+}
+
+impl Frame<'_> {
+    pub fn ask(&mut self, id: &CellId, command: CellCommand) {
+        self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
+    }
+
+    /// Inserts a cell, selects it when it is there, and perhaps begins to write in it.
+    pub fn insert(&mut self, id: &CellId, kind: OwnKind, is_above: bool, to_write: bool) {
+        self.ask(id, CellCommand::Insert { kind, is_above });
+        self.state.awaited = Some(Awaited { next_to: id.clone(), is_above, to_write });
+    }
+
+    pub fn select(&mut self, id: &CellId) {
+        if self.state.selected.as_ref() != Some(id) {
+            self.state.selected = Some(id.clone());
+        }
+    }
+
+    /// Selects the cell so many places further down.
+    pub fn step(&mut self, by: isize) {
+        let cells = self.model.open_cells();
+        let at = self.state.selected.as_ref().and_then(|id| cells.iter().position(|cell| cell.id() == id));
+        let to = at.map_or(0, |at| at.saturating_add_signed(by)).min(cells.len().saturating_sub(1));
+        if let Some(cell) = cells.get(to) {
+            self.state.selected = Some(cell.id().clone());
+            self.state.reveal = Some(cell.id().clone());
+        }
+    }
+
+    /// Begins to write in a cell.
+    pub fn write(&mut self, id: &CellId) {
+        let Some(index) = self.model.index(id) else { return };
+        let cell = &self.model.cells[index].cell;
+        if cell.is_text() {
+            self.state.open_text = Some(id.clone());
+        }
+        if cell.is_written() {
+            self.state.focus = Some(id.clone());
+        }
+        self.select(id);
+    }
+
+    fn greet_awaited(&mut self) {
+        let Some(awaited) = &self.state.awaited else { return };
+        let Some(index) = self.model.index(&awaited.next_to) else { return };
+        let place = if awaited.is_above { index.checked_sub(1) } else { Some(index + 1) };
+        let Some(cell) = place.and_then(|place| self.model.cells.get(place)) else { return };
+        // Not seen before: it has no height yet.
+        if cell.cell.is_own && !self.state.heights.contains_key(cell.id()) {
+            let (id, to_write) = (cell.id().clone(), awaited.to_write);
+            self.state.awaited = None;
+            self.state.reveal = Some(id.clone());
+            if to_write {
+                self.write(&id);
+            } else {
+                self.select(&id);
+            }
+        }
+    }
+}
+
+pub fn notebook_ui(
+    ui: &mut Ui,
+    model: &NotebookModel,
+    state: &mut NotebookUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
+    let mut frame = Frame { model, state, view, commands: Vec::new() };
+    frame.greet_awaited();
+    keys::keys(ui, &mut frame);
+    toolbar::toolbar_ui(ui, &mut frame);
+    list::list_ui(ui, &mut frame);
+    frame.commands
+}

@@ -1,0 +1,66 @@
+//! A number to turn: of the model, of the stage, or of the cells below.
+
+use egui::{RichText, Slider as EguiSlider, Ui};
+
+use crate::app::theme::{Palette, size};
+use crate::kernel::notebook::CellCommand;
+use crate::lesson::cells::{Bind, Slider};
+use crate::view_model::notebook::CellModel;
+
+use super::Frame;
+
+pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    if !slider.caption.is_empty() {
+        ui.label(RichText::new(&slider.caption).size(size::READING));
+    }
+    let turned = match slider.bind {
+        Bind::Time => Some(f64::from(frame.view.time)),
+        _ => cell.turned,
+    };
+    let Some(before) = turned else {
+        ui.label(RichText::new("It can be turned as soon as the model is there.").color(palette.ink_faint));
+        return;
+    };
+    let after = match slider.bind {
+        Bind::Mask => {
+            let mut on = before > 0.0;
+            ui.checkbox(&mut on, "No word sees those after it").on_hover_text("The causal mask");
+            f64::from(u8::from(on))
+        }
+        _ => number_ui(ui, slider, before),
+    };
+    if after == before {
+        return;
+    }
+    frame.select(cell.id());
+    match slider.bind {
+        Bind::Time => frame.view.set_time(after as f32),
+        _ => frame.ask(cell.id(), CellCommand::Slide(after)),
+    }
+}
+
+fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> f64 {
+    const VALUE_ROOM: f32 = 130.0;
+    let mut value = before;
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(name(&slider.bind)).monospace().color(Palette::of(ui.visuals().dark_mode).ink_soft));
+        ui.spacing_mut().slider_width = (ui.available_width() - VALUE_ROOM).max(size::CHART_MIN);
+        let mut bar = EguiSlider::new(&mut value, slider.range.0..=slider.range.1).max_decimals(3);
+        if let Some(step) = slider.step {
+            bar = bar.step_by(step);
+        }
+        ui.add(bar).on_hover_text("Turn it: what depends on it follows");
+    });
+    value
+}
+
+fn name(bind: &Bind) -> String {
+    match bind {
+        Bind::Temperature => "temperature".to_owned(),
+        Bind::Time => "time".to_owned(),
+        Bind::Mask => "mask".to_owned(),
+        Bind::Weight { tensor, row, col } => format!("{tensor}[{row}, {col}]"),
+        Bind::Variable(name) => name.clone(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Predictions, exercises and gates.
+
+use egui::{Button, Frame as Card, Margin, RichText, Ui, WidgetInfo, WidgetType};
+
+use crate::app::panels::outputs::{fault_ui, outputs_ui};
+use crate::app::panels::prose::prose_ui;
+use crate::app::theme::{Palette, size};
+use crate::kernel::notebook::CellCommand;
+use crate::kernel::notebook::document::Answer;
+use crate::kernel::notebook::snapshot::Verdict;
+use crate::lesson::cells::{Exercise, Predict};
+use crate::view_model::notebook::CellModel;
+
+use super::Frame;
+use super::code_cell::write_ui;
+
+pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
+    let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
+    prose_ui(ui, &predict.ask, &mut frame.state.prose);
+    let right = match cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()) {
+        Some(Verdict::Prediction { right }) if is_locked => Some(*right),
+        _ => None,
+    };
+    for (index, choice) in predict.choices.iter().enumerate() {
+        ui.horizontal(|ui| {
+            let mark = match right {
+                Some(right) if right == index => "✔",
+                Some(_) if chosen == Some(index) => "✘",
+                _ => "",
+            };
+            let radio = egui::RadioButton::new(chosen == Some(index), RichText::new(choice).size(size::READING));
+            if ui.add_enabled(!is_locked, radio).clicked() {
+                frame.ask(cell.id(), CellCommand::Choose(index));
+                frame.select(cell.id());
+            }
+            ui.label(RichText::new(mark).size(size::READING));
+        });
+    }
+    if !is_locked {
+        let lock = ui.add_enabled(chosen.is_some(), Button::new("Lock it in, and ask the model"));
+        let lock = lock.on_hover_text("Your answer stays; the live numbers are shown");
+        if lock.on_disabled_hover_text("Choose an answer first").clicked() {
+            frame.ask(cell.id(), CellCommand::Reveal);
+        }
+        return;
+    }
+    if let Some(run) = &cell.shown.run {
+        let words = match right {
+            Some(right) if chosen == Some(right) => "That is what the model says.",
+            Some(_) => "The model says otherwise.",
+            None => "",
+        };
+        ui.label(RichText::new(words).size(size::READING));
+        outputs_ui(ui, &cell.outputs);
+        if let Some(fault) = &run.fault {
+            fault_ui(ui, fault);
+        }
+        if !predict.explain.is_empty() {
+            prose_ui(ui, &predict.explain, &mut frame.state.prose);
+        }
+    }
+}
+
+pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut Frame) {
+    let attempts = cell.cell.attempts();
+    prose_ui(ui, &exercise.ask, &mut frame.state.prose);
+    if exercise.start.is_some() {
+        write_ui(ui, cell, index, frame);
+    }
+    ui.horizontal_wrapped(|ui| {
+        if exercise.start.is_some() && button(ui, true, "Check", "Try this answer (Ctrl+Enter)", cell) {
+            frame.ask(cell.id(), CellCommand::Run);
+            frame.select(cell.id());
+        }
+        let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
+        if !exercise.hints.is_empty() {
+            let words = if left > 0 { format!("{left} left; each says more") } else { "No more hints".to_owned() };
+            if button(ui, left > 0, "Hint", &words, cell) {
+                frame.ask(cell.id(), CellCommand::Hint);
+            }
+        }
+        if button(ui, !attempts.is_revealed, "Solution", "Show the lesson's solution", cell) {
+            frame.ask(cell.id(), CellCommand::Reveal);
+        }
+        if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Back to the start", cell) {
+            frame.ask(cell.id(), CellCommand::Reset);
+            frame.state.drafts.forget(cell.id());
+        }
+    });
+    verdict_ui(ui, cell, exercise, frame);
+    for hint in exercise.hints.iter().take(attempts.hints) {
+        card_ui(ui, |ui| prose_ui(ui, hint, &mut frame.state.prose));
+    }
+    if attempts.is_revealed {
+        card_ui(ui, |ui| {
+            let solution = format!("One solution:\n\n```rhai\n{}\n```", exercise.solution);
+            prose_ui(ui, &solution, &mut frame.state.prose);
+        });
+    }
+}
+
+fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let Some(run) = &cell.shown.run else { return };
+    if let Some(fault) = &run.fault {
+        fault_ui(ui, fault);
+    }
+    let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return };
+    let case =
+        failed_case.map_or(String::new(), |case| format!(" It fails case {} of {}.", case + 1, exercise.cases.len()));
+    let words = if *is_right { "✔  Right.".to_owned() } else { format!("✘  Not yet.{case}") };
+    let color = if *is_right { palette.accent } else { palette.warn };
+    ui.label(RichText::new(words).size(size::READING).color(color));
+    if let Some(feedback) = feedback {
+        prose_ui(ui, feedback, &mut frame.state.prose);
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
+        ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
+            .on_hover_text("It must be true; it is the lesson's and cannot be written");
+    });
+    if !cell.value.is_empty() {
+        ui.label(RichText::new("value now").size(size::SMALL).color(palette.ink_faint));
+        ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
+    }
+    if !cell.outputs.is_empty() {
+        ui.push_id("shown", |ui| outputs_ui(ui, &cell.outputs));
+    }
+}
+
+pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_closed =
+        frame.model.closed_gate.and_then(|gate| frame.model.cells.get(gate)).is_some_and(|gate| gate.id() == cell.id());
+    if !is_closed {
+        ui.separator();
+        return;
+    }
+    card_ui(ui, |ui| {
+        let caption = if caption.is_empty() { "The lesson goes on after the tasks above." } else { caption };
+        ui.label(RichText::new(caption).size(size::READING));
+        ui.label(RichText::new("What follows opens when they are done.").color(palette.ink_soft));
+        if button(ui, true, "Go on anyway", "Skip them; they stay open", cell) {
+            frame.ask(cell.id(), CellCommand::Skip);
+        }
+    });
+}
+
+fn button(ui: &mut Ui, is_enabled: bool, words: &str, hint: &str, cell: &CellModel) -> bool {
+    let response = ui.add_enabled(is_enabled, Button::new(words)).on_hover_text(hint).on_disabled_hover_text(hint);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, format!("{words}: {}", cell.id())));
+    response.clicked()
+}
+
+fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let card =
+        Card::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN));
+    card.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        content(ui);
+    });
+}

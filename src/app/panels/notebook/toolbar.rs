@@ -1,0 +1,84 @@
+//! Above the cells: run, restart, interrupt; the outline; how many tasks are done.
+
+use egui::containers::menu::MenuButton;
+use egui::{Align, Button, Layout, RichText, ScrollArea, Ui};
+
+use crate::app::theme::{Palette, size};
+use crate::kernel::command::Command;
+use crate::kernel::notebook::NotebookCommand;
+
+use super::Frame;
+
+pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal(|ui| {
+        outline_ui(ui, frame);
+        let (button, _) = MenuButton::new("Run").ui(ui, |ui| run_ui(ui, frame));
+        button.on_hover_text("Run, restart, reset");
+        if frame.model.is_running {
+            let stop = ui.button("■ Stop").on_hover_text("End the cell that runs, and those that wait (I I)");
+            if stop.clicked() {
+                frame.commands.push(Command::Notebook(NotebookCommand::Interrupt));
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (done, of) = frame.model.done;
+            if of > 0 {
+                let words = format!("{done} of {of} done");
+                ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_soft))
+                    .on_hover_text("Predictions given and exercises passed");
+            }
+        });
+    });
+    ui.add_space(size::GAP_TIGHT);
+}
+
+fn run_ui(ui: &mut Ui, frame: &mut Frame) {
+    let mut entry = |ui: &mut Ui, words: &str, keys: &str, commands: &[NotebookCommand]| {
+        if ui.add(Button::new(words).shortcut_text(keys)).clicked() {
+            frame.commands.extend(commands.iter().cloned().map(Command::Notebook));
+            ui.close();
+        }
+    };
+    entry(ui, "Run all cells", "", &[NotebookCommand::RunAll]);
+    entry(ui, "Restart: forget variables and outputs", "0 0", &[NotebookCommand::Restart]);
+    entry(ui, "Restart and run all", "", &[NotebookCommand::Restart, NotebookCommand::RunAll]);
+    let auto = frame.model.auto_run;
+    let words = if auto { "✔ Cells run by themselves" } else { "Let cells run by themselves" };
+    if ui.button(words).on_hover_text("When what they read has changed").clicked() {
+        frame.commands.push(Command::Notebook(NotebookCommand::SetAutoRun(!auto)));
+        ui.close();
+    }
+    ui.separator();
+    if ui.button("Reset the notebook to the lesson's").on_hover_text("Undo brings yours back").clicked() {
+        frame.commands.push(Command::Notebook(NotebookCommand::Reset));
+        ui.close();
+    }
+}
+
+fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
+    const WIDTH: f32 = 280.0;
+    const INDENT: f32 = 12.0;
+    const HIGHEST: f32 = 420.0;
+    let (button, _) = MenuButton::new("Outline").ui(ui, |ui| {
+        ui.set_width(WIDTH);
+        let headings = frame.model.open_cells().iter().filter_map(|cell| Some((cell.id(), cell.heading.as_ref()?)));
+        let headings: Vec<_> = headings.map(|(id, (level, words))| (id.clone(), *level, words.clone())).collect();
+        if headings.is_empty() {
+            ui.weak("No headings");
+        }
+        ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
+            for (id, level, words) in headings {
+                ui.horizontal(|ui| {
+                    ui.add_space(INDENT * (level - 1) as f32);
+                    if ui.add(Button::new(words).frame_when_inactive(false).truncate()).clicked() {
+                        frame.state.selected = Some(id.clone());
+                        frame.state.reveal = Some(id);
+                        ui.close();
+                    }
+                });
+            }
+        });
+    });
+    button.on_hover_text("Go to a heading");
+}

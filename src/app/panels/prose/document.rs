@@ -1,0 +1,369 @@
+//! Markdown becomes a document: blocks of runs, with every formula typeset once.
+
+use std::sync::Arc;
+
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::formula::Maths;
+
+/// The most Markdown of one cell that is shown.
+pub const SOURCE_BYTES_MAX: usize = 64 * 1024;
+/// Lists and quotes inside one another; what is deeper joins the last level.
+pub const NESTING_MAX: usize = 8;
+/// Formulas of one cell.
+pub const FORMULAS_MAX: usize = 300;
+pub const COLUMNS_MAX: usize = 24;
+pub const ROWS_MAX: usize = 500;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    Paragraph(Vec<Run>),
+    /// Level 1 is the largest.
+    Heading(usize, Vec<Run>),
+    Code(String),
+    Quote(Vec<Block>),
+    List {
+        /// The first number; `None`: bullets.
+        start: Option<u64>,
+        items: Vec<Vec<Block>>,
+    },
+    Table(Table),
+    Formula(Arc<Maths>),
+    Rule,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub columns: Vec<Alignment>,
+    /// The first row is the heading.
+    pub rows: Vec<Vec<Vec<Run>>>,
+}
+
+/// What stands in a line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Run {
+    Text(String, Style),
+    Formula(Arc<Maths>),
+    Image { path: Arc<str>, alt: String },
+    Task(bool),
+    Break,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Style {
+    pub strong: bool,
+    pub emphasis: bool,
+    pub strike: bool,
+    pub code: bool,
+    pub link: Option<Arc<str>>,
+}
+
+impl Document {
+    pub fn read(markdown: &str) -> Document {
+        let shown = &markdown[..markdown.floor_char_boundary(SOURCE_BYTES_MAX)];
+        let options =
+            Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+        let mut reader = Reader {
+            events: Parser::new_ext(shown, options),
+            styles: vec![Style::default()],
+            line: Vec::new(),
+            image: None,
+            formulas: 0,
+        };
+        let mut blocks = reader.blocks(0);
+        if shown.len() < markdown.len() {
+            let rest = format!("… and {} bytes more, which are not shown.", markdown.len() - shown.len());
+            blocks.push(Block::Paragraph(vec![Run::Text(rest, Style { emphasis: true, ..Style::default() })]));
+        }
+        Document { blocks }
+    }
+}
+
+struct Reader<'a> {
+    events: Parser<'a>,
+    /// The innermost last; never empty.
+    styles: Vec<Style>,
+    /// Runs that belong to no block yet.
+    line: Vec<Run>,
+    /// The picture whose alternative text is being read.
+    image: Option<(Arc<str>, String)>,
+    formulas: usize,
+}
+
+impl Reader<'_> {
+    /// Everything up to the end of the container around it.
+    fn blocks(&mut self, depth: usize) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        // Containers that are too deep: their content joins this one.
+        let mut joined = 0;
+        while let Some(event) = self.events.next() {
+            match event {
+                Event::Start(Tag::Paragraph | Tag::HtmlBlock) => self.close(&mut blocks),
+                Event::End(TagEnd::Paragraph | TagEnd::HtmlBlock) => self.close(&mut blocks),
+                Event::Start(Tag::Heading { .. }) => self.close(&mut blocks),
+                Event::End(TagEnd::Heading(level)) => {
+                    blocks.push(Block::Heading(level_of(level), std::mem::take(&mut self.line)));
+                }
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    self.close(&mut blocks);
+                    blocks.push(self.code(&kind));
+                }
+                Event::Start(Tag::BlockQuote(_)) if depth < NESTING_MAX => {
+                    self.close(&mut blocks);
+                    blocks.push(Block::Quote(self.blocks(depth + 1)));
+                }
+                Event::Start(Tag::List(start)) if depth < NESTING_MAX => {
+                    self.close(&mut blocks);
+                    blocks.push(Block::List { start, items: self.items(depth + 1) });
+                }
+                Event::Start(Tag::Table(columns)) => {
+                    self.close(&mut blocks);
+                    blocks.push(Block::Table(self.table(columns)));
+                }
+                Event::Rule => {
+                    self.close(&mut blocks);
+                    blocks.push(Block::Rule);
+                }
+                Event::DisplayMath(source) => {
+                    self.close(&mut blocks);
+                    blocks.push(Block::Formula(self.formula(&source, true)));
+                }
+                event if is_span(&event) => self.span(event),
+                Event::Start(_) => {
+                    self.close(&mut blocks);
+                    joined += 1;
+                }
+                Event::End(_) if joined > 0 => {
+                    self.close(&mut blocks);
+                    joined -= 1;
+                }
+                Event::End(_) => break,
+                event => self.span(event),
+            }
+        }
+        self.close(&mut blocks);
+        blocks
+    }
+
+    fn items(&mut self, depth: usize) -> Vec<Vec<Block>> {
+        let mut items = Vec::new();
+        while let Some(Event::Start(_)) = self.events.next() {
+            items.push(self.blocks(depth));
+        }
+        items
+    }
+
+    fn code(&mut self, _kind: &CodeBlockKind) -> Block {
+        let mut code = String::new();
+        for event in self.events.by_ref() {
+            match event {
+                Event::Text(text) => code.push_str(&text),
+                _ => break,
+            }
+        }
+        code.truncate(code.trim_end().len());
+        Block::Code(code)
+    }
+
+    fn table(&mut self, mut columns: Vec<Alignment>) -> Table {
+        columns.truncate(COLUMNS_MAX);
+        let mut table = Table { columns, rows: Vec::new() };
+        let mut row = Vec::new();
+        while let Some(event) = self.events.next() {
+            match event {
+                Event::Start(Tag::TableHead | Tag::TableRow) => row.clear(),
+                Event::Start(Tag::TableCell) => self.line.clear(),
+                Event::End(TagEnd::TableCell) => {
+                    let cell = std::mem::take(&mut self.line);
+                    if row.len() < table.columns.len() {
+                        row.push(cell);
+                    }
+                }
+                Event::End(TagEnd::TableHead | TagEnd::TableRow) => {
+                    if table.rows.len() < ROWS_MAX {
+                        table.rows.push(std::mem::take(&mut row));
+                    }
+                }
+                Event::End(TagEnd::Table) => break,
+                event => self.span(event),
+            }
+        }
+        table
+    }
+
+    /// What stands in a line.
+    fn span(&mut self, event: Event) {
+        match event {
+            Event::Start(tag) => self.open(tag),
+            Event::End(TagEnd::Image) => {
+                if let Some((path, alt)) = self.image.take() {
+                    self.line.push(Run::Image { path, alt });
+                }
+            }
+            Event::End(_) if self.styles.len() > 1 => {
+                self.styles.pop();
+            }
+            Event::Text(text) => self.text(&text, false),
+            Event::Code(text) => self.text(&text, true),
+            Event::InlineHtml(tag) if tag.starts_with("<br") => self.line.push(Run::Break),
+            Event::Html(text) | Event::InlineHtml(text) => self.text(&text, false),
+            Event::SoftBreak => self.text(&CowStr::Borrowed(" "), false),
+            Event::HardBreak => self.line.push(Run::Break),
+            Event::InlineMath(source) => {
+                let formula = self.formula(&source, false);
+                self.line.push(Run::Formula(formula));
+            }
+            Event::DisplayMath(source) => {
+                let formula = self.formula(&source, true);
+                self.line.push(Run::Formula(formula));
+            }
+            Event::TaskListMarker(done) => self.line.push(Run::Task(done)),
+            Event::End(_) | Event::FootnoteReference(_) | Event::Rule => {}
+        }
+    }
+
+    fn open(&mut self, tag: Tag) {
+        let mut style = self.styles.last().cloned().unwrap_or_default();
+        match tag {
+            Tag::Emphasis => style.emphasis = true,
+            Tag::Strong => style.strong = true,
+            Tag::Strikethrough => style.strike = true,
+            Tag::Link { dest_url, .. } => style.link = Some(Arc::from(&*dest_url)),
+            // A picture in a picture's alternative text is text.
+            Tag::Image { dest_url, .. } => {
+                self.image.get_or_insert_with(|| (Arc::from(&*dest_url), String::new()));
+                return;
+            }
+            _ => {}
+        }
+        self.styles.push(style);
+    }
+
+    fn text(&mut self, text: &str, code: bool) {
+        if let Some((_, alt)) = &mut self.image {
+            alt.push_str(text);
+            return;
+        }
+        let style = Style { code, ..self.styles.last().cloned().unwrap_or_default() };
+        match self.line.last_mut() {
+            Some(Run::Text(before, of_before)) if *of_before == style => before.push_str(text),
+            _ => self.line.push(Run::Text(text.to_owned(), style)),
+        }
+    }
+
+    fn formula(&mut self, source: &str, display: bool) -> Arc<Maths> {
+        self.formulas += 1;
+        Arc::new(if self.formulas > FORMULAS_MAX {
+            Maths::refused(source, format!("one cell shows {FORMULAS_MAX} formulas at most"))
+        } else {
+            Maths::typeset(source, display)
+        })
+    }
+
+    fn close(&mut self, blocks: &mut Vec<Block>) {
+        let blank = |run: &Run| matches!(run, Run::Text(text, _) if text.trim().is_empty());
+        let line = std::mem::take(&mut self.line);
+        if !line.iter().all(blank) {
+            blocks.push(Block::Paragraph(line));
+        }
+    }
+}
+
+/// Emphasis, links and pictures; every other tag is a block.
+fn is_span(event: &Event) -> bool {
+    match event {
+        Event::Start(tag) => is_span_end(&tag.to_end()),
+        Event::End(end) => is_span_end(end),
+        _ => false,
+    }
+}
+
+fn is_span_end(end: &TagEnd) -> bool {
+    matches!(end, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
+}
+
+fn level_of(level: HeadingLevel) -> usize {
+    level as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(blocks: &[Block]) -> String {
+        let kind = |block: &Block| match block {
+            Block::Paragraph(_) => "p".to_owned(),
+            Block::Heading(level, _) => format!("h{level}"),
+            Block::Code(_) => "code".to_owned(),
+            Block::Quote(inner) => format!("quote({})", kinds(inner)),
+            Block::List { items, .. } => {
+                format!("list({})", items.iter().map(|item| kinds(item)).collect::<Vec<_>>().join("|"))
+            }
+            Block::Table(table) => format!("table{}x{}", table.rows.len(), table.columns.len()),
+            Block::Formula(_) => "$$".to_owned(),
+            Block::Rule => "rule".to_owned(),
+        };
+        blocks.iter().map(kind).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn every_block_is_read() {
+        let text = "# A\ntext $x$\n\n- a\n- b\n  1. c\n\n> q\n\n```rust\nlet x;\n```\n\n|a|b|\n|-|-:|\n|1|2|\n\n---\nso $$y$$ it is";
+        let document = Document::read(text);
+        assert_eq!(kinds(&document.blocks), "h1 p list(p|p list(p)) quote(p) code table2x2 rule p $$ p");
+    }
+
+    #[test]
+    fn styles_nest_and_end() {
+        let document = Document::read("a **b *c*** `d` [e](f) ~~g~~");
+        let Block::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
+        let of = |wanted: &str| {
+            runs.iter().find_map(|run| match run {
+                Run::Text(text, style) if text == wanted => Some(style.clone()),
+                _ => None,
+            })
+        };
+        assert_eq!(of("c"), Some(Style { strong: true, emphasis: true, ..Style::default() }));
+        assert_eq!(of("d"), Some(Style { code: true, ..Style::default() }));
+        assert_eq!(of("e"), Some(Style { link: Some("f".into()), ..Style::default() }));
+        assert_eq!(of("g"), Some(Style { strike: true, ..Style::default() }));
+    }
+
+    #[test]
+    fn what_is_too_deep_joins_the_last_level() {
+        let deep = format!("{}end", "> ".repeat(5000));
+        let mut document = Document::read(&deep);
+        let mut depth = 0;
+        while let Some(Block::Quote(inner)) = document.blocks.pop() {
+            document.blocks = inner;
+            depth += 1;
+        }
+        assert_eq!(depth, NESTING_MAX);
+        Document::read(&"- ".repeat(20_000));
+        Document::read(&"**".repeat(20_000));
+        Document::read(&"[".repeat(20_000));
+    }
+
+    #[test]
+    fn what_is_too_long_says_so() {
+        let document = Document::read(&"é".repeat(SOURCE_BYTES_MAX));
+        let Some(Block::Paragraph(runs)) = document.blocks.last() else { panic!() };
+        assert!(matches!(&runs[0], Run::Text(text, _) if text.contains("bytes more")), "{runs:?}");
+    }
+
+    #[test]
+    fn what_is_too_many_is_counted() {
+        let document = Document::read(&"$a$ ".repeat(FORMULAS_MAX + 1));
+        let Block::Paragraph(runs) = &document.blocks[0] else { panic!() };
+        let Some(Run::Formula(last)) = runs.iter().rev().find(|run| matches!(run, Run::Formula(_))) else { panic!() };
+        assert!(last.formula.is_err());
+        let wide = format!("{}\n{}\n", "|a".repeat(1000), "|-".repeat(1000)) + "|b\n".repeat(2000).as_str();
+        let document = Document::read(&wide);
+        assert_eq!(kinds(&document.blocks), format!("table{ROWS_MAX}x{COLUMNS_MAX}"));
+    }
+}

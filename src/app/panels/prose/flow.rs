@@ -1,0 +1,384 @@
+//! Runs become lines: words, formulas and pictures on one baseline, broken where the width ends.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
+use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
+
+use super::formula::Maths;
+use crate::app::theme::{self, prose};
+
+/// Something at its place, relative to the text cell's corner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The left end of the baseline for text and formulas, the upper left corner for the rest.
+    pub at: Pos2,
+    pub what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    Text {
+        text: String,
+        look: Look,
+        width: f32,
+    },
+    Formula {
+        maths: Arc<Maths>,
+        size: f32,
+        ink: Ink,
+    },
+    Image {
+        path: Arc<str>,
+        alt: Arc<str>,
+        size: Vec2,
+    },
+    Fill {
+        size: Vec2,
+        role: Role,
+    },
+    Task(bool),
+    /// Wider than the column: it scrolls by itself.
+    Scroll {
+        size: Vec2,
+        content: Vec2,
+        inner: Vec<Placed>,
+    },
+}
+
+/// What a filled rectangle is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    CodeBlock,
+    CodeInline,
+    QuoteBar,
+    Line,
+    Bullet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    Plain,
+    Italic,
+    Strong,
+    Mono,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    Plain,
+    Soft,
+    Link,
+    Error,
+}
+
+/// What the pointer finds on a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Note {
+    Link(Arc<str>),
+    Tip(Arc<str>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    pub face: Face,
+    pub size: f32,
+    /// For emphasis in a face that has no italics.
+    pub slanted: bool,
+    pub strike: bool,
+    pub ink: Ink,
+    pub note: Option<Note>,
+}
+
+impl Look {
+    pub fn plain(size: f32) -> Look {
+        Look { face: Face::Plain, size, slanted: false, strike: false, ink: Ink::Plain, note: None }
+    }
+
+    pub fn job(&self, text: &str) -> LayoutJob {
+        let font_id = match self.face {
+            Face::Plain => theme::plain(self.size),
+            Face::Italic => theme::italic(self.size),
+            Face::Strong => theme::strong(self.size),
+            Face::Mono => theme::mono(self.size),
+        };
+        // The colour is chosen when it is painted, so that a theme is changed without a new layout.
+        let format = TextFormat {
+            italics: self.slanted,
+            line_height: (self.face == Face::Mono).then(|| mono_line(&font_id)),
+            ..TextFormat::simple(font_id, egui::Color32::PLACEHOLDER)
+        };
+        let mut job = LayoutJob::single_section(text.to_owned(), format);
+        job.wrap.max_width = f32::INFINITY;
+        job
+    }
+
+    pub fn strikethrough(&self, color: egui::Color32) -> Stroke {
+        if self.strike { Stroke::new(theme::size::HAIRLINE, color) } else { Stroke::NONE }
+    }
+}
+
+/// Lines of code stand apart as lines of text do.
+fn mono_line(font: &FontId) -> f32 {
+    let (up, down) = prose::STRUT;
+    (font.size * (up + down)).round()
+}
+
+/// What goes into a line.
+#[derive(Clone, Debug)]
+pub enum Inline {
+    Text(String, Look),
+    /// Anything else, with its width, its height above the baseline and its depth below.
+    Solid {
+        what: What,
+        width: f32,
+        ascent: f32,
+        descent: f32,
+    },
+    Break,
+}
+
+/// Where a paragraph goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    pub width: f32,
+    /// The least height of a line above and below its baseline, in points.
+    pub strut: (f32, f32),
+    /// 0 left, 0.5 middle, 1 right.
+    pub align: f32,
+}
+
+/// An unbreakable part of a word, as measured.
+struct Piece {
+    inline: usize,
+    bytes: Range<usize>,
+    width: f32,
+    /// The room before it, dropped at the start of a line.
+    space: f32,
+    /// A line may end before it.
+    breakable: bool,
+    /// A line must end before it.
+    forced: bool,
+}
+
+/// Sets `inlines` below `top`; the size that they take.
+pub fn flow(inlines: &[Inline], measure: Measure, top: Pos2, fonts: &mut FontsView, out: &mut Vec<Placed>) -> Vec2 {
+    let pieces = pieces(inlines, measure.width, fonts);
+    let mut size = Vec2::ZERO;
+    for line in lines(&pieces, measure.width) {
+        let placed = set_line(inlines, &pieces[line], measure, top + vec2(0.0, size.y), out);
+        size = vec2(size.x.max(placed.x), size.y + placed.y);
+    }
+    size
+}
+
+/// The width of the widest word, and of everything in one line.
+pub fn widths(inlines: &[Inline], fonts: &mut FontsView) -> (f32, f32) {
+    let pieces = pieces(inlines, f32::INFINITY, fonts);
+    let (mut word, mut widest_word, mut line, mut widest_line) = (0.0f32, 0.0f32, 0.0f32, 0.0f32);
+    for piece in &pieces {
+        word = if piece.breakable { piece.width } else { word + piece.width };
+        line = if piece.forced { piece.width } else { line + piece.space + piece.width };
+        (widest_word, widest_line) = (widest_word.max(word), widest_line.max(line));
+    }
+    (widest_word, widest_line)
+}
+
+/// Cuts `inlines` where a line may end, and everywhere in a word that no line can hold.
+fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<Piece> {
+    let mut cutter = Cutter { pieces: Vec::new(), space: 0.0, breakable: true, forced: false };
+    for (inline, content) in inlines.iter().enumerate() {
+        match content {
+            Inline::Break => cutter.forced = true,
+            Inline::Solid { width, .. } => cutter.push(inline, 0..0, *width),
+            Inline::Text(text, look) => {
+                let advances: Vec<f32> = advances(text, look, fonts);
+                let padding = if look.is_code() { prose::CODE_INLINE_PADDING.0 } else { 0.0 };
+                cutter.space += padding;
+                cutter.cut(inline, text, &advances, width);
+                cutter.space += padding;
+            }
+        }
+    }
+    cutter.pieces
+}
+
+/// The advance of every character, as the shaper gives it.
+fn advances(text: &str, look: &Look, fonts: &mut FontsView) -> Vec<f32> {
+    let galley = fonts.layout_job(look.job(text));
+    galley.rows.iter().flat_map(|row| &row.glyphs).map(|glyph| glyph.advance_width).collect()
+}
+
+impl Look {
+    pub fn is_code(&self) -> bool {
+        self.face == Face::Mono && self.ink == Ink::Plain
+    }
+}
+
+struct Cutter {
+    pieces: Vec<Piece>,
+    space: f32,
+    breakable: bool,
+    forced: bool,
+}
+
+impl Cutter {
+    fn push(&mut self, inline: usize, bytes: Range<usize>, width: f32) {
+        let (space, breakable, forced) = (self.space, self.breakable || self.forced, self.forced);
+        self.pieces.push(Piece { inline, bytes, width, space, breakable, forced });
+        (self.space, self.breakable, self.forced) = (0.0, false, false);
+    }
+
+    fn cut(&mut self, inline: usize, text: &str, advances: &[f32], line_width: f32) {
+        let (mut start, mut width) = (0, 0.0);
+        let mut before: Option<char> = None;
+        for ((at, c), advance) in text.char_indices().zip(advances) {
+            // A no-break space is a part of its word.
+            if c.is_whitespace() && c != '\u{a0}' && c != '\u{202f}' {
+                if start < at {
+                    self.push(inline, start..at, width);
+                }
+                self.space += advance;
+                self.breakable = true;
+                (start, width, before) = (at + c.len_utf8(), 0.0, None);
+                continue;
+            }
+            let may_break = before.is_some_and(|before| breaks_between(before, c));
+            // Marks without a width stay with their letter.
+            let must_break = width + advance > line_width && *advance > 0.0;
+            if start < at && (may_break || must_break) {
+                self.push(inline, start..at, width);
+                self.breakable = true;
+                (start, width) = (at, 0.0);
+            }
+            width += advance;
+            before = Some(c);
+        }
+        if start < text.len() {
+            self.push(inline, start..text.len(), width);
+        }
+    }
+}
+
+/// After a hyphen or dash inside a word, and between ideographs.
+fn breaks_between(before: char, after: char) -> bool {
+    let ideograph = |c: char| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
+    let closes = |c: char| {
+        matches!(
+            c,
+            '\u{3001}'
+                ..='\u{3002}'
+                    | '\u{300b}'
+                    | '\u{300d}'
+                    | '\u{ff01}'
+                    | '\u{ff0c}'
+                    | '\u{ff1a}'
+                    | '\u{ff1b}'
+                    | '\u{ff1f}'
+                    | ','
+                    | '.'
+                    | ')'
+                    | ':'
+                    | ';'
+                    | '!'
+                    | '?'
+        )
+    };
+    (matches!(before, '-' | '–' | '—' | '/') && after.is_alphabetic())
+        || (ideograph(before) || ideograph(after)) && !closes(after)
+}
+
+/// The pieces of each line.
+fn lines(pieces: &[Piece], width: f32) -> Vec<Range<usize>> {
+    /// Sums of widths differ in the last bit.
+    const ROUNDING: f32 = 0.05;
+    let mut lines = Vec::new();
+    let (mut start, mut x, mut i) = (0, 0.0, 0);
+    while i < pieces.len() {
+        let mut end = i + 1;
+        let mut word = pieces[i].width;
+        while end < pieces.len() && !pieces[end].breakable {
+            word += pieces[end].space + pieces[end].width;
+            end += 1;
+        }
+        let space = if i == start { 0.0 } else { pieces[i].space };
+        if i > start && (pieces[i].forced || x + space + word > width + ROUNDING) {
+            lines.push(start..i);
+            (start, x) = (i, word);
+        } else {
+            x += space + word;
+        }
+        i = end;
+    }
+    if start < pieces.len() {
+        lines.push(start..pieces.len());
+    }
+    lines
+}
+
+/// One line: neighbours of one run become one text.
+fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out: &mut Vec<Placed>) -> Vec2 {
+    let (mut above, mut below) = measure.strut;
+    for piece in line {
+        if let Inline::Solid { ascent, descent, .. } = &inlines[piece.inline] {
+            above = above.max(ascent + prose::STRUT_EXTRA);
+            below = below.max(descent + prose::STRUT_EXTRA);
+        }
+    }
+    let width: f32 =
+        line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - line.first().map_or(0.0, |p| p.space);
+    let mut x = ((measure.width - width) * measure.align).max(0.0);
+    if !x.is_finite() {
+        x = 0.0;
+    }
+    let baseline = top.y + above;
+    let mut first = true;
+    let mut i = 0;
+    while i < line.len() {
+        let piece = &line[i];
+        if !first {
+            x += piece.space;
+        }
+        first = false;
+        let left = pos2(top.x + x, baseline);
+        match &inlines[piece.inline] {
+            Inline::Text(text, look) => {
+                let mut bytes = piece.bytes.clone();
+                let mut run = piece.width;
+                while let Some(next) = line.get(i + 1).filter(|next| next.inline == piece.inline) {
+                    run += next.space + next.width;
+                    bytes.end = next.bytes.end;
+                    i += 1;
+                }
+                x += run;
+                if look.is_code() {
+                    out.push(behind_code(left, run, look.size));
+                }
+                let text = text[bytes].to_owned();
+                out.push(Placed { at: left, what: What::Text { text, look: look.clone(), width: run } });
+            }
+            Inline::Solid { what, width, ascent, .. } => {
+                let at = match what {
+                    What::Formula { .. } => left,
+                    _ => left - vec2(0.0, *ascent),
+                };
+                out.push(Placed { at, what: what.clone() });
+                x += width;
+            }
+            Inline::Break => {}
+        }
+        i += 1;
+    }
+    vec2(x, above + below)
+}
+
+fn behind_code(left: Pos2, width: f32, size: f32) -> Placed {
+    /// Of a monospaced face, in em.
+    const ASCENT: f32 = 0.95;
+    const DESCENT: f32 = 0.25;
+    let (padding_x, padding_y) = prose::CODE_INLINE_PADDING;
+    let at = left - vec2(padding_x, size * ASCENT + padding_y);
+    let size = vec2(width + 2.0 * padding_x, size * (ASCENT + DESCENT) + 2.0 * padding_y);
+    Placed { at, what: What::Fill { size, role: Role::CodeInline } }
+}

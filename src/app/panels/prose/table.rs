@@ -1,0 +1,93 @@
+//! Tables: columns as wide as their text while there is room, then narrower, then scrolled.
+
+use egui::{Pos2, Rect, vec2};
+use pulldown_cmark::Alignment;
+
+use super::document::Table;
+use super::flow::{Ink, Inline, Measure, Role, widths};
+use super::inlines::{Tone, inlines, spoken};
+use super::layout::Column;
+use crate::app::theme::{prose, size};
+
+/// Sets `table` below `top`; the height that it takes.
+pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> f32 {
+    let rows = cells(column, table, width);
+    let columns = column_widths(column, &rows, table.columns.len(), width);
+    let content = columns.iter().sum::<f32>() + gaps(columns.len());
+    let scrolls = content > width + size::HAIRLINE;
+    // A table that scrolls is set in a place of its own.
+    let outer = scrolls.then(|| std::mem::take(&mut column.placed));
+    let corner = if scrolls { Pos2::ZERO } else { top };
+    let height = set_rows(column, table, &rows, &columns, corner, top);
+    match outer {
+        None => height,
+        Some(outer) => {
+            let inner = std::mem::replace(&mut column.placed, outer);
+            column.scroll(top, width, vec2(content, height), inner)
+        }
+    }
+}
+
+fn cells(column: &mut Column, table: &Table, width: f32) -> Vec<Vec<Vec<Inline>>> {
+    let tone = |row| Tone { strong: row == 0, size: size::BODY, ink: Ink::Plain };
+    let rows = table.rows.iter().enumerate();
+    rows.map(|(i, row)| row.iter().map(|cell| inlines(cell, tone(i), width, column.images)).collect()).collect()
+}
+
+fn gaps(columns: usize) -> f32 {
+    2.0 * prose::CELL_PADDING.0 * columns.saturating_sub(1) as f32
+}
+
+fn column_widths(column: &mut Column, rows: &[Vec<Vec<Inline>>], columns: usize, width: f32) -> Vec<f32> {
+    let mut least = vec![0.0f32; columns];
+    let mut natural = vec![0.0f32; columns];
+    for row in rows {
+        for (i, cell) in row.iter().enumerate() {
+            let (word, line) = widths(cell, column.fonts);
+            least[i] = least[i].max(word.max(prose::COLUMN_MIN).min(line));
+            natural[i] = natural[i].max(line);
+        }
+    }
+    let room = width - gaps(columns);
+    let (least_sum, natural_sum) = (least.iter().sum::<f32>(), natural.iter().sum::<f32>());
+    if natural_sum <= room {
+        return natural;
+    }
+    let share = ((room - least_sum) / (natural_sum - least_sum)).max(0.0);
+    least.iter().zip(&natural).map(|(least, natural)| least + (natural - least) * share).collect()
+}
+
+fn set_rows(
+    column: &mut Column,
+    table: &Table,
+    rows: &[Vec<Vec<Inline>>],
+    columns: &[f32],
+    corner: Pos2,
+    shown_at: Pos2,
+) -> f32 {
+    let (padding_x, padding_y) = prose::CELL_PADDING;
+    let whole = columns.iter().sum::<f32>() + gaps(columns.len());
+    let strut = (prose::STRUT.0 * size::BODY, prose::STRUT.1 * size::BODY);
+    let mut y = 0.0;
+    for (i, row) in rows.iter().enumerate() {
+        let (mut x, mut height) = (0.0, 0.0f32);
+        y += if i == 0 { 0.0 } else { padding_y };
+        for (j, cell) in row.iter().enumerate() {
+            let align = match table.columns[j] {
+                Alignment::Center => 0.5,
+                Alignment::Right => 1.0,
+                Alignment::None | Alignment::Left => 0.0,
+            };
+            let measure = Measure { width: columns[j], strut, align };
+            let size = column.lines(cell, measure, corner + vec2(x, y));
+            let place = Rect::from_min_size(shown_at + vec2(x, y), vec2(columns[j], size.y));
+            column.spoken.push((place, spoken(&table.rows[i][j])));
+            height = height.max(size.y);
+            x += columns[j] + 2.0 * padding_x;
+        }
+        y += height + padding_y;
+        column.fill(corner + vec2(0.0, y), vec2(whole, size::HAIRLINE), Role::Line);
+        y += size::HAIRLINE;
+    }
+    y
+}

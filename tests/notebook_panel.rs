@@ -1,0 +1,189 @@
+//! The notebook's panel over a live kernel, driven by the keyboard alone.
+#![cfg(feature = "app")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::view_state::ViewState;
+use attune::app::{fonts, theme};
+use attune::code::Output;
+use attune::kernel::notebook::snapshot::CellSnapshot;
+use attune::kernel::{Command, Kernel};
+use attune::view_model::notebook::NotebookModel;
+use egui::{Key, Modifiers, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+const SIZE: Vec2 = Vec2::new(420.0, 700.0);
+
+/// A notebook and the kernel behind it, which answers in every frame.
+struct Desk {
+    harness: Harness<'static>,
+    kernel: Rc<RefCell<Kernel>>,
+}
+
+impl Desk {
+    fn open(lesson: &str) -> Self {
+        let lesson = attune::lesson::parse("notebook.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let kernel = Rc::new(RefCell::new(Kernel::trained(Arc::new(lesson))));
+        let inner = kernel.clone();
+        let (mut state, mut view) = (NotebookUiState::default(), ViewState::default());
+        let mut model: Option<NotebookModel> = None;
+        let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
+            let mut kernel = inner.borrow_mut();
+            let now = NotebookModel::of(&kernel.snapshot(), model.as_ref());
+            if model.is_none() {
+                ui.ctx().set_fonts(fonts::definitions());
+                theme::apply(ui.ctx());
+                model = Some(now);
+                return;
+            }
+            for command in notebook_ui(ui, &now, &mut state, &mut view) {
+                kernel.apply(command);
+            }
+            kernel.settle();
+            model = Some(now);
+        });
+        harness.run_steps(4);
+        Self { harness, kernel }
+    }
+
+    fn press(&mut self, modifiers: Modifiers, key: Key) {
+        self.harness.key_press_modifiers(modifiers, key);
+        self.harness.run_steps(6);
+    }
+
+    fn key(&mut self, key: Key) {
+        self.press(Modifiers::NONE, key);
+    }
+
+    fn typed(&mut self, text: &str) {
+        for c in text.chars() {
+            self.harness.event(egui::Event::Text(c.to_string()));
+        }
+        self.harness.run_steps(6);
+    }
+
+    fn has(&self, label: &str) -> bool {
+        self.harness.query_by_label(label).is_some()
+    }
+
+    fn cells(&self) -> Vec<CellSnapshot> {
+        self.kernel.borrow().snapshot().notebook.cells.clone()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.cells().iter().map(|cell| cell.cell.id.to_string()).collect()
+    }
+
+    fn outputs(&self, id: &str) -> Vec<Output> {
+        let cells = self.cells();
+        let cell = cells.iter().find(|cell| *cell.cell.id == *id).unwrap_or_else(|| panic!("no cell {id}"));
+        cell.run.as_ref().map(|run| run.outputs.to_vec()).unwrap_or_default()
+    }
+}
+
+fn desk() -> Desk {
+    Desk::open(include_str!("fixtures/notebook.ron"))
+}
+
+#[test]
+fn cells_are_selected_run_and_left_by_keys() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::J);
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(desk.outputs("double"), [Output::Number(4.0)]);
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(desk.outputs("uses"), [Output::Number(2.0)]);
+    // Writing: the keys are letters now.
+    desk.key(Key::K);
+    desk.key(Key::Enter);
+    desk.typed("dd + 1");
+    desk.key(Key::Escape);
+    let written = desk.cells()[3].cell.text.to_string();
+    assert!(written.contains("dd + 1"), "{written}");
+}
+
+#[test]
+fn cells_are_inserted_deleted_and_brought_back_by_keys() {
+    let mut desk = desk();
+    let lesson = desk.ids();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::B);
+    assert_eq!(desk.ids()[1], "own 1");
+    desk.key(Key::Enter);
+    desk.typed("6 * 7");
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(desk.outputs("own 1"), [Output::Number(42.0)]);
+    desk.key(Key::Escape);
+    desk.key(Key::D);
+    desk.key(Key::D);
+    assert_eq!(desk.ids(), lesson);
+    desk.key(Key::Z);
+    assert_eq!(desk.ids()[1], "own 1");
+}
+
+#[test]
+fn a_run_button_runs_its_cell() {
+    let mut desk = desk();
+    desk.harness.get_by_label("Run cell double").click();
+    desk.harness.run_steps(4);
+    assert_eq!(desk.outputs("double"), [Output::Number(4.0)]);
+    assert!(desk.has("[1]"));
+}
+
+#[test]
+fn a_lesson_ends_at_its_closed_gate() {
+    let mut desk = desk();
+    for _ in 0..30 {
+        desk.key(Key::ArrowDown);
+    }
+    assert!(desk.has("First the task") && !desk.has("Done."));
+    desk.harness.get_by_label("Go on anyway: gate").click();
+    desk.harness.run_steps(6);
+    for _ in 0..3 {
+        desk.key(Key::ArrowDown);
+    }
+    assert!(desk.has("Done."));
+}
+
+/// Only what is in sight is laid out.
+#[test]
+fn a_thousand_cells_are_as_few_widgets_as_ten() {
+    let lesson = |count: usize| {
+        let text = include_str!("fixtures/small.ron");
+        let start = text.find("    cells: [").expect("cells");
+        let end = text.find("    claims:").expect("claims");
+        let cells: String = (0..count).map(|i| format!("Code(id: \"c{i}\", src: \"{i}\"),\n")).collect();
+        format!("{}    cells: [{cells}],\n{}", &text[..start], &text[end..])
+    };
+    let widgets = |count: usize| {
+        let desk = Desk::open(&lesson(count));
+        let shown = (0..count).filter(|i| desk.has(&format!("Code of cell c{i}"))).count();
+        (shown, desk.has("Code of cell c0"))
+    };
+    let (few, _) = widgets(30);
+    let (many, first) = widgets(1000);
+    assert!(first && many <= few, "{many} of a thousand cells are laid out, {few} of thirty");
+}
+
+#[test]
+fn undo_of_a_cells_text_shows_in_its_editor() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::J);
+    desk.key(Key::Enter);
+    desk.typed("1");
+    desk.key(Key::Escape);
+    let written = desk.cells()[1].cell.text.clone();
+    desk.key(Key::Z);
+    assert_ne!(desk.cells()[1].cell.text, written);
+    desk.kernel.borrow_mut().apply(Command::Redo);
+    desk.harness.run_steps(4);
+    assert_eq!(desk.cells()[1].cell.text, written);
+}

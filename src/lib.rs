@@ -12,7 +12,7 @@
 //! lesson/       RON text -> checked values, every issue with place   start at schema.rs
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
 //! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
-//! export/       snapshot -> text for other programs
+//! export/       snapshot -> notebook, page or vectors as files         start at mod.rs
 //! store/        where the learner's work is kept: values in files    start at mod.rs
 //! app/          the window: the only folder that names Bevy or egui  [feature "app"]
 //! cli/          arguments in, exit code out

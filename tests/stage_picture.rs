@@ -1,7 +1,7 @@
 //! A picture without a display shows each point where its projection says.
 #![cfg(feature = "app")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune::app::stage::camera::CameraRig;
@@ -58,9 +58,8 @@ fn skip(why: &str) {
 }
 
 /// `None` where there is no graphics adapter at all.
-fn picture(options: PictureOptions) -> Option<image::RgbImage> {
-    let out = options.out.clone();
-    match render(options) {
+fn picture(options: &PictureOptions, out: &Path) -> Option<image::RgbImage> {
+    match render(options, out) {
         Ok(()) => Some(image::open(out).expect("a PNG").to_rgb8()),
         Err(AppFault::NoGpu(why)) => {
             skip(&why);
@@ -77,9 +76,16 @@ fn a_point_is_where_its_projection_says() {
     let model = StageModel::of(&snapshot).expect("the static vectors are there");
     for (time, dark) in [(0.0, true), (1.0, false)] {
         let out = folder.join(format!("{time}.png"));
-        let options =
-            PictureOptions { snapshot: snapshot.clone(), cell: None, time, size: SIZE, out, workspace: false, dark };
-        let Some(picture) = picture(options) else { return };
+        let options = PictureOptions {
+            snapshot: snapshot.clone(),
+            cell: None,
+            time,
+            size: SIZE,
+            zoom: 1.0,
+            workspace: false,
+            dark,
+        };
+        let Some(picture) = picture(&options, &out) else { return };
         assert_eq!(picture.dimensions(), SIZE);
         check_tokens(&picture, &model, time, Palette::of(dark));
     }
@@ -132,11 +138,11 @@ fn a_picture_that_cannot_be_written_is_an_error() {
         cell: None,
         time: 0.0,
         size: (64, 64),
-        out,
+        zoom: 1.0,
         workspace: false,
         dark: true,
     };
-    match render(options) {
+    match render(&options, &out) {
         Err(AppFault::Output(_)) => {}
         Err(AppFault::NoGpu(why)) => skip(&why),
         other => panic!("{other:?}"),

@@ -37,7 +37,7 @@ pub mod view_state;
 pub mod window;
 
 pub use fault::AppFault;
-pub use picture::{PictureOptions, render};
+pub use picture::{PictureOptions, draw, render};
 pub use window::{WindowOptions, run};
 
 use bevy::prelude::*;

@@ -1,7 +1,7 @@
 //! A picture without a display: `attune render LESSON -o picture.png`.
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use bevy::app::TerminalCtrlCHandlerPlugin;
@@ -36,7 +36,8 @@ pub struct PictureOptions {
     pub time: f32,
     /// In pixels.
     pub size: (u32, u32),
-    pub out: PathBuf,
+    /// Pixels a point: more for screens that are denser than a picture is read on.
+    pub zoom: f32,
     /// The whole window instead of the stage alone.
     pub workspace: bool,
     pub dark: bool,
@@ -48,16 +49,20 @@ const SETTLE_FRAMES: usize = 6;
 const PATIENCE_FRAMES: usize = 200;
 
 /// Draws the picture and writes it as PNG, whole or not at all.
-pub fn render(options: PictureOptions) -> Result<(), AppFault> {
+pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
+    write(&draw(options)?, out)
+}
+
+/// Draws the picture, as PNG.
+pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
     if options.snapshot.space.is_none() {
         return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
     }
-    let view = view_of(&options)?;
+    let view = view_of(options)?;
     let renderer = gpu::open()?;
-    let mut app = gpu::quietly(|| headless(&options, renderer)).map_err(AppFault::NoGpu)?;
-    prepare(&mut app, &options, view);
-    let picture = capture(&mut app)?;
-    write_png(&picture, &options.out)
+    let mut app = gpu::quietly(|| headless(options, renderer)).map_err(AppFault::NoGpu)?;
+    prepare(&mut app, options, view);
+    encode(capture(&mut app)?)
 }
 
 fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
@@ -65,6 +70,7 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     let mut view = ViewState::themed(theme);
     view.reduced_motion = true;
     view.figure = !options.workspace;
+    view.zoom = options.zoom;
     view.set_time(if options.time.is_finite() { options.time } else { 0.0 });
     let Some(id) = &options.cell else { return Ok(view) };
     let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
@@ -150,13 +156,18 @@ fn capture(app: &mut App) -> Result<Image, AppFault> {
     Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
 }
 
-/// Through a file beside the target, so that a reader never sees half a picture.
-fn write_png(picture: &Image, out: &Path) -> Result<(), AppFault> {
-    let name = || crate::lesson::issue::printable(&out.display().to_string());
-    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", name()));
-    let picture = picture.clone().try_into_dynamic().map_err(|why| fault(&why))?;
+fn encode(picture: Image) -> Result<Vec<u8>, AppFault> {
+    let fault = |why: &dyn std::fmt::Display| AppFault::Output(why.to_string());
+    let picture = picture.try_into_dynamic().map_err(|why| fault(&why))?;
     let mut bytes = Vec::new();
     picture.to_rgb8().write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
+    Ok(bytes)
+}
+
+/// Through a file beside the target, so that a reader never sees half a picture.
+fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
+    let shown = || crate::lesson::issue::printable(&out.display().to_string());
+    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", shown()));
     let name = out.file_name().ok_or_else(|| fault(&"not a file name"))?.to_string_lossy();
     let beside = out.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, out));

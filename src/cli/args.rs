@@ -71,6 +71,12 @@ pub enum Action {
     },
     /// Draw a lesson to a PNG file, without a display.
     Render(RenderArgs),
+    /// Write a lesson, trained and with the outputs of its cells, as a file for another program.
+    ///
+    /// ipynb: a Jupyter notebook. html: one page that needs nothing else. md: Markdown, with its pictures
+    /// in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences for
+    /// projector.tensorflow.org; NAME_metadata.tsv beside it says which is which.
+    Export(ExportArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -95,6 +101,36 @@ pub struct RenderArgs {
     /// The look of the picture.
     #[arg(long, value_enum, default_value = "light")]
     pub theme: ThemeArg,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    pub lesson: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum)]
+    pub to: Format,
+    /// The file to write, such as apple.html; an old one is replaced.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Ipynb,
+    Html,
+    Md,
+    Tsv,
+}
+
+impl Format {
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Ipynb => "ipynb",
+            Self::Html => "html",
+            Self::Md => "md",
+            Self::Tsv => "tsv",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,6 +3,7 @@
 mod args;
 mod blame;
 mod check;
+mod export;
 mod fault;
 mod open;
 mod print;
@@ -42,6 +43,7 @@ pub fn main() -> ExitCode {
         Some(Action::Check { lessons, verbose }) => check::check(lessons, *verbose, &args.common),
         Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence.as_deref(), &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
+        Some(Action::Export(request)) => export::export(request, &args.common),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -45,6 +45,16 @@ pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, Fault> {
     }
 }
 
+/// A bar for stage pictures, which take a second each without a graphics card.
+#[cfg(feature = "app")]
+pub fn pictures(count: usize, common: &Common) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target(common));
+    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message("Drawing");
+    bar
+}
+
 /// indicatif draws on terminals only.
 fn target(common: &Common) -> ProgressDrawTarget {
     if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }

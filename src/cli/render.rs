@@ -1,5 +1,7 @@
 //! `attune render`: a picture without a display.
 
+use std::path::Path;
+
 use super::args::{Common, RenderArgs};
 use super::fault::Fault;
 
@@ -46,19 +48,18 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         cell: request.cell.clone(),
         time: request.time.unwrap_or(time),
         size: request.size,
-        out: request.output.clone(),
+        zoom: 1.0,
         workspace: request.workspace,
         dark: request.theme.is_dark(),
     };
-    crate::app::render(options).map_err(|fault| match fault {
+    crate::app::render(&options, &request.output).map_err(|fault| match fault {
         fault @ AppFault::Output(_) => Fault::output(fault),
         fault => Fault::screen(fault),
     })
 }
 
 /// Why no file can be there, as far as that can be known without writing one.
-#[cfg(feature = "app")]
-fn obstacle(file: &std::path::Path) -> Option<&'static str> {
+pub fn obstacle(file: &Path) -> Option<&'static str> {
     if file.is_dir() {
         return Some("it is a folder");
     }

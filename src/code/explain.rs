@@ -9,10 +9,10 @@ use super::{Given, Scope, names, syntax};
 use crate::nearest::nearest;
 
 /// What went wrong, where, and what may help.
-pub fn fault(error: Box<EvalAltResult>, source: &str, scope: &Scope<'_>, budget: &Budget) -> Fault {
+pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Budget) -> Fault {
     let place = place(error.position());
-    let fault = match *error {
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner, source, scope, budget),
+    let fault = match error {
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(*inner, source, scope, budget),
         EvalAltResult::ErrorRuntime(thrown, _) => match thrown.clone().try_cast::<Fault>() {
             Some(fault) => fault,
             None => Fault::new(thrown.to_string()),

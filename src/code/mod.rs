@@ -131,7 +131,7 @@ pub fn run(source: &str, scope: &Scope<'_>) -> Run {
     let mut variables = variables(&scope.given);
     let given = variables.len();
     let mut run = Run::default();
-    let fault = |error, budget: &Budget| Some(explain::fault(error, source, scope, budget));
+    let fault = |error: Box<rhai::EvalAltResult>, budget: &Budget| Some(explain::fault(*error, source, scope, budget));
     let ast = match compile(&engine, &progress, source, &variables) {
         Ok(ast) => ast,
         Err(error) => return Run { fault: fault(error, &budget), ..run },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{ASTNode, Engine, Expr, Stmt};
+use rhai::{ASTNode, Engine, EvalAltResult, Expr, Stmt};
 
 use super::budget::{EXPRESSION_DEPTH_MAX, SOURCE_BYTES_MAX};
 use super::fault::Fault;
@@ -33,7 +33,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     progress.restart();
     let ast = engine
         .compile(source)
-        .map_err(|error| explain::fault(error.into(), "", &Scope::default(), &Default::default()))?;
+        .map_err(|error| explain::fault(EvalAltResult::from(error), "", &Scope::default(), &Default::default()))?;
 
     let mut names = Names::default();
     names.defines.extend(ast.iter_functions().map(|function| function.name.to_owned()));

@@ -1,0 +1,230 @@
+//! A page as one HTML file: no network, no script, light and dark as the reader likes it.
+//!
+//! Everything that comes from a lesson or an output goes through [`escape`] or [`text`]; and should a
+//! tag slip through, the page's own policy lets nothing run and nothing be fetched.
+
+mod code;
+mod math;
+mod text;
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use data_encoding::BASE64;
+
+use self::text::Heading;
+use super::markdown::{STALE, shown};
+use super::page::{Code, Page, Part, SliderPart, Stage};
+use super::pictures::{Pictures, StagePicture};
+use super::{svg, table};
+use crate::kernel::snapshot::Snapshot;
+use crate::view_model::output::{OutputModel, full, short};
+
+const STYLE: &str = include_str!("style.css");
+/// Nothing runs and nothing is fetched.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+/// Headings deeper than this stand in no outline.
+const OUTLINE_LEVEL_MAX: usize = 3;
+
+/// Text that is no markup, in attributes too. Control characters are left out.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c if c.is_control() && !matches!(c, '\n' | '\t') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Writes the snapshot's notebook.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
+    let page = Page::of(snapshot);
+    let mut body = Body { text: String::new(), outline: Vec::new(), pictures };
+    for cell in &page.cells {
+        let id = escape(&cell.id.replace(char::is_whitespace, "-"));
+        let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
+        body.parts(cell.id, &cell.parts);
+        body.text.push_str("</section>\n");
+    }
+    let title = escape(page.title);
+    let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
+    write!(
+        to,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"attune {}\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION")
+    )?;
+    to.write_all(outline(&body.outline).as_bytes())?;
+    write!(to, "<main>\n{heading}{}", body.text)?;
+    let about =
+        format!("Lesson <code>{}</code>, seed {}. Every number was computed by attune", escape(page.lesson), page.seed);
+    write!(to, "<footer>{about} {}.</footer>\n</main>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
+    to.flush()
+}
+
+/// One heading needs no outline.
+fn outline(headings: &[Heading]) -> String {
+    let shown = || headings.iter().filter(|heading| heading.level <= OUTLINE_LEVEL_MAX);
+    if shown().count() < 2 {
+        return String::new();
+    }
+    let mut text = String::from("<nav aria-label=\"Outline\"><ol>");
+    for Heading { level, id, text: name } in shown() {
+        let _ = write!(text, "<li class=\"level-{level}\"><a href=\"#{id}\">{}</a></li>", escape(name));
+    }
+    text.push_str("</ol></nav>\n");
+    text
+}
+
+struct Body<'a> {
+    text: String,
+    outline: Vec<Heading>,
+    pictures: &'a Pictures,
+}
+
+impl Body<'_> {
+    fn parts(&mut self, cell: &str, parts: &[Part<'_>]) {
+        for part in parts {
+            match part {
+                Part::Markdown(source) => {
+                    let markup = text::markdown(source, self.pictures, &mut self.outline);
+                    self.text.push_str(&markup);
+                }
+                Part::Label(label) => self.put("p class=\"label\"", "p", label),
+                Part::Line(line) => self.put("p class=\"line\"", "p", line),
+                Part::Code(code) => self.code(code),
+                Part::Stage(stage) => self.stage(cell, stage),
+                Part::Slider(slider) => self.slider(slider),
+                Part::Choices { choices, chosen, right } => self.choices(choices, *chosen, *right),
+                Part::Details { summary, parts } => {
+                    let _ = write!(self.text, "<details><summary>{}</summary>", escape(summary));
+                    self.parts(cell, parts);
+                    self.text.push_str("</details>");
+                }
+                Part::Gate { caption } => {
+                    self.text.push_str("<hr>");
+                    if !caption.is_empty() {
+                        self.put("p class=\"line\"", "p", caption);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An element with nothing but text in it.
+    fn put(&mut self, open: &str, close: &str, text: &str) {
+        let _ = write!(self.text, "<{open}>{}</{close}>", escape(text));
+    }
+
+    fn code(&mut self, code: &Code<'_>) {
+        if !code.is_hidden && !code.source.trim().is_empty() {
+            let number = code.number.map_or(String::new(), |number| format!("<span class=\"number\">{number}</span>"));
+            let _ = write!(self.text, "<div class=\"in\">{number}{}</div>", code::block("rhai", code.source));
+        }
+        if code.outputs.is_empty() && code.fault.is_none() {
+            return;
+        }
+        self.text.push_str(if code.is_stale { "<div class=\"out stale\">" } else { "<div class=\"out\">" });
+        code.outputs.iter().for_each(|output| self.text.push_str(&output_html(output)));
+        if let Some(fault) = code.fault {
+            self.put("pre class=\"fault\"", "pre", &fault.to_string());
+        }
+        if code.is_stale {
+            self.put("p class=\"note\"", "p", STALE);
+        }
+        self.text.push_str("</div>");
+    }
+
+    fn stage(&mut self, cell: &str, stage: &Stage<'_>) {
+        self.text.push_str("<figure>");
+        match self.pictures.stage(cell) {
+            Some(picture) => self.picture(picture, &escape(&stage.tell_picture())),
+            None => {
+                let (tell, why) = (escape(&stage.tell()), escape(&self.pictures.why_no_stage));
+                let _ = write!(self.text, "<p class=\"missing\">{tell}.<br><span class=\"note\">{why}</span></p>");
+                if !stage.caption.is_empty() {
+                    self.put("figcaption", "figcaption", stage.caption);
+                }
+            }
+        }
+        self.text.push_str("</figure>");
+    }
+
+    /// Light or dark, as the page is.
+    fn picture(&mut self, StagePicture { light, dark }: &StagePicture, alt: &str) {
+        self.text.push_str("<picture>");
+        if let Some(dark) = dark {
+            let data = BASE64.encode(dark);
+            let media = "(prefers-color-scheme: dark)";
+            let _ = write!(self.text, "<source media=\"{media}\" srcset=\"data:image/png;base64,{data}\">");
+        }
+        let data = BASE64.encode(light);
+        let _ = write!(self.text, "<img class=\"stage\" src=\"data:image/png;base64,{data}\" alt=\"{alt}\"></picture>");
+    }
+
+    /// As the slider stands.
+    fn slider(&mut self, slider: &SliderPart<'_>) {
+        let value = slider.value.map_or(String::new(), |value| format!(" = {}", full(value)));
+        let (from, to) = slider.range;
+        let at = slider.share().unwrap_or(0.0) * 100.0;
+        let caption = match slider.caption {
+            "" => String::new(),
+            caption => format!("<span>{}</span>", escape(caption)),
+        };
+        let thumb = if slider.share().is_some() { "<i></i>" } else { "" };
+        let _ = write!(
+            self.text,
+            "<p class=\"slider\">{caption}<code>{}{value}</code> <small>{}</small>\
+             <span class=\"track\" style=\"--at:{at:.1}%\">{thumb}</span><small>{}</small></p>",
+            escape(&slider.name),
+            short(from),
+            short(to)
+        );
+    }
+
+    fn choices(&mut self, choices: &[String], chosen: Option<usize>, right: Option<usize>) {
+        self.text.push_str("<ul class=\"choices\">");
+        for (i, choice) in choices.iter().enumerate() {
+            let classes = [(chosen == Some(i), "chosen"), (right == Some(i), "right")];
+            let classes: Vec<&str> = classes.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
+            let said = match (chosen == Some(i), right == Some(i)) {
+                (true, true) => " <small>you said so, and so does the model</small>",
+                (true, false) => " <small>you said so</small>",
+                (false, true) => " <small>so says the model</small>",
+                (false, false) => "",
+            };
+            let _ = write!(self.text, "<li class=\"{}\">{}{said}</li>", classes.join(" "), escape(choice));
+        }
+        self.text.push_str("</ul>");
+    }
+}
+
+/// An output as markup; in Jupyter's notebooks too.
+pub fn output_html(output: &OutputModel) -> String {
+    match output {
+        OutputModel::Number(number) => format!("<pre title=\"{}\">{}</pre>", number.full, number.shown),
+        OutputModel::Text(text) => format!("<pre>{}</pre>", escape(&shown(text))),
+        OutputModel::Table(model) => table::html(model),
+        OutputModel::Ranking(model) => table::ranking_html(model),
+        OutputModel::Plot(plot) => {
+            let note =
+                plot.left_out_note().map_or(String::new(), |note| format!("<p class=\"note\">{}</p>", escape(&note)));
+            format!("{}{note}", svg::svg(plot))
+        }
+    }
+}

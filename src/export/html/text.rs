@@ -1,0 +1,144 @@
+//! Markdown as HTML: words, maths, code, and links to the web.
+
+use data_encoding::BASE64;
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd, html};
+
+use super::{code, escape, math};
+use crate::export::markdown::{is_safe_link, options, plain};
+use crate::export::pictures::Pictures;
+
+/// A line of the outline.
+pub struct Heading {
+    pub level: usize,
+    pub id: String,
+    pub text: String,
+}
+
+/// Markdown as markup; its headings join the outline, and only what this module writes is a tag.
+pub fn markdown(source: &str, pictures: &Pictures, outline: &mut Vec<Heading>) -> String {
+    let source = plain(source);
+    let mut markup =
+        Markup { pictures, outline, events: Vec::new(), image: None, code: None, heading: None, links: Vec::new() };
+    Parser::new_ext(&source, options()).for_each(|event| markup.take(event));
+    let mut text = String::new();
+    html::push_html(&mut text, markup.events.into_iter());
+    text
+}
+
+struct Markup<'a, 'e> {
+    pictures: &'a Pictures,
+    outline: &'a mut Vec<Heading>,
+    events: Vec<Event<'e>>,
+    /// The address and the words of the picture that is being read, and how many stand in its words.
+    image: Option<(CowStr<'e>, String, usize)>,
+    /// The language and the text of a block of code.
+    code: Option<(CowStr<'e>, String)>,
+    heading: Option<Heading>,
+    /// Whether each open link is one.
+    links: Vec<bool>,
+}
+
+impl<'e> Markup<'_, 'e> {
+    fn take(&mut self, event: Event<'e>) {
+        if let Some((url, alt, depth)) = &mut self.image {
+            match event {
+                Event::Text(text) | Event::Code(text) | Event::InlineMath(text) => alt.push_str(&text),
+                Event::Start(Tag::Image { .. }) => *depth += 1,
+                Event::End(TagEnd::Image) if *depth > 0 => *depth -= 1,
+                Event::End(TagEnd::Image) => {
+                    let image = image(url, alt, self.pictures);
+                    self.image = None;
+                    self.push(Event::InlineHtml(image.into()));
+                }
+                _ => {}
+            }
+            return;
+        }
+        if let Some((language, text)) = &mut self.code {
+            match event {
+                Event::Text(more) => text.push_str(&more),
+                Event::End(TagEnd::CodeBlock) => {
+                    let block = code::block(language, text);
+                    self.code = None;
+                    self.push(Event::Html(block.into()));
+                }
+                _ => {}
+            }
+            return;
+        }
+        match event {
+            Event::Start(Tag::Image { dest_url, .. }) => self.image = Some((dest_url, String::new(), 0)),
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language,
+                    CodeBlockKind::Indented => CowStr::Borrowed(""),
+                };
+                self.code = Some((language, String::new()));
+            }
+            Event::Start(Tag::Heading { level, .. }) => self.open_heading(level),
+            Event::End(TagEnd::Heading(level)) => {
+                self.outline.extend(self.heading.take());
+                self.push(Event::End(TagEnd::Heading(level)));
+            }
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                let is_link = is_safe_link(&dest_url);
+                self.links.push(is_link);
+                if is_link {
+                    let open = format!("<a href=\"{}\" rel=\"noreferrer noopener\">", escape(&dest_url));
+                    self.push(Event::InlineHtml(open.into()));
+                }
+            }
+            Event::End(TagEnd::Link) => {
+                if self.links.pop() == Some(true) {
+                    self.push(Event::InlineHtml(CowStr::Borrowed("</a>")));
+                }
+            }
+            // Tags of the text are text.
+            Event::Html(text) | Event::InlineHtml(text) => self.push(Event::Text(text)),
+            Event::Start(Tag::HtmlBlock) => self.push(Event::Start(Tag::Paragraph)),
+            Event::End(TagEnd::HtmlBlock) => self.push(Event::End(TagEnd::Paragraph)),
+            Event::InlineMath(latex) => {
+                self.name(&latex);
+                self.push(Event::InlineHtml(math::mathml(&latex, false).into()));
+            }
+            Event::DisplayMath(latex) => self.push(Event::InlineHtml(math::mathml(&latex, true).into())),
+            Event::Text(text) => {
+                self.name(&text);
+                self.push(Event::Text(text));
+            }
+            Event::Code(text) => {
+                self.name(&text);
+                self.push(Event::Code(text));
+            }
+            event => self.push(event),
+        }
+    }
+
+    fn push(&mut self, event: Event<'e>) {
+        self.events.push(event);
+    }
+
+    fn open_heading(&mut self, level: HeadingLevel) {
+        let id = format!("section-{}", self.outline.len() + 1);
+        self.heading = Some(Heading { level: level as usize, id: id.clone(), text: String::new() });
+        self.push(Event::Start(Tag::Heading { level, id: Some(id.into()), classes: Vec::new(), attrs: Vec::new() }));
+    }
+
+    /// Words of the heading, if one is open.
+    fn name(&mut self, text: &str) {
+        self.heading.iter_mut().for_each(|heading| heading.text.push_str(text));
+    }
+}
+
+fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
+    match pictures.image(url) {
+        Ok(image) => {
+            let data = BASE64.encode(&image.bytes);
+            format!("<img src=\"data:{};base64,{data}\" alt=\"{}\">", image.mime, escape(alt))
+        }
+        Err(why) => {
+            let name = if alt.is_empty() { url } else { alt };
+            format!("<span class=\"note\">(picture {}: {})</span>", escape(name), escape(&why))
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A page as a Jupyter notebook, nbformat 4.5.
+//!
+//! The code is Rhai over attune's tensors and the notebook says so: Jupyter, which has no kernel for
+//! it, shows code and outputs as they are. Numbers that a picture is made of go with it as text.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::mem;
+
+use data_encoding::BASE64;
+use serde::Serialize;
+use serde_json::ser::{PrettyFormatter, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::html::output_html;
+use super::markdown::{Beside, STALE, Writer, escape, shown};
+use super::page::{Code, Page, PageCell, Part};
+use super::pictures::Pictures;
+use super::{svg, table};
+use crate::kernel::snapshot::Snapshot;
+use crate::view_model::output::OutputModel;
+
+/// Characters of a cell's id, by the format.
+const ID_CHARS_MAX: usize = 64;
+/// Before the name of a picture that its cell carries.
+const ATTACHMENT: &str = "attachment:";
+
+/// Writes the snapshot's notebook.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
+    let page = Page::of(snapshot);
+    let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures };
+    if !page.begins_with_title() {
+        cells.markdown("title", json!({}), format!("# {}", escape(page.title)), Vec::new());
+    }
+    page.cells.iter().for_each(|cell| cells.add(cell));
+    let notebook = json!({
+        "cells": cells.cells,
+        "metadata": {
+            "title": page.title,
+            "attune": { "lesson": page.lesson, "seed": page.seed, "version": env!("CARGO_PKG_VERSION") },
+            "kernelspec": { "name": "attune", "display_name": "attune (Rhai)", "language": "rhai" },
+            // Rhai's words are nearly Rust's, which every highlighter knows.
+            "language_info": {
+                "name": "rhai", "file_extension": ".rhai", "mimetype": "text/x-rhai",
+                "codemirror_mode": "rust", "pygments_lexer": "rust",
+            },
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    });
+    // As Jupyter itself writes it: sorted, and indented by one.
+    notebook.serialize(&mut Serializer::with_formatter(&mut to, PrettyFormatter::with_indent(b" ")))?;
+    writeln!(to)?;
+    to.flush()
+}
+
+struct Cells<'a> {
+    cells: Vec<Value>,
+    ids: BTreeSet<String>,
+    pictures: &'a Pictures,
+}
+
+impl Cells<'_> {
+    /// A cell of the lesson becomes as many as it takes: words in Markdown, code in code cells.
+    fn add(&mut self, cell: &PageCell<'_>) {
+        let about = json!({ "attune": { "cell": cell.id, "kind": cell.kind } });
+        let mut words = Writer::new(self.pictures, ATTACHMENT);
+        words.set_cell(cell.id);
+        for part in &cell.parts {
+            match part {
+                Part::Code(code) => {
+                    self.words(cell.id, &about, &mut words);
+                    self.code(cell.id, &about, code);
+                }
+                part => words.part(part),
+            }
+        }
+        self.words(cell.id, &about, &mut words);
+    }
+
+    fn words(&mut self, id: &str, about: &Value, words: &mut Writer<'_>) {
+        let text = mem::take(&mut words.text);
+        if !text.trim().is_empty() {
+            self.markdown(id, about.clone(), text, mem::take(&mut words.beside));
+        }
+    }
+
+    fn markdown(&mut self, id: &str, about: Value, text: String, beside: Vec<Beside>) {
+        let mut cell =
+            json!({ "cell_type": "markdown", "id": self.id(id), "metadata": about, "source": lines(text.trim_end()) });
+        if !beside.is_empty() {
+            let attachment = |Beside { name, mime, bytes }| (name, json!({ mime: data(mime, &bytes) }));
+            cell["attachments"] = Value::Object(beside.into_iter().map(attachment).collect::<Map<_, _>>());
+        }
+        self.cells.push(cell);
+    }
+
+    fn code(&mut self, id: &str, about: &Value, code: &Code<'_>) {
+        let mut about = about.clone();
+        if code.is_hidden {
+            about["jupyter"] = json!({ "source_hidden": true });
+        }
+        let stale = code.is_stale.then(|| json!({ "output_type": "stream", "name": "stderr", "text": lines(STALE) }));
+        let fault = code.fault.map(|fault| {
+            json!({ "output_type": "error", "ename": "Fault", "evalue": fault.message, "traceback": [fault.to_string()] })
+        });
+        let outputs = code.outputs.iter().map(output);
+        let cell = json!({
+            "cell_type": "code",
+            "id": self.id(id),
+            "metadata": about,
+            "execution_count": code.number,
+            "outputs": outputs.chain(fault).chain(stale).collect::<Vec<Value>>(),
+            "source": lines(code.source),
+        });
+        self.cells.push(cell);
+    }
+
+    /// An id that no other cell has, of the characters that the format allows.
+    fn id(&mut self, id: &str) -> String {
+        const NUMBER_CHARS: usize = 8;
+        let safe = id.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' });
+        let safe: String = safe.take(ID_CHARS_MAX - NUMBER_CHARS).collect();
+        let numbered = (1..).map(|i| if i == 1 { safe.clone() } else { format!("{safe}-{i}") });
+        // There is always a next number.
+        let id = numbered.into_iter().find(|id| !id.is_empty() && !self.ids.contains(id)).unwrap_or_default();
+        self.ids.insert(id.clone());
+        id
+    }
+}
+
+/// What is shown, as text and as what shows more.
+fn output(output: &OutputModel) -> Value {
+    let data = match output {
+        OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),
+        OutputModel::Text(text) => json!({ "text/plain": lines(&shown(text)) }),
+        OutputModel::Table(model) => {
+            json!({ "text/plain": lines(&table::plain(model)), "text/html": lines(&output_html(output)) })
+        }
+        OutputModel::Ranking(model) => {
+            json!({ "text/plain": lines(&table::ranking_plain(model)), "text/html": lines(&output_html(output)) })
+        }
+        OutputModel::Plot(plot) => {
+            let note = plot.left_out_note().map_or(String::new(), |note| format!("\n{note}"));
+            json!({ "text/plain": lines(&format!("{}{note}", plot.summary())), "image/svg+xml": lines(&svg::svg(plot)) })
+        }
+    };
+    json!({ "output_type": "display_data", "metadata": {}, "data": data })
+}
+
+/// Text as the format keeps it, line by line.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// A picture as the format keeps it: SVG is text.
+fn data(mime: &str, bytes: &[u8]) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if mime.ends_with("xml") => json!(lines(text)),
+        _ => json!(BASE64.encode(bytes)),
+    }
+}

@@ -1,0 +1,30 @@
+//! The same model on another of the lesson's sentences.
+
+use crate::kernel::examples::Rewriter;
+use crate::kernel::interventions::for_any_sentence;
+use crate::kernel::sentence::{Sentence, SentenceFrame};
+use crate::kernel::snapshot::Snapshot;
+use crate::kernel::space::{index_of, network, rows_of};
+
+/// The snapshot as it would be with one of the lesson's sentences on the stage; what is not about one
+/// sentence stays as it is. `None` until there is a model, or if there is no such sentence.
+pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
+    let space = snapshot.space.as_deref()?;
+    let model = snapshot.model.as_ref()?;
+    if model.sentence.index == Some(index) {
+        return Some(snapshot.clone());
+    }
+    let words = rows_of(snapshot.lesson.sentences.get(index)?, &index_of(&space.vocabulary))?;
+    let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
+    let frame = SentenceFrame::new(Sentence { index: Some(index), words }, space, rewriter.as_ref());
+    let network = network(&snapshot.lesson, space);
+    let interventions = for_any_sentence(&model.interventions);
+    let sentence = frame.run(space, &network, &model.parameters, &model.trained, &interventions);
+    let mut other = snapshot.clone();
+    if let Some(model) = &mut other.model {
+        model.sentence = sentence.into();
+        model.interventions = interventions.into();
+        model.generated = None;
+    }
+    Some(other)
+}

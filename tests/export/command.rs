@@ -1,0 +1,82 @@
+//! `attune export` as a shell sees it.
+
+use std::fs;
+use std::process::Command;
+
+use crate::Folder;
+
+const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
+
+/// The exit code, and all that is said.
+fn export(args: &[&str]) -> (Option<i32>, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_attune")).arg("export").args(args).output().expect("the program starts");
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8"))
+}
+
+#[test]
+fn every_format_is_written_whole() {
+    let folder = Folder::new("command");
+    for (format, beside) in [("ipynb", None), ("html", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))]
+    {
+        let file = folder.0.join(format!("x.{format}"));
+        let (code, said) = export(&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(fs::metadata(&file).is_ok_and(|file| file.len() > 100), "{format}: {said}");
+        if let Some(beside) = beside {
+            assert!(folder.0.join(beside).exists() && said.contains(beside), "{format}: {said}");
+        }
+    }
+    let names = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.starts_with('.')).count(), 0, "nothing unfinished stays");
+    let text = fs::read_to_string(folder.0.join("x.md")).unwrap();
+    assert!(text.contains("(x_files/curve-plot.svg)") && folder.0.join("x_files/curve-plot.svg").is_file());
+}
+
+#[test]
+fn wrong_usage_is_said_before_training() {
+    let folder = Folder::new("usage");
+    let lesson = folder.0.join("x.ron");
+    fs::copy(NOTEBOOK, &lesson).unwrap();
+    for (args, says) in [
+        (&[NOTEBOOK, "--to", "html"][..], "--output <FILE>"),
+        (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, md, tsv"),
+        (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file and not a stream; name it like apple.html"),
+        (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "that is the lesson itself"),
+    ] {
+        let (code, said) = export(args);
+        assert_eq!(code, Some(2), "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?} should say {says:?}: {said}");
+    }
+    assert_eq!(fs::read(&lesson).unwrap(), fs::read(NOTEBOOK).unwrap());
+}
+
+#[test]
+fn a_place_where_no_file_can_be_is_said_before_training() {
+    let folder = Folder::new("place");
+    let here = folder.0.to_str().unwrap();
+    for (place, why) in [(here, "it is a folder"), (&format!("{here}/no/x.html"), "there is no such folder")] {
+        let (code, said) = export(&[NOTEBOOK, "--to", "html", "-o", place]);
+        assert!(code == Some(1) && said.contains(why), "{place}: {said}");
+    }
+}
+
+#[test]
+fn a_lesson_with_issues_is_not_written() {
+    let folder = Folder::new("issues");
+    let lesson = folder.0.join("x.ron");
+    fs::write(&lesson, "Lesson(").unwrap();
+    let file = folder.0.join("x.html");
+    let (code, said) = export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]);
+    assert!(code == Some(1) && !file.exists(), "{said}");
+}
+
+#[test]
+fn a_cell_that_fails_is_a_warning() {
+    let folder = Folder::new("warning");
+    let lesson = folder.0.join("x.ron");
+    fs::write(&lesson, fs::read_to_string(NOTEBOOK).unwrap().replace(", fails: true", "")).unwrap();
+    let file = folder.0.join("x.html");
+    let (code, said) = export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]);
+    assert!(code == Some(0) && said.contains("warning: cell \"broken\": 1:3: cannot multiply"), "{said}");
+}

@@ -1,0 +1,77 @@
+//! What leaves attune: whole, valid, true to the numbers, and never more than text.
+
+mod command;
+mod hostile;
+mod ipynb;
+mod numbers;
+mod pages;
+mod pictures;
+mod vectors;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use attune::export::{Pictures, html, ipynb as notebook, md};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel, Snapshot};
+
+const NOTEBOOK: &str = include_str!("../fixtures/notebook.ron");
+
+/// The fixture with these cells instead of its own, trained and run from the top.
+fn with_cells(cells: &str) -> Kernel {
+    let (before, rest) = NOTEBOOK.split_once("    cells: [\n").expect("the fixture has cells");
+    let (_, after) = rest.split_once("    claims:").expect("the fixture has claims");
+    run(&format!("{before}    cells: [{cells}],\n    claims:{after}"))
+}
+
+fn run(lesson: &str) -> Kernel {
+    let lesson = attune::lesson::parse("lesson.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let mut kernel = Kernel::trained(Arc::new(lesson));
+    apply(&mut kernel, NotebookCommand::RunAll);
+    kernel
+}
+
+fn apply(kernel: &mut Kernel, command: NotebookCommand) {
+    kernel.apply(Command::Notebook(command));
+    kernel.settle();
+}
+
+fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
+    apply(kernel, NotebookCommand::Cell(id.into(), command));
+}
+
+fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes);
+    String::from_utf8(bytes).expect("UTF-8")
+}
+
+fn as_html(snapshot: &Snapshot, pictures: &Pictures) -> String {
+    text(|to| html::write(snapshot, pictures, to).expect("it is written"))
+}
+
+fn as_md(snapshot: &Snapshot, pictures: &Pictures) -> String {
+    text(|to| _ = md::write(snapshot, pictures, "x_files", to).expect("it is written"))
+}
+
+fn as_ipynb(snapshot: &Snapshot, pictures: &Pictures) -> serde_json::Value {
+    let text = text(|to| notebook::write(snapshot, pictures, to).expect("it is written"));
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// A folder that is gone after the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("attune-export-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,58 @@
+//! HTML and Markdown say what the notebook says.
+
+use attune::export::Pictures;
+
+use crate::{NOTEBOOK, as_html, as_md, run, with_cells};
+
+#[test]
+fn a_page_says_what_the_notebook_says() {
+    let snapshot = run(NOTEBOOK).snapshot();
+    let page = as_html(&snapshot, &Pictures::of_lesson("x.ron".as_ref(), "No one drew it."));
+    for said in [
+        "<title>Sinking and swimming</title>",
+        "<h1 id=\"section-1\">Sinking and swimming</h1>",
+        "<math>",
+        "<span class=\"k\">let</span> a",
+        "<pre title=\"4\">4</pre>",
+        "cannot multiply (17, 6) by (17, 6)",
+        "<polyline",
+        "much = 1</code>",
+        "The stage: “the seal sank while a duck swam” at the contextual vectors, with seal lit",
+        "No one drew it.",
+        "<figcaption>The same word</figcaption>",
+        "<summary>Hint 2 of 2</summary>",
+    ] {
+        assert!(page.contains(said), "no {said} in:\n{page}");
+    }
+    assert!(!page.contains("There are two."), "the answer is for who has predicted");
+}
+
+#[test]
+fn the_outline_leads_to_the_headings() {
+    let cells =
+        r#####"Text(id: "a", md: "# One\n\n## Two *and* `three` $x$"), Text(id: "b", md: "#### Deep\n\n# One")"#####;
+    let page = as_html(&with_cells(cells).snapshot(), &Pictures::default());
+    assert!(page.contains("<li class=\"level-2\"><a href=\"#section-2\">Two and three x</a></li>"), "{page}");
+    assert!(page.contains("<h1 id=\"section-4\">One</h1>") && page.contains("href=\"#section-4\""), "{page}");
+    assert!(!page.contains("href=\"#section-3\""), "deep headings stand in no outline");
+}
+
+#[test]
+fn a_title_that_no_cell_says_is_said() {
+    let snapshot = with_cells(r#"Text(id: "a", md: "Words.")"#).snapshot();
+    assert!(as_html(&snapshot, &Pictures::default()).contains("<h1>Sinking and swimming</h1>"));
+    assert!(as_md(&snapshot, &Pictures::default()).starts_with("# Sinking and swimming\n\nWords.\n"));
+}
+
+#[test]
+fn markdown_keeps_the_lessons_own() {
+    let md = "A | B\n--|--\n1 | $x_1$\n\n> *quote* with **words**\n\n1. one\n   - two\n\n$$\\frac{a}{b}$$\n\n    let a = b<c>;";
+    let snapshot = with_cells(&format!("Text(id: \"a\", md: r#\"# T\n\n{md}\"#)")).snapshot();
+    assert_eq!(as_md(&snapshot, &Pictures::default()), format!("# T\n\n{md}\n"));
+}
+
+#[test]
+fn the_same_snapshot_is_the_same_file() {
+    let write = || as_html(&run(NOTEBOOK).snapshot(), &Pictures::default());
+    assert_eq!(write(), write());
+}

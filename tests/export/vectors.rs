@@ -1,0 +1,60 @@
+//! Vectors as the Embedding Projector reads them.
+
+use attune::export::sentence::at_sentence;
+use attune::export::tsv;
+use attune::kernel::Command;
+
+use crate::{NOTEBOOK, run};
+
+/// As the Projector does it: vectors without a header, and what they are with one.
+fn read() -> (Vec<Vec<f32>>, Vec<Vec<String>>) {
+    let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
+    let counts = tsv::write(&run(NOTEBOOK).snapshot(), &mut vectors, &mut metadata).expect("they are written");
+    let [vectors, metadata] = [vectors, metadata].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"));
+    let vectors: Vec<Vec<f32>> = vectors.lines().map(|line| line.split('\t').map(number).collect()).collect();
+    let metadata: Vec<Vec<String>> =
+        metadata.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+    assert_eq!((vectors.len(), vectors[0].len()), (counts.lines(), counts.width));
+    (vectors, metadata)
+}
+
+#[test]
+fn a_line_for_each_vector_under_one_header() {
+    let (vectors, metadata) = read();
+    assert_eq!(metadata[0], ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"]);
+    assert_eq!(metadata.len(), vectors.len() + 1);
+    assert!(metadata.iter().all(|row| row.len() == 7) && vectors.iter().all(|row| row.len() == vectors[0].len()));
+}
+
+#[test]
+fn each_token_goes_from_its_static_to_its_contextual_vector() {
+    let (vectors, metadata) = read();
+    let snapshot = run(NOTEBOOK).snapshot();
+    let rows = &metadata[1..];
+    let seal = rows.iter().position(|row| row[0] == "seal" && row[2] == "static in a sentence").unwrap();
+    assert_eq!(rows[seal][3..], ["the seal sank while a duck swam", "2", "", (seal + 1).to_string().as_str()]);
+    assert_eq!(rows[seal + 1][..3], ["seal", "seal", "contextual"]);
+    let word = rows.iter().position(|row| row[1] == "seal" && row[2] == "static").unwrap();
+    assert_eq!(vectors[seal], vectors[word], "every digit");
+    assert_eq!(vectors[seal + 1], snapshot.model.unwrap().sentence.activations.output.row(1));
+    for (i, row) in rows.iter().enumerate() {
+        let next: Option<usize> = row[6].parse().ok();
+        assert_eq!(next, (row[2] == "static in a sentence").then_some(i + 1));
+    }
+    assert_eq!(rows.iter().find(|row| row[1] == "duck").unwrap()[5], "animal");
+}
+
+#[test]
+fn another_sentence_is_as_the_kernel_shows_it() {
+    let mut kernel = run(NOTEBOOK);
+    let other = at_sentence(&kernel.snapshot(), 1).unwrap().model.unwrap().sentence;
+    kernel.apply(Command::SelectSentence(1));
+    let shown = kernel.snapshot().model.unwrap().sentence;
+    assert_eq!(
+        (&other.tokens, &other.activations, &other.answers),
+        (&shown.tokens, &shown.activations, &shown.answers)
+    );
+    assert_eq!((&other.start, &other.end), (&shown.start, &shown.end));
+    assert!(at_sentence(&kernel.snapshot(), 99).is_none());
+}

@@ -263,7 +263,7 @@ fn tensors_of_later_blocks_are_named_as_the_panel_or_as_code_writes_them() {
     let path = format!("{}/tests/fixtures/forms/next_word.ron", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the fixture");
     let read = |names: &[&str]| {
-        let row = format!("[[{}]]", vec!["2"; 12].join(", "));
+        let row = format!("[[{}]]", ["2"; 12].join(", "));
         let weights: Vec<String> = names.iter().map(|name| format!("\"{name}\": {row}")).collect();
         let field = format!("weights: {{{}}}, layers: 2", weights.join(", "));
         attune::lesson::parse("x.ron", &text.replace("layers: 2", &field))

@@ -107,7 +107,7 @@ pub struct RenderArgs {
 pub struct ExportArgs {
     pub lesson: PathBuf,
     /// What to write.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Format,
     /// The file to write, such as apple.html; an old one is replaced.
     #[arg(long, short, value_name = "FILE")]

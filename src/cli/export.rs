@@ -49,6 +49,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     target.write(&target.file, &text)?;
     let files = match beside.len() {
         0 => String::new(),
+        1 => format!("; 1 picture in {}", name(&folder)),
         count => format!("; {count} pictures in {}", name(&folder)),
     };
     let cells = snapshot.notebook.cells.len();

@@ -1,13 +1,14 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
 //! In reading order: [`document`] is what the learner writes and undo brings back, [`command`] what can
-//! be asked, [`live`] the model's tensors as code sees them, [`dependencies`] which cells are stale,
+//! be asked, [`editing`] does it, [`live`] the model's tensors as code sees them, [`dependencies`] which cells are stale,
 //! [`runs`] what a run left, [`execution`] runs one, and [`snapshot`] is what a viewer sees. [`saved`] is what
 //! is kept of that, and [`merge`] puts it back over a lesson that may have changed.
 
 pub mod command;
 pub mod dependencies;
 pub mod document;
+pub mod editing;
 pub mod execution;
 pub mod live;
 pub mod merge;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 pub use command::{CellCommand, NotebookCommand};
 pub use document::{CellId, Document};
+pub use editing::{Changed, Move};
 
 use self::dependencies::{Sight, Source, Versions, statuses};
 use self::document::{Answer, DocumentCell};
@@ -53,14 +55,6 @@ pub struct Notebook {
     view: OnceCell<Arc<NotebookSnapshot>>,
 }
 
-/// What a command changed, for undo to remember.
-pub struct Changed {
-    pub label: String,
-    pub before: Document,
-    /// One more move of the same kind, which undoes together with the last.
-    pub goes_on_as: Option<Move>,
-}
-
 /// What a slider turned.
 pub enum Slid {
     /// A variable, in the slider's cell.
@@ -78,13 +72,6 @@ impl Slid {
             _ => false,
         }
     }
-}
-
-/// What successive changes are about that undo as one.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Move {
-    Text(CellId),
-    Slider(CellId),
 }
 
 impl Notebook {
@@ -148,143 +135,6 @@ impl Notebook {
     /// A cell waits to run.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// Applies what concerns the notebook alone.
-    ///
-    /// # Errors
-    /// In words for the learner; nothing has changed then.
-    pub fn apply(&mut self, command: NotebookCommand, lesson: &Lesson) -> Result<Option<Changed>, String> {
-        match command {
-            NotebookCommand::Cell(id, command) => self.apply_to_cell(&id, command, lesson),
-            NotebookCommand::RunAll => {
-                self.enqueue(0..self.document.cells.len());
-                Ok(None)
-            }
-            NotebookCommand::Restart => {
-                self.runs.clear();
-                self.waiting.clear();
-                self.view.take();
-                Ok(None)
-            }
-            NotebookCommand::Interrupt => {
-                self.waiting.clear();
-                self.stop.store(false, Relaxed);
-                self.view.take();
-                Ok(None)
-            }
-            NotebookCommand::SetAutoRun(on) => self.change("automatic runs", None, |document| {
-                document.auto_run = on;
-                Ok(())
-            }),
-            NotebookCommand::Reset => self.change("reset of the notebook", None, |document| {
-                *document = Document::of(lesson);
-                Ok(())
-            }),
-        }
-    }
-
-    fn apply_to_cell(&mut self, id: &CellId, command: CellCommand, lesson: &Lesson) -> Result<Option<Changed>, String> {
-        let index = self.document.index(id)?;
-        match command {
-            CellCommand::Run => {
-                self.enqueue(index..index + 1);
-                Ok(None)
-            }
-            CellCommand::RunAbove => {
-                self.enqueue(0..index);
-                Ok(None)
-            }
-            CellCommand::ClearOutputs => {
-                self.runs.remove(id);
-                self.view.take();
-                Ok(None)
-            }
-            CellCommand::SetText(text) => {
-                let goes_on = Some(Move::Text(id.clone()));
-                self.change("writing", goes_on, |document| document.set_text(id, &text))
-            }
-            CellCommand::Slide(value) => {
-                let goes_on = Some(Move::Slider(id.clone()));
-                self.change("a slider", goes_on, |document| slide(document, id, value))
-            }
-            CellCommand::Insert { kind, is_above } => {
-                self.change("a new cell", None, |document| document.insert(id, kind, is_above).map(|_| ()))
-            }
-            CellCommand::Delete => self.change("deletion of a cell", None, |document| document.delete(id)),
-            CellCommand::Shift(by) => self.change("move of a cell", None, |document| document.shift(id, by)),
-            CellCommand::Split(at) => {
-                self.change("split of a cell", None, |document| document.split(id, at).map(|_| ()))
-            }
-            CellCommand::MergeBelow => self.change("merge of two cells", None, |document| document.merge_below(id)),
-            CellCommand::SetKind(kind) => self.change("kind of a cell", None, |document| document.set_kind(id, kind)),
-            CellCommand::Fold(on) => self.change("fold", None, |document| {
-                document.cell_mut(id)?.is_folded = on;
-                Ok(())
-            }),
-            CellCommand::SetAutoRun(on) => self.change("automatic run of a cell", None, |document| {
-                document.cell_mut(id)?.auto_run = on;
-                Ok(())
-            }),
-            CellCommand::Choose(choice) => {
-                self.change("a prediction", None, |document| choose(document.cell_mut(id)?, choice))
-            }
-            CellCommand::Reveal => self.reveal(id),
-            CellCommand::Hint => self.change("a hint", None, |document| open_hint(document.cell_mut(id)?)),
-            CellCommand::Skip => self.change("going past a gate", None, |document| {
-                document.cell_mut(id)?.answer = Answer::Skipped;
-                Ok(())
-            }),
-            CellCommand::Settle { keep_mine } => {
-                self.change("end of a conflict", None, |document| document.settle(id, keep_mine))
-            }
-            CellCommand::Reset => {
-                self.runs.remove(id);
-                self.change("reset of a cell", None, |document| document.reset(id, lesson))
-            }
-        }
-    }
-
-    /// Changes the document, or leaves it as it was.
-    fn change(
-        &mut self,
-        label: &str,
-        goes_on_as: Option<Move>,
-        change: impl FnOnce(&mut Document) -> Result<(), String>,
-    ) -> Result<Option<Changed>, String> {
-        let before = self.document.clone();
-        if let Err(why) = change(&mut self.document) {
-            self.document = before;
-            return Err(why);
-        }
-        if before == self.document {
-            return Ok(None);
-        }
-        self.analyse();
-        Ok(Some(Changed { label: label.to_owned(), before, goes_on_as }))
-    }
-
-    fn reveal(&mut self, id: &CellId) -> Result<Option<Changed>, String> {
-        let changed = self.change("showing the answer", None, |document| {
-            let cell = document.cell_mut(id)?;
-            match &mut cell.answer {
-                Answer::Predict { chosen: None, .. } => Err("choose an answer first".to_owned()),
-                Answer::Predict { is_locked, .. } => {
-                    *is_locked = true;
-                    Ok(())
-                }
-                Answer::Exercise(attempts) => {
-                    attempts.is_revealed = true;
-                    Ok(())
-                }
-                _ => Err("this cell has nothing to reveal".to_owned()),
-            }
-        })?;
-        let index = self.document.index(id)?;
-        if matches!(*self.document.cells[index].kind, CellKind::Predict(_)) {
-            self.enqueue(index..index + 1);
-        }
-        Ok(changed)
     }
 
     /// Finds the names of new texts, and forgets those of cells that are gone.
@@ -461,44 +311,5 @@ fn live_name(live: &LiveName) -> LiveNameSnapshot {
         meaning: live.tensor.meaning(),
         is_writable: live.tensor.is_writable(),
         axes: live.axes.clone(),
-    }
-}
-
-fn slide(document: &mut Document, id: &str, value: f64) -> Result<(), String> {
-    let cell = document.cell_mut(id)?;
-    let CellKind::Slider(slider) = &*cell.kind else { return Err("this cell is no slider".to_owned()) };
-    if !value.is_finite() {
-        return Err(format!("a slider cannot be at {value}"));
-    }
-    let value = value.clamp(slider.range.0, slider.range.1);
-    if let Answer::Slider(at) = &mut cell.answer {
-        *at = value;
-    }
-    Ok(())
-}
-
-fn choose(cell: &mut DocumentCell, choice: usize) -> Result<(), String> {
-    let CellKind::Predict(predict) = &*cell.kind else { return Err("this cell asks for no prediction".to_owned()) };
-    let count = predict.choices.len();
-    match &mut cell.answer {
-        Answer::Predict { is_locked: true, .. } => {
-            Err("this prediction is given; reset the cell to try again".to_owned())
-        }
-        Answer::Predict { chosen, .. } if choice < count => {
-            *chosen = Some(choice);
-            Ok(())
-        }
-        _ => Err(format!("there is no choice {}: there are {count}", choice.saturating_add(1))),
-    }
-}
-
-fn open_hint(cell: &mut DocumentCell) -> Result<(), String> {
-    let CellKind::Exercise(exercise) = &*cell.kind else { return Err("this cell has no hints".to_owned()) };
-    match &mut cell.answer {
-        Answer::Exercise(attempts) if attempts.hints < exercise.hints.len() => {
-            attempts.hints += 1;
-            Ok(())
-        }
-        _ => Err("there are no more hints".to_owned()),
     }
 }

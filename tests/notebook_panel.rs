@@ -198,3 +198,15 @@ fn undo_of_a_cells_text_shows_in_its_editor() {
     desk.harness.run_steps(4);
     assert_eq!(desk.cells()[1].cell.text, written);
 }
+
+#[test]
+fn an_example_of_the_reference_becomes_a_cell() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::F);
+    desk.glide();
+    desk.harness.get_by_label("Insert the example of matrix").click();
+    desk.glide();
+    assert_eq!(desk.ids()[1], "own 1");
+    assert_eq!(&*desk.cells()[1].cell.text, "matrix([[1, 2], [3, 4]])");
+}

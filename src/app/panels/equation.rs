@@ -1,11 +1,16 @@
-//! Equations.
+//! Equations beside names, such as those of the reference.
 
-use egui::{Label, Response, RichText, Ui};
+use std::sync::Arc;
 
-use crate::app::theme::{self, size};
+use egui::mutex::Mutex;
+use egui::{Id, Ui};
 
-/// An equation of LaTeX. The one place to typeset it; so far its source is shown.
-pub fn equation_ui(ui: &mut Ui, latex: &str) -> Response {
-    let text = RichText::new(latex).font(theme::mono(size::SMALL)).color(ui.visuals().weak_text_color());
-    ui.add(Label::new(text).wrap())
+use super::prose::{Prose, prose_ui};
+
+/// An equation of LaTeX, set as in the text.
+pub fn equation_ui(ui: &mut Ui, latex: &str) {
+    // Layouts are kept with the context: whoever shows an equation need not carry them.
+    type Set = Arc<Mutex<Prose>>;
+    let set = ui.data_mut(|data| data.get_temp_mut_or_default::<Set>(Id::new("equations")).clone());
+    prose_ui(ui, &format!("${latex}$"), &mut set.lock());
 }

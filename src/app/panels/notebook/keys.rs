@@ -10,7 +10,7 @@ use super::Frame;
 use super::code_cell::go_on;
 
 /// Of the key sheet.
-pub const SHEET: [(&str, &str); 12] = [
+pub const SHEET: [(&str, &str); 13] = [
     ("Enter, Esc", "write in the selected cell; leave it"),
     ("↑ ↓ or K J", "select the cell above, below"),
     ("Shift + Enter", "run the cell and go on"),
@@ -23,6 +23,7 @@ pub const SHEET: [(&str, &str); 12] = [
     ("Ctrl + Shift + minus", "split the cell at the caret"),
     ("Shift + M", "merge it with the cell below"),
     ("O; I I; 0 0", "fold; stop what runs; restart"),
+    ("F", "the functions of code cells"),
 ];
 
 /// The longest time between two keys that belong together, in seconds.
@@ -38,6 +39,9 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     let up = pressed(Modifiers::NONE, Key::ArrowUp) || pressed(Modifiers::NONE, Key::K);
     if down || up {
         frame.step(if down { 1 } else { -1 });
+    }
+    if pressed(Modifiers::NONE, Key::F) {
+        frame.state.is_reference_open = !frame.state.is_reference_open;
     }
     let twice = [Key::D, Key::I, Key::Num0].into_iter().find(|key| pressed(Modifiers::NONE, *key));
     let twice = twice.filter(|key| is_second(ui, frame, *key));

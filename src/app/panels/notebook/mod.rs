@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use egui::Ui;
 
 use crate::app::panels::prose::Prose;
+use crate::app::panels::reference::ReferenceUiState;
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
@@ -52,12 +53,16 @@ pub struct NotebookUiState {
     heights: HashMap<CellId, f32>,
     /// The first of two keys, such as D D, and when it was pressed.
     first_key: Option<(egui::Key, f64)>,
+    reference: ReferenceUiState,
+    is_reference_open: bool,
 }
 
 struct Awaited {
     next_to: CellId,
     is_above: bool,
     to_write: bool,
+    /// What it begins with.
+    text: Option<&'static str>,
 }
 
 /// The panel's work of one frame.
@@ -76,12 +81,22 @@ impl Frame<'_> {
     /// Inserts a cell, selects it when it is there, and perhaps begins to write in it.
     pub fn insert(&mut self, id: &CellId, kind: OwnKind, is_above: bool, to_write: bool) {
         self.ask(id, CellCommand::Insert { kind, is_above });
-        self.state.awaited = Some(Awaited { next_to: id.clone(), is_above, to_write });
+        self.state.awaited = Some(Awaited { next_to: id.clone(), is_above, to_write, text: None });
     }
 
     pub fn select(&mut self, id: &CellId) {
         if self.state.selected.as_ref() != Some(id) {
             self.state.selected = Some(id.clone());
+        }
+    }
+
+    /// Inserts code below the selected cell, or at the end of what is open.
+    pub fn insert_example(&mut self, text: &'static str) {
+        let last = self.model.open_cells().last().map(|cell| cell.id().clone());
+        let Some(id) = self.state.selected.clone().or(last) else { return };
+        self.insert(&id, OwnKind::Code, false, false);
+        if let Some(awaited) = &mut self.state.awaited {
+            awaited.text = Some(text);
         }
     }
 
@@ -116,9 +131,12 @@ impl Frame<'_> {
         let Some(cell) = place.and_then(|place| self.model.cells.get(place)) else { return };
         // Not seen before: it has no height yet.
         if cell.cell.is_own && !self.state.heights.contains_key(cell.id()) {
-            let (id, to_write) = (cell.id().clone(), awaited.to_write);
+            let (id, to_write, text) = (cell.id().clone(), awaited.to_write, awaited.text);
             self.state.awaited = None;
             self.state.reveal = Some(id.clone());
+            if let Some(text) = text {
+                self.ask(&id, CellCommand::SetText(text.into()));
+            }
             if to_write {
                 self.write(&id);
             } else {
@@ -139,5 +157,6 @@ pub fn notebook_ui(
     keys::keys(ui, &mut frame);
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);
+    toolbar::reference_window_ui(ui, &mut frame);
     frame.commands
 }

@@ -2,6 +2,7 @@
 
 use egui::{RichText, Slider as EguiSlider, Ui};
 
+use crate::app::panels::checkbox_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::notebook::CellCommand;
 use crate::lesson::cells::{Bind, Slider};
@@ -25,7 +26,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
     let after = match slider.bind {
         Bind::Mask => {
             let mut on = before > 0.0;
-            ui.checkbox(&mut on, "No word sees those after it").on_hover_text("The causal mask");
+            checkbox_ui(ui, &mut on, "No word sees those after it").on_hover_text("The causal mask");
             f64::from(u8::from(on))
         }
         _ => number_ui(ui, slider, before),

@@ -3,6 +3,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Layout, RichText, ScrollArea, Ui};
 
+use crate::app::panels::reference::reference_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
 use crate::kernel::notebook::NotebookCommand;
@@ -15,6 +16,10 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
         outline_ui(ui, frame);
         let (button, _) = MenuButton::new("Run").ui(ui, |ui| run_ui(ui, frame));
         button.on_hover_text("Run, restart, reset");
+        let reference = ui.selectable_label(frame.state.is_reference_open, "Functions");
+        if reference.on_hover_text("Every function of code cells, with its equation (F)").clicked() {
+            frame.state.is_reference_open = !frame.state.is_reference_open;
+        }
         if frame.model.is_running {
             let stop = ui.button("■ Stop").on_hover_text("End the cell that runs, and those that wait (I I)");
             if stop.clicked() {
@@ -53,6 +58,22 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
     if ui.button("Reset the notebook to the lesson's").on_hover_text("Undo brings yours back").clicked() {
         frame.commands.push(Command::Notebook(NotebookCommand::Reset));
         ui.close();
+    }
+}
+
+/// The reference of the language, over the stage.
+pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
+    const SIZE: (f32, f32) = (360.0, 460.0);
+    let mut is_open = frame.state.is_reference_open;
+    let mut wanted = None;
+    egui::Window::new("Functions")
+        .open(&mut is_open)
+        .default_size(SIZE)
+        .default_pos(ui.max_rect().right_top() + egui::vec2(size::GAP_WIDE, size::GAP_WIDE))
+        .show(ui.ctx(), |ui| wanted = reference_ui(ui, &mut frame.state.reference));
+    frame.state.is_reference_open = is_open;
+    if let Some(help) = wanted {
+        frame.insert_example(help.example);
     }
 }
 

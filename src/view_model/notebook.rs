@@ -176,6 +176,7 @@ fn label(shown: &CellSnapshot) -> String {
 
 fn note(shown: &CellSnapshot) -> String {
     match (shown.status, &shown.run) {
+        _ if !shown.cell.is_code() => String::new(),
         (CellStatus::Stale, _) => "stale".to_owned(),
         (CellStatus::Fresh, Some(run)) if run.elapsed > Duration::ZERO => elapsed(run.elapsed),
         _ => String::new(),

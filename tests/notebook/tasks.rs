@@ -1,9 +1,9 @@
 //! Predictions are locked before the truth is shown, and exercises are checked against the live model.
 
 use attune::code::Output;
-use attune::kernel::notebook::CellCommand;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::Verdict;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::rehearsal::rehearse;
 use attune::kernel::{Command, Kernel};
 use std::sync::Arc;
@@ -121,4 +121,13 @@ fn a_lesson_is_rehearsed() {
             "sharpen: its start passes already",
         ]
     );
+}
+
+#[test]
+fn running_all_tries_no_task() {
+    let mut kernel = kernel();
+    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    assert!(found(&kernel, "guess").run.is_none() && found(&kernel, "middle").run.is_none());
+    assert_eq!(found(&kernel, "middle").cell.attempts().tried, 0);
+    assert!(found(&kernel, "uses").run.is_some());
 }

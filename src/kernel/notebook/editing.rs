@@ -31,7 +31,7 @@ impl Notebook {
         match command {
             NotebookCommand::Cell(id, command) => self.apply_to_cell(&id, command, lesson),
             NotebookCommand::RunAll => {
-                self.enqueue(0..self.document.cells.len());
+                self.enqueue_code(0..self.document.cells.len());
                 Ok(None)
             }
             NotebookCommand::Restart => {
@@ -65,7 +65,7 @@ impl Notebook {
                 Ok(None)
             }
             CellCommand::RunAbove => {
-                self.enqueue(0..index);
+                self.enqueue_code(0..index);
                 Ok(None)
             }
             CellCommand::ClearOutputs => {

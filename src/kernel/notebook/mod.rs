@@ -148,6 +148,15 @@ impl Notebook {
         self.view.take();
     }
 
+    /// Code waits to run. Tasks are the learner's: none is tried or answered by the way.
+    fn enqueue_code(&mut self, range: std::ops::Range<usize>) {
+        for index in range {
+            if self.document.cells[index].is_code() {
+                self.enqueue(index..index + 1);
+            }
+        }
+    }
+
     /// Cells wait to run, in the order of the notebook.
     fn enqueue(&mut self, range: std::ops::Range<usize>) {
         // Pressed while nothing ran, it must not end what comes.

@@ -2,7 +2,7 @@
 //! label, how it stands and its menu, and what it holds.
 
 use egui::containers::menu::MenuButton;
-use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2};
+use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::notebook::CellCommand;
@@ -38,20 +38,16 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
         frame.write(cell.id());
     }
     let is_selected = frame.state.selected.as_ref() == Some(cell.id());
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        ui.add_space(INDENT);
-        ui.vertical(|ui| {
-            ui.set_width(width - INDENT);
-            ui.spacing_mut().item_spacing.x = size::GAP;
-            head_ui(ui, cell, is_selected || ground.hovered() || ground.contains_pointer(), frame);
-            conflict_ui(ui, cell, frame);
-            if cell.cell.is_folded {
-                folded_ui(ui, cell, frame);
-            } else {
-                body_ui(ui, cell, index, frame);
-            }
-        });
+    let mut inner = ui.max_rect();
+    inner.min.x += INDENT;
+    ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
+        head_ui(ui, cell, is_selected || ground.hovered() || ground.contains_pointer(), frame);
+        conflict_ui(ui, cell, frame);
+        if cell.cell.is_folded {
+            folded_ui(ui, cell, frame);
+        } else {
+            body_ui(ui, cell, index, frame);
+        }
     });
     let bottom = ui.min_rect().bottom();
     let color = match cell.shown.status {
@@ -94,7 +90,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
                 pos2(ui.max_rect().right() - size::SLIDER_ROW, ui.max_rect().top()),
                 egui::Vec2::splat(size::SLIDER_ROW),
             );
-            let mut corner_ui = ui.new_child(egui::UiBuilder::new().max_rect(corner).id_salt("menu"));
+            let mut corner_ui = ui.new_child(UiBuilder::new().max_rect(corner).id_salt("menu"));
             menu_ui(&mut corner_ui, cell, frame);
         }
         return;
@@ -107,7 +103,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
         } else {
             ui.label(RichText::new(title).font(theme::strong(size::SMALL)).color(palette.accent));
             if cell.cell.is_done() {
-                ui.label(RichText::new("✔ done").size(size::SMALL).color(palette.ink_soft));
+                ui.label(RichText::new("✓ done").size(size::SMALL).color(palette.ink_soft));
             }
         }
         note_ui(ui, cell);
@@ -166,7 +162,7 @@ fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
     entry(ui, is_text, "Write", "Enter", &mut |frame| frame.write(id));
     entry(ui, is_code, "Run the cells above", "", &mut |frame| frame.ask(id, CellCommand::RunAbove));
     entry(ui, is_code, "Clear its outputs", "", &mut |frame| frame.ask(id, CellCommand::ClearOutputs));
-    let auto = if cell.cell.auto_run { "✔ Runs by itself" } else { "Run by itself" };
+    let auto = if cell.cell.auto_run { "✓ Runs by itself" } else { "Run by itself" };
     let is_auto = cell.cell.auto_run;
     entry(ui, is_code, auto, "", &mut |frame| frame.ask(id, CellCommand::SetAutoRun(!is_auto)));
     let fold = if cell.cell.is_folded { "Unfold" } else { "Fold" };
@@ -202,7 +198,7 @@ fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
         _ => &cell.cell.text,
     };
     let line = line.trim_start_matches(['#', ' ']).lines().next().unwrap_or_default();
-    let words = RichText::new(format!("▸  {line} …")).color(palette.ink_soft);
+    let words = RichText::new(format!("▶  {line} …")).color(palette.ink_soft);
     let response = ui.add(Label::new(words).truncate().sense(Sense::click())).on_hover_text("Unfold (O)");
     if response.clicked() {
         frame.ask(cell.id(), CellCommand::Fold(false));

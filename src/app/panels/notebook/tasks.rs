@@ -24,8 +24,8 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     for (index, choice) in predict.choices.iter().enumerate() {
         ui.horizontal(|ui| {
             let mark = match right {
-                Some(right) if right == index => "✔",
-                Some(_) if chosen == Some(index) => "✘",
+                Some(right) if right == index => "✓",
+                Some(_) if chosen == Some(index) => "✗",
                 _ => "",
             };
             let radio = egui::RadioButton::new(chosen == Some(index), RichText::new(choice).size(size::READING));
@@ -108,7 +108,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return };
     let case =
         failed_case.map_or(String::new(), |case| format!(" It fails case {} of {}.", case + 1, exercise.cases.len()));
-    let words = if *is_right { "✔  Right.".to_owned() } else { format!("✘  Not yet.{case}") };
+    let words = if *is_right { "✓  Right.".to_owned() } else { format!("✗  Not yet.{case}") };
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
     if let Some(feedback) = feedback {

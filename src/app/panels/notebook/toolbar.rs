@@ -49,7 +49,7 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
     entry(ui, "Restart: forget variables and outputs", "0 0", &[NotebookCommand::Restart]);
     entry(ui, "Restart and run all", "", &[NotebookCommand::Restart, NotebookCommand::RunAll]);
     let auto = frame.model.auto_run;
-    let words = if auto { "✔ Cells run by themselves" } else { "Let cells run by themselves" };
+    let words = if auto { "✓ Cells run by themselves" } else { "Let cells run by themselves" };
     if ui.button(words).on_hover_text("When what they read has changed").clicked() {
         frame.commands.push(Command::Notebook(NotebookCommand::SetAutoRun(!auto)));
         ui.close();

@@ -32,17 +32,27 @@ use crate::app::theme::{Palette, size};
 
 /// A box that reads as one where it is unchecked too: square, with an outline.
 pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> egui::Response {
-    let outline = Stroke::new(size::HAIRLINE, Palette::of(ui.visuals().dark_mode).ink_faint);
     let text = text.into();
-    let checkbox = |ui: &mut Ui| {
+    outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.checkbox(checked, text))
+}
+
+/// One of several, with an outline as a box has.
+pub fn choice_ui(ui: &mut Ui, is_chosen: bool, is_enabled: bool, text: impl Into<WidgetText>) -> egui::Response {
+    let radio = egui::RadioButton::new(is_chosen, text.into());
+    outlined(ui, CornerRadius::ZERO, |ui| ui.add_enabled(is_enabled, radio))
+}
+
+fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> egui::Response) -> egui::Response {
+    let outline = Stroke::new(size::HAIRLINE, Palette::of(ui.visuals().dark_mode).ink_faint);
+    ui.scope(|ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         for look in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
-            look.corner_radius = CornerRadius::same(size::RADIUS_SMALL);
+            look.corner_radius = corner;
             look.bg_stroke = outline;
         }
-        ui.checkbox(checked, text)
-    };
-    ui.scope(checkbox).inner
+        content(ui)
+    })
+    .inner
 }
 
 /// A line in place of a panel that has nothing to show yet.

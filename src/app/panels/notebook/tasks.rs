@@ -2,6 +2,7 @@
 
 use egui::{Button, Frame as Card, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
+use crate::app::panels::choice_ui;
 use crate::app::panels::outputs::{fault_ui, outputs_ui};
 use crate::app::panels::prose::prose_ui;
 use crate::app::theme::{Palette, size};
@@ -28,8 +29,8 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
                 Some(_) if chosen == Some(index) => "✗",
                 _ => "",
             };
-            let radio = egui::RadioButton::new(chosen == Some(index), RichText::new(choice).size(size::READING));
-            if ui.add_enabled(!is_locked, radio).clicked() {
+            let words = RichText::new(choice).size(size::READING);
+            if choice_ui(ui, chosen == Some(index), !is_locked, words).clicked() {
                 frame.ask(cell.id(), CellCommand::Choose(index));
                 frame.select(cell.id());
             }

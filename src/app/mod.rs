@@ -8,6 +8,7 @@
 //! | [`session`], [`saved_view`] | the learner's work: found, saved, and whose it is |
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
+//! | [`exporting`] | exports with pictures, beside the window |
 //! | [`images`] | the lesson's pictures, from its folder only |
 //! | [`stage`] | the 3D view |
 //! | [`view_state`], [`pace`] | what the viewer chooses, when to draw |
@@ -18,6 +19,7 @@
 
 pub mod blending;
 pub mod bridge;
+pub mod exporting;
 pub mod fault;
 pub mod fonts;
 pub mod gpu;

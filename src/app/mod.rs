@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`window`], [`picture`] | the two ways in: [`run`] and [`render`] |
 //! | [`bridge`] | snapshots in, commands out |
+//! | [`opening`], [`course`] | another lesson in the window, and the page to choose it from |
 //! | [`source`] | the lesson file, watched |
-//! | [`session`], [`saved_view`] | the learner's work: found, saved, and whose it is |
+//! | [`session`], [`saved_view`] | the learner's work on a lesson: found, saved, and whose it is |
+//! | [`profile`] | what is kept beside that: the way through the course, the look of the window |
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
 //! | [`exporting`] | exports with pictures, beside the window |
@@ -19,15 +21,18 @@
 
 pub mod blending;
 pub mod bridge;
+pub mod course;
 pub mod exporting;
 pub mod fault;
 pub mod fonts;
 pub mod gpu;
 pub mod images;
 pub mod keyboard;
+pub mod opening;
 pub mod pace;
 pub mod panels;
 pub mod picture;
+pub mod profile;
 pub mod saved_view;
 pub mod session;
 pub mod shortcuts;
@@ -69,13 +74,15 @@ pub fn plugin(app: &mut App) {
         .init_resource::<bridge::Outbox>()
         .init_resource::<source::LessonIssues>()
         .init_resource::<view_state::ViewState>()
+        .init_resource::<course::CoursePage>()
+        .init_resource::<opening::Wishes>()
         .init_resource::<ui::Desk>()
         .configure_sets(Update, (AppSystems::Receive, AppSystems::Advance).chain())
         .configure_sets(Last, (AppSystems::Send, AppSystems::BuildStage, AppSystems::Pace).chain())
         .add_systems(
             Update,
             (
-                (source::reload, bridge::receive, session::show).chain().in_set(AppSystems::Receive),
+                (source::reload, bridge::receive, session::show, course::receive).chain().in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),
                 (ui::dress, keyboard::take_focus),
             ),
@@ -91,7 +98,10 @@ pub fn plugin(app: &mut App) {
             Last,
             (
                 bridge::send.in_set(AppSystems::Send),
-                session::keep.after(AppSystems::Send),
+                (session::keep, profile::keep, opening::grant)
+                    .chain()
+                    .after(AppSystems::Send)
+                    .before(AppSystems::BuildStage),
                 (stage::frame::resize, stage::frame::build).chain().in_set(AppSystems::BuildStage),
                 pace::pace.in_set(AppSystems::Pace),
             ),

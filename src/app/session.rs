@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::Lesson;
-use crate::store::{Home, Key, Lock, Opened, Saver, Status, Stored, open, take_over};
-use crate::view_model::course::{Course, Tasks};
+use crate::store::{Checkpoint, Home, Key, Lock, Opened, Saver, Status, Stored, open, take_over};
 
 use super::bridge::{LatestSnapshot, Link, Models};
+use super::panels::checkpoints::CheckpointRow;
 use super::panels::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
+use super::profile::Profile;
 use super::saved_view::SavedView;
 use super::source::Waker;
 use super::ui::Desk;
@@ -33,18 +33,14 @@ impl Stored for State {
     const VERSION: u32 = 1;
 }
 
-impl Stored for Course {
-    const VERSION: u32 = 1;
-}
-
-/// Where the course's progress is kept.
-const COURSE: &str = "course";
 /// Labels of checkpoints.
 const BEFORE_MERGE: &str = "before what did not fit was left out";
+const BEFORE_RESET: &str = "before the lesson was reset";
+const BEFORE_GOING_BACK: &str = "before you went back to a checkpoint";
 const THEIRS: &str = "the other window's, when this one took over again";
 const MINE: &str = "this window's, while another one saved";
 
-/// Absent in a picture.
+/// Absent in a picture, and where no lesson is open.
 #[derive(Resource)]
 pub struct Session {
     /// None where the platform names no folder.
@@ -53,9 +49,10 @@ pub struct Session {
     waker: Waker,
     opened: SystemTime,
     work: Option<Work>,
-    course: Option<Mutex<Saver<Course>>>,
-    /// Of the last course that was put.
-    tasks: Option<Tasks>,
+    /// As the learner saw the list.
+    listed: Vec<Checkpoint>,
+    /// Undoes the last reset.
+    way_back: Option<Checkpoint>,
     /// What the window shows of it, and what the learner chose there.
     pub model: SavingModel,
     pub choice: Option<SavingChoice>,
@@ -77,27 +74,38 @@ struct Work {
     query: Option<usize>,
 }
 
+impl Work {
+    fn saver(&mut self) -> &mut Saver<State> {
+        self.saver.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the window shows now.
+struct Shown<'a> {
+    link: &'a Link,
+    snapshot: Option<&'a Arc<Snapshot>>,
+    view: SavedView,
+}
+
 impl Session {
     pub fn new(home: Option<Home>, path: &Path, waker: Waker) -> Self {
-        let wake = waker.clone();
-        let merge = |kept: &mut Course, added: &Course| kept.merge(added);
-        let course = home.as_ref().map(|home| Saver::merging(home, &Key::named(COURSE), merge, move || wake.wake()));
         let mut model = SavingModel::default();
         if home.is_none() {
             let why = "there is no home folder to keep work in; choose one with --state DIR";
             model.status = SavingStatus::NotSaved(why.to_owned());
         }
-        Self {
-            home,
-            path: path.to_owned(),
-            waker,
-            opened: SystemTime::now(),
-            work: None,
-            course: course.map(Mutex::new),
-            tasks: None,
-            model,
-            choice: None,
-        }
+        let opened = SystemTime::now();
+        let (work, listed, way_back, choice) = (None, Vec::new(), None, None);
+        Self { home, path: path.to_owned(), waker, opened, work, listed, way_back, model, choice }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The title of the lesson, if there is one.
+    pub fn title(&self) -> Option<&str> {
+        self.work.as_ref().map(|work| work.lesson.title.as_str())
     }
 
     /// Finds the work on a lesson, and becomes its owner if nobody is.
@@ -109,6 +117,7 @@ impl Session {
 
     fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
         self.model.report = loaded.report().into_iter().collect();
+        self.way_back = None;
         let waker = self.waker.clone();
         self.work = Some(Work {
             lesson: lesson.clone(),
@@ -136,7 +145,7 @@ impl Session {
     }
 
     /// What the learner asked for.
-    fn act(&mut self, link: &Link, latest: Option<&Arc<Snapshot>>, view: &SavedView) {
+    fn act(&mut self, shown: &Shown) {
         match self.choice.take() {
             None => {}
             Some(SavingChoice::DismissReport) => self.model.report.clear(),
@@ -145,12 +154,27 @@ impl Session {
                     (work.is_read_only, work.status) = (true, None);
                 }
             }
-            Some(SavingChoice::TakeOver) => self.take_over(link, latest, view),
+            Some(SavingChoice::TakeOver) => self.take_over(shown),
+            Some(SavingChoice::Reset) => {
+                self.way_back = self.replace(State::default(), BEFORE_RESET, shown);
+            }
+            Some(SavingChoice::UndoReset) => {
+                if let Some(checkpoint) = self.way_back.take() {
+                    self.go_back(&checkpoint, shown);
+                }
+            }
+            Some(SavingChoice::DismissReset) => self.way_back = None,
+            Some(SavingChoice::GoBack(place)) => {
+                if let Some(checkpoint) = self.listed.get(place).cloned() {
+                    self.go_back(&checkpoint, shown);
+                }
+            }
         }
+        self.model.is_reset = self.way_back.is_some();
     }
 
-    fn take_over(&mut self, link: &Link, latest: Option<&Arc<Snapshot>>, view: &SavedView) {
-        let (Some(home), Some(latest)) = (&self.home, latest) else { return };
+    fn take_over(&mut self, shown: &Shown) {
+        let (Some(home), Some(latest)) = (&self.home, shown.snapshot) else { return };
         let Some(work) = self.work.take() else { return };
         let lost = matches!(status(&work.saver), Status::Locked(Lock::TakenOver { .. }));
         // A lesson of its own tells the new kernel's snapshots from the old one's.
@@ -160,7 +184,7 @@ impl Session {
         if lost && let Some(theirs) = &opened.loaded.value {
             // What was done here while the other window saved is not to be lost either. If it cannot be
             // kept, nothing else can be saved, and the status will say so.
-            let mine = State { kernel: Saved::of(latest), view: view.clone() };
+            let mine = State { kernel: Saved::of(latest), view: shown.view.clone() };
             let store = &mut opened.store;
             let _ = store.checkpoint_now(THEIRS).and_then(|_| {
                 store.save(&mine)?;
@@ -169,24 +193,66 @@ impl Session {
             });
         }
         let state = self.begin(&lesson, opened);
-        if let (Some(worker), Some(state)) = (&link.0, state) {
+        if let (Some(worker), Some(state)) = (&shown.link.0, state) {
             worker.open_saved(lesson, Some(state.kernel));
         } else if let Some(work) = &mut self.work {
             work.lesson = latest.lesson.clone();
         }
     }
 
+    /// The checkpoints of the work, the newest first.
+    pub fn list_checkpoints(&mut self) -> Vec<CheckpointRow> {
+        self.listed = self.work.as_mut().map_or_else(Vec::new, |work| work.saver().folder().checkpoints());
+        let row = |checkpoint: &Checkpoint| CheckpointRow {
+            when: checkpoint.ago(),
+            why: checkpoint.label.clone().unwrap_or_default(),
+        };
+        self.listed.iter().map(row).collect()
+    }
+
+    fn go_back(&mut self, checkpoint: &Checkpoint, shown: &Shown) {
+        let Some(work) = &mut self.work else { return };
+        match work.saver().folder().load::<State>(checkpoint) {
+            Ok(state) => {
+                self.replace(state, BEFORE_GOING_BACK, shown);
+            }
+            Err(wrong) => self.model.report.push(format!("The checkpoint could not be opened: it {wrong}.")),
+        }
+    }
+
+    /// Goes on with another state, once that of now is kept as a checkpoint. Does nothing where it cannot be.
+    fn replace(&mut self, state: State, label: &str, shown: &Shown) -> Option<Checkpoint> {
+        let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
+            self.model.report.push("Nothing was changed: what there is now is not saved.".to_owned());
+            return None;
+        };
+        let kept = State { kernel: Saved::of(now), view: shown.view.clone() };
+        work.saver().put(Arc::new(kept));
+        let checkpoint = match work.saver().checkpoint(label) {
+            Ok(checkpoint) => checkpoint,
+            Err(why) => {
+                self.model.report.push(format!("Nothing was changed, as what there is now cannot be kept: {why}."));
+                return None;
+            }
+        };
+        // A lesson of its own tells the new kernel's snapshots from the old one's.
+        let lesson = Arc::new(Lesson::clone(&work.lesson));
+        (work.lesson, work.last, work.report) = (lesson.clone(), None, Arc::from([]));
+        work.saver().put(Arc::new(state.clone()));
+        worker.open_saved(lesson, Some(state.kernel));
+        Some(checkpoint)
+    }
+
     /// Hands what has changed to the saver.
     fn put(&mut self, snapshot: &Arc<Snapshot>, view: &SavedView, is_gliding: bool) {
         let Some(work) = self.work.as_mut().filter(|work| Arc::ptr_eq(&work.lesson, &snapshot.lesson)) else { return };
-        let saver = work.saver.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&work.report, &snapshot.report) {
             let news = snapshot.report.iter().filter(|words| !work.report.contains(words)).cloned();
             self.model.report.extend(news);
             work.report = snapshot.report.clone();
             if !work.report.is_empty() {
                 // As it was saved, before it is replaced. Where nothing was, nothing is lost.
-                let _ = saver.checkpoint(BEFORE_MERGE);
+                let _ = work.saver().checkpoint(BEFORE_MERGE);
             }
         }
         let is_other = match &work.last {
@@ -198,19 +264,7 @@ impl Session {
         }
         if is_other {
             let (snapshot, view) = (snapshot.clone(), view.clone());
-            saver.put_with(move || Arc::new(State { kernel: Saved::of(&snapshot), view }));
-        }
-    }
-
-    fn put_course(&mut self, snapshot: &Snapshot) {
-        let tasks = Tasks::of(&snapshot.notebook);
-        if self.tasks == Some(tasks) {
-            return;
-        }
-        self.tasks = Some(tasks);
-        if let Some(course) = &mut self.course {
-            let course = course.get_mut().unwrap_or_else(PoisonError::into_inner);
-            course.put(Arc::new(Course::of(&self.path, snapshot, self.opened)));
+            work.saver().put_with(move || Arc::new(State { kernel: Saved::of(&snapshot), view }));
         }
     }
 
@@ -239,13 +293,13 @@ impl Session {
         };
     }
 
-    /// Waits until all is written.
-    fn close(&mut self) {
-        if let Some(work) = &mut self.work {
-            work.saver.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
-        }
-        if let Some(course) = &mut self.course {
-            course.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
+    /// Waits until all is written. Returns why something is not.
+    pub fn close(&mut self) -> Result<(), String> {
+        let Some(work) = &mut self.work else { return Ok(()) };
+        match work.saver().flush() {
+            Status::Failed { why } => Err(why),
+            // Said before, in the strip: the learner went on without saving.
+            Status::Locked(_) | Status::Unchanged | Status::Pending | Status::Saved { .. } => Ok(()),
         }
     }
 }
@@ -265,15 +319,15 @@ pub fn show(session: Option<ResMut<Session>>) {
 #[expect(clippy::too_many_arguments, reason = "the one place where everything that is kept meets")]
 pub fn keep(
     session: Option<ResMut<Session>>,
+    profile: Option<ResMut<Profile>>,
     latest: Res<LatestSnapshot>,
     models: Res<Models>,
     link: Res<Link>,
     desk: Res<Desk>,
     mut view: ResMut<ViewState>,
-    window: Query<&Window, With<PrimaryWindow>>,
     mut exits: MessageReader<AppExit>,
 ) {
-    let Some(mut session) = session else { return };
+    let (Some(mut session), Some(mut profile)) = (session, profile) else { return };
     if let Some(work) = &mut session.work
         && models.stage.as_ref().is_some_and(|stage| !stage.tokens.is_empty())
         && let Some(query) = work.query.take()
@@ -281,14 +335,14 @@ pub fn keep(
         view.query = view.query.or(Some(query));
         view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
     }
-    let size = window.single().ok().map(|window| (window.physical_width(), window.physical_height()));
-    let now = SavedView::of(&view, &desk.0, size);
-    session.act(&link, latest.0.as_ref(), &now);
+    let now = SavedView::of(&view, &desk.0);
     if let Some(snapshot) = &latest.0 {
         session.put(snapshot, &now, view.is_gliding());
-        session.put_course(snapshot);
+        profile.put_course(&session.path, snapshot, session.opened);
     }
+    session.act(&Shown { link: &link, snapshot: latest.0.as_ref(), view: now });
     if exits.read().count() > 0 {
-        session.close();
+        // Nobody is left to be told.
+        let _ = session.close();
     }
 }

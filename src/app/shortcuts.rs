@@ -5,10 +5,11 @@ use egui::{Context, Key, Modifiers};
 use crate::kernel::command::Command;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
+use super::panels::menu::Wish;
 use super::view_state::ViewState;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 13] = [
+pub const SHEET: [(&str, &str); 15] = [
     ("Space", "move every token to its contextual place"),
     ("Shift + Space", "and back to its static place"),
     ("Home", "camera home"),
@@ -19,14 +20,15 @@ pub const SHEET: [(&str, &str); 13] = [
     ("Double-click", "look at a point; where there is none, camera home"),
     ("P", "play or pause training"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
+    ("Alt + Home", "the course"),
+    ("Ctrl + O", "open a file"),
     ("T", "theme: system, light, dark"),
     ("Ctrl + plus, minus, 0", "size of everything"),
     ("F1 or ?", "this sheet; Esc closes it"),
 ];
 
-/// Acts on the keys of this frame. Nothing happens while text is edited.
-pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&TrainingModel>) -> Vec<Command> {
-    let mut commands = Vec::new();
+/// Acts on the keys that are the same on every page of the window.
+pub fn window_shortcuts(ctx: &Context, view: &mut ViewState) -> Option<Wish> {
     let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::NONE, Key::F1) {
         view.key_sheet = !view.key_sheet;
@@ -34,6 +36,36 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
     if view.key_sheet && pressed(Modifiers::NONE, Key::Escape) {
         view.key_sheet = false;
     }
+    for (key, steps) in [(Key::Plus, 1.0), (Key::Equals, 1.0), (Key::Minus, -1.0)] {
+        if pressed(Modifiers::COMMAND, key) {
+            view.zoom_by(steps);
+        }
+    }
+    if pressed(Modifiers::COMMAND, Key::Num0) {
+        view.zoom = 1.0;
+    }
+    let wish = if pressed(Modifiers::ALT, Key::Home) {
+        Some(Wish::Home)
+    } else if pressed(Modifiers::COMMAND, Key::O) {
+        Some(Wish::Browse)
+    } else {
+        None
+    };
+    if !ctx.text_edit_focused() {
+        if pressed(Modifiers::NONE, Key::T) {
+            view.theme = view.theme.next();
+        }
+        if pressed(Modifiers::SHIFT, Key::Questionmark) || pressed(Modifiers::NONE, Key::Questionmark) {
+            view.key_sheet = !view.key_sheet;
+        }
+    }
+    wish
+}
+
+/// Acts on the keys of a lesson. Nothing happens while text is edited.
+pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&TrainingModel>) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
     if ctx.text_edit_focused() {
         return commands;
     }
@@ -53,22 +85,8 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
     if pressed(Modifiers::NONE, Key::Home) {
         view.home_requested = true;
     }
-    if pressed(Modifiers::NONE, Key::T) {
-        view.theme = view.theme.next();
-    }
-    if pressed(Modifiers::SHIFT, Key::Questionmark) || pressed(Modifiers::NONE, Key::Questionmark) {
-        view.key_sheet = !view.key_sheet;
-    }
     if pressed(Modifiers::NONE, Key::P) {
         commands.extend(training.and_then(|training| play_or_pause(training).or_else(|| refused(training))));
-    }
-    for (key, steps) in [(Key::Plus, 1.0), (Key::Equals, 1.0), (Key::Minus, -1.0)] {
-        if pressed(Modifiers::COMMAND, key) {
-            view.zoom_by(steps);
-        }
-    }
-    if pressed(Modifiers::COMMAND, Key::Num0) {
-        view.zoom = 1.0;
     }
     commands
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
 use bevy::prelude::*;
@@ -44,6 +44,8 @@ impl Waker {
 pub struct Source {
     news: Mutex<Receiver<Result<Lesson, Issues>>>,
     waker: Waker,
+    /// The watch ends when it is gone.
+    _watched: Arc<()>,
 }
 
 /// What is wrong with the file as it was last saved.
@@ -56,8 +58,10 @@ impl Source {
         let stamp = stamp(&path);
         let first = read(&path, seed);
         let (sender, news) = channel();
-        let source = Source { news: Mutex::new(news), waker: waker.clone() };
-        std::thread::spawn(move || watch(&path, seed, stamp, &sender, &waker));
+        let watched = Arc::new(());
+        let is_watched = Arc::downgrade(&watched);
+        let source = Source { news: Mutex::new(news), waker: waker.clone(), _watched: watched };
+        std::thread::spawn(move || watch(&path, seed, stamp, &is_watched, &sender, &waker));
         (source, first)
     }
 
@@ -86,15 +90,16 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Looks at the file until the window is gone. A file that is missing for a moment is being saved.
+/// Looks at the file for as long as the source is there. A file that is missing for a moment is being saved.
 fn watch(
     path: &Path,
     seed: Option<u64>,
     mut last: Option<(SystemTime, u64)>,
+    source: &Weak<()>,
     news: &Sender<Result<Lesson, Issues>>,
     waker: &Waker,
 ) {
-    loop {
+    while source.strong_count() > 0 {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
         let now = stamp(path);
         if now.is_none() || now == last {

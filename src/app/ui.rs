@@ -1,16 +1,24 @@
 //! The egui systems: the whole workspace, or one figure.
 
+use std::path::PathBuf;
+
 use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiContexts};
 use egui::{LayerId, ThemePreference, Ui, UiBuilder};
 
 use super::bridge::{Models, Outbox};
+use super::course::CoursePage;
+use super::opening::Wishes;
 use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use super::panels::figure::figure_ui;
+use super::panels::files::files_ui;
+use super::panels::home::{drop_ui, home_ui};
+use super::panels::key_sheet::key_sheet_ui;
+use super::panels::menu::Wish;
 use super::panels::saving::saving_strip_ui;
 use super::session::Session;
-use super::shortcuts::shortcuts;
+use super::shortcuts::{shortcuts, window_shortcuts};
 use super::source::LessonIssues;
 use super::stage::frame::StageTab;
 use super::stage::timeline::timeline_ui;
@@ -46,12 +54,21 @@ pub fn workspace(
     mut issues: ResMut<LessonIssues>,
     mut outbox: ResMut<Outbox>,
     session: Option<ResMut<Session>>,
+    mut page: ResMut<CoursePage>,
+    mut wishes: ResMut<Wishes>,
     figure: Option<Res<Figure>>,
 ) -> Result {
     let ctx = contexts.ctx_mut()?.clone();
     follow_settings(&ctx, &view);
-    outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
     let mut ui = root(&ctx);
+    if figure.is_none() {
+        let wish = window_ui(&mut ui, &mut page, &mut wishes, &mut view);
+        wishes.next = wishes.next.take().or(wish);
+        if page.is_open {
+            return Ok(());
+        }
+    }
+    outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
     let mut stage = |ui: &mut Ui, view: &mut ViewState| stage_ui(ui, &models, &mut tab, view);
     if figure.is_some() {
         figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
@@ -72,7 +89,30 @@ pub fn workspace(
         training: models.training.as_ref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
+    wishes.next = wishes.next.take().or(desk.0.take_wish());
     Ok(())
+}
+
+/// What stands over the lesson: the page of the course, dialogs, files that are held over the window.
+fn window_ui(ui: &mut Ui, page: &mut CoursePage, wishes: &mut Wishes, view: &mut ViewState) -> Option<Wish> {
+    let ctx = ui.ctx().clone();
+    let chosen = files_ui(&ctx, &mut wishes.files).or_else(|| dropped(&ctx)).map(Wish::Open);
+    let mut wish = chosen.or_else(|| window_shortcuts(&ctx, view));
+    let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
+    if page.is_open {
+        let CoursePage { model, frame, ui: state, .. } = page;
+        wish = wish.or(home_ui(ui, model.as_ref(), frame, state, view));
+        key_sheet_ui(&ctx, view);
+    }
+    if is_held {
+        drop_ui(&ctx);
+    }
+    wish
+}
+
+/// A file that was let go over the window.
+fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
+    ctx.input(|input| input.raw.dropped_files.iter().next().map(|file| file.path().to_owned()))
 }
 
 /// The picture and, in the workspace, the time slider under it.

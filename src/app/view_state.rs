@@ -89,6 +89,12 @@ impl ViewState {
         ViewState { zoom, ..self }
     }
 
+    /// As it begins with another lesson: the look stays.
+    pub fn for_another_lesson(&self) -> ViewState {
+        let ViewState { theme, zoom, reduced_motion, .. } = *self;
+        ViewState { theme, zoom, reduced_motion, ..ViewState::default() }
+    }
+
     /// Moves time to `to`, in a short glide unless motion is reduced.
     pub fn glide_to(&mut self, to: f32) {
         if self.reduced_motion {

@@ -1,7 +1,6 @@
-//! The window: `attune LESSON`.
+//! The window: `attune [LESSON]`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
@@ -13,23 +12,23 @@ use bevy::winit::EventLoopProxyWrapper;
 use crate::store::Home;
 
 use super::fault::AppFault;
-use super::saved_view::SavedView;
-use super::session::{Session, State};
-use super::source::{LessonIssues, Source, Waker};
+use super::gpu;
+use super::opening::{Opening, Setup, show_course, title};
+use super::profile::{Look, Profile};
+use super::source::Waker;
 use super::theme::{Palette, size};
 use super::view_state::{ThemeChoice, ViewState};
-use super::{bridge, gpu, ui};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WindowOptions {
-    /// The lesson file.
-    pub path: PathBuf,
-    /// Replaces the lesson's seed.
+    /// The lesson file; none: the course.
+    pub path: Option<PathBuf>,
+    /// Replaces a lesson's seed.
     pub seed: Option<u64>,
     /// Inner size, in pixels.
     pub size: Option<(u32, u32)>,
-    /// `None`: what the system prefers.
+    /// `None`: as it was left, or what the system prefers.
     pub dark: Option<bool>,
     /// Where the learner's work is kept; `None`: it is not.
     pub home: Option<Home>,
@@ -39,30 +38,22 @@ pub struct WindowOptions {
 ///
 /// A lesson with issues opens too: the window shows them and reads the file again when it is saved.
 pub fn run(options: WindowOptions) -> Result<(), AppFault> {
+    let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default() };
     // The kernel starts first: the static vectors train while the window opens.
-    let waker = Waker::default();
-    let (source, lesson) = Source::open(options.path.clone(), options.seed, waker.clone());
-    let mut session = Session::new(options.home.clone(), &options.path, waker.clone());
-    let (worker, issues, saved) = match lesson {
-        Ok(lesson) => {
-            let lesson = Arc::new(lesson);
-            let State { kernel, view } = session.open(&lesson).unwrap_or_default();
-            (Some(source.start(lesson, Some(kernel))), Vec::new(), view)
-        }
-        Err(issues) => (None, issues, SavedView::default()),
-    };
+    let opening = options.path.as_deref().map(|path| Opening::of(path, &setup));
+    let look = Look::kept(options.home.as_ref());
     let renderer = gpu::open()?;
-    let size = options.size.or(saved.window_size()).unwrap_or(size::WINDOW);
+    let size = options.size.or(look.window_size()).unwrap_or(size::WINDOW);
     let mut app = gpu::quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
-    app.world_mut().resource_scope(|world, mut view: Mut<ViewState>| {
-        saved.put_back(&mut view, &mut world.resource_mut::<ui::Desk>().0, options.dark.is_some());
-    });
-    app.insert_resource(session);
+    look.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
-        waker.connect((**proxy).clone());
+        setup.waker.connect((**proxy).clone());
     }
-    app.world_mut().resource_mut::<ui::Desk>().0.open(&options.path);
-    app.insert_resource(source).insert_resource(bridge::Link(worker)).insert_resource(LessonIssues(issues));
+    app.insert_resource(Profile::new(options.home.as_ref(), &setup.waker)).insert_resource(setup);
+    match opening {
+        Some(opening) => opening.show(app.world_mut()),
+        None => show_course(app.world_mut()),
+    }
     app.run();
     Ok(())
 }
@@ -89,10 +80,7 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
         Some(false) => ThemeChoice::Light,
     };
     let window = Window {
-        title: format!(
-            "{} · attune",
-            options.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-        ),
+        title: title(options.path.as_deref()),
         resolution: WindowResolution::new(width, height),
         resize_constraints: WindowResizeConstraints {
             min_width: size::WINDOW_MIN.0,

@@ -17,7 +17,7 @@ pub struct Args {
     #[command(subcommand)]
     pub action: Option<Action>,
 
-    /// The lesson to open; without one, the first in the folder `lessons`.
+    /// The lesson to open; without one, the course: every lesson of the folder `lessons`, here or above.
     pub lesson: Option<PathBuf>,
 
     /// The look of the window.

@@ -4,7 +4,10 @@
 pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Bytes of the Markdown of one text cell.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// Characters of a title, a caption or the words of a claim.
+/// Places in a course, and minutes that a lesson takes.
+pub const NUMBERS: std::ops::RangeInclusive<usize> = 1..=999;
+pub const MINUTES: std::ops::RangeInclusive<usize> = 1..=600;
+/// Characters of a title, a summary, a caption or the words of a claim.
 pub const LINE_CHARS_MAX: usize = 500;
 /// Characters of an id; it becomes part of file names.
 pub const ID_CHARS_MAX: usize = 64;

@@ -10,9 +10,9 @@ use ron::value::RawValue;
 
 use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
-use super::decode::seed;
+use super::decode::{seed, whole};
 use super::issue::{Issues, LessonIssue};
-use super::limits::{LESSON_BYTES_MAX, TOKENS_MAX};
+use super::limits::{LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
 use super::read_cells::Told;
 use super::read_claims::Claimed;
 use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
@@ -72,6 +72,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let mut record = Record::open(node, &["Lesson"], issues)?;
     let id = record.take("id", id, issues);
     let title = record.take("title", line, issues);
+    let summary = record.take_or("summary", None, |node, issues| line(node, issues).map(Some), issues);
+    let number = record.take_or("number", None, |node, issues| whole(NUMBERS)(node, issues).map(Some), issues);
+    let minutes = record.take_or("minutes", None, |node, issues| whole(MINUTES)(node, issues).map(Some), issues);
     let seed = record.take("seed", seed, issues);
 
     let groups = record.take_or("groups", Lists::default(), read_lists, issues);
@@ -132,6 +135,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     Some(Lesson {
         id: id?,
         title: title?,
+        summary: summary?,
+        number: number?,
+        minutes: minutes?,
         seed: seed?,
         groups: groups?.checked()?,
         corpus: corpus?.corpus,

@@ -4,9 +4,11 @@
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
 //! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
-//! corpus can contain, and [`corpus`] draws its sentences; [`pictures`] finds those that its texts name.
+//! corpus can contain, and [`corpus`] draws its sentences. [`pictures`] finds those that its texts name,
+//! and [`course`] lists the lessons of a folder.
 
 pub mod cells;
+pub mod course;
 pub mod schema;
 
 pub mod load;

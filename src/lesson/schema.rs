@@ -13,6 +13,12 @@ use crate::numerics::word2vec::Word2VecConfig;
 pub struct Lesson {
     pub id: String,
     pub title: String,
+    /// What it is about, in one line.
+    pub summary: Option<String>,
+    /// Its place in the course; lessons without one stand behind the others.
+    pub number: Option<usize>,
+    /// How long a learner takes for it.
+    pub minutes: Option<usize>,
     /// The seed of every random stream of the lesson.
     pub seed: u64,
     /// Named sets of words: colours on the stage, centroids for senses, slots in templates.

@@ -10,6 +10,7 @@ use super::format::{self, Encoded, FOOT, Stored, Wrong};
 use super::generations;
 use super::home::{Home, Key};
 use super::lock::Gate;
+use super::words;
 use crate::whole_file::Unfinished;
 
 pub(super) const STATE: &str = "state.json";
@@ -39,6 +40,13 @@ pub struct Checkpoint {
     pub saved: SystemTime,
     /// Why it is kept; none if it was kept because time had passed.
     pub label: Option<String>,
+}
+
+impl Checkpoint {
+    /// How long ago it was saved, in words.
+    pub fn ago(&self) -> String {
+        words::ago(self.saved)
+    }
 }
 
 impl Folder {

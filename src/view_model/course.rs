@@ -53,11 +53,15 @@ impl Tasks {
     }
 }
 
+/// How the course names a file: by its path, if that is text.
+pub fn name(file: &Path) -> Option<String> {
+    std::path::absolute(file).ok()?.to_str().map(str::to_owned)
+}
+
 impl Course {
     /// What a window adds: how far its lesson is. Nothing of a file whose path is no text.
     pub fn of(file: &Path, snapshot: &Snapshot, opened: SystemTime) -> Self {
-        let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-        let Some(path) = file.to_str().map(str::to_owned) else { return Self::default() };
+        let Some(path) = name(file) else { return Self::default() };
         let opened = opened.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let title = snapshot.lesson.title.clone();
         let progress = LessonProgress { title, tasks: Tasks::of(&snapshot.notebook), opened };

@@ -9,6 +9,7 @@ pub mod editing;
 pub mod head_labels;
 pub mod heads;
 pub mod highlight;
+pub mod home;
 pub mod notebook;
 pub mod output;
 pub mod plot;

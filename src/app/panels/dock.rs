@@ -13,9 +13,11 @@ use crate::view_model::training::TrainingModel;
 use crate::view_model::weights::WeightsModel;
 
 use super::attention::attention_ui;
+use super::checkpoints::{CheckpointRow, checkpoints_ui};
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
+use super::menu::Wish;
 use super::notebook::{NotebookUiState, notebook_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
 use super::training::{TrainingUiState, training_ui};
@@ -59,6 +61,8 @@ pub struct WorkspaceModel<'a> {
 pub struct Workspace {
     pub(super) dock: DockState<PanelId>,
     pub(super) top_bar: TopBarUiState,
+    /// The list of checkpoints, while it is open.
+    pub checkpoints: Option<Vec<CheckpointRow>>,
     notebook: NotebookUiState,
     heads: HeadsUiState,
     weights: WeightsUiState,
@@ -75,6 +79,7 @@ impl Default for Workspace {
         Workspace {
             dock,
             top_bar: TopBarUiState::default(),
+            checkpoints: None,
             notebook: NotebookUiState::default(),
             heads: HeadsUiState::default(),
             weights: WeightsUiState::default(),
@@ -87,6 +92,11 @@ impl Workspace {
     /// Text cells show pictures of this lesson's folder.
     pub fn open(&mut self, lesson: &std::path::Path) {
         self.notebook.prose.images.open(lesson);
+    }
+
+    /// What is wanted of the window, once.
+    pub fn take_wish(&mut self) -> Option<Wish> {
+        self.top_bar.wish.take()
     }
 
     /// The lesson was saved, and its pictures perhaps with it.
@@ -110,10 +120,12 @@ pub fn workspace_ui(
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut commands = Vec::new();
     let Some(notebook) = model.notebook else {
-        fault_page_ui(ui, issues);
+        if fault_page_ui(ui, issues) {
+            workspace.top_bar.wish = Some(Wish::Home);
+        }
         return commands;
     };
-    let Workspace { dock, top_bar, notebook: notebook_state, heads, weights, training } = workspace;
+    let Workspace { dock, top_bar, checkpoints, notebook: notebook_state, heads, weights, training } = workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         commands.extend(top_bar_ui(ui, notebook, model.weights, top_bar, view));
@@ -135,6 +147,9 @@ pub fn workspace_ui(
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
         .show_inside(ui, &mut tabs);
+    if let Some(wish) = checkpoints_ui(ui.ctx(), checkpoints) {
+        top_bar.wish = Some(wish);
+    }
     key_sheet_ui(ui.ctx(), view);
     commands
 }

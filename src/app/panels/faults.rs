@@ -5,7 +5,9 @@ use egui::{Frame, Margin, RichText, ScrollArea, Ui};
 use crate::app::theme::{self, Palette, size};
 
 /// Every issue, to be read, copied and mended; the lesson opens as soon as the file is saved without one.
-pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) {
+/// True when the course is wanted instead.
+pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
+    let mut wants_course = false;
     const MARGIN: i8 = 48;
     let palette = Palette::of(ui.visuals().dark_mode);
     Frame::new().fill(palette.surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
@@ -16,10 +18,14 @@ pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) {
         }
         let count = if issues.len() == 1 { "an issue".to_owned() } else { format!("{} issues", issues.len()) };
         ui.label(RichText::new(format!("The lesson has {count}")).font(theme::strong(size::HEADING)));
-        ui.weak("Mend the file and save it: it is read again by itself.");
+        ui.horizontal(|ui| {
+            ui.weak("Mend the file and save it: it is read again by itself.");
+            wants_course = ui.button("The course").on_hover_text("Another lesson (Alt+Home)").clicked();
+        });
         ui.add_space(size::GAP_WIDE);
         issue_list_ui(ui, issues);
     });
+    wants_course
 }
 
 /// Above the panels, until it is dismissed or the file is saved again.

@@ -3,6 +3,7 @@
 //! No panel names a Bevy type, computes a tensor, or advances a clock: the egui pass may run twice.
 
 pub mod attention;
+pub mod checkpoints;
 pub mod code_text;
 pub mod completion;
 pub mod copy;
@@ -11,10 +12,13 @@ pub mod editor;
 pub mod equation;
 pub mod faults;
 pub mod figure;
+pub mod files;
 pub mod heads;
 pub mod heat;
+pub mod home;
 pub mod key_sheet;
 pub mod layout;
+pub mod menu;
 pub mod notebook;
 pub mod outputs;
 pub mod plot;

@@ -26,6 +26,8 @@ pub struct SavingModel {
     pub lock: Option<LockModel>,
     /// What could not be put back, in sentences.
     pub report: Vec<String>,
+    /// The lesson was just reset.
+    pub is_reset: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,12 @@ pub enum SavingChoice {
     /// Nothing is saved, and it need not be said again.
     ReadOnly,
     DismissReport,
+    /// The lesson as its file has it.
+    Reset,
+    UndoReset,
+    DismissReset,
+    /// To the checkpoint at this place in the list.
+    GoBack(usize),
 }
 
 /// One quiet word.
@@ -94,6 +102,19 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
             ScrollArea::vertical().id_salt("report").auto_shrink([false, true]).show(ui, |ui| {
                 for words in &model.report {
                     ui.add(egui::Label::new(words).selectable(true).wrap());
+                }
+            });
+        });
+    }
+    if model.is_reset {
+        egui::Panel::top("reset").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
+                if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+                    choice = Some(SavingChoice::UndoReset);
+                }
+                if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
+                    choice = Some(SavingChoice::DismissReset);
                 }
             });
         });

@@ -9,6 +9,7 @@ use crate::kernel::command::Command;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::weights::WeightsModel;
 
+use super::menu::{Wish, menu_ui};
 use super::saving::{SavingStatus, saving_status_ui};
 
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub struct TopBarUiState {
     own_sentence: String,
     /// How the learner's work is kept.
     pub(super) saving: SavingStatus,
+    /// What the menu was asked for in this frame.
+    pub(super) wish: Option<Wish>,
 }
 
 pub fn top_bar_ui(
@@ -34,6 +37,9 @@ pub fn top_bar_ui(
         saving_status_ui(ui, &state.saving);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 600.0;
+            if let Some(wish) = menu_ui(ui) {
+                state.wish = Some(wish);
+            }
             if ui.available_width() > WITH_TITLE {
                 ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
                 ui.add_space(size::GAP_WIDE);
@@ -103,7 +109,7 @@ fn history_ui(ui: &mut Ui, weights: Option<&WeightsModel>) -> Vec<Command> {
     commands
 }
 
-fn view_ui(ui: &mut Ui, view: &mut ViewState) {
+pub(super) fn view_ui(ui: &mut Ui, view: &mut ViewState) {
     if icon_button(ui, "?", "Keys", true).on_hover_text("Keys (F1)").clicked() {
         view.key_sheet = !view.key_sheet;
     }

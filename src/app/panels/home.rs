@@ -1,0 +1,293 @@
+//! The page of the course: go on, choose a lesson, open another file.
+
+use egui::{
+    Align, Align2, Button, Context, CornerRadius, Frame, Key, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::view_model::home::{HomeModel, HomeRow, RowState};
+
+use super::menu::Wish;
+use super::top_bar::view_ui;
+
+/// What the page needs to know beside the course.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HomeFrame {
+    /// The title of the lesson that is open behind the page.
+    pub behind: Option<String>,
+    /// The course was reset so many lessons deep, and that can be undone.
+    pub reset: Option<usize>,
+    /// What could not be done, in words.
+    pub fault: Option<String>,
+}
+
+#[derive(Default)]
+pub struct HomeUiState {
+    /// The keyboard has been put on the way on.
+    is_greeted: bool,
+    /// The course is reset at the second click.
+    asks_reset: bool,
+}
+
+const COLUMN: f32 = 780.0;
+const MARGIN: f32 = 28.0;
+
+pub fn home_ui(
+    ui: &mut Ui,
+    model: Option<&HomeModel>,
+    frame: &HomeFrame,
+    state: &mut HomeUiState,
+    view: &mut ViewState,
+) -> Option<Wish> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut wish = None;
+    ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, palette.surface);
+    let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
+    egui::Panel::top("home_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
+        wish = bar_ui(ui, frame, view);
+    });
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let width = (ui.available_width() - 2.0 * MARGIN).min(COLUMN);
+        let left = (ui.available_width() - width) / 2.0;
+        let area = Rect::from_min_size(ui.cursor().min + vec2(left, MARGIN), vec2(width, f32::INFINITY));
+        let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+            ui.set_width(width);
+            match model {
+                Some(model) => wish.take().or_else(|| page_ui(ui, model, frame, state)),
+                None => {
+                    ui.weak("Looking for lessons …");
+                    wish.take()
+                }
+            }
+        });
+        wish = column.inner;
+        ui.add_space(MARGIN);
+    });
+    let is_back = frame.behind.is_some() && ui.input(|input| input.key_pressed(Key::Escape));
+    wish.or(is_back.then_some(Wish::Back))
+}
+
+fn bar_ui(ui: &mut Ui, frame: &HomeFrame, view: &mut ViewState) -> Option<Wish> {
+    let mut wish = None;
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        view_ui(ui, view);
+        ui.add_space(size::GAP_WIDE);
+        let open = ui.button("Open a file …").on_hover_text("Any lesson on this computer (Ctrl+O)");
+        if open.clicked() {
+            wish = Some(Wish::Browse);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.label(RichText::new("attune").font(theme::strong(size::HEADING)));
+            if let Some(title) = &frame.behind {
+                ui.add_space(size::GAP_WIDE);
+                let back = Button::new(format!("← Back to {title}")).truncate();
+                if ui.add(back).on_hover_text("To the lesson as you left it (Esc)").clicked() {
+                    wish = Some(Wish::Back);
+                }
+            }
+        });
+    });
+    wish
+}
+
+fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Wish> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut wish = None;
+    if let Some(fault) = &frame.fault {
+        ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
+        ui.add_space(size::GAP);
+    }
+    ui.label(RichText::new("Learn self-attention by running it").font(theme::strong(theme::prose::HEADINGS[0])));
+    ui.add_space(size::GAP_TIGHT);
+    ui.label(RichText::new(standing(model)).color(palette.ink_soft));
+    ui.add_space(size::GAP_WIDE);
+    if let Some(next) = &model.next {
+        let verb = if next.is_begun { "Continue" } else { "Begin" };
+        let words = format!("{verb}: {}", next.title);
+        let words = RichText::new(words).font(theme::strong(size::READING)).color(palette.on_accent);
+        let button = ui.add(Button::new(words).fill(palette.accent).min_size(vec2(0.0, size::CELL_MAX)).truncate());
+        if !state.is_greeted {
+            state.is_greeted = true;
+            button.request_focus();
+        }
+        if button.has_focus() {
+            let ring = Stroke::new(size::OUTLINE, palette.accent);
+            let corner = CornerRadius::same(size::RADIUS + size::RADIUS_SMALL);
+            ui.painter().rect_stroke(button.rect.expand(size::RING), corner, ring, StrokeKind::Outside);
+        }
+        if button.on_hover_text("Enter").clicked() {
+            wish = Some(Wish::Open(next.path.clone()));
+        }
+        ui.add_space(size::GAP_WIDE);
+    }
+    for row in &model.lessons {
+        wish = wish.or(row_ui(ui, row));
+    }
+    if !model.others.is_empty() {
+        ui.add_space(size::GAP_WIDE);
+        ui.label(RichText::new("Other files").font(theme::strong(size::READING)));
+        ui.add_space(size::GAP_TIGHT);
+        for row in &model.others {
+            wish = wish.or(row_ui(ui, row));
+        }
+    }
+    ui.add_space(size::GAP_WIDE);
+    ui.weak("Drop a lesson's file on this window to open it.");
+    if model.is_begun() || frame.reset.is_some() {
+        ui.add_space(size::GAP);
+        wish = wish.or(reset_ui(ui, frame, state));
+    }
+    wish
+}
+
+/// How far the learner is, in a sentence.
+fn standing(model: &HomeModel) -> String {
+    let count = model.lessons.len();
+    let folder = model.folder.as_ref().map(|folder| folder.display().to_string());
+    match (count, folder) {
+        (0, Some(folder)) => format!("There is no lesson in {folder}. Open a file, or drop one here."),
+        (0, None) => "There is no folder `lessons` here. Open a lesson's file, or drop one on this window.".to_owned(),
+        _ => {
+            let lessons = if count == 1 { "1 lesson".to_owned() } else { format!("{count} lessons") };
+            let minutes: usize = model.lessons.iter().filter_map(|row| row.minutes).sum();
+            let time = if minutes > 0 { format!(", about {minutes} minutes") } else { String::new() };
+            let done = match model.tasks.of {
+                0 => String::new(),
+                of => format!(" · {} of {of} tasks done", model.tasks.done),
+            };
+            format!("{lessons}{time}{done}")
+        }
+    }
+}
+
+fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Wish> {
+    let mut wish = None;
+    ui.horizontal(|ui| {
+        if let Some(count) = frame.reset {
+            let lessons = if count == 1 { "1 lesson is".to_owned() } else { format!("{count} lessons are") };
+            ui.weak(format!("{lessons} as at the start."));
+            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+                wish = Some(Wish::UndoResetCourse);
+            }
+        } else if state.asks_reset {
+            ui.label("Every lesson goes back to its start. Your work stays as a checkpoint of each.");
+            if ui.button("Reset the course").clicked() {
+                state.asks_reset = false;
+                wish = Some(Wish::ResetCourse);
+            }
+            if ui.button("Cancel").clicked() {
+                state.asks_reset = false;
+            }
+        } else {
+            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons anew; it can be undone");
+            state.asks_reset = reset.clicked();
+        }
+    });
+    wish
+}
+
+fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Wish> {
+    const HEIGHT: f32 = 52.0;
+    const NUMBER: f32 = 34.0;
+    const SIDE: f32 = 130.0;
+    const PADDING: f32 = 8.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_there = row.state != RowState::Missing;
+    let sense = if is_there { Sense::click() } else { Sense::hover() };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), sense);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_there, said(row)));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    if response.hovered() && is_there {
+        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS), palette.raised);
+    }
+    if response.has_focus() {
+        let outline = Stroke::new(size::OUTLINE, palette.accent);
+        ui.painter().rect_stroke(rect, CornerRadius::same(size::RADIUS), outline, StrokeKind::Inside);
+    }
+    let inner = rect.shrink2(vec2(PADDING, PADDING / 2.0));
+    let (left, rest) = inner.split_left_right_at_x(inner.left() + NUMBER);
+    let (text, side) = rest.split_left_right_at_x(rest.right() - SIDE);
+    if let Some(number) = row.number {
+        let font = theme::strong(size::HEADING);
+        ui.painter().text(left.left_top(), Align2::LEFT_TOP, number, font, palette.ink_faint);
+    }
+    ui.scope_builder(UiBuilder::new().max_rect(text).layout(Layout::top_down(Align::Min)), |ui| {
+        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+        let ink = if is_there { palette.ink } else { palette.ink_faint };
+        ui.add(Label::new(RichText::new(&row.title).font(theme::strong(size::READING)).color(ink)).truncate());
+        let (words, ink) = match row.state {
+            RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),
+            RowState::Broken(count) => (format!("The file has {count} issues; open it to see where."), palette.error),
+            RowState::Missing => (format!("{} is no longer there", row.summary), palette.ink_faint),
+            _ => (row.summary.clone(), palette.ink_soft),
+        };
+        ui.add(Label::new(RichText::new(words).color(ink)).truncate());
+    });
+    side_ui(ui, row, side, palette);
+    response.clicked().then(|| Wish::Open(row.path.clone()))
+}
+
+/// Minutes above, progress below.
+fn side_ui(ui: &Ui, row: &HomeRow, side: Rect, palette: &Palette) {
+    const TRACK: Vec2 = Vec2::new(64.0, 4.0);
+    let line = |share: f32| pos2(side.right(), side.top() + side.height() * share);
+    const UPPER: f32 = 0.27;
+    const LOWER: f32 = 0.74;
+    let font = theme::plain(size::SMALL);
+    if let Some(minutes) = row.minutes {
+        let words = format!("{minutes} min");
+        ui.painter().text(line(UPPER), Align2::RIGHT_CENTER, words, font.clone(), palette.ink_soft);
+    }
+    if row.tasks.of == 0 || matches!(row.state, RowState::New | RowState::Broken(_)) {
+        return;
+    }
+    let words = match row.state {
+        RowState::Done => "done".to_owned(),
+        _ => format!("{} of {}", row.tasks.done, row.tasks.of),
+    };
+    let ink = if row.state == RowState::Done { palette.accent } else { palette.ink_soft };
+    let written = ui.painter().text(line(LOWER), Align2::RIGHT_CENTER, words, font, ink);
+    let track = Rect::from_center_size(pos2(written.left() - size::GAP - TRACK.x / 2.0, written.center().y), TRACK);
+    let round = CornerRadius::same(size::RADIUS_SMALL);
+    ui.painter().rect_filled(track, round, palette.line);
+    let share = row.tasks.done.min(row.tasks.of) as f32 / row.tasks.of as f32;
+    let done = Rect::from_min_size(track.min, vec2(track.width() * share, track.height()));
+    ui.painter().rect_filled(done, round, palette.accent);
+}
+
+/// For those who hear the page.
+fn said(row: &HomeRow) -> String {
+    let mut words = row.title.clone();
+    if let Some(number) = row.number {
+        words = format!("{number} {words}");
+    }
+    if let Some(minutes) = row.minutes {
+        words += &format!(", {minutes} minutes");
+    }
+    match row.state {
+        RowState::New => {}
+        RowState::Begun => words += &format!(", {} of {} tasks done", row.tasks.done, row.tasks.of),
+        RowState::Done => words += ", done",
+        RowState::Broken(issues) => words += &format!(", issues: {issues}"),
+        RowState::Missing => words += ", no longer there",
+    }
+    words
+}
+
+/// Over everything, while a file is held over the window.
+pub fn drop_ui(ctx: &Context) {
+    const SHADE: f32 = 0.86;
+    let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
+    let rect = ctx.viewport_rect();
+    let layer = egui::LayerId::new(egui::Order::Foreground, egui::Id::new("drop"));
+    let painter = ctx.layer_painter(layer);
+    painter.rect_filled(rect, CornerRadius::ZERO, palette.surface.gamma_multiply(SHADE));
+    let outline = Stroke::new(size::OUTLINE, palette.accent);
+    painter.rect_stroke(rect.shrink(MARGIN / 2.0), CornerRadius::same(size::RADIUS), outline, StrokeKind::Inside);
+    let font = theme::strong(size::HEADING);
+    painter.text(rect.center(), Align2::CENTER_CENTER, "Drop it here to open it", font, palette.ink);
+}

@@ -1,0 +1,49 @@
+//! The window's menu: the course, other files, checkpoints, and a fresh start.
+
+use std::path::PathBuf;
+
+use egui::containers::menu::MenuButton;
+use egui::{Button, Ui};
+
+/// What is wanted of the window itself; what is wanted of the kernel is a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// The page of the course, over the lesson.
+    Home,
+    /// Back from there.
+    Back,
+    /// A dialog to open a file.
+    Browse,
+    /// A lesson in place of this one.
+    Open(PathBuf),
+    /// The list of checkpoints.
+    Checkpoints,
+    /// The state that the checkpoint of this place in the list keeps.
+    GoBack(usize),
+    /// The lesson as its file has it; what is there is kept as a checkpoint.
+    ResetLesson,
+    ResetCourse,
+    UndoResetCourse,
+}
+
+/// Opens the menu.
+pub fn menu_ui(ui: &mut Ui) -> Option<Wish> {
+    let mut wish = None;
+    let (button, _) = MenuButton::new("attune").ui(ui, |ui| {
+        let mut entry = |ui: &mut Ui, words: &str, keys: &str, about: &str, chosen: Wish| {
+            if ui.add(Button::new(words).shortcut_text(keys)).on_hover_text(about).clicked() {
+                wish = Some(chosen);
+                ui.close();
+            }
+        };
+        entry(ui, "The course", "Alt+Home", "Every lesson, and how far you are", Wish::Home);
+        entry(ui, "Open a file …", "Ctrl+O", "Another lesson on this computer", Wish::Browse);
+        ui.separator();
+        let about = "Go back to how your work on this lesson was";
+        entry(ui, "Checkpoints …", "", about, Wish::Checkpoints);
+        let about = "Cells, answers and weights as at the start; your work stays as a checkpoint";
+        entry(ui, "Reset the lesson", "", about, Wish::ResetLesson);
+    });
+    button.on_hover_text("The course, files, checkpoints");
+    wish
+}

@@ -1,0 +1,79 @@
+//! The course: the lessons of one folder, in their order.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::cells::CellKind;
+use super::load::read;
+use super::schema::Lesson;
+
+/// The folder's name.
+pub const FOLDER: &str = "lessons";
+/// The ending of a lesson's file.
+pub const EXTENSION: &str = "ron";
+/// Lessons that are looked at; a folder with more is not a course.
+const FILES_MAX: usize = 200;
+
+/// A file of the course.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CourseFile {
+    pub path: PathBuf,
+    /// Or how many issues it has.
+    pub heading: Result<Heading, usize>,
+}
+
+/// What the page of the course says of a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    pub id: String,
+    pub title: String,
+    pub summary: Option<String>,
+    pub number: Option<usize>,
+    pub minutes: Option<usize>,
+    /// Predictions and exercises.
+    pub tasks: usize,
+}
+
+impl Heading {
+    pub fn of(lesson: &Lesson) -> Self {
+        let is_task = |kind: &CellKind| matches!(kind, CellKind::Predict(_) | CellKind::Exercise(_));
+        Self {
+            id: lesson.id.clone(),
+            title: lesson.title.clone(),
+            summary: lesson.summary.clone(),
+            number: lesson.number,
+            minutes: lesson.minutes,
+            tasks: lesson.cells.iter().filter(|cell| is_task(&cell.kind)).count(),
+        }
+    }
+}
+
+/// The folder of the course: the nearest one of its name, here or in a folder above.
+pub fn folder() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    let found = here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir())?;
+    // As the learner would write it, where it is just here.
+    Some(if found.parent() == Some(&here) { PathBuf::from(FOLDER) } else { found })
+}
+
+/// The lessons of a folder: by their numbers, then those without one by the names of their files.
+pub fn list(folder: &Path) -> Vec<CourseFile> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| is_lesson(path)).take(FILES_MAX).collect();
+    paths.sort();
+    let heading = |path: &Path| read(path).map(|lesson| Heading::of(&lesson)).map_err(|issues| issues.len());
+    let mut files: Vec<CourseFile> =
+        paths.into_iter().map(|path| CourseFile { heading: heading(&path), path }).collect();
+    // Files whose heading cannot be read come last; the sort keeps the order of their names.
+    files.sort_by_key(|file| {
+        let number = file.heading.as_ref().ok().and_then(|heading| heading.number);
+        (number.is_none(), number, file.heading.is_err())
+    });
+    files
+}
+
+/// By its name, and a file at the end of all links.
+pub fn is_lesson(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION)) && path.is_file()
+}

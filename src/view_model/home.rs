@@ -1,0 +1,164 @@
+//! The page of the course: every lesson with what is done of it, where to go on, and other files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::course::{self, Course, LessonProgress, Tasks};
+use crate::lesson::course::CourseFile;
+
+/// What the page shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HomeModel {
+    /// In the order of the course.
+    pub lessons: Vec<HomeRow>,
+    /// Files that were opened and are not of the course, the latest first.
+    pub others: Vec<HomeRow>,
+    /// Where the lessons are from.
+    pub folder: Option<PathBuf>,
+    /// To begin or to go on with.
+    pub next: Option<HomeNext>,
+    /// Of the whole course.
+    pub tasks: Tasks,
+}
+
+/// A lesson in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HomeRow {
+    pub path: PathBuf,
+    pub number: Option<usize>,
+    pub title: String,
+    /// One line; empty where there is nothing to say.
+    pub summary: String,
+    pub minutes: Option<usize>,
+    pub tasks: Tasks,
+    pub state: RowState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    New,
+    /// It was opened before.
+    Begun,
+    /// Every task of it is done.
+    Done,
+    /// Its file has so many issues; it opens on them.
+    Broken(usize),
+    /// Its file is gone.
+    Missing,
+}
+
+/// The way on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HomeNext {
+    pub path: PathBuf,
+    pub title: String,
+    /// It was begun.
+    pub is_begun: bool,
+}
+
+/// What was found on the disk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub folder: Option<PathBuf>,
+    pub files: Vec<CourseFile>,
+    pub course: Course,
+    /// Files that were opened and are gone, as `course` names them.
+    pub missing: BTreeSet<String>,
+}
+
+impl HomeModel {
+    pub fn of(found: &Found) -> Self {
+        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, &found.course)).collect();
+        let known: BTreeSet<String> = found.files.iter().filter_map(|file| course::name(&file.path)).collect();
+        let others = found.course.recent.iter().filter(|path| !known.contains(*path));
+        let others: Vec<HomeRow> = others.map(|path| row_of_recent(path, found)).collect();
+        let tasks = lessons
+            .iter()
+            .fold(Tasks::default(), |sum, row| Tasks { done: sum.done + row.tasks.done, of: sum.of + row.tasks.of });
+        let next = next(&lessons, &others, &found.course);
+        Self { lessons, others, folder: found.folder.clone(), next, tasks }
+    }
+
+    /// Lessons of the course whose tasks are all done.
+    pub fn done(&self) -> usize {
+        self.lessons.iter().filter(|row| row.state == RowState::Done).count()
+    }
+
+    /// There is something that a reset would take back.
+    pub fn is_begun(&self) -> bool {
+        self.lessons.iter().any(|row| matches!(row.state, RowState::Begun | RowState::Done))
+    }
+
+    /// All rows, in the order in which they stand.
+    pub fn rows(&self) -> impl Iterator<Item = &HomeRow> {
+        self.lessons.iter().chain(&self.others)
+    }
+}
+
+fn row_of_course(file: &CourseFile, course: &Course) -> HomeRow {
+    let kept = course::name(&file.path).and_then(|name| course.lessons.get(&name));
+    let heading = file.heading.as_ref();
+    let tasks = match (kept, heading) {
+        (Some(kept), _) if kept.tasks.of > 0 => kept.tasks,
+        (_, Ok(heading)) => Tasks { done: 0, of: heading.tasks },
+        _ => Tasks::default(),
+    };
+    let state = match heading {
+        Err(issues) => RowState::Broken(*issues),
+        Ok(_) => state(kept, tasks),
+    };
+    HomeRow {
+        path: file.path.clone(),
+        number: heading.ok().and_then(|heading| heading.number),
+        title: heading.map_or_else(|_| name(&file.path), |heading| heading.title.clone()),
+        summary: heading.ok().and_then(|heading| heading.summary.clone()).unwrap_or_default(),
+        minutes: heading.ok().and_then(|heading| heading.minutes),
+        tasks,
+        state,
+    }
+}
+
+fn row_of_recent(path: &str, found: &Found) -> HomeRow {
+    let kept = found.course.lessons.get(path);
+    let tasks = kept.map_or_else(Tasks::default, |kept| kept.tasks);
+    let file = PathBuf::from(path);
+    let title = kept.map(|kept| kept.title.clone()).filter(|title| !title.is_empty());
+    HomeRow {
+        number: None,
+        title: title.unwrap_or_else(|| name(&file)),
+        summary: path.to_owned(),
+        minutes: None,
+        tasks,
+        state: if found.missing.contains(path) { RowState::Missing } else { state(kept, tasks) },
+        path: file,
+    }
+}
+
+fn state(kept: Option<&LessonProgress>, tasks: Tasks) -> RowState {
+    match kept {
+        None => RowState::New,
+        Some(_) if tasks.of > 0 && tasks.done >= tasks.of => RowState::Done,
+        Some(_) => RowState::Begun,
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The file that was open last, unless it is done: then the first of the course that is not.
+fn next(lessons: &[HomeRow], others: &[HomeRow], course: &Course) -> Option<HomeNext> {
+    let to = |row: &HomeRow| HomeNext {
+        path: row.path.clone(),
+        title: row.title.clone(),
+        is_begun: row.state == RowState::Begun,
+    };
+    let opens = |row: &&HomeRow| matches!(row.state, RowState::New | RowState::Begun);
+    let last = course.recent.first().and_then(|last| {
+        lessons
+            .iter()
+            .chain(others)
+            .find(|row| course::name(&row.path).as_ref() == Some(last) && row.state == RowState::Begun)
+    });
+    last.or_else(|| lessons.iter().find(opens)).map(to)
+}

@@ -1,0 +1,311 @@
+//! The page of the course: what it says, what a click opens, its reset, and one lesson after another in one window.
+#![cfg(feature = "app")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use attune::app::bridge::{LatestSnapshot, Link, Models, Outbox};
+use attune::app::course::CoursePage;
+use attune::app::opening::{Opening, Setup, Wishes, grant};
+use attune::app::panels::home::{HomeFrame, HomeUiState, home_ui};
+use attune::app::panels::menu::Wish;
+use attune::app::profile::Profile;
+use attune::app::session::{Session, State, keep};
+use attune::app::source::{LessonIssues, Waker};
+use attune::app::stage::frame::StageTab;
+use attune::app::ui::Desk;
+use attune::app::view_state::{ThemeChoice, ViewState};
+use attune::app::{fonts, theme};
+use attune::kernel::Command;
+use attune::lesson::course::{CourseFile, Heading};
+use attune::store::{Home, Key, open, update};
+use attune::view_model::course::{Course, LessonProgress, Tasks, name};
+use attune::view_model::home::{Found, HomeModel, RowState};
+use bevy::ecs::system::RunSystemOnce;
+use bevy::prelude::*;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+fn heading(title: &str, number: usize, tasks: usize) -> Heading {
+    Heading {
+        id: title.to_lowercase(),
+        title: title.to_owned(),
+        summary: Some(format!("About {title}.")),
+        number: Some(number),
+        minutes: Some(10),
+        tasks,
+    }
+}
+
+fn progress(title: &str, done: usize, of: usize, opened: u64) -> LessonProgress {
+    LessonProgress { title: title.to_owned(), tasks: Tasks { done, of }, opened }
+}
+
+/// Words is done, Bank begun, Heads new, one file broken; two files from elsewhere, one of them gone.
+fn found() -> Found {
+    let file = |path: &str, heading| CourseFile { path: PathBuf::from(path), heading };
+    let files = vec![
+        file("/course/words.ron", Ok(heading("Words", 1, 2))),
+        file("/course/bank.ron", Ok(heading("Bank", 2, 4))),
+        file("/course/heads.ron", Ok(heading("Heads", 3, 3))),
+        file("/course/broken.ron", Err(2)),
+    ];
+    let lessons = [
+        ("/course/words.ron", progress("Words", 2, 2, 10)),
+        ("/course/bank.ron", progress("Bank", 1, 4, 20)),
+        ("/mine/own.ron", progress("My own", 0, 0, 15)),
+        ("/mine/gone.ron", progress("Gone", 0, 0, 5)),
+    ];
+    let recent = ["/course/bank.ron", "/mine/own.ron", "/course/words.ron", "/mine/gone.ron"];
+    Found {
+        folder: Some(PathBuf::from("/course")),
+        files,
+        course: Course {
+            lessons: lessons.map(|(path, progress)| (path.to_owned(), progress)).into(),
+            recent: recent.map(str::to_owned).into(),
+        },
+        missing: ["/mine/gone.ron".to_owned()].into(),
+    }
+}
+
+#[test]
+fn the_course_says_how_far_the_learner_is_and_where_to_go_on() {
+    let model = HomeModel::of(&found());
+    let said: Vec<String> = model
+        .rows()
+        .map(|row| format!("{:?} {} {}/{} {:?}", row.number, row.title, row.tasks.done, row.tasks.of, row.state))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "Some(1) Words 2/2 Done",
+            "Some(2) Bank 1/4 Begun",
+            "Some(3) Heads 0/3 New",
+            "None broken.ron 0/0 Broken(2)",
+            "None My own 0/0 Begun",
+            "None Gone 0/0 Missing",
+        ]
+    );
+    assert_eq!((model.tasks, model.done()), (Tasks { done: 3, of: 9 }, 1));
+    let next = model.next.expect("a way on");
+    assert_eq!((next.title.as_str(), next.is_begun), ("Bank", true));
+}
+
+#[test]
+fn after_a_lesson_that_is_done_comes_the_first_that_is_not() {
+    let mut found = found();
+    found.course.lessons.insert("/course/bank.ron".to_owned(), progress("Bank", 4, 4, 20));
+    let next = HomeModel::of(&found).next.expect("a way on");
+    assert_eq!((next.title.as_str(), next.is_begun), ("Heads", false));
+    found.files.clear();
+    found.course = Course::default();
+    assert_eq!(HomeModel::of(&found).next, None);
+}
+
+fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec<Wish>>>) {
+    let wishes = Rc::new(RefCell::new(Vec::new()));
+    let (seen, mut state, mut view, mut dressed) =
+        (wishes.clone(), HomeUiState::default(), ViewState::default(), false);
+    let mut harness = Harness::builder().with_size(egui::Vec2::new(1280.0, 720.0)).build_ui(move |ui| {
+        if !dressed {
+            ui.ctx().set_fonts(fonts::definitions());
+            theme::apply(ui.ctx());
+            dressed = true;
+            return;
+        }
+        seen.borrow_mut().extend(home_ui(ui, Some(&model), &frame, &mut state, &mut view));
+    });
+    harness.run_steps(3);
+    (harness, wishes)
+}
+
+fn click(harness: &mut Harness, label: &str) {
+    harness.get_by_label(label).click();
+    harness.run_steps(3);
+}
+
+#[test]
+fn a_row_opens_its_lesson_and_enter_goes_on() {
+    let (mut harness, wishes) = show(HomeModel::of(&found()), HomeFrame::default());
+    harness.key_press(egui::Key::Enter);
+    harness.run_steps(3);
+    click(&mut harness, "3 Heads, 10 minutes");
+    // The page begins anew with the keyboard on the way on; arrows reach every row.
+    assert_eq!(*wishes.borrow(), [Wish::Open("/course/bank.ron".into()), Wish::Open("/course/heads.ron".into())]);
+    assert!(harness.query_by_label("broken.ron, issues: 2").is_some());
+    assert!(harness.query_by_label("/mine/gone.ron is no longer there").is_some());
+    assert!(harness.query_by_label("4 lessons, about 30 minutes · 3 of 9 tasks done").is_some());
+}
+
+#[test]
+fn a_reset_asks_first_and_can_be_undone() {
+    let (mut harness, wishes) = show(HomeModel::of(&found()), HomeFrame::default());
+    click(&mut harness, "Reset the course …");
+    assert!(wishes.borrow().is_empty());
+    click(&mut harness, "Reset the course");
+    assert_eq!(*wishes.borrow(), [Wish::ResetCourse]);
+    let frame = HomeFrame { reset: Some(2), behind: Some("Bank".to_owned()), ..HomeFrame::default() };
+    let (mut harness, wishes) = show(HomeModel::of(&found()), frame);
+    click(&mut harness, "Undo the reset");
+    harness.key_press(egui::Key::Escape);
+    harness.run_steps(3);
+    assert_eq!(*wishes.borrow(), [Wish::UndoResetCourse, Wish::Back]);
+}
+
+/// A folder of its own for each test.
+fn home(of: &str) -> (PathBuf, Home) {
+    let folder = std::env::temp_dir().join(format!("attune-home-{of}-{}", std::process::id()));
+    // Left by a run that was cut off.
+    let _ = std::fs::remove_dir_all(&folder);
+    (folder.clone(), Home::at(folder))
+}
+
+fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again() {
+    let (folder, home) = home("reset");
+    let lesson = Path::new("lessons/apple.ron");
+    let key = Key::of_file("apple", lesson);
+    let mut worked = State::default();
+    worked.view.time = 0.5;
+    open::<State>(&home, &key).store.save(&worked).expect("it is saved");
+    let done =
+        Course { lessons: BTreeMap::from([(name(lesson).expect("text"), progress("Apple", 1, 2, 7))]), recent: vec![] };
+    update(&home, &Key::named("course"), |kept: &mut Course| kept.merge(&done)).expect("it is kept");
+
+    let mut page = CoursePage::default();
+    page.open(Some(&home), &Waker::default());
+    wait("the list of lessons", || {
+        page.receive();
+        page.model.is_some()
+    });
+    let state = |page: &CoursePage| page.model.as_ref().map(|model| model.lessons[0].state);
+    assert_eq!(state(&page), Some(RowState::Begun));
+
+    let left = page.reset(&home);
+    assert_eq!(left.lessons.values().map(|lesson| lesson.tasks).collect::<Vec<_>>(), [Tasks { done: 0, of: 2 }]);
+    assert_eq!(open::<State>(&home, &key).loaded.value, Some(State::default()));
+    assert_eq!((page.frame.reset, &page.frame.fault), (Some(1), &None));
+
+    let again = page.undo_reset(&home);
+    assert_eq!(again.lessons.values().map(|lesson| lesson.tasks.done).collect::<Vec<_>>(), [1]);
+    assert_eq!(open::<State>(&home, &key).loaded.value, Some(worked.clone()));
+
+    let other = open::<State>(&home, &key);
+    page.reset(&home);
+    assert!(page.frame.fault.as_ref().is_some_and(|fault| fault.contains("another window")), "{:?}", page.frame.fault);
+    drop(other);
+    assert_eq!(open::<State>(&home, &key).loaded.value, Some(worked));
+    std::fs::remove_dir_all(folder).expect("it was there");
+}
+
+/// What a window has, without one.
+fn window(home: &Home) -> World {
+    let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default() };
+    let mut world = World::new();
+    world.init_resource::<Link>();
+    world.init_resource::<LatestSnapshot>();
+    world.init_resource::<Models>();
+    world.init_resource::<Outbox>();
+    world.init_resource::<LessonIssues>();
+    world.init_resource::<ViewState>();
+    world.init_resource::<CoursePage>();
+    world.init_resource::<Wishes>();
+    world.init_resource::<Desk>();
+    world.init_resource::<StageTab>();
+    world.init_resource::<Messages<AppExit>>();
+    world.insert_resource(Profile::new(Some(home), &setup.waker));
+    world.insert_resource(setup);
+    world
+}
+
+fn wish(world: &mut World, wish: Wish) {
+    world.resource_mut::<Wishes>().next = Some(wish);
+    grant(world);
+}
+
+/// A frame: the latest snapshot comes in, and what has changed is saved.
+fn frame(world: &mut World) {
+    world.run_system_once(attune::app::bridge::receive).expect("it runs");
+    world.run_system_once(keep).expect("it runs");
+}
+
+fn sentence(world: &World) -> Option<String> {
+    let model = world.resource::<LatestSnapshot>().0.as_ref()?.model.as_ref()?;
+    Some(model.sentence.tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn lessons_open_one_after_another_each_as_it_was_left() {
+    let (folder, home) = home("switch");
+    let own = folder.join("own.ron");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::copy("tests/fixtures/small.ron", &own).expect("a copy");
+    let mut world = window(&home);
+    let setup = world.resource::<Setup>().clone();
+    Opening::of(Path::new("tests/fixtures/small.ron"), &setup).show(&mut world);
+    let until = |world: &mut World, what: &str, is_done: &dyn Fn(&World) -> bool| {
+        wait(what, || {
+            frame(world);
+            is_done(world)
+        });
+    };
+    until(&mut world, "a model", &|world| sentence(world).is_some());
+    let first = sentence(&world);
+    world.resource::<Link>().0.as_ref().expect("a kernel").send(Command::SetSentence("the seal sank".to_owned()));
+    until(&mut world, "the sentence", &|world| sentence(world).as_deref() == Some("the seal sank"));
+    {
+        let mut view = world.resource_mut::<ViewState>();
+        (view.theme, view.key_sheet) = (ThemeChoice::Dark, true);
+        view.set_time(0.25);
+    }
+    frame(&mut world);
+
+    // What is no lesson opens nothing, and is said on the page of the course.
+    wish(&mut world, Wish::Open(folder.clone()));
+    assert!(world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is no lesson")));
+    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
+
+    wish(&mut world, Wish::Open(own.clone()));
+    assert!(!world.resource::<CoursePage>().is_open);
+    assert_eq!(world.resource::<Session>().path(), own);
+    until(&mut world, "the other model", &|world| sentence(world).is_some());
+    assert_eq!(sentence(&world), first);
+    let view = world.resource::<ViewState>();
+    assert_eq!((view.theme, view.time, view.key_sheet), (ThemeChoice::Dark, 0.0, false));
+
+    wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
+    until(&mut world, "the first model again", &|world| sentence(world).is_some());
+    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
+    assert_eq!(world.resource::<ViewState>().time, 0.25);
+
+    // A reset of the lesson, and back.
+    wish(&mut world, Wish::ResetLesson);
+    frame(&mut world);
+    until(&mut world, "the lesson as at its start", &|world| sentence(world) == first);
+    assert!(world.resource::<Session>().model.is_reset);
+    wish(&mut world, Wish::Checkpoints);
+    let rows = world.resource::<Desk>().0.checkpoints.clone().expect("a list");
+    assert_eq!(rows.first().map(|row| row.why.as_str()), Some("before the lesson was reset"));
+    wish(&mut world, Wish::GoBack(0));
+    frame(&mut world);
+    until(&mut world, "the work", &|world| sentence(world).as_deref() == Some("the seal sank"));
+
+    // The page of the course goes over the lesson and away again.
+    wish(&mut world, Wish::Home);
+    assert!(world.resource::<CoursePage>().is_open);
+    wish(&mut world, Wish::Home);
+    assert!(!world.resource::<CoursePage>().is_open);
+    drop(world);
+    std::fs::remove_dir_all(folder).expect("it was there");
+}

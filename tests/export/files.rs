@@ -9,8 +9,8 @@ use attune::kernel::Snapshot;
 use crate::{Folder, NOTEBOOK, run};
 
 fn names(folder: &Folder) -> Vec<String> {
-    let entries = fs::read_dir(&folder.0).unwrap();
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries = fs::read_dir(&folder.0).expect("the folder is there").flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }

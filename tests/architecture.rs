@@ -1,5 +1,5 @@
 //! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`. `nearest` and `numbers` are leaves that every layer may name.
+//! and `store <- {app, cli}`. `nearest`, `numbers` and `whole_file` are leaves that every layer may name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("app", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store"]),
     ("cli", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
 ];
+
+const LEAVES: &[&str] = &["nearest.rs", "numbers.rs", "whole_file.rs"];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
@@ -69,6 +71,16 @@ fn layers_point_one_way() {
             let found = lines_with(&sources, hidden);
             assert!(found.is_empty(), "{layer} hides its imports:\n{}", found.join("\n"));
         }
+    }
+}
+
+#[test]
+fn leaves_name_no_layer() {
+    for leaf in LEAVES {
+        let path = src(leaf);
+        let source = fs::read_to_string(&path).expect("UTF-8");
+        let found = lines_with(&[(path, source)], "crate::");
+        assert!(found.is_empty(), "{leaf} is no leaf:\n{}", found.join("\n"));
     }
 }
 

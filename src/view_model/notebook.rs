@@ -64,7 +64,7 @@ impl CellModel {
         };
         let (outputs, value) = match before.filter(|before| before.cell.id == cell.id).filter(is_same_run) {
             Some(before) => (before.outputs.clone(), before.value.clone()),
-            None => outputs(cell, shown.run.as_deref()),
+            None => outputs(shown.run.as_deref()),
         };
         Self {
             outputs,
@@ -154,13 +154,13 @@ fn shape(axes: &[Axis]) -> String {
     format!("({})", lens.join(", "))
 }
 
-fn outputs(cell: &DocumentCell, run: Option<&RunSnapshot>) -> (Arc<[OutputModel]>, Arc<[OutputModel]>) {
+fn outputs(run: Option<&RunSnapshot>) -> (Arc<[OutputModel]>, Arc<[OutputModel]>) {
     let Some(run) = run else { return (Arc::from([]), Arc::from([])) };
     let value = match &run.verdict {
         Some(Verdict::Exercise { value, .. }) => OutputModel::all("", value),
         _ => Vec::new(),
     };
-    (OutputModel::all(&cell.text, &run.outputs).into(), value.into())
+    (OutputModel::all(&run.text, &run.outputs).into(), value.into())
 }
 
 fn label(shown: &CellSnapshot) -> String {

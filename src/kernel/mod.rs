@@ -28,6 +28,7 @@ pub mod line;
 pub mod line_changes;
 pub mod live_model;
 pub mod model_state;
+pub mod moves;
 pub mod notebook;
 pub mod overflow;
 pub mod ready;

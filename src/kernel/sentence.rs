@@ -3,12 +3,14 @@
 use super::answers::answers;
 use super::examples::Rewriter;
 use super::interventions::are_none;
+use super::moves::Moves;
 use super::snapshot::{Neighbour, SentenceSnapshot, StaticSpace, Token};
 use super::space::index_of;
 use crate::lesson::issue::shorten;
 use crate::lesson::text::tokenize;
 use crate::nearest::nearest as nearest_name;
 use crate::numerics::Matrix;
+use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::Interventions;
@@ -124,7 +126,18 @@ impl SentenceFrame {
         };
         let contextual_neighbours =
             (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
+        let blocks = || model.architecture.numbered_blocks().zip(&activations.blocks);
+        let arithmetic = blocks().flat_map(|((_, config), block)| {
+            let scale = interventions.score_scale(config);
+            block.heads.iter().map(move |head| Arithmetic::of(head, scale))
+        });
+        let moves = blocks().zip(&contributions).map(|(((_, config), block), contributions)| {
+            Moves::of(&space.projection, block, contributions, config.residual)
+        });
+        let (arithmetic, moves) = (arithmetic.collect(), moves.collect());
         SentenceSnapshot {
+            arithmetic,
+            moves,
             index: self.sentence.index,
             tokens: self.tokens.clone(),
             source: self.source_tokens.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::command::Reference;
 use super::line_changes::Interventions;
 use super::model_state::EditedParameters;
+use super::moves::Moves;
 use super::notebook::Notebook;
 use super::notebook::snapshot::NotebookSnapshot;
 use super::saved::SavedModel;
@@ -13,6 +14,7 @@ use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
 use crate::lesson::Lesson;
 use crate::numerics::Matrix;
+use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::Interventions as ForwardInterventions;
@@ -212,8 +214,12 @@ pub struct SentenceSnapshot {
     pub activations: Activations<f32>,
     /// What the model says of it.
     pub answers: Answers,
+    /// Of each head of each block, the source's first: what lies between its projections and its weights.
+    pub arithmetic: Vec<Arithmetic<f32>>,
     /// Of each block, per head and source token.
     pub contributions: Vec<Contributions<f32>>,
+    /// The same in the basis, of each block.
+    pub moves: Vec<Moves>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.

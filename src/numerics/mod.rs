@@ -13,6 +13,7 @@
 //! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
 //! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
 
+pub mod arithmetic;
 pub mod attention;
 pub mod block;
 pub mod contributions;

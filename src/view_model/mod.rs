@@ -17,4 +17,5 @@ pub mod reference;
 pub mod stage;
 pub mod table;
 pub mod training;
+pub mod walk;
 pub mod weights;

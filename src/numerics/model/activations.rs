@@ -71,6 +71,11 @@ impl<S: Scalar> Interventions<S> {
         Self { heads, ..Self::default() }
     }
 
+    /// What the scores of a block are multiplied with.
+    pub fn score_scale(&self, block: &BlockConfig) -> f64 {
+        self.changed(block, false).attention.score_scale()
+    }
+
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
         let mut block = block.clone();
         let layer = &mut block.attention;

@@ -1,0 +1,49 @@
+//! The arithmetic of a head between its projections and its weights, every number of it.
+//!
+//! The forward pass keeps `Q`, `K`, the scores and the weights; what it passes through on the way is
+//! here, for those who want to follow it by hand: `q·k`, `exp(s − max s)` and the sum.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
+
+use super::model::activations::HeadActivations;
+use super::softmax::softmax_forward;
+use super::{Matrix, Scalar};
+
+/// From products to weights, a row for each query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arithmetic<S> {
+    /// `Q Kᵀ` (T, T_k)
+    pub products: Matrix<S>,
+    /// What a product is multiplied with: `1 / √d_k`, where scores are scaled, over the temperature.
+    pub scale: S,
+    /// `max_j s_ij` (T); −∞ where a query sees no key.
+    pub largest: Vec<S>,
+    /// `exp(s_ij − max s_i)` (T, T_k); 0 where masked.
+    pub exponentials: Matrix<S>,
+    /// `Σ_j exp(s_ij − max s_i)` (T)
+    pub sums: Vec<S>,
+    /// `softmax(s_i)` (T, T_k): the weights, unless the head is frozen, uniform or off.
+    pub softmax: Matrix<S>,
+}
+
+impl<S: Scalar> Arithmetic<S> {
+    /// Of a head whose scores were scaled by `scale`.
+    pub fn of(head: &HeadActivations<S>, scale: f64) -> Self {
+        let (queries, keys) = (head.query.rows(), head.key.rows());
+        let mut products = Matrix::zeros(queries, keys);
+        matmul(products.view_mut(), Accum::Replace, head.query.view(), head.key.view().transpose(), S::one(), Par::Seq);
+        let mut softmax = head.scores.clone();
+        softmax.flat_mut().chunks_exact_mut(keys).for_each(softmax_forward);
+        let largest: Vec<S> =
+            (0..queries).map(|i| head.scores.row(i).iter().copied().fold(S::NEG_INFINITY, Scalar::max)).collect();
+        let mut exponentials = Matrix::zeros(queries, keys);
+        for (i, &max) in largest.iter().enumerate().filter(|(_, max)| **max > S::NEG_INFINITY) {
+            let row = exponentials.row_mut(i).iter_mut().zip(head.scores.row(i));
+            row.for_each(|(to, &score)| *to = (score - max).exp());
+        }
+        let sums =
+            (0..queries).map(|i| exponentials.row(i).iter().copied().fold(S::zero(), |sum, x| sum + x)).collect();
+        Self { products, scale: S::from_f64(scale), largest, exponentials, sums, softmax }
+    }
+}

@@ -1,0 +1,460 @@
+//! The walk through attention: one query in one head, in eight steps, each with its numbers and in words.
+
+use std::ops::Range;
+
+use super::head_labels::HeadLabels;
+use crate::kernel::snapshot::{ModelSnapshot, Neighbour, SentenceSnapshot, Snapshot, StaticSpace};
+use crate::numerics::attention::HeadMode;
+use crate::numerics::contributions::Holds;
+
+/// Where the walk is; in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    Embed,
+    Project,
+    Score,
+    Scale,
+    Softmax,
+    Mix,
+    Output,
+    Contextual,
+}
+
+impl Step {
+    pub const ALL: [Self; 8] = [
+        Self::Embed,
+        Self::Project,
+        Self::Score,
+        Self::Scale,
+        Self::Softmax,
+        Self::Mix,
+        Self::Output,
+        Self::Contextual,
+    ];
+
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// As the time line names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Embed => "embed",
+            Self::Project => "Q K V",
+            Self::Score => "scores",
+            Self::Scale => "scale, mask",
+            Self::Softmax => "softmax",
+            Self::Mix => "mix",
+            Self::Output => "W_O",
+            Self::Contextual => "contextual",
+        }
+    }
+}
+
+/// Whose way is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Focus {
+    /// Position of the query in its sentence.
+    pub query: usize,
+    /// Counted over all blocks, the source's first.
+    pub head: usize,
+    /// The key of the worked product; none: the one that weighs most.
+    pub key: Option<usize>,
+}
+
+/// The numbers of a row of a tensor, or of one column of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberRow {
+    /// Such as `q(apple₁)`.
+    pub label: String,
+    /// Such as `Q[0]`, as code calls it; with the row that is shown, where it has several.
+    pub tensor: String,
+    pub values: Vec<f32>,
+    /// It is about the keys: a number for each.
+    pub is_by_key: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepModel {
+    pub step: Step,
+    /// In LaTeX, with the sizes of this model.
+    pub equation: String,
+    /// What happens, with the numbers.
+    pub said: String,
+    pub rows: Vec<NumberRow>,
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WalkModel {
+    pub focus: Focus,
+    /// `Head 1`
+    pub head: String,
+    /// Of the head's sentence.
+    pub queries: Vec<String>,
+    pub keys: Vec<String>,
+    /// The key of the worked product.
+    pub key: usize,
+    pub steps: Vec<StepModel>,
+}
+
+impl WalkModel {
+    /// `None` until there is a model, and where it has no such head or query.
+    pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        if focus.head >= model.architecture.heads() {
+            return None;
+        }
+        let labels = HeadLabels::of(model);
+        let (queries, keys) = (labels.queries(focus.head).to_vec(), labels.keys(focus.head).to_vec());
+        let told = Told::of(space, model, focus, &queries, &keys)?;
+        let steps = Step::ALL.iter().map(|step| told.step(*step)).collect();
+        Some(Self { focus, head: labels.title(focus.head), key: told.key, steps, queries, keys })
+    }
+
+    pub fn step(&self, step: Step) -> &StepModel {
+        &self.steps[step.index()]
+    }
+}
+
+/// What the steps are told from.
+struct Told<'a> {
+    space: &'a StaticSpace,
+    model: &'a ModelSnapshot,
+    sentence: &'a SentenceSnapshot,
+    queries: &'a [String],
+    keys: &'a [String],
+    query: usize,
+    key: usize,
+    head: usize,
+    /// The block of the head, and its number within it.
+    block: usize,
+    own: usize,
+}
+
+/// Weights that are named in a sentence.
+const NAMED: usize = 3;
+
+impl<'a> Told<'a> {
+    fn of(
+        space: &'a StaticSpace,
+        model: &'a ModelSnapshot,
+        focus: Focus,
+        queries: &'a [String],
+        keys: &'a [String],
+    ) -> Option<Self> {
+        let sentence = &*model.sentence;
+        let (block, _, own) = model.architecture.head(focus.head);
+        let weights = &sentence.activations.blocks.get(block)?.heads.get(own)?.weights;
+        if focus.query >= weights.rows() {
+            return None;
+        }
+        let strongest = best(weights.row(focus.query), 1).first().copied().unwrap_or(0);
+        let key = focus.key.filter(|key| *key < keys.len()).unwrap_or(strongest);
+        let Focus { query, head, .. } = focus;
+        Some(Self { space, model, sentence, queries, keys, query, key, head, block, own })
+    }
+
+    fn step(&self, step: Step) -> StepModel {
+        let (equation, said, rows) = match step {
+            Step::Embed => self.embed(),
+            Step::Project => self.project(),
+            Step::Score => self.score(),
+            Step::Scale => self.scale(),
+            Step::Softmax => self.softmax(),
+            Step::Mix => self.mix(),
+            Step::Output => self.output(),
+            Step::Contextual => self.contextual(),
+        };
+        StepModel { step, equation, said, rows }
+    }
+
+    fn name(&self) -> &str {
+        &self.queries[self.query]
+    }
+
+    fn head_row(&self, label: String, symbol: &str, values: &[f32]) -> NumberRow {
+        NumberRow { label, tensor: format!("{symbol}[{}]", self.head), values: values.to_vec(), is_by_key: false }
+    }
+
+    fn by_key(&self, label: &str, symbol: &str, values: &[f32]) -> NumberRow {
+        NumberRow { is_by_key: true, ..self.head_row(label.to_owned(), symbol, values) }
+    }
+
+    fn embed(&self) -> (String, String, Vec<NumberRow>) {
+        let input = self.sentence.activations.blocks[self.block].input.row(self.query);
+        let mut rows = vec![row(format!("x({})", self.name()), "X", input)];
+        let is_first = self.block == 0 || self.block == self.model.architecture.source_blocks.len();
+        if !is_first {
+            let said =
+                format!("{} comes out of the layer below with {} numbers; they go in here.", self.name(), input.len());
+            return ("x_i = y_i^{\\text{below}}".to_owned(), said, rows);
+        }
+        let tokens = if self.is_of_source() { self.sentence.source.as_deref() } else { Some(&*self.sentence.tokens) };
+        let word = tokens.and_then(|tokens| tokens.get(self.query)?.word);
+        if let Some(word) = word {
+            rows.insert(0, row(format!("E[{}]", self.space.vocabulary[word]), "E", self.space.vectors.row(word)));
+        }
+        let has_positions = word.is_some_and(|word| self.space.vectors.row(word) != input);
+        let own = "the same wherever it stands";
+        if has_positions {
+            let said = format!(
+                "{} begins as its static vector of {} numbers, {own}; its place in the sentence, the {}, adds numbers of its own.",
+                self.name(),
+                input.len(),
+                ordinal(self.query + 1)
+            );
+            ("x_i = E_{w_i} + P_i".to_owned(), said, rows)
+        } else {
+            let said = format!("{} begins as its static vector of {} numbers, {own}.", self.name(), input.len());
+            ("x_i = E_{w_i}".to_owned(), said, rows)
+        }
+    }
+
+    fn is_of_source(&self) -> bool {
+        self.block < self.model.architecture.source_blocks.len()
+    }
+
+    fn project(&self) -> (String, String, Vec<NumberRow>) {
+        let head = self.activations();
+        let (name, key) = (self.name(), &self.keys[self.key]);
+        let rows = vec![
+            self.head_row(format!("q({name})"), "Q", head.query.row(self.query)),
+            self.head_row(format!("k({key})"), "K", head.key.row(self.key)),
+            self.head_row(format!("v({key})"), "V", head.value.row(self.key)),
+        ];
+        let (d_k, d_v) = (head.query.cols(), head.value.cols());
+        let config = &self.model.architecture.head(self.head).1.attention;
+        if !config.projected {
+            let said = format!("Nothing is learned here: each word is its own query, key and value of {d_k} numbers.");
+            return ("q_i = k_i = v_i = x_i".to_owned(), said, rows);
+        }
+        let bias = |symbol: &str| if config.bias { format!(" + b_{symbol}") } else { String::new() };
+        let equation =
+            format!("q_i = x_i W_Q{}, \\quad k_j = z_j W_K{}, \\quad v_j = z_j W_V{}", bias("Q"), bias("K"), bias("V"));
+        let equation = if config_is_cross(self) { equation } else { equation.replace("z_j", "x_j") };
+        let said = format!(
+            "{name} asks with a query of {d_k} numbers. Every word offers a key to be found by, of {d_k} numbers too, \
+             and a value to hand over, of {d_v}; here those of {key}."
+        );
+        (equation, said, rows)
+    }
+
+    fn score(&self) -> (String, String, Vec<NumberRow>) {
+        let (head, arithmetic) = (self.activations(), self.arithmetic());
+        let (name, key) = (self.name(), &self.keys[self.key]);
+        let products = arithmetic.products.row(self.query);
+        let rows = vec![
+            self.head_row(format!("q({name})"), "Q", head.query.row(self.query)),
+            self.head_row(format!("k({key})"), "K", head.key.row(self.key)),
+            self.by_key("q · k", "Q Kᵀ", products),
+        ];
+        let largest = best(products, 1).first().copied().unwrap_or(self.key);
+        let said = format!(
+            "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {}; \
+             the largest is {}, with {}.",
+            number(products[self.key]),
+            number(products[largest]),
+            self.keys[largest]
+        );
+        ("s_{ij} = q_i \\cdot k_j = \\sum_d q_{id}\\, k_{jd}".to_owned(), said, rows)
+    }
+
+    fn scale(&self) -> (String, String, Vec<NumberRow>) {
+        let (head, arithmetic) = (self.activations(), self.arithmetic());
+        let scores = head.scores.row(self.query);
+        let hidden = scores.iter().filter(|score| **score == f32::NEG_INFINITY).count();
+        let rows =
+            vec![self.by_key("q · k", "Q Kᵀ", arithmetic.products.row(self.query)), self.by_key("score", "S", scores)];
+        let key = &self.keys[self.key];
+        let scaled = if arithmetic.scale == 1.0 {
+            "Nothing is scaled here.".to_owned()
+        } else {
+            format!(
+                "Products of {} pairs grow with their number, so each is multiplied by {}: {key} comes to {}.",
+                head.query.cols(),
+                number(arithmetic.scale),
+                number(scores[self.key])
+            )
+        };
+        let masked = match hidden {
+            0 => "No word is hidden.".to_owned(),
+            1 => "One word is hidden: its score is −∞.".to_owned(),
+            count => format!("{count} words are hidden: their scores are −∞."),
+        };
+        let config = &self.model.architecture.head(self.head).1.attention;
+        let temperature = self.model.interventions.temperature.unwrap_or(config.temperature);
+        let scales = self.model.interventions.scale.unwrap_or(config.scale);
+        let under = match (scales, temperature == 1.0) {
+            (true, true) => "\\sqrt{d_k}",
+            (true, false) => "\\tau\\sqrt{d_k}",
+            (false, false) => "\\tau",
+            (false, true) => "1",
+        };
+        let equation = format!("s_{{ij}} \\leftarrow \\frac{{s_{{ij}}}}{{{under}}} + m_{{ij}}");
+        (equation, format!("{scaled} {masked}"), rows)
+    }
+
+    fn softmax(&self) -> (String, String, Vec<NumberRow>) {
+        let (head, arithmetic) = (self.activations(), self.arithmetic());
+        let weights = head.weights.row(self.query);
+        let rows = vec![
+            self.by_key("score", "S", head.scores.row(self.query)),
+            self.by_key("exp(score − max)", "exp", arithmetic.exponentials.row(self.query)),
+            self.by_key("weight", "A", weights),
+        ];
+        let said = match self.model.interventions.heads.get(self.head) {
+            Some(HeadMode::Uniform) => {
+                "This head is set to look everywhere alike, so its scores do not count.".to_owned()
+            }
+            Some(HeadMode::Frozen(_)) => "This head's weights are frozen, so its scores do not count.".to_owned(),
+            _ if arithmetic.sums[self.query] == 0.0 => format!("{} sees no word, so all weights are 0.", self.name()),
+            _ => format!(
+                "Each score less the largest, {}, goes through exp; divided by their sum, {}, they are weights that sum to 1: {}.",
+                number(arithmetic.largest[self.query]),
+                number(arithmetic.sums[self.query]),
+                self.strongest(weights)
+            ),
+        };
+        (
+            "\\alpha_{ij} = \\frac{e^{s_{ij} - \\max_k s_{ik}}}{\\sum_l e^{s_{il} - \\max_k s_{ik}}}".to_owned(),
+            said,
+            rows,
+        )
+    }
+
+    /// `phone 0.32, launched 0.21, new 0.11`
+    fn strongest(&self, weights: &[f32]) -> String {
+        let named = best(weights, NAMED).into_iter().map(|key| format!("{} {:.3}", self.keys[key], weights[key]));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    fn mix(&self) -> (String, String, Vec<NumberRow>) {
+        let head = self.activations();
+        let weights = head.weights.row(self.query);
+        let rows = vec![
+            self.by_key("weight", "A", weights),
+            self.head_row(format!("v({})", self.keys[self.key]), "V", head.value.row(self.key)),
+            self.head_row(format!("mix({})", self.name()), "M", head.mix.row(self.query)),
+        ];
+        let said = format!(
+            "Every value counts as much as its weight says, {}; their sum is the mix of {} numbers.",
+            self.strongest(weights),
+            head.mix.cols()
+        );
+        ("m_i = \\sum_j \\alpha_{ij}\\, v_j".to_owned(), said, rows)
+    }
+
+    fn output(&self) -> (String, String, Vec<NumberRow>) {
+        let contributions = &self.sentence.contributions[self.block];
+        let lengths: Vec<f32> = contributions.head_lengths.iter().map(|lengths| lengths[self.query]).collect();
+        let config = &self.model.architecture.head(self.head).1.attention;
+        let length = number(lengths[self.own]);
+        let heads = lengths.len();
+        let others = if heads == 1 {
+            String::new()
+        } else {
+            format!(" The {heads} heads add up, each with its own rows of W_O.")
+        };
+        let (equation, said) = if config.output {
+            (
+                "\\Delta_i = \\sum_h m_i^h W_O^h + b_O".to_owned(),
+                format!(
+                    "W_O turns the mix back to the width of a word: this head moves {} by {length}.{others}",
+                    self.name()
+                ),
+            )
+        } else {
+            (
+                "\\Delta_i = \\operatorname{Concat}(m_i^1, \\dots, m_i^H)".to_owned(),
+                format!("The mixes of the heads stand side by side: this head moves {} by {length}.", self.name()),
+            )
+        };
+        let rows = vec![
+            NumberRow {
+                label: "length, by head".to_owned(),
+                tensor: "‖Σ_j α_j v_j W_O‖".to_owned(),
+                values: lengths,
+                is_by_key: false,
+            },
+            row("b_O".to_owned(), "b_O", &contributions.bias),
+        ];
+        (equation, said, rows)
+    }
+
+    fn contextual(&self) -> (String, String, Vec<NumberRow>) {
+        let block = &self.sentence.activations.blocks[self.block];
+        let config = self.model.architecture.head(self.head).1;
+        let rows = vec![
+            row(format!("x({})", self.name()), "X", block.input.row(self.query)),
+            row(format!("y({})", self.name()), "Y", block.output.row(self.query)),
+        ];
+        let after = match self.sentence.contributions[self.block].holds {
+            Holds::AtOutput => String::new(),
+            Holds::BeforeNorm => " A norm follows, which stretches the sum.".to_owned(),
+            Holds::BeforeFeedForward => " A feed-forward layer follows, and adds its own.".to_owned(),
+        };
+        let equation = match (config.residual, self.sentence.contributions[self.block].holds) {
+            (true, Holds::AtOutput) => "y_i = x_i + \\Delta_i",
+            (false, Holds::AtOutput) => "y_i = \\Delta_i",
+            (true, Holds::BeforeNorm) => "y_i = \\operatorname{Norm}(x_i + \\Delta_i)",
+            (false, Holds::BeforeNorm) => "y_i = \\operatorname{Norm}(\\Delta_i)",
+            (true, Holds::BeforeFeedForward) => "a_i = x_i + \\Delta_i, \\quad y_i = a_i + \\operatorname{FFN}(a_i)",
+            (false, Holds::BeforeFeedForward) => "a_i = \\Delta_i, \\quad y_i = a_i + \\operatorname{FFN}(a_i)",
+        };
+        let is_last = self.block + 1 == self.sentence.activations.blocks.len();
+        let near = |neighbours: &[Neighbour]| {
+            let first = neighbours.first()?;
+            Some(format!("{} (cosine {:.3})", self.space.vocabulary[first.word], first.cosine))
+        };
+        let before = near(self.sentence.static_neighbours.get(self.query).map_or(&[][..], Vec::as_slice));
+        let now = near(self.sentence.contextual_neighbours.get(self.query).map_or(&[][..], Vec::as_slice));
+        let moved = match (before, now) {
+            (Some(before), Some(now)) if is_last => {
+                format!("{} was nearest to {before} and is now nearest to {now}.", self.name())
+            }
+            _ => format!("This is what {} hands to the layer above.", self.name()),
+        };
+        (equation.to_owned(), format!("{moved}{after}"), rows)
+    }
+
+    fn activations(&self) -> &'a crate::numerics::model::activations::HeadActivations<f32> {
+        &self.sentence.activations.blocks[self.block].heads[self.own]
+    }
+
+    fn arithmetic(&self) -> &'a crate::numerics::arithmetic::Arithmetic<f32> {
+        &self.sentence.arithmetic[self.head]
+    }
+}
+
+fn config_is_cross(told: &Told) -> bool {
+    told.model.architecture.head(told.head).1.attends_to_source()
+}
+
+fn row(label: String, symbol: &str, values: &[f32]) -> NumberRow {
+    NumberRow { label, tensor: symbol.to_owned(), values: values.to_vec(), is_by_key: false }
+}
+
+/// Places of the largest, the largest first.
+fn best(values: &[f32], count: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    places.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+    places.truncate(count);
+    places
+}
+
+fn number(x: f32) -> String {
+    format!("{x:.3}").replace('-', "−")
+}
+
+fn ordinal(n: usize) -> String {
+    const TEENS: Range<usize> = 11..14;
+    let ending = match n % 10 {
+        _ if TEENS.contains(&(n % 100)) => "th",
+        1 => "st",
+        2 => "nd",
+        3 => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
+}

@@ -54,7 +54,7 @@ fn size_of_value(value: &Dynamic) -> usize {
     } else if let Some(text) = value.read_lock::<ImmutableString>() {
         own + text.len()
     } else {
-        own + parts(value, |part| size_of_value(part)).into_iter().sum::<usize>()
+        own + parts(value, size_of_value).into_iter().sum::<usize>()
     }
 }
 

@@ -197,7 +197,7 @@ fn a_stage_cell_sets_sentence_words_and_time() {
     click(&mut harness, "Show: It moves");
     assert_eq!(seen.commands(), vec![Command::SelectSentence(1)]);
     let view = seen.view();
-    assert_eq!((view.lit, view.shown_cell, view.time), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
+    assert_eq!((view.lit, view.shown_cell, view.time()), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
     assert!(seen.view().is_gliding(), "time glides; it does not jump");
 }
 

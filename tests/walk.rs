@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::moves::Point;
 use attune::kernel::{Command, Kernel, Snapshot};
+use attune::view_model::path::{By, PathModel};
 use attune::view_model::walk::{Focus, NumberRow, Step, WalkModel};
 
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
@@ -150,4 +151,26 @@ fn every_form_of_a_model_can_be_walked_through() {
         count += 1;
     }
     assert!(count >= 7);
+}
+
+#[test]
+fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
+    let snapshot = kernel(include_str!("../lessons/apple.ron")).snapshot();
+    for by in [By::Word, By::Head, By::Both] {
+        let path = PathModel::of(&snapshot, 0, 0, by).expect("a path");
+        let mut tip = path.from;
+        for arrow in &path.arrows {
+            assert_eq!(arrow.from, tip);
+            tip = arrow.to;
+        }
+        assert_near(&tip, &path.to, 1e-4);
+        let terms = path.arrows.iter().filter(|arrow| arrow.label != "b_O");
+        assert!(terms.map(|arrow| arrow.length).is_sorted_by(|a, b| a >= b), "the longest first");
+    }
+    let moves = &snapshot.model.as_ref().expect("a model").sentence.moves[0];
+    let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.bias_shares[0];
+    assert!((shares - 1.0).abs() < 1e-5, "{shares}");
+    let why = PathModel::of(&snapshot, 0, 0, By::Word).expect("a path").why;
+    assert!(why.starts_with("apple₁ moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
+    assert_eq!(PathModel::of(&snapshot, 99, 0, By::Word), None);
 }

@@ -19,7 +19,7 @@ pub struct SavedView {
 impl SavedView {
     pub fn of(view: &ViewState, workspace: &Workspace) -> Self {
         Self {
-            time: view.time,
+            time: view.time(),
             query: view.query,
             lit: view.lit.clone(),
             shown_cell: view.shown_cell.clone(),

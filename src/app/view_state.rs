@@ -3,16 +3,25 @@
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 
+use crate::view_model::path::By;
+use crate::view_model::walk::Step;
+
 use super::theme::{motion, size};
 
 /// Shared by the panels and the stage.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct ViewState {
-    /// 0 is static, 1 is contextual.
-    pub time: f32,
+    /// How far the walk through attention is: a whole number at each step, the last step's is contextual.
+    walk: f32,
     glide: Option<Glide>,
     /// The selected token, a position in the sentence: the query whose row is lit.
     pub query: Option<usize>,
+    /// The head that the walk is through, counted over all blocks.
+    pub head: usize,
+    /// The key of the worked product; none: the one that weighs most.
+    pub key: Option<usize>,
+    /// What the arrows of a move stand for.
+    pub by: By,
     /// Words that a stage cell lights; empty: all.
     pub lit: Vec<String>,
     /// The stage cell that was shown last.
@@ -60,14 +69,23 @@ struct Glide {
     from: f32,
     to: f32,
     elapsed: f32,
+    /// The points alone are moved, not the walk.
+    is_of_time: bool,
 }
+
+/// The last step of the walk, and the place on it where the points begin to move.
+pub const LAST: f32 = (Step::ALL.len() - 1) as f32;
+const BEFORE_MOVE: f32 = LAST - 1.0;
 
 impl Default for ViewState {
     fn default() -> Self {
         ViewState {
-            time: 0.0,
+            walk: 0.0,
             glide: None,
             query: None,
+            head: 0,
+            key: None,
+            by: By::default(),
             lit: Vec::new(),
             shown_cell: None,
             theme: ThemeChoice::default(),
@@ -95,18 +113,62 @@ impl ViewState {
         ViewState { theme, zoom, reduced_motion, ..ViewState::default() }
     }
 
-    /// Moves time to `to`, in a short glide unless motion is reduced.
-    pub fn glide_to(&mut self, to: f32) {
-        if self.reduced_motion {
-            self.set_time(to);
-        } else if self.time != to {
-            self.glide = Some(Glide { from: self.time, to, elapsed: 0.0 });
+    /// Where the points are, from 0, static, to 1, contextual: they move in the last step of the walk.
+    pub fn time(&self) -> f32 {
+        (self.walk - BEFORE_MOVE).clamp(0.0, 1.0)
+    }
+
+    /// How far the walk is, from 0 to [`LAST`].
+    pub fn walk(&self) -> f32 {
+        self.walk
+    }
+
+    /// The step that the walk is at, or on its way to.
+    pub fn step(&self) -> Step {
+        let goal = self.glide.map_or(self.walk, |glide| glide.to);
+        Step::ALL[(goal.ceil() as usize).min(Step::ALL.len() - 1)]
+    }
+
+    /// Moves the points to `time`, in a short glide unless motion is reduced; the steps between are left out.
+    pub fn glide_to(&mut self, time: f32) {
+        if self.time() == time && !self.is_gliding() {
+            self.set_time(time);
+            return;
+        }
+        self.walk = self.walk.max(BEFORE_MOVE);
+        self.walk_to(BEFORE_MOVE + time.clamp(0.0, 1.0));
+        if let Some(glide) = &mut self.glide {
+            glide.is_of_time = true;
+        } else {
+            self.set_time(time);
         }
     }
 
+    /// One step on, or back, in a short glide: before the last step nothing moves but what is shown of it.
+    pub fn step_by(&mut self, steps: isize) {
+        let goal = self.step().index().saturating_add_signed(steps).min(Step::ALL.len() - 1);
+        self.walk_to(goal as f32);
+    }
+
+    /// To a place on the walk, in a short glide unless motion is reduced.
+    pub fn walk_to(&mut self, to: f32) {
+        let to = to.clamp(0.0, LAST);
+        if self.reduced_motion {
+            self.set_walk(to);
+        } else if self.walk != to {
+            self.glide = Some(Glide { from: self.walk, to, elapsed: 0.0, is_of_time: false });
+        }
+    }
+
+    /// At static the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
+        let time = time.clamp(0.0, 1.0);
+        self.set_walk(if time == 0.0 { 0.0 } else { BEFORE_MOVE + time });
+    }
+
+    pub fn set_walk(&mut self, walk: f32) {
         self.glide = None;
-        self.time = time.clamp(0.0, 1.0);
+        self.walk = walk.clamp(0.0, LAST);
     }
 
     pub fn is_gliding(&self) -> bool {
@@ -118,10 +180,11 @@ impl ViewState {
         let Some(glide) = &mut self.glide else { return };
         glide.elapsed += seconds;
         let share = (glide.elapsed / motion::GLIDE).min(1.0);
-        self.time = glide.from + (glide.to - glide.from) * ease(share);
+        self.walk = glide.from + (glide.to - glide.from) * ease(share);
         if share >= 1.0 {
-            self.time = glide.to;
-            self.glide = None;
+            // Back at the static place, the walk is at its beginning.
+            let is_home = glide.from > glide.to && glide.to == BEFORE_MOVE && glide.is_of_time;
+            self.set_walk(if is_home { 0.0 } else { glide.to });
         }
     }
 
@@ -130,9 +193,10 @@ impl ViewState {
         self.zoom = ((self.zoom + steps * step) / step).round().mul_add(step, 0.0).clamp(least, most);
     }
 
-    /// A token that the sentence no longer has cannot stay selected.
+    /// A token that the sentence no longer has cannot stay selected, nor can its key.
     pub fn keep_query_below(&mut self, tokens: usize) {
         self.query = self.query.filter(|query| *query < tokens);
+        self.key = self.key.filter(|key| *key < tokens);
     }
 }
 
@@ -151,15 +215,36 @@ mod tests {
         let mut view = ViewState::default();
         view.glide_to(1.0);
         view.advance(motion::GLIDE / 2.0);
-        assert!((view.time - 0.5).abs() < 1e-6 && view.is_gliding());
+        assert!((view.time() - 0.5).abs() < 1e-6 && view.is_gliding());
         view.advance(motion::GLIDE);
-        assert_eq!((view.time, view.is_gliding()), (1.0, false));
+        assert_eq!((view.time(), view.is_gliding()), (1.0, false));
+    }
+
+    #[test]
+    fn a_walk_stops_at_each_step_and_the_points_move_in_the_last() {
+        let mut view = ViewState::default();
+        for (index, step) in Step::ALL.into_iter().enumerate().skip(1) {
+            view.step_by(1);
+            assert_eq!(view.step(), step);
+            view.advance(motion::GLIDE);
+            assert_eq!((view.walk(), view.is_gliding()), (index as f32, false));
+            assert_eq!(view.time(), if step == Step::Contextual { 1.0 } else { 0.0 });
+        }
+        view.step_by(1);
+        assert_eq!(view.step(), Step::Contextual);
+        view.step_by(-1);
+        view.advance(motion::GLIDE);
+        assert_eq!((view.step(), view.time()), (Step::Output, 0.0));
+        view.set_time(1.0);
+        view.glide_to(0.0);
+        view.advance(motion::GLIDE);
+        assert_eq!((view.step(), view.time()), (Step::Embed, 0.0));
     }
 
     #[test]
     fn reduced_motion_jumps() {
         let mut view = ViewState { reduced_motion: true, ..ViewState::default() };
         view.glide_to(1.0);
-        assert_eq!((view.time, view.is_gliding()), (1.0, false));
+        assert_eq!((view.time(), view.is_gliding()), (1.0, false));
     }
 }

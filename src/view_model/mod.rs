@@ -12,6 +12,7 @@ pub mod highlight;
 pub mod home;
 pub mod notebook;
 pub mod output;
+pub mod path;
 pub mod plot;
 pub mod reference;
 pub mod stage;

@@ -37,12 +37,12 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     until(&mut world, "the other model", |world| sentence(world).is_some());
     assert_eq!(sentence(&world), first);
     let view = world.resource::<ViewState>();
-    assert_eq!((view.theme, view.time, view.key_sheet), (ThemeChoice::Dark, 0.0, false));
+    assert_eq!((view.theme, view.time(), view.key_sheet), (ThemeChoice::Dark, 0.0, false));
 
     wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
     until(&mut world, "the first model again", |world| sentence(world).is_some());
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
-    assert_eq!(world.resource::<ViewState>().time, 0.25);
+    assert_eq!(world.resource::<ViewState>().time(), 0.25);
 
     // A reset of the lesson, and back.
     wish(&mut world, Wish::ResetLesson);

@@ -22,7 +22,7 @@ pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewStat
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
             ui.label(RichText::new(&model.sentence).font(theme::strong(size::READING)));
-            ui.weak(format!("{} · time {:.2}", caption_of(model, view).unwrap_or(&model.title), view.time));
+            ui.weak(format!("{} · time {:.2}", caption_of(model, view).unwrap_or(&model.title), view.time()));
         });
     });
 }

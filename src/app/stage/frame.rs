@@ -124,7 +124,7 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
         frame.lines = Arc::new(points::bytes(arrows::instances(model, &view.lit, palette)));
         tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark });
     }
-    let uniform = uniform(&tab.rig.view(tab.points), view.time, tab.pixels_per_point, palette);
+    let uniform = uniform(&tab.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {
         frame.uniform = uniform;
     }

@@ -13,14 +13,14 @@ pub fn timeline_ui(ui: &mut Ui, view: &mut ViewState) {
         let hint = ui.available_width() > WITH_HINT;
         let width = (ui.available_width() - ENDS - if hint { ENDS } else { 0.0 }).max(size::SLIDER_ROW);
         if ui
-            .selectable_label(view.time == 0.0, "static")
+            .selectable_label(view.time() == 0.0, "static")
             .on_hover_text("Where the dictionary puts each word (Shift+Space)")
             .clicked()
         {
             view.glide_to(0.0);
         }
         ui.spacing_mut().slider_width = width;
-        let mut time = view.time;
+        let mut time = view.time();
         let slider = Slider::new(&mut time, 0.0..=1.0).show_value(false).trailing_fill(true);
         let response =
             ui.add(slider).on_hover_text("Time: each token moves on a straight line from static to contextual");
@@ -29,7 +29,7 @@ pub fn timeline_ui(ui: &mut Ui, view: &mut ViewState) {
             view.set_time(time);
         }
         if ui
-            .selectable_label(view.time == 1.0, "contextual")
+            .selectable_label(view.time() == 1.0, "contextual")
             .on_hover_text("Where attention puts each token (Space)")
             .clicked()
         {

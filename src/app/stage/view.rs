@@ -69,7 +69,7 @@ pub fn picture_ui(
     paint_labels(&canvas, model, &points, hovered, view.query, &written);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time));
+        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time()));
     }
     rect
 }
@@ -131,7 +131,7 @@ fn seen_points<'a>(
         })
     });
     let tokens = model.tokens.iter().filter_map(|token| {
-        let world = Vec3::from(scaled(model, token.at(view.time)));
+        let world = Vec3::from(scaled(model, token.at(view.time())));
         let (at, radius, depth) = see(world, TOKEN_RADIUS)?;
         let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, &view.lit);
         let hit = Hit::Token(token.position);
@@ -149,7 +149,7 @@ fn seen_points<'a>(
     });
     let mut points: Vec<SeenPoint> = words.chain(tokens).collect();
     // Before the first step all tokens of one word lie on one point: its label says the word once.
-    if view.time == 0.0 {
+    if view.time() == 0.0 {
         let mut seen: Vec<&str> = Vec::new();
         for point in points.iter_mut().filter(|point| matches!(point.hit, Hit::Token(_))) {
             if seen.contains(&point.word) {

@@ -16,7 +16,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
         ui.label(RichText::new(&slider.caption).size(size::READING));
     }
     let turned = match slider.bind {
-        Bind::Time => Some(f64::from(frame.view.time)),
+        Bind::Time => Some(f64::from(frame.view.time())),
         _ => cell.turned,
     };
     let Some(before) = turned else {

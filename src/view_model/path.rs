@@ -1,0 +1,199 @@
+//! Why a token moved: what each word, or each head, adds to it, as arrows that lead tip to tail from where
+//! it was to where it came.
+
+use super::head_labels::HeadLabels;
+use crate::kernel::moves::{Moves, Point};
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+
+/// What an arrow stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// A word, through all heads.
+    #[default]
+    Word,
+    /// A head, with all its words.
+    Head,
+    /// A word in a head.
+    Both,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathArrow {
+    /// Such as `phone`, `head 1`, `phone in head 1` or `b_O`.
+    pub label: String,
+    /// Counted over all blocks; its hue.
+    pub head: Option<usize>,
+    pub key: Option<usize>,
+    /// `α`, of a word in a head.
+    pub weight: Option<f32>,
+    /// In the true space.
+    pub length: f32,
+    pub from: Point,
+    pub to: Point,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathModel {
+    pub query: usize,
+    /// Tip to tail, the longest first; the bias last.
+    pub arrows: Vec<PathArrow>,
+    pub from: Point,
+    /// Where the last arrow ends, but for rounding.
+    pub to: Point,
+    /// Why it moved, in a sentence with the numbers.
+    pub why: String,
+}
+
+/// Words that the sentence names.
+const NAMED: usize = 3;
+/// A share of the way that is worth a word.
+const SHARE_MIN: f32 = 0.01;
+
+impl PathModel {
+    /// Of a token in the block of a head; `None` until there is a model, and where it has no such head or token.
+    pub fn of(snapshot: &Snapshot, query: usize, head: usize, by: By) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        if head >= model.architecture.heads() {
+            return None;
+        }
+        let (block, ..) = model.architecture.head(head);
+        let moves = model.sentence.moves.get(block)?;
+        if query >= moves.queries() {
+            return None;
+        }
+        let told = Told { labels: HeadLabels::of(model), model, moves, block, query, head };
+        let from = point(moves.from.row(query));
+        let mut parts = told.parts(by);
+        parts.sort_by(|a, b| b.length.total_cmp(&a.length));
+        let bias = told.bias();
+        let mut tip = from;
+        let mut lay = |part: Part| {
+            let start = tip;
+            tip = std::array::from_fn(|axis| start[axis] + part.arrow[axis]);
+            let Part { label, head, key, weight, length, .. } = part;
+            PathArrow { label, head, key, weight, length, from: start, to: tip }
+        };
+        let arrows = parts.into_iter().chain(bias).map(&mut lay).collect();
+        Some(Self { query, arrows, from, to: point(moves.to.row(query)), why: told.why() })
+    }
+}
+
+struct Told<'a> {
+    labels: HeadLabels<'a>,
+    model: &'a ModelSnapshot,
+    moves: &'a Moves,
+    block: usize,
+    query: usize,
+    /// One of the block.
+    head: usize,
+}
+
+struct Part {
+    label: String,
+    head: Option<usize>,
+    key: Option<usize>,
+    weight: Option<f32>,
+    length: f32,
+    arrow: Point,
+}
+
+impl Told<'_> {
+    /// The first head of the block, counted over all.
+    fn first_head(&self) -> usize {
+        let (_, _, own) = self.model.architecture.head(self.head);
+        self.head - own
+    }
+
+    fn term(&self, own: usize, key: usize) -> Point {
+        self.moves.term(own, self.query, key)
+    }
+
+    fn parts(&self, by: By) -> Vec<Part> {
+        let (heads, keys) = (self.moves.heads(), self.moves.keys());
+        let names = self.labels.keys(self.head);
+        match by {
+            By::Word => (0..keys)
+                .map(|key| Part {
+                    label: names[key].clone(),
+                    head: None,
+                    key: Some(key),
+                    weight: None,
+                    length: self.moves.word_lengths.get(self.query, key),
+                    arrow: sum((0..heads).map(|own| self.term(own, key))),
+                })
+                .collect(),
+            By::Head => (0..heads)
+                .map(|own| Part {
+                    label: self.labels.title(self.first_head() + own).to_lowercase(),
+                    head: Some(self.first_head() + own),
+                    key: None,
+                    weight: None,
+                    length: self.model.sentence.contributions[self.block].head_lengths[own][self.query],
+                    arrow: sum((0..keys).map(|key| self.term(own, key))),
+                })
+                .collect(),
+            By::Both => (0..heads)
+                .flat_map(|own| (0..keys).map(move |key| (own, key)))
+                .map(|(own, key)| Part {
+                    label: format!("{} in {}", names[key], self.labels.title(self.first_head() + own).to_lowercase()),
+                    head: Some(self.first_head() + own),
+                    key: Some(key),
+                    weight: Some(self.weight(own, key)),
+                    length: self.moves.term_length(own, self.query, key),
+                    arrow: self.term(own, key),
+                })
+                .collect(),
+        }
+    }
+
+    fn weight(&self, own: usize, key: usize) -> f32 {
+        self.model.sentence.activations.blocks[self.block].heads[own].weights.get(self.query, key)
+    }
+
+    fn bias(&self) -> Option<Part> {
+        let arrow = self.moves.bias;
+        let length = self.moves.bias_length;
+        let part = Part { label: "b_O".to_owned(), head: None, key: None, weight: None, length, arrow };
+        (length > 0.0).then_some(part)
+    }
+
+    fn why(&self) -> String {
+        let name = &self.labels.queries(self.head)[self.query];
+        let length = self.moves.lengths[self.query];
+        if length == 0.0 {
+            return format!("{name} did not move.");
+        }
+        let shares = self.moves.word_shares.row(self.query);
+        let mut order: Vec<usize> = (0..shares.len()).collect();
+        order.sort_by(|a, b| shares[*b].abs().total_cmp(&shares[*a].abs()));
+        let keys = self.labels.keys(self.head);
+        let percent = |share: f32| format!("{:.0} %", share * 100.0).replace('-', "−");
+        let named = order.iter().take(NAMED).filter(|key| shares[**key].abs() >= SHARE_MIN);
+        let named: Vec<String> = named
+            .map(|key| {
+                let (own, weight) = self.strongest_head(*key);
+                let title = self.labels.title(self.first_head() + own).to_lowercase();
+                format!("{} {} (weight {weight:.2} in {title})", keys[*key], percent(shares[*key]))
+            })
+            .collect();
+        let bias = self.moves.bias_shares[self.query];
+        let rest: f32 = order.iter().skip(named.len()).map(|key| shares[*key]).sum();
+        let others =
+            if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
+        let bias = if bias.abs() >= SHARE_MIN { format!(", b_O {}", percent(bias)) } else { String::new() };
+        format!("{name} moved by {length:.3}. Of that way: {}{others}{bias}.", named.join(", "))
+    }
+
+    fn strongest_head(&self, key: usize) -> (usize, f32) {
+        let weights = (0..self.moves.heads()).map(|own| (own, self.weight(own, key)));
+        weights.fold((0, f32::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best })
+    }
+}
+
+fn sum(points: impl Iterator<Item = Point>) -> Point {
+    points.fold([0.0; 3], |sum, point| std::array::from_fn(|axis| sum[axis] + point[axis]))
+}
+
+fn point(row: &[f32]) -> Point {
+    std::array::from_fn(|axis| row[axis])
+}

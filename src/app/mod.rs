@@ -5,6 +5,7 @@
 //! | [`window`], [`picture`] | the two ways in: [`run`] and [`render`] |
 //! | [`bridge`] | snapshots in, commands out |
 //! | [`opening`], [`course`] | another lesson in the window, and the page to choose it from |
+//! | [`closing`] | the window closes when all is kept |
 //! | [`source`] | the lesson file, watched |
 //! | [`session`], [`saved_view`] | the learner's work on a lesson: found, saved, and whose it is |
 //! | [`profile`] | what is kept beside that: the way through the course, the look of the window |
@@ -21,6 +22,7 @@
 
 pub mod blending;
 pub mod bridge;
+pub mod closing;
 pub mod course;
 pub mod exporting;
 pub mod fault;

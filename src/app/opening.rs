@@ -46,6 +46,12 @@ pub struct Wishes {
     job: Option<Mutex<Export>>,
 }
 
+impl Wishes {
+    pub fn is_exporting(&self) -> bool {
+        self.job.is_some()
+    }
+}
+
 /// How the export goes.
 pub fn follow_export(mut wishes: ResMut<Wishes>) {
     let Some(job) = &mut wishes.job else { return };
@@ -137,7 +143,7 @@ pub fn grant(world: &mut World) {
         Wish::Browse => browse(world),
         Wish::Open(path) => open(world, path),
         // One at a time.
-        Wish::Export(_) | Wish::Save(..) if wishes.job.is_some() => {}
+        Wish::Export(_) | Wish::Save(..) if wishes.is_exporting() => {}
         Wish::Export(format) => {
             if let Some(path) = world.get_resource::<Session>().map(|session| session.path().to_owned()) {
                 world.resource_mut::<Wishes>().files.save(format, &path);
@@ -173,7 +179,7 @@ fn choose(world: &mut World, choice: SavingChoice) {
 /// The page of the course, over the lesson; from there back to the lesson.
 pub fn show_course(world: &mut World) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    let behind = world.get_resource::<Session>().and_then(Session::title).map(str::to_owned);
+    let behind = world.resource::<LatestSnapshot>().0.as_ref().map(|snapshot| snapshot.lesson.title.clone());
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }
@@ -211,12 +217,19 @@ fn open(world: &mut World, path: PathBuf) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// Why the work on the lesson that is open would be lost, if it would.
-fn unsaved(world: &mut World) -> Option<String> {
+/// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
+pub fn unsaved(world: &mut World) -> Option<String> {
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }
-    world.get_resource_mut::<Session>().and_then(|mut session| session.close().err())
+    let view = SavedView::of(world.resource::<ViewState>(), &world.resource::<Desk>().0);
+    if !world.contains_resource::<Session>() {
+        return None;
+    }
+    world.resource_scope(|world, mut session: Mut<Session>| {
+        session.settle(world.resource::<Link>(), &view);
+        session.close().err()
+    })
 }
 
 /// No lesson is open any more.

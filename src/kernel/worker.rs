@@ -18,6 +18,8 @@ use crate::lesson::schema::Lesson;
 
 /// While training plays, a viewer hears of it this often: once a frame is often enough.
 const PUBLISH_EVERY: Duration = Duration::from_millis(12);
+/// How long a running cell may go on while somebody waits for the kernel.
+const GRACE: Duration = Duration::from_millis(150);
 /// Where a snapshot is expensive, training gets at least this many times its cost in between.
 const TRAINING_PER_SNAPSHOT: u32 = 4;
 
@@ -25,6 +27,8 @@ enum Request {
     Apply(Command),
     Open(Arc<Lesson>),
     OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
+    /// To be answered as soon as all that was asked for before is done.
+    Settle(Sender<()>),
 }
 
 /// A handle on the kernel's thread, which ends when the handle is dropped.
@@ -90,6 +94,18 @@ impl Worker {
         self.request(Request::OpenSaved(lesson, saved.map(Box::new)));
     }
 
+    /// Waits until all that was asked for is done, so that [`Self::latest`] has it; what runs is given
+    /// [`GRACE`] and then ended. False if it took longer than `patience`.
+    pub fn settle(&self, patience: Duration) -> bool {
+        let (sender, answer) = channel();
+        self.request(Request::Settle(sender));
+        if answer.recv_timeout(GRACE.min(patience)).is_ok() {
+            return true;
+        }
+        self.interrupt();
+        answer.recv_timeout(patience.saturating_sub(GRACE)).is_ok()
+    }
+
     /// The newest snapshot, at once.
     pub fn latest(&self) -> Arc<Snapshot> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -116,6 +132,7 @@ fn run(
 ) {
     let mut published = Instant::now();
     let mut pause = PUBLISH_EVERY;
+    let mut waiting: Vec<Sender<()>> = Vec::new();
     loop {
         let mut changed = false;
         // Everything that waits, before the next piece of work; with no work, wait for a request.
@@ -123,7 +140,7 @@ fn run(
             let request = match requests.try_recv() {
                 Ok(request) => request,
                 Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) if kernel.is_busy() || changed => break,
+                Err(TryRecvError::Empty) if kernel.is_busy() || changed || !waiting.is_empty() => break,
                 Err(TryRecvError::Empty) => match requests.recv() {
                     Ok(request) => request,
                     Err(_) => return,
@@ -136,21 +153,29 @@ fn run(
                     kernel = reopened(lesson, Some(saved), stop);
                 }
                 Request::OpenSaved(lesson, saved) => kernel = reopened(lesson, saved.map(|saved| *saved), stop),
+                Request::Settle(answer) => {
+                    waiting.push(answer);
+                    continue;
+                }
             }
             changed = true;
         }
         let was_busy = kernel.is_busy();
-        if was_busy && !changed {
+        if was_busy && !changed && waiting.is_empty() {
             kernel.advance();
         }
         let done = was_busy && !kernel.is_busy();
-        if changed || done || published.elapsed() >= pause {
+        if changed || done || !waiting.is_empty() || published.elapsed() >= pause {
             let begun = Instant::now();
             let snapshot = Arc::new(kernel.snapshot());
             *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
             published = Instant::now();
             pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (published - begun));
             wake();
+        }
+        for answer in waiting.drain(..) {
+            // Whoever waits no longer has hung up.
+            let _ = answer.send(());
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::view_model::training::TrainingModel;
 use crate::view_model::weights::WeightsModel;
 
 use super::attention::attention_ui;
-use super::checkpoints::{CheckpointRow, checkpoints_ui};
+use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
@@ -125,10 +125,10 @@ pub fn workspace_ui(
         }
         return commands;
     };
-    let Workspace { dock, top_bar, checkpoints, notebook: notebook_state, heads, weights, training } = workspace;
+    let Workspace { dock, top_bar, notebook: notebook_state, heads, weights, training, .. } = workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        commands.extend(top_bar_ui(ui, notebook, model.weights, top_bar, view));
+        commands.extend(top_bar_ui(ui, notebook, top_bar, view));
     });
     fault_strip_ui(ui, issues, notebook.notice.as_deref());
     let mut tabs = Tabs {
@@ -147,9 +147,6 @@ pub fn workspace_ui(
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
         .show_inside(ui, &mut tabs);
-    if let Some(wish) = checkpoints_ui(ui.ctx(), checkpoints) {
-        top_bar.wish = Some(wish);
-    }
     key_sheet_ui(ui.ctx(), view);
     commands
 }

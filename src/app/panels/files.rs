@@ -24,6 +24,10 @@ enum Purpose {
 }
 
 impl FilesUiState {
+    pub fn is_open(&self) -> bool {
+        self.dialog.is_some()
+    }
+
     /// Lets the learner choose a lesson.
     pub fn browse(&mut self, folder: Option<&Path>) {
         let lessons = Filter::new(|path: &Path| {

@@ -16,6 +16,7 @@
 //! store/        where the learner's work is kept: values in files    start at mod.rs
 //! app/          the window: the only folder that names Bevy or egui  [feature "app"]
 //! cli/          arguments in, exit code out
+//! whole_file.rs files that are written as a whole or not at all
 //! ```
 //!
 //! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
@@ -68,3 +69,4 @@ pub mod numbers;
 pub mod numerics;
 pub mod store;
 pub mod view_model;
+pub mod whole_file;

@@ -1,5 +1,5 @@
 //! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`. `nearest` and `numbers` are leaves that every layer may name.
+//! and `store <- {app, cli}`. `nearest`, `numbers` and `whole_file` are leaves that every layer may name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("app", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store"]),
     ("cli", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
 ];
+
+const LEAVES: &[&str] = &["nearest.rs", "numbers.rs", "whole_file.rs"];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
@@ -73,6 +75,16 @@ fn layers_point_one_way() {
 }
 
 #[test]
+fn leaves_name_no_layer() {
+    for leaf in LEAVES {
+        let path = src(leaf);
+        let source = fs::read_to_string(&path).expect("UTF-8");
+        let found = lines_with(&[(path, source)], "crate::");
+        assert!(found.is_empty(), "{leaf} is no leaf:\n{}", found.join("\n"));
+    }
+}
+
+#[test]
 fn only_the_app_names_bevy_and_egui() {
     for (layer, _) in LAYERS.iter().filter(|(layer, _)| *layer != "app") {
         let sources = sources(&src(layer));
@@ -111,7 +123,7 @@ fn numerics_is_pure() {
 fn colours_live_in_the_theme() {
     let sources: Vec<_> = sources(&src("app"))
         .into_iter()
-        .filter(|(path, _)| !path.components().any(|c| c.as_os_str() == "theme.rs"))
+        .filter(|(path, _)| !path.components().any(|c| c.as_os_str() == "theme"))
         .collect();
     for literal in ["Color32::from_rgb", "Color32::from_gray", "Color::srgb", "Color32::from_hex"] {
         let found = lines_with(&sources, literal);

@@ -9,6 +9,7 @@ use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, theme};
 use attune::code::Output;
+use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;
 use attune::kernel::{Command, Kernel};
 use attune::view_model::notebook::NotebookModel;
@@ -273,4 +274,57 @@ fn a_text_is_split_and_undone_by_keys() {
     desk.typed("?");
     desk.key(Key::Escape);
     assert!(desk.cells()[0].cell.text.contains('?'), "{}", desk.cells()[0].cell.text);
+}
+
+#[test]
+fn a_whole_lesson_is_walked_by_keys_alone() {
+    let mut desk = desk();
+    let answer = |desk: &Desk, id: &str| {
+        let cells = desk.cells();
+        let cell = cells.iter().find(|cell| *cell.cell.id == *id).expect("the cell");
+        (cell.cell.answer.clone(), cell.cell.is_done())
+    };
+    desk.key(Key::ArrowDown);
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    // The slider `turn`, from 1: two coarse steps of its fortieth, back by one.
+    for key in [Key::ArrowRight, Key::ArrowRight, Key::ArrowLeft] {
+        desk.key(key);
+    }
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(desk.outputs("uses"), [Output::Number(2.5)]);
+    // reads, writes, broken, curve, sharp, weight
+    for _ in 0..6 {
+        desk.press(Modifiers::SHIFT, Key::Enter);
+    }
+    desk.key(Key::ArrowRight);
+    let mask = desk.kernel.borrow().snapshot().model.and_then(|model| model.interventions.mask.clone());
+    assert!(mask.is_some(), "no word sees those after it");
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    // The stage is set, and the next cell is the prediction.
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    desk.key(Key::Enter);
+    assert!(!answer(&desk, "guess").1, "there is nothing to lock in yet");
+    desk.key(Key::Num2);
+    assert_eq!(answer(&desk, "guess").0, Answer::Predict { chosen: Some(1), is_locked: false });
+    desk.key(Key::Enter);
+    assert_eq!(answer(&desk, "guess").0, Answer::Predict { chosen: Some(1), is_locked: true });
+    desk.key(Key::Num1);
+    assert_eq!(answer(&desk, "guess").0, Answer::Predict { chosen: Some(1), is_locked: true });
+    desk.press(Modifiers::SHIFT, Key::Enter);
+    desk.key(Key::H);
+    desk.glide();
+    assert!(desk.has("Add them.") && !desk.has("Divide by two."));
+    desk.key(Key::Enter);
+    desk.press(Modifiers::COMMAND, Key::A);
+    desk.typed("fn middle(a, b) { (a + b) / 2 }");
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    desk.key(Key::Escape);
+    assert!(answer(&desk, "middle").1);
+    for _ in 0..3 {
+        desk.key(Key::ArrowDown);
+    }
+    desk.glide();
+    assert!(desk.has("Done."));
 }

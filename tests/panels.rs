@@ -8,6 +8,7 @@ use std::sync::Arc;
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use attune::app::panels::heads::{HeadsUiState, heads_ui};
+use attune::app::panels::menu::Wish;
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
@@ -388,8 +389,15 @@ fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
 #[test]
 fn keys_reach_the_view_and_the_kernel() {
     let model = training(TrainingStage::Playing);
-    let (mut harness, seen) = show(SIZE, |ui, view| shortcuts::shortcuts(ui.ctx(), view, Some(&model)));
+    let wish = Rc::new(RefCell::new(Vec::new()));
+    let wished = wish.clone();
+    let (mut harness, seen) = show(SIZE, |ui, view| {
+        wished.borrow_mut().extend(shortcuts::window_shortcuts(ui.ctx(), view));
+        shortcuts::shortcuts(ui.ctx(), view, Some(&model))
+    });
     for (modifiers, key) in [
+        (Modifiers::ALT, egui::Key::Home),
+        (Modifiers::COMMAND, egui::Key::O),
         (Modifiers::NONE, egui::Key::P),
         (Modifiers::COMMAND, egui::Key::Z),
         (Modifiers::COMMAND | Modifiers::SHIFT, egui::Key::Z),
@@ -401,6 +409,7 @@ fn keys_reach_the_view_and_the_kernel() {
         harness.run_steps(2);
     }
     assert_eq!(seen.commands(), vec![Command::Pause, Command::Undo, Command::Redo]);
+    assert_eq!(*wish.borrow(), [Wish::Home, Wish::Browse]);
     let view = seen.view();
     assert!(view.home_requested && view.key_sheet && view.is_gliding());
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use attune::app::images::{self, Images};
+use attune::app::images::Images;
 use attune::app::panels::prose::document::Document;
 use attune::app::panels::prose::flow::{Ink, Note, Placed, What};
 use attune::app::panels::prose::layout::Layout;
 use attune::app::panels::prose::{Prose, prose_height, prose_ui};
 use attune::app::{fonts, theme};
+use attune::lesson::pictures::SIDE_MAX;
 use egui::{Context, RawInput};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -235,7 +236,8 @@ fn a_picture_from_elsewhere_is_refused_with_its_reason() {
     picture(&outer.join("secret.png"), 8, 8);
     std::fs::write(inner.join("text.png"), "no picture").unwrap();
     std::fs::write(inner.join("cut.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
-    picture(&inner.join("wide.png"), images::SIDE_MAX + 1, 1);
+    std::fs::write(inner.join("moves.gif"), b"GIF89a\x01\0\x01\0").unwrap();
+    picture(&inner.join("wide.png"), SIDE_MAX + 1, 1);
     #[cfg(unix)]
     std::os::unix::fs::symlink(outer.join("secret.png"), inner.join("link.png")).or_else(present).unwrap();
     let absolute = outer.join("secret.png").display().to_string();
@@ -253,6 +255,7 @@ fn a_picture_from_elsewhere_is_refused_with_its_reason() {
         ("directory.png", "not a file"),
         ("text.png", "neither PNG nor JPEG"),
         ("cut.png", "damaged"),
+        ("moves.gif", "neither PNG nor JPEG"),
         ("wide.png", "pixels"),
         #[cfg(unix)]
         ("link.png", "outside"),

@@ -1,7 +1,8 @@
 //! The graphics adapter, asked for once, before any window, so that its absence is an error and not a panic.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use bevy::render::renderer::initialize_renderer;
 use bevy::render::settings::{Backends, RenderCreation, RenderResources, WgpuSettings};
@@ -27,15 +28,27 @@ fn open_with(backends: Backends) -> Result<RenderResources, String> {
     quietly(|| block_on(initialize_renderer(backends, None, &settings)))
 }
 
+thread_local! {
+    /// Panics of this thread are told as values.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs `work`, whose panic becomes its message: for libraries that panic where they could return an error.
+///
+/// Panics of other threads are said as they were before.
 pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // The hook belongs to the whole process: one at a time.
-    static HOOK: Mutex<()> = Mutex::new(());
-    let _turn = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    let was_quiet = IS_QUIET.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
-    std::panic::set_hook(hook);
+    IS_QUIET.set(was_quiet);
     result.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         text.unwrap_or("unknown").lines().next().unwrap_or("unknown").to_owned()

@@ -1,29 +1,21 @@
 //! The pictures of a lesson: files of its own folder and of nowhere else, decoded beside the window.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::{Component, Path, PathBuf};
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use egui::{ColorImage, Context, TextureHandle, TextureId, TextureOptions, Vec2, vec2};
 use image::{ImageFormat, ImageReader, Limits};
 
-/// The largest file.
-pub const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// The longest side, in pixels.
-pub const SIDE_MAX: u32 = 4096;
-/// Pixels of all pictures of a lesson together: 128 MiB.
-pub const PIXELS_MAX: u64 = 32 * 1024 * 1024;
-/// Different paths that are looked at; the rest is refused unseen.
-pub const FILES_MAX: usize = 256;
+use crate::lesson::pictures::{self, Folder, Format, SIDE_MAX};
 
 /// Finds, checks and keeps them. A place is known at once, the pixels come when they are decoded.
 #[derive(Default)]
 pub struct Images {
-    folder: Option<PathBuf>,
+    lesson: Option<PathBuf>,
+    folder: Folder,
     found: HashMap<String, Result<Picture, String>>,
-    pixels: u64,
     generation: u64,
     /// What other threads decoded since the last look.
     decoded: Arc<Mutex<Vec<Decoded>>>,
@@ -33,9 +25,7 @@ pub struct Images {
 type Decoded = (String, u64, Result<ColorImage, String>);
 
 struct Picture {
-    file: PathBuf,
-    format: ImageFormat,
-    size: Vec2,
+    picture: pictures::Picture,
     state: State,
 }
 
@@ -48,15 +38,14 @@ enum State {
 impl Images {
     /// Pictures of this lesson from now on.
     pub fn open(&mut self, lesson: &Path) {
-        let folder = lesson.parent().filter(|folder| !folder.as_os_str().is_empty());
-        self.folder = Some(folder.unwrap_or(Path::new(".")).to_owned());
+        self.lesson = Some(lesson.to_owned());
         self.look_again();
     }
 
     /// Files may have changed: each is looked at anew when it is next shown.
     pub fn look_again(&mut self) {
         self.found.clear();
-        self.pixels = 0;
+        self.folder = self.lesson.as_deref().map(Folder::of).unwrap_or_default();
         self.generation += 1;
     }
 
@@ -67,29 +56,15 @@ impl Images {
 
     /// Its size in pixels, or why it is not shown.
     pub fn size(&mut self, path: &str) -> Result<Vec2, String> {
-        if !self.found.contains_key(path) {
-            let found = self.find(path);
-            self.found.insert(path.to_owned(), found);
-        }
-        match self.found.get(path) {
-            Some(Ok(picture)) => Ok(picture.size),
-            Some(Err(why)) => Err(why.clone()),
-            None => Err(String::new()),
-        }
-    }
-
-    fn find(&mut self, path: &str) -> Result<Picture, String> {
-        if self.found.len() >= FILES_MAX {
-            return Err(format!("a lesson shows {FILES_MAX} pictures at most"));
-        }
-        let file = resolve(self.folder.as_deref(), path)?;
-        let (format, width, height) = measure(&file)?;
-        let pixels = u64::from(width) * u64::from(height);
-        if self.pixels + pixels > PIXELS_MAX {
-            return Err("the lesson's pictures are too large together".to_owned());
-        }
-        self.pixels += pixels;
-        Ok(Picture { file, format, size: vec2(width as f32, height as f32), state: State::Known })
+        let found = match self.found.get(path) {
+            Some(found) => found,
+            None => {
+                let found = self.folder.find(path).map(|picture| Picture { picture, state: State::Known });
+                self.found.entry(path.to_owned()).or_insert(found)
+            }
+        };
+        let (width, height) = found.as_ref().map_err(Clone::clone)?.picture.size;
+        Ok(vec2(width as f32, height as f32))
     }
 
     /// Its pixels, as soon as they are there.
@@ -102,10 +77,10 @@ impl Images {
             State::Decoding => {}
             State::Known => {
                 picture.state = State::Decoding;
-                let (file, format, decoded) = (picture.file.clone(), picture.format, self.decoded.clone());
+                let (picture, decoded) = (picture.picture.clone(), self.decoded.clone());
                 let (path, ctx) = (path.to_owned(), ctx.clone());
                 std::thread::spawn(move || {
-                    let pixels = decode(&file, format);
+                    let pixels = decode(&picture);
                     // A list of finished pictures is whole whatever panicked beside it.
                     decoded.lock().unwrap_or_else(PoisonError::into_inner).push((path, generation, pixels));
                     ctx.request_repaint();
@@ -136,55 +111,13 @@ impl Images {
     }
 }
 
-/// The file that `path` means, if it lies within `folder` with every link followed.
-pub fn resolve(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
-    let folder = folder.ok_or("this lesson has no folder")?;
-    if path.contains("://") || path.starts_with("data:") {
-        return Err("pictures come from the lesson's folder, not from the network".to_owned());
-    }
-    let outside = || "outside the lesson's folder".to_owned();
-    let plain = |component| matches!(component, Component::Normal(_) | Component::CurDir);
-    if path.is_empty() || path.contains(['\\', '\0']) || !Path::new(path).components().all(plain) {
-        return Err(outside());
-    }
-    let folder = folder.canonicalize().map_err(|error| words(&error))?;
-    let file = folder.join(path).canonicalize().map_err(|error| words(&error))?;
-    if file.starts_with(&folder) { Ok(file) } else { Err(outside()) }
-}
-
-fn words(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file in the lesson's folder".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    }
-}
-
-/// Its format and size, from its first bytes.
-fn measure(file: &Path) -> Result<(ImageFormat, u32, u32), String> {
-    let about = file.metadata().map_err(|error| words(&error))?;
-    if !about.is_file() {
-        return Err("this is not a file".to_owned());
-    }
-    if about.len() > FILE_BYTES_MAX {
-        return Err(format!("larger than {} MiB", FILE_BYTES_MAX >> 20));
-    }
-    let reader = BufReader::new(File::open(file).map_err(|error| words(&error))?);
-    let reader = ImageReader::new(reader).with_guessed_format().map_err(|error| words(&error))?;
-    let format = reader.format().filter(|format| matches!(format, ImageFormat::Png | ImageFormat::Jpeg));
-    let format = format.ok_or("neither PNG nor JPEG")?;
-    let (width, height) = reader.into_dimensions().map_err(|error| format!("damaged: {error}"))?;
-    if width > SIDE_MAX || height > SIDE_MAX || width == 0 || height == 0 {
-        return Err(format!("{width}×{height} pixels: {SIDE_MAX} a side at most"));
-    }
-    Ok((format, width, height))
-}
-
-fn decode(file: &Path, format: ImageFormat) -> Result<ColorImage, String> {
-    let mut bytes = Vec::new();
-    // The file may have grown since it was measured.
-    let file = File::open(file).map_err(|error| words(&error))?;
-    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(|error| words(&error))?;
-    let mut reader = ImageReader::with_format(std::io::Cursor::new(bytes), format);
+fn decode(picture: &pictures::Picture) -> Result<ColorImage, String> {
+    let format = match picture.format {
+        Format::Png => ImageFormat::Png,
+        Format::Jpeg => ImageFormat::Jpeg,
+    };
+    let mut reader = ImageReader::with_format(Cursor::new(picture.read()?), format);
+    // The file may have changed since it was measured.
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(SIDE_MAX), Some(SIDE_MAX));
     reader.limits(limits);

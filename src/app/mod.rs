@@ -10,6 +10,7 @@
 //! | [`profile`] | what is kept beside that: the way through the course, the look of the window |
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
+//! | [`exporting`] | exports with pictures, beside the window |
 //! | [`images`] | the lesson's pictures, from its folder only |
 //! | [`stage`] | the 3D view |
 //! | [`view_state`], [`pace`] | what the viewer chooses, when to draw |
@@ -21,6 +22,7 @@
 pub mod blending;
 pub mod bridge;
 pub mod course;
+pub mod exporting;
 pub mod fault;
 pub mod fonts;
 pub mod gpu;

@@ -18,6 +18,7 @@ use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::CellKind;
+use crate::whole_file;
 
 use super::fault::AppFault;
 use super::stage::frame::StageTab;
@@ -164,16 +165,7 @@ fn encode(picture: Image) -> Result<Vec<u8>, AppFault> {
     Ok(bytes)
 }
 
-/// Through a file beside the target, so that a reader never sees half a picture.
 fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
     let shown = || crate::lesson::issue::printable(&out.display().to_string());
-    let fault = |why: &dyn std::fmt::Display| AppFault::Output(format!("{}: {why}", shown()));
-    let name = out.file_name().ok_or_else(|| fault(&"not a file name"))?.to_string_lossy();
-    let beside = out.with_file_name(format!(".{name}.{}.part", std::process::id()));
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, out));
-    written.map_err(|why| {
-        // Nothing to clean up when it was never created.
-        let _ = std::fs::remove_file(&beside);
-        fault(&why)
-    })
+    whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
 }

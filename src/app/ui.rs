@@ -112,7 +112,7 @@ fn window_ui(ui: &mut Ui, page: &mut CoursePage, wishes: &mut Wishes, view: &mut
 
 /// A file that was let go over the window.
 fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
-    ctx.input(|input| input.raw.dropped_files.iter().next().map(|file| file.path().to_owned()))
+    ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
 }
 
 /// The picture and, in the workspace, the time slider under it.

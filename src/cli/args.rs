@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+
+use crate::export::file::Format;
 
 /// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
 ///
@@ -114,22 +117,13 @@ pub struct ExportArgs {
     pub output: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Ipynb,
-    Html,
-    Md,
-    Tsv,
-}
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
 
-impl Format {
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Ipynb => "ipynb",
-            Self::Html => "html",
-            Self::Md => "md",
-            Self::Tsv => "tsv",
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.extension()))
     }
 }
 

@@ -1,7 +1,5 @@
 //! `attune render`: a picture without a display.
 
-use std::path::Path;
-
 use super::args::{Common, RenderArgs};
 use super::fault::Fault;
 
@@ -23,7 +21,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         return Err(Fault::usage(format_args!("--output: {} is no PNG file; name it like apple.png", output())));
     }
     // Before training, which may take long.
-    if let Some(why) = obstacle(&request.output) {
+    if let Some(why) = crate::export::file::obstacle(&request.output) {
         return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
     }
     let lesson = super::read(&request.lesson, common.seed)?;
@@ -56,13 +54,4 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
         fault @ AppFault::Output(_) => Fault::output(fault),
         fault => Fault::screen(fault),
     })
-}
-
-/// Why no file can be there, as far as that can be known without writing one.
-pub fn obstacle(file: &Path) -> Option<&'static str> {
-    if file.is_dir() {
-        return Some("it is a folder");
-    }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
-    (!folder.is_dir()).then_some("there is no such folder")
 }

@@ -13,7 +13,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::html::output_html;
-use super::markdown::{Beside, STALE, Writer, escape, shown};
+use super::markdown::{Beside, Writer, escape, shown};
 use super::page::{Code, Page, PageCell, Part};
 use super::pictures::Pictures;
 use super::{svg, table};
@@ -36,6 +36,9 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
         cells.markdown("title", json!({}), format!("# {}", escape(page.title)), Vec::new());
     }
     page.cells.iter().for_each(|cell| cells.add(cell));
+    if let Some(model) = &page.model {
+        cells.markdown("model", json!({}), format!("*{model}*"), Vec::new());
+    }
     let notebook = json!({
         "cells": cells.cells,
         "metadata": {
@@ -103,7 +106,7 @@ impl Cells<'_> {
         if code.is_hidden {
             about["jupyter"] = json!({ "source_hidden": true });
         }
-        let stale = code.is_stale.then(|| json!({ "output_type": "stream", "name": "stderr", "text": lines(STALE) }));
+        let note = code.note.map(|note| json!({ "output_type": "stream", "name": "stderr", "text": lines(note) }));
         let fault = code.fault.map(|fault| {
             json!({ "output_type": "error", "ename": "Fault", "evalue": fault.message, "traceback": [fault.to_string()] })
         });
@@ -113,7 +116,7 @@ impl Cells<'_> {
             "id": self.id(id),
             "metadata": about,
             "execution_count": code.number,
-            "outputs": outputs.chain(fault).chain(stale).collect::<Vec<Value>>(),
+            "outputs": outputs.chain(fault).chain(note).collect::<Vec<Value>>(),
             "source": lines(code.source),
         });
         self.cells.push(cell);

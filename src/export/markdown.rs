@@ -98,7 +98,7 @@ impl<'a> Writer<'a> {
     }
 
     fn code(&mut self, code: &Code<'_>) {
-        if !code.is_hidden && !code.source.is_empty() {
+        if !code.is_hidden && !code.source.trim().is_empty() {
             self.fence("rhai", code.source);
         }
         for output in &code.outputs {
@@ -119,8 +119,8 @@ impl<'a> Writer<'a> {
         if let Some(fault) = code.fault {
             self.fence("text", &fault.to_string());
         }
-        if code.is_stale {
-            self.paragraph(&format!("*{STALE}*"));
+        if let Some(note) = code.note {
+            self.paragraph(&format!("*{note}*"));
         }
     }
 
@@ -189,16 +189,13 @@ impl<'a> Writer<'a> {
     fn image(&mut self, url: &str, alt: &str) -> String {
         match self.pictures.image(url) {
             Ok(image) => {
-                let url = self.keep("picture", image.mime, image.extension, image.bytes);
+                let url = self.keep("picture", image.format.mime(), image.format.extension(), image.bytes);
                 format!("![{}]({url})", escape(alt))
             }
             Err(why) => format!("*(picture {}: {})*", escape(if alt.is_empty() { url } else { alt }), escape(&why)),
         }
     }
 }
-
-/// Shown where what a cell shows is older than what it follows from.
-pub const STALE: &str = "What this follows from has changed since it ran.";
 
 /// All of a text that is shown, with what is left out.
 pub fn shown(text: &TextModel) -> String {

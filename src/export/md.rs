@@ -22,6 +22,9 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, folder: &str, mut to: imp
         text.set_cell(cell.id);
         text.parts(&cell.parts);
     }
+    if let Some(model) = &page.model {
+        text.paragraph(&format!("---\n\n*{model}*"));
+    }
     writeln!(to, "{}", text.text.trim_end())?;
     to.flush()?;
     Ok(text.beside)

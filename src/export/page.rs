@@ -1,6 +1,7 @@
 //! A notebook as it is read: what each cell says, in no format.
 
 use crate::code::Fault;
+use crate::kernel::interventions::are_none;
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
@@ -15,6 +16,8 @@ pub struct Page<'a> {
     pub lesson: &'a str,
     pub seed: u64,
     pub cells: Vec<PageCell<'a>>,
+    /// How the model differs from the one that the lesson's training ends with, if it does.
+    pub model: Option<String>,
 }
 
 pub struct PageCell<'a> {
@@ -58,8 +61,8 @@ pub struct Code<'a> {
     pub fault: Option<&'a Fault>,
     /// Its outputs are read, not its text.
     pub is_hidden: bool,
-    /// Something that it read has changed since it ran.
-    pub is_stale: bool,
+    /// Why what it shows is not, or not yet, what it would show now.
+    pub note: Option<&'static str>,
 }
 
 /// What the stage shows.
@@ -116,6 +119,7 @@ impl<'a> Page<'a> {
             lesson: &lesson.id,
             seed: lesson.seed,
             cells: cells.map(|cell| PageCell::of(cell, snapshot)).collect(),
+            model: model(snapshot),
         }
     }
 
@@ -137,7 +141,7 @@ impl<'a> Page<'a> {
 impl<'a> PageCell<'a> {
     fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
         let cell = &*shown.cell;
-        let (kind, parts) = match &*cell.kind {
+        let (kind, mut parts) = match &*cell.kind {
             CellKind::Text { .. } => ("text", vec![Part::Markdown(&cell.text)]),
             CellKind::Code { .. } => ("code", vec![Part::Code(code(shown))]),
             CellKind::Plot { caption, .. } => {
@@ -156,7 +160,37 @@ impl<'a> PageCell<'a> {
             CellKind::Exercise(exercise) => ("exercise", exercise_of(exercise, shown)),
             CellKind::Gate { caption, .. } => ("gate", vec![Part::Gate { caption }]),
         };
+        if let Some(newer) = &cell.conflict {
+            let newer = if cell.is_text() { Part::Markdown(newer) } else { Part::Code(plain_code(newer)) };
+            let summary = "The lesson has a newer text for this cell".to_owned();
+            parts.push(Part::Details { summary, parts: vec![newer] });
+        }
         Self { id: &cell.id, kind, parts }
+    }
+}
+
+fn model(snapshot: &Snapshot) -> Option<String> {
+    let Some(model) = &snapshot.model else { return Some("The model was not there yet.".to_owned()) };
+    let training = &model.training;
+    let (step, of) = (training.step_shown(), training.progress.of);
+    let is_changed = model.parameters != model.trained || !are_none(&model.interventions);
+    let at = format!("The model is the one at step {step} of {of} of its training");
+    match (step == of, is_changed) {
+        (true, false) => None,
+        (true, true) => Some("The model is changed since its training.".to_owned()),
+        (false, false) => Some(format!("{at}.")),
+        (false, true) => Some(format!("{at}, and changed since.")),
+    }
+}
+
+/// Where a reader would take what a cell shows for what it would show now.
+fn note(shown: &CellSnapshot) -> Option<&'static str> {
+    match (shown.status, &shown.run) {
+        (CellStatus::Stale, Some(run)) if run.is_from_before => Some("It has not run in this session yet."),
+        (CellStatus::Stale, Some(_)) => Some("This, or what it follows from, has changed since it ran."),
+        (CellStatus::Waiting, Some(_)) => Some("It was running again: what it shows is from before."),
+        (CellStatus::Waiting, None) => Some("It was still running."),
+        (CellStatus::Stale, None) | (CellStatus::New | CellStatus::Fresh, _) => None,
     }
 }
 
@@ -169,15 +203,15 @@ fn code(shown: &CellSnapshot) -> Code<'_> {
     Code {
         source: &shown.cell.text,
         number: run.and_then(|run| run.number),
-        outputs: run.map_or_else(Vec::new, |run| OutputModel::all(&shown.cell.text, &run.outputs)),
+        outputs: run.map_or_else(Vec::new, |run| OutputModel::all(&run.text, &run.outputs)),
         fault: run.and_then(|run| run.fault.as_ref()).or(shown.mistake.as_deref()),
         is_hidden: false,
-        is_stale: run.is_some() && shown.status == CellStatus::Stale,
+        note: note(shown),
     }
 }
 
 fn plain_code(source: &str) -> Code<'_> {
-    Code { source, number: None, outputs: Vec::new(), fault: None, is_hidden: false, is_stale: false }
+    Code { source, number: None, outputs: Vec::new(), fault: None, is_hidden: false, note: None }
 }
 
 fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a ModelSnapshot>) -> SliderPart<'a> {
@@ -223,7 +257,8 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<Part<'a>
         Some(Verdict::Prediction { right }) => Some(right),
         _ => None,
     };
-    let mut answer = vec![Part::Choices { choices, chosen, right }];
+    let mut answer: Vec<Part<'_>> = note(shown).map(|note| Part::Line(note.to_owned())).into_iter().collect();
+    answer.push(Part::Choices { choices, chosen, right });
     if !run.outputs.is_empty() || run.fault.is_some() {
         let outputs = OutputModel::all(&predict.shows, &run.outputs);
         let shows = plain_code(&predict.shows);
@@ -245,6 +280,8 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<Part<
     let mut parts = vec![Part::Label("Exercise"), Part::Markdown(&exercise.ask)];
     if exercise.start.is_some() {
         parts.push(Part::Code(if is_tried { code(shown) } else { plain_code(&cell.text) }));
+    } else if run.is_some() {
+        parts.extend(note(shown).map(|note| Part::Line(note.to_owned())));
     }
     parts.extend(run.and_then(verdict));
     for (i, hint) in exercise.hints.iter().enumerate() {

@@ -4,7 +4,8 @@
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
 //! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
-//! corpus can contain, and [`corpus`] draws its sentences. [`course`] lists the lessons of a folder.
+//! corpus can contain, and [`corpus`] draws its sentences. [`pictures`] finds those that its texts name,
+//! and [`course`] lists the lessons of a folder.
 
 pub mod cells;
 pub mod course;
@@ -35,6 +36,7 @@ mod source;
 mod syntax;
 
 pub mod corpus;
+pub mod pictures;
 pub mod template;
 pub mod text;
 pub mod vocabulary;

@@ -1,47 +1,21 @@
-//! Files that are written as a whole or not at all.
+//! The files of a home: where unfinished ones stand, and how they are swept up.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::whole_file::{Unfinished, sync_folder, unique};
 
 /// With what the names of unfinished files begin.
 const UNFINISHED: &str = "unfinished-";
 /// Folders from a key's up to the one that the root lies in.
 const DEPTH: usize = 3;
 
-static COUNT: AtomicU64 = AtomicU64::new(0);
-
-/// A file that is on the disk, under a name that nobody reads. It is removed unless it is kept.
-pub(super) struct Unfinished {
-    path: PathBuf,
-}
-
-impl Unfinished {
-    /// Writes the parts into the folder, which is made if it is not there, and waits for the disk.
-    pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
-        make_folder(folder)?;
-        let name = format!("{UNFINISHED}{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let unfinished = Unfinished { path: folder.join(name) };
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&unfinished.path)?;
-        parts.iter().try_for_each(|part| file.write_all(part))?;
-        file.sync_all()?;
-        Ok(unfinished)
-    }
-
-    /// Gives the file its name, in place of what had it. The path is in the same file system.
-    pub(super) fn keep_as(self, path: &Path) -> io::Result<()> {
-        fs::rename(&self.path, path)?;
-        path.parent().map_or(Ok(()), sync_folder)
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // It is gone if it was kept; if it cannot be removed, the next owner tries again.
-        let _ = fs::remove_file(&self.path);
-    }
+/// Writes the parts into a file of the folder that is yet to get its name. The folder is made if it is
+/// not there.
+pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
+    make_folder(folder)?;
+    Unfinished::write(folder.join(format!("{UNFINISHED}{}", unique())), parts)
 }
 
 /// Makes a folder, and those that it lies in, if it is not there.
@@ -55,12 +29,6 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
         let _ = sync_folder(above);
     }
     Ok(())
-}
-
-/// Waits until the disk has the names in the folder.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Only Unix opens folders.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// What killed programs left behind.

@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk::{self, Unfinished};
+use super::disk;
 use super::format::{self, Encoded, FOOT, Stored, Wrong};
 use super::generations;
 use super::home::{Home, Key};
 use super::lock::Gate;
 use super::words;
+use crate::whole_file::Unfinished;
 
 pub(super) const STATE: &str = "state.json";
 const CHECKPOINTS: &str = "checkpoints";
@@ -100,7 +101,7 @@ impl Folder {
     /// Keeps a state under a label, beside the current one.
     pub(super) fn keep_labelled(&self, state: &Encoded, _gate: &Gate) -> io::Result<PathBuf> {
         let file = self.next_checkpoint(LABELLED)?;
-        Unfinished::write(&self.path, &[state.head.as_bytes(), &state.json, FOOT])?.keep_as(&file)?;
+        disk::write(&self.path, &[state.head.as_bytes(), &state.json, FOOT])?.keep_as(&file)?;
         self.thin();
         Ok(file)
     }
@@ -137,8 +138,7 @@ impl Folder {
         }
         let file = self.next_checkpoint(OF_ITSELF)?;
         // States are replaced, never written into, so a second name keeps one. Some file systems have no links.
-        fs::hard_link(&state, &file)
-            .or_else(|_| Unfinished::write(&self.path, &[&fs::read(&state)?])?.keep_as(&file))?;
+        fs::hard_link(&state, &file).or_else(|_| disk::write(&self.path, &[&fs::read(&state)?])?.keep_as(&file))?;
         Ok(true)
     }
 

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{self, Unfinished};
+use super::disk;
 use super::format::read_up_to;
 use super::words;
 
@@ -145,7 +145,7 @@ impl Ownership {
         let _ = file.try_lock();
         let ownership = Ownership { owner, alive, _file: file };
         let json = serde_json::to_vec(&ownership.owner)?;
-        Unfinished::write(folder, &[&json])?.keep_as(&folder.join(OWNER))?;
+        disk::write(folder, &[&json])?.keep_as(&folder.join(OWNER))?;
         Ok(Ok(ownership))
     }
 

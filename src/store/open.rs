@@ -5,7 +5,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::SystemTime;
 
-use super::disk::{self, Unfinished};
+use super::disk;
 use super::folder::{Checkpoint, Folder};
 use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, Stored, Wrong};
 use super::home::{Home, Key};
@@ -171,7 +171,7 @@ impl<T: Stored> Store<T> {
 
     fn write(&mut self, state: &Encoded) -> Result<(), NotSaved> {
         self.renew()?;
-        let unfinished = Unfinished::write(&self.folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
+        let unfinished = disk::write(&self.folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
         let gate = lock::gate(&self.folder.path)?;
         match self.standing(&gate) {
             Standing::Ours => Ok(self.folder.commit(unfinished, &gate)?),
@@ -266,7 +266,7 @@ pub(super) fn update_in<T: Stored + Default>(folder: &Folder, change: impl FnOnc
     let mut value = loaded.value.unwrap_or_default();
     change(&mut value);
     let (state, _) = encode(folder, &value)?;
-    let unfinished = Unfinished::write(&folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
+    let unfinished = disk::write(&folder.path, &[state.head.as_bytes(), &state.json, FOOT])?;
     folder.commit(unfinished, &gate)?;
     Ok(value)
 }

@@ -58,13 +58,24 @@ fn fields() {
     check(
         "sentences: [",
         "sentenses: [",
-        r#"a.ron:20:5: unknown field "sentenses" in Lesson; expected id, title, seed, groups, static_embedding, model, corpus, sentences, probes, cells or claims; did you mean "sentences"?"#,
+        r#"a.ron:20:5: unknown field "sentenses" in Lesson; expected id, title, summary, number, minutes, seed, groups, static_embedding, model, corpus, sentences, probes, cells or claims; did you mean "sentences"?"#,
     );
     check(
         "seed: 7",
         "seed: 7, colour: true",
-        r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, seed, groups, static_embedding, model, corpus, sentences, probes, cells or claims"#,
+        r#"a.ron:3:60: unknown field "colour" in Lesson; expected id, title, summary, number, minutes, seed, groups, static_embedding, model, corpus, sentences, probes, cells or claims"#,
     );
+    check(
+        "seed: 7",
+        "seed: 7, number: 0",
+        "a.ron:3:68: number: found the number 0; expected a whole number from 1 to 999",
+    );
+    check(
+        "seed: 7",
+        "seed: 7, minutes: \"ten\"",
+        r#"a.ron:3:69: minutes: found the text "ten"; expected a whole number from 1 to 600"#,
+    );
+    check("seed: 7", "seed: 7, summary: \"\"", "a.ron:3:69: summary: empty; expected one line of 1 to 500 characters");
     check("seed: 7", "seed: 7, seed: 8", r#"a.ron:3:60: field "seed" stands twice in Lesson"#);
     check("seed: 7,", "", r#"a.ron:2:1: missing field "seed" in Lesson"#);
     check(

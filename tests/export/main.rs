@@ -1,11 +1,13 @@
 //! What leaves attune: whole, valid, true to the numbers, and never more than text.
 
 mod command;
+mod files;
 mod hostile;
 mod ipynb;
 mod numbers;
 mod pages;
 mod pictures;
+mod states;
 mod vectors;
 
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use data_encoding::BASE64;
 
 use self::text::Heading;
-use super::markdown::{STALE, shown};
+use super::markdown::shown;
 use super::page::{Code, Page, Part, SliderPart, Stage};
 use super::pictures::{Pictures, StagePicture};
 use super::{svg, table};
@@ -73,7 +73,8 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
     write!(to, "<main>\n{heading}{}", body.text)?;
     let about =
         format!("Lesson <code>{}</code>, seed {}. Every number was computed by attune", escape(page.lesson), page.seed);
-    write!(to, "<footer>{about} {}.</footer>\n</main>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
+    let model = page.model.map_or(String::new(), |model| format!(" {}", escape(&model)));
+    write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
     to.flush()
 }
 
@@ -136,16 +137,21 @@ impl Body<'_> {
             let number = code.number.map_or(String::new(), |number| format!("<span class=\"number\">{number}</span>"));
             let _ = write!(self.text, "<div class=\"in\">{number}{}</div>", code::block("rhai", code.source));
         }
-        if code.outputs.is_empty() && code.fault.is_none() {
+        let shows_nothing = code.outputs.is_empty() && code.fault.is_none();
+        if shows_nothing && code.note.is_none() {
             return;
         }
-        self.text.push_str(if code.is_stale { "<div class=\"out stale\">" } else { "<div class=\"out\">" });
+        self.text.push_str(if code.note.is_some() && !shows_nothing {
+            "<div class=\"out stale\">"
+        } else {
+            "<div class=\"out\">"
+        });
         code.outputs.iter().for_each(|output| self.text.push_str(&output_html(output)));
         if let Some(fault) = code.fault {
             self.put("pre class=\"fault\"", "pre", &fault.to_string());
         }
-        if code.is_stale {
-            self.put("p class=\"note\"", "p", STALE);
+        if let Some(note) = code.note {
+            self.put("p class=\"note\"", "p", note);
         }
         self.text.push_str("</div>");
     }

@@ -134,7 +134,7 @@ fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     match pictures.image(url) {
         Ok(image) => {
             let data = BASE64.encode(&image.bytes);
-            format!("<img src=\"data:{};base64,{data}\" alt=\"{}\">", image.mime, escape(alt))
+            format!("<img src=\"data:{};base64,{data}\" alt=\"{}\">", image.format.mime(), escape(alt))
         }
         Err(why) => {
             let name = if alt.is_empty() { url } else { alt };

@@ -7,10 +7,11 @@ use crate::kernel::notebook::document::OwnKind;
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
 use super::Frame;
+use super::kind_keys::kind_keys;
 use super::writing::go_on;
 
 /// Of the key sheet.
-pub const SHEET: [(&str, &str); 13] = [
+pub const SHEET: [(&str, &str); 16] = [
     ("Enter, Esc", "write in the selected cell; leave it"),
     ("↑ ↓ or K J", "select the cell above, below"),
     ("Shift + Enter", "run the cell and go on"),
@@ -23,6 +24,9 @@ pub const SHEET: [(&str, &str); 13] = [
     ("Ctrl + Shift + minus", "split the cell at the caret"),
     ("Shift + M", "merge it with the cell below"),
     ("O; I I; 0 0", "fold; stop what runs; restart"),
+    ("1 … 8, Enter", "choose an answer, lock it in"),
+    ("Enter; ← →", "set the stage; turn a slider"),
+    ("H, Shift + H", "a hint, the solution"),
     ("F", "the functions of code cells"),
 ];
 
@@ -61,6 +65,9 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
         let next = next.map(|cell| cell.id().clone());
         frame.ask(&id, CellCommand::Delete);
         frame.state.selected = next;
+        return;
+    }
+    if kind_keys(ui, frame, index) {
         return;
     }
     let cell = &frame.model.cells[index];

@@ -6,7 +6,7 @@
 //! | `cell` | the frame of a cell: its mark, its label, its menu |
 //! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
 //! | `toolbar` | run all, interrupt, outline, progress |
-//! | `keys` | Jupyter's keys, while nothing is written |
+//! | `keys`, `kind_keys` | Jupyter's keys, while nothing is written; those of the cell's kind |
 //! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `drafts` | what is being written, until the kernel has it |
 
@@ -14,6 +14,7 @@ mod cell;
 mod code_cell;
 mod drafts;
 mod keys;
+mod kind_keys;
 mod list;
 mod slider_cell;
 mod stage_card;

@@ -17,9 +17,13 @@ pub fn stage_ui(
 ) {
     let is_shown = frame.view.shown_cell.as_deref() == Some(&**cell.id());
     let text = frame.model.sentences.get(sentence).map(String::as_str);
-    if !card_ui(ui, caption, text, is_shown) {
-        return;
+    if card_ui(ui, caption, text, is_shown) {
+        show(cell, sentence, (words, time), frame);
     }
+}
+
+/// Sets the stage.
+pub fn show(cell: &CellModel, sentence: usize, (words, time): (&[String], f32), frame: &mut Frame) {
     frame.view.lit = words.to_vec();
     frame.view.shown_cell = Some(cell.id().to_string());
     frame.view.glide_to(time);
@@ -48,7 +52,7 @@ fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -
         }
         ui.add_space(size::GAP_TIGHT);
         let button = egui::Button::new(RichText::new("▶  Show").color(palette.on_accent)).fill(palette.accent);
-        let response = ui.add(button).on_hover_text("Set the stage: this sentence, these words, this time");
+        let response = ui.add(button).on_hover_text("Set the stage: this sentence, these words, this time (Enter)");
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Show: {caption}")));
         response.clicked()
     });

@@ -1,0 +1,241 @@
+//! An export as files: where it goes, what stands beside it, and what is said when it is written.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::markdown::Beside;
+use super::pictures::Pictures;
+use super::{html, ipynb, md, tsv};
+use crate::kernel::snapshot::Snapshot;
+use crate::lesson::issue::printable;
+use crate::whole_file;
+
+/// What a lesson can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Ipynb,
+    Html,
+    Md,
+    Tsv,
+}
+
+impl Format {
+    pub const ALL: [Self; 4] = [Self::Ipynb, Self::Html, Self::Md, Self::Tsv];
+
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ipynb => "Jupyter notebook",
+            Self::Html => "Web page",
+            Self::Md => "Markdown",
+            Self::Tsv => "Vectors for the Embedding Projector",
+        }
+    }
+
+    /// Of a file's name; on the command line, the format's own.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Ipynb => "ipynb",
+            Self::Html => "html",
+            Self::Md => "md",
+            Self::Tsv => "tsv",
+        }
+    }
+
+    /// It has the notebook's cells, and the stage's pictures among them.
+    pub fn is_page(self) -> bool {
+        self != Self::Tsv
+    }
+
+    /// Its pictures are light or dark, as the reader's screen is.
+    pub fn is_dark_too(self) -> bool {
+        self == Self::Html
+    }
+
+    /// The file that it becomes where nobody says otherwise: beside the lesson, by its name.
+    pub fn beside(self, lesson: &Path) -> PathBuf {
+        lesson.with_extension(self.extension())
+    }
+}
+
+/// Where an export goes. The lesson itself is never written.
+#[derive(Clone, Debug)]
+pub struct Target {
+    lesson: PathBuf,
+    format: Format,
+    file: PathBuf,
+}
+
+impl Target {
+    /// # Errors
+    /// If nothing can be written there, as far as that can be known without writing.
+    pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
+        let target = Self { lesson: lesson.to_owned(), format, file: file.to_owned() };
+        if let Some(why) = obstacle(file) {
+            return Err(ExportFault::Place { file: file.to_owned(), why });
+        }
+        target.spare_lesson(file)?;
+        if format == Format::Tsv {
+            target.spare_lesson(&target.beside(METADATA))?;
+        }
+        Ok(target)
+    }
+
+    /// Writes what the snapshot shows, with these pictures.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was there is there still.
+    pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
+        if self.format.is_page() { self.write_page(snapshot, pictures) } else { self.write_vectors(snapshot) }
+    }
+
+    fn write_page(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
+        let mut text = Vec::new();
+        let written = match self.format {
+            Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
+            Format::Html => html::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
+            Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
+        };
+        let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
+        let folder = self.beside(FILES);
+        if !beside.is_empty() {
+            fs::create_dir_all(&folder).map_err(|error| fault(&folder, error))?;
+        }
+        for picture in &beside {
+            self.put(&folder.join(&picture.name), &picture.bytes)?;
+        }
+        self.put(&self.file, &text)?;
+        let (cells, stages) = (snapshot.notebook.cells.len(), pictures.stages());
+        Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder) }))
+    }
+
+    fn write_vectors(&self, snapshot: &Snapshot) -> Result<Written, ExportFault> {
+        let (mut vectors, mut metadata) = (Vec::new(), Vec::new());
+        let counts = tsv::write(snapshot, &mut vectors, &mut metadata)
+            .map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
+        let beside = self.beside(METADATA);
+        self.put(&beside, &metadata)?;
+        self.put(&self.file, &vectors)?;
+        Ok(self.written(What::Vectors { counts, beside }))
+    }
+
+    fn written(&self, what: What) -> Written {
+        Written { file: self.file.clone(), what }
+    }
+
+    fn put(&self, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
+        self.spare_lesson(file)?;
+        whole_file::write(file, bytes).map_err(|error| fault(file, error))
+    }
+
+    fn spare_lesson(&self, file: &Path) -> Result<(), ExportFault> {
+        let found = |file: &Path| fs::canonicalize(file).ok();
+        let is_lesson = found(file).is_some_and(|file| Some(file) == found(&self.lesson));
+        if is_lesson { Err(ExportFault::Lesson) } else { Ok(()) }
+    }
+
+    /// The file's name without its ending, and with another.
+    fn beside_name(&self, ending: &str) -> String {
+        format!("{}{ending}", self.file.file_stem().unwrap_or_default().to_string_lossy())
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.file.with_file_name(self.beside_name(ending))
+    }
+}
+
+/// How the names of what stands beside a file end: the folder of a page's pictures ...
+const FILES: &str = "_files";
+/// ... and what each vector is.
+const METADATA: &str = "_metadata.tsv";
+
+/// Why no file can be there, as far as that can be known without writing one.
+pub fn obstacle(file: &Path) -> Option<&'static str> {
+    if file.is_dir() {
+        return Some("it is a folder");
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    (!folder.is_dir()).then_some("there is no such folder")
+}
+
+/// What was written, as a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub file: PathBuf,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    Page {
+        cells: usize,
+        stages: usize,
+        /// Pictures, and the folder that they are in.
+        beside: (usize, PathBuf),
+    },
+    Vectors {
+        counts: tsv::Counts,
+        beside: PathBuf,
+    },
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = name(&self.file);
+        match &self.what {
+            What::Page { cells, stages, beside: (pictures, folder) } => {
+                write!(f, "{file}: {cells} cells, {stages} of the stage")?;
+                match pictures {
+                    0 => Ok(()),
+                    1 => write!(f, "; 1 picture in {}", name(folder)),
+                    pictures => write!(f, "; {pictures} pictures in {}", name(folder)),
+                }
+            }
+            What::Vectors { counts, beside } => write!(
+                f,
+                "{file}: {} vectors of {} numbers: {} words, and {} tokens twice; {} says which is which",
+                counts.lines(),
+                counts.width,
+                counts.words,
+                counts.tokens,
+                name(beside)
+            ),
+        }
+    }
+}
+
+/// Why there is no export.
+#[derive(Debug)]
+pub enum ExportFault {
+    /// No file can be there.
+    Place { file: PathBuf, why: &'static str },
+    /// It would be written over the lesson.
+    Lesson,
+    /// The lesson has no vectors that the Embedding Projector could read.
+    Vectors { lesson: PathBuf, error: io::Error },
+    /// A file could not be written.
+    Write { file: PathBuf, error: io::Error },
+}
+
+impl fmt::Display for ExportFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", name(file)),
+            Self::Lesson => write!(f, "that is the lesson itself, which is never written"),
+            Self::Vectors { lesson, error } => write!(f, "{}: {error}", name(lesson)),
+            Self::Write { file, error } => write!(f, "{} cannot be written: {error}", name(file)),
+        }
+    }
+}
+
+impl std::error::Error for ExportFault {}
+
+fn fault(file: &Path, error: io::Error) -> ExportFault {
+    ExportFault::Write { file: file.to_owned(), error }
+}
+
+fn name(path: &Path) -> String {
+    printable(&path.display().to_string())
+}

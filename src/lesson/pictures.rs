@@ -1,0 +1,197 @@
+//! The pictures that the texts of a lesson name: files of its own folder and of nowhere else. The
+//! window and the exports hold to the same rules.
+//!
+//! They are PNG or JPEG. Whatever reads an export shows these two, and so a picture that the window
+//! shows is shown there too; a GIF may move beside words that are to be read, and each further format
+//! is one more decoder that is fed with what comes from elsewhere.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// The largest file.
+pub const FILE_BYTES_MAX: u64 = 8 << 20;
+/// The longest side, in pixels.
+pub const SIDE_MAX: u32 = 4096;
+/// Pixels of all pictures of a lesson together: 128 MiB when they are decoded.
+pub const PIXELS_MAX: u64 = 32 << 20;
+/// Different paths that are looked at; the rest is refused unseen.
+pub const FILES_MAX: usize = 256;
+/// Where a file must have said how large its picture is. Cameras write much before that.
+const HEADER_BYTES_MAX: u64 = 1 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Png,
+    Jpeg,
+}
+
+impl Format {
+    /// By what a file is, not by its name.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            _ => None,
+        }
+    }
+
+    pub fn mime(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+        }
+    }
+
+    /// Of a file's name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+        }
+    }
+
+    /// Width and height, by the first bytes of a file.
+    fn size(self, bytes: &[u8]) -> Option<(u32, u32)> {
+        match self {
+            // The first chunk begins with them.
+            Self::Png => Some((
+                u32::from_be_bytes(*bytes.get(16..)?.first_chunk()?),
+                u32::from_be_bytes(*bytes.get(20..)?.first_chunk()?),
+            )),
+            Self::Jpeg => jpeg_size(bytes),
+        }
+    }
+}
+
+/// From the first segment that begins a frame.
+fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let number = |at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
+    let mut at = 2;
+    loop {
+        match *bytes.get(at..)? {
+            // Markers may stand apart.
+            [0xff, 0xff, ..] => at += 1,
+            // Within their range, these three are no frames.
+            [0xff, 0xc0..=0xcf, ..] if !matches!(bytes[at + 1], 0xc4 | 0xc8 | 0xcc) => {
+                return Some((number(at + 7)?.into(), number(at + 5)?.into()));
+            }
+            // A segment's length counts itself.
+            [0xff, ..] => at += 2 + usize::from(number(at + 2)?).max(2),
+            _ => return None,
+        }
+    }
+}
+
+/// A picture that may be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    pub file: PathBuf,
+    pub format: Format,
+    /// In pixels.
+    pub size: (u32, u32),
+}
+
+impl Picture {
+    /// All of its file.
+    ///
+    /// # Errors
+    /// In words, if it cannot be read, or has grown since it was found.
+    pub fn read(&self) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        let file = File::open(&self.file).map_err(|error| words(&error))?;
+        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| words(&error))?;
+        if bytes.len() as u64 > FILE_BYTES_MAX { Err(too_large()) } else { Ok(bytes) }
+    }
+}
+
+/// The folder of a lesson, and which of its pictures may be shown.
+#[derive(Debug, Default)]
+pub struct Folder {
+    path: Option<PathBuf>,
+    found: HashMap<String, Result<Picture, String>>,
+    pixels: u64,
+}
+
+impl Folder {
+    /// That of a lesson's file.
+    pub fn of(lesson: &Path) -> Self {
+        let folder = lesson.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Self { path: Some(folder.to_owned()), ..Self::default() }
+    }
+
+    /// The picture that a text names so; it is looked at once.
+    ///
+    /// # Errors
+    /// In words, if there is none that may be shown.
+    pub fn find(&mut self, path: &str) -> Result<Picture, String> {
+        if let Some(found) = self.found.get(path) {
+            return found.clone();
+        }
+        if self.found.len() >= FILES_MAX {
+            return Err(format!("a lesson shows {FILES_MAX} pictures at most"));
+        }
+        let found = resolve(self.path.as_deref(), path).and_then(measure).and_then(|picture| self.admit(picture));
+        self.found.insert(path.to_owned(), found.clone());
+        found
+    }
+
+    fn admit(&mut self, picture: Picture) -> Result<Picture, String> {
+        let (width, height) = picture.size;
+        let pixels = self.pixels + u64::from(width) * u64::from(height);
+        if pixels > PIXELS_MAX {
+            return Err("the lesson's pictures are too large together".to_owned());
+        }
+        self.pixels = pixels;
+        Ok(picture)
+    }
+}
+
+/// The file that `path` means, if it lies within `folder` with every link followed.
+fn resolve(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
+    let folder = folder.ok_or("this lesson has no folder")?;
+    // Addresses have it, and the names of drives and streams.
+    if path.contains(':') {
+        return Err("pictures come from the lesson's folder, not from the network".to_owned());
+    }
+    let outside = || "outside the lesson's folder".to_owned();
+    let is_plain = |component| matches!(component, Component::Normal(_) | Component::CurDir);
+    if path.is_empty() || path.contains(['\\', '\0']) || !Path::new(path).components().all(is_plain) {
+        return Err(outside());
+    }
+    let folder = folder.canonicalize().map_err(|error| words(&error))?;
+    let file = folder.join(path).canonicalize().map_err(|error| words(&error))?;
+    if file.starts_with(&folder) { Ok(file) } else { Err(outside()) }
+}
+
+/// Its format and size, from its first bytes.
+fn measure(file: PathBuf) -> Result<Picture, String> {
+    let about = file.metadata().map_err(|error| words(&error))?;
+    if !about.is_file() {
+        return Err("this is not a file".to_owned());
+    }
+    if about.len() > FILE_BYTES_MAX {
+        return Err(too_large());
+    }
+    let mut header = Vec::new();
+    let reader = File::open(&file).map_err(|error| words(&error))?;
+    reader.take(HEADER_BYTES_MAX).read_to_end(&mut header).map_err(|error| words(&error))?;
+    let format = Format::of(&header).ok_or("neither PNG nor JPEG")?;
+    let (width, height) = format.size(&header).ok_or("damaged: it does not say how large it is")?;
+    if width > SIDE_MAX || height > SIDE_MAX || width == 0 || height == 0 {
+        return Err(format!("{width}×{height} pixels: {SIDE_MAX} a side at most"));
+    }
+    Ok(Picture { file, format, size: (width, height) })
+}
+
+fn too_large() -> String {
+    format!("larger than {} MiB", FILE_BYTES_MAX >> 20)
+}
+
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file in the lesson's folder".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    }
+}

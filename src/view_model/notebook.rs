@@ -29,10 +29,11 @@ pub struct NotebookModel {
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
     /// The model's tensors, and then what each cell defines.
-    names: Arc<Names>,
+    pub names: Arc<Names>,
     /// How many of them each cell sees.
-    seen: Vec<usize>,
-    live: Arc<[LiveNameSnapshot]>,
+    pub seen: Vec<usize>,
+    /// Names that every cell sees.
+    pub live: Arc<[LiveNameSnapshot]>,
     /// The sentences that can be chosen, as text.
     pub sentences: Vec<String>,
     /// The one on the stage, as text.

@@ -142,6 +142,7 @@ impl Frame<'_> {
         }
         if cell.is_written() {
             self.state.focus = Some(id.clone());
+            self.state.reveal = Some(id.clone());
         }
         self.select(id);
     }

@@ -177,3 +177,13 @@ fn file_names_are_printed_without_control_characters() {
         assert!(said.contains("\\u{1b}[31mred") && !said.contains('\u{1b}'), "{said}");
     }
 }
+
+#[test]
+fn what_a_cell_says_is_printed_without_control_characters() {
+    let text = include_str!("fixtures/notebook.ron");
+    let throws = r##"src: r#"throw "\x1b[31m\u202e""#"##;
+    let file = File::new("escape", &text.replace(r#"src: "E @ E", fails: true"#, throws));
+    let (code, said) = attune(&["check", file.path()], &file);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(r"\u{1b}[31m\u{202e}"), "{said}");
+}

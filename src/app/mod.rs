@@ -82,7 +82,9 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
-                (source::reload, bridge::receive, session::show, course::receive).chain().in_set(AppSystems::Receive),
+                (source::reload, bridge::receive, session::show, course::receive, opening::follow_export)
+                    .chain()
+                    .in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),
                 (ui::dress, keyboard::take_focus),
             ),

@@ -1,16 +1,20 @@
 //! Opening a lesson: at the start, and in place of the one that is open.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 
+use crate::export::Format;
+use crate::kernel::snapshot::Progress;
 use crate::lesson::course::is_lesson;
 use crate::store::Home;
 
 use super::bridge::{LatestSnapshot, Link, Models, Outbox};
 use super::course::CoursePage;
+use super::exporting::Export;
+use super::panels::exported::ExportModel;
 use super::panels::files::FilesUiState;
 use super::panels::menu::Wish;
 use super::panels::saving::SavingChoice;
@@ -37,6 +41,24 @@ pub struct Setup {
 pub struct Wishes {
     pub next: Option<Wish>,
     pub files: FilesUiState,
+    /// What the window says of the export.
+    pub export: ExportModel,
+    job: Option<Mutex<Export>>,
+}
+
+/// How the export goes.
+pub fn follow_export(mut wishes: ResMut<Wishes>) {
+    let Some(job) = &mut wishes.job else { return };
+    let job = job.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let (end, Progress { done, of }) = (job.poll(), job.progress());
+    wishes.export = match end {
+        None => ExportModel::Writing { done, of },
+        Some(Ok(what)) => ExportModel::Written(what),
+        Some(Err(why)) => ExportModel::Failed(why),
+    };
+    if !matches!(wishes.export, ExportModel::Writing { .. }) {
+        wishes.job = None;
+    }
 }
 
 /// A lesson that has been opened, and is not yet shown.
@@ -114,6 +136,14 @@ pub fn grant(world: &mut World) {
         Wish::Back => world.resource_mut::<CoursePage>().close(),
         Wish::Browse => browse(world),
         Wish::Open(path) => open(world, path),
+        // One at a time.
+        Wish::Export(_) | Wish::Save(..) if wishes.job.is_some() => {}
+        Wish::Export(format) => {
+            if let Some(path) = world.get_resource::<Session>().map(|session| session.path().to_owned()) {
+                world.resource_mut::<Wishes>().files.save(format, &path);
+            }
+        }
+        Wish::Save(format, file) => export(world, format, file),
         Wish::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
             world.resource_mut::<Desk>().0.checkpoints = rows;
@@ -122,6 +152,16 @@ pub fn grant(world: &mut World) {
         Wish::ResetLesson => choose(world, SavingChoice::Reset),
         Wish::ResetCourse | Wish::UndoResetCourse => reset_course(world, wish == Wish::ResetCourse),
     }
+}
+
+/// Writes what the window shows, beside it.
+fn export(world: &mut World, format: Format, file: PathBuf) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let lesson = world.get_resource::<Session>().map(|session| session.path().to_owned());
+    let snapshot = world.resource::<LatestSnapshot>().0.clone();
+    let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
+    let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
+    world.resource_mut::<Wishes>().job = Some(Mutex::new(job));
 }
 
 fn choose(world: &mut World, choice: SavingChoice) {

@@ -11,6 +11,7 @@ use super::bridge::{Models, Outbox};
 use super::course::CoursePage;
 use super::opening::Wishes;
 use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
+use super::panels::exported::{ExportModel, exported_ui};
 use super::panels::figure::figure_ui;
 use super::panels::files::files_ui;
 use super::panels::home::{drop_ui, home_ui};
@@ -96,8 +97,11 @@ pub fn workspace(
 /// What stands over the lesson: the page of the course, dialogs, files that are held over the window.
 fn window_ui(ui: &mut Ui, page: &mut CoursePage, wishes: &mut Wishes, view: &mut ViewState) -> Option<Wish> {
     let ctx = ui.ctx().clone();
-    let chosen = files_ui(&ctx, &mut wishes.files).or_else(|| dropped(&ctx)).map(Wish::Open);
+    let chosen = files_ui(&ctx, &mut wishes.files).or_else(|| dropped(&ctx).map(Wish::Open));
     let mut wish = chosen.or_else(|| window_shortcuts(&ctx, view));
+    if exported_ui(&ctx, &wishes.export) {
+        wishes.export = ExportModel::None;
+    }
     let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
     if page.is_open {
         let CoursePage { model, frame, ui: state, .. } = page;

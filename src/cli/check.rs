@@ -70,7 +70,8 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
     let failed =
         verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
     let problems = rehearse(&mut kernel);
-    let broken = problems.iter().map(|Problem { cell, words }| format!("{file}: cell {cell:?}: {words}\n"));
+    let broken =
+        problems.iter().map(|Problem { cell, words }| format!("{file}: cell {cell:?}: {}\n", printable(words)));
     let issues: String = overflow.into_iter().chain(failed).chain(broken).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;

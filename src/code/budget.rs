@@ -19,13 +19,24 @@ pub const RUN_PRODUCTS_MAX: u64 = 2_000_000_000;
 pub const OUTPUT_BYTES_MAX: usize = 8 << 20;
 /// Things that one run shows.
 pub const OUTPUTS_MAX: usize = 200;
+/// Words with their similarities, of one list.
+pub const RANKED_MAX: usize = 1000;
+/// Of one plot.
+pub const PLOT_LINES_MAX: usize = 100;
 /// How long one run may take.
 pub const TIME_MAX: Duration = Duration::from_secs(5);
 pub const CALL_LEVELS_MAX: usize = 48;
 pub const EXPRESSION_DEPTH_MAX: usize = 64;
-pub const STRING_BYTES_MAX: usize = 1 << 20;
-pub const ARRAY_ENTRIES_MAX: usize = 100_000;
-pub const VARIABLES_MAX: usize = 1000;
+/// The stack of a run: functions and expressions as deep as they may be take 5 MB of it, lists within lists 20.
+pub const STACK_BYTES: usize = 64 << 20;
+/// Of a text or a list with all that is in it. Every variable of every call may hold one.
+pub const STRING_BYTES_MAX: usize = 1 << 17;
+pub const ARRAY_ENTRIES_MAX: usize = 10_000;
+pub const MAP_ENTRIES_MAX: usize = 1000;
+/// Lists within lists that a cell may hand on.
+pub const NESTING_MAX: usize = 32;
+/// Of one scope.
+pub const VARIABLES_MAX: usize = 128;
 pub const FUNCTIONS_MAX: usize = 200;
 /// Of a cell's text.
 pub const SOURCE_BYTES_MAX: usize = 64 << 10;
@@ -39,6 +50,7 @@ struct Spent {
     entries: AtomicUsize,
     products: AtomicU64,
     draws: AtomicUsize,
+    has_shown_too_much: AtomicBool,
     shown: Mutex<Shown>,
     stop: Arc<AtomicBool>,
 }
@@ -90,11 +102,21 @@ impl Budget {
         let mut shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.bytes += output.size();
         if shown.bytes > OUTPUT_BYTES_MAX || shown.outputs.len() == OUTPUTS_MAX {
-            let message = format!("this cell shows more than {OUTPUTS_MAX} things, or {OUTPUT_BYTES_MAX} bytes");
-            return Err(Fault::new(message).hint("show less"));
+            self.0.has_shown_too_much.store(true, Relaxed);
+            return Err(Self::shown_too_much());
         }
         shown.outputs.push(output);
         Ok(())
+    }
+
+    /// It ends the run: what is left out in silence would be missed.
+    pub fn has_shown_too_much(&self) -> bool {
+        self.0.has_shown_too_much.load(Relaxed)
+    }
+
+    pub fn shown_too_much() -> Fault {
+        let message = format!("this cell shows more than {OUTPUTS_MAX} things, or {OUTPUT_BYTES_MAX} bytes");
+        Fault::new(message).hint("show less")
     }
 
     pub fn take_shown(&self) -> Vec<Output> {

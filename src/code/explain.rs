@@ -4,7 +4,7 @@ use rhai::{EvalAltResult, ParseErrorType, Position};
 
 use super::budget::{Budget, OPERATIONS_MAX, TIME_MAX};
 use super::fault::{Fault, Place};
-use super::functions::REFERENCE;
+use super::reference::REFERENCE;
 use super::{Given, Scope, names, syntax};
 use crate::nearest::nearest;
 
@@ -17,7 +17,7 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
             Some(fault) => fault,
             None => Fault::new(thrown.to_string()),
         },
-        EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, scope),
+        EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, source, scope),
         EvalAltResult::ErrorFunctionNotFound(call, _) => unknown_function(&call),
         EvalAltResult::ErrorAssignmentToConstant(name, _)
         | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, scope),
@@ -26,6 +26,7 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
                 .hint("does a loop never end? Products of whole tensors take few")
         }
         EvalAltResult::ErrorTerminated(..) if budget.is_stopped() => Fault::new("interrupted"),
+        EvalAltResult::ErrorTerminated(..) if budget.has_shown_too_much() => Budget::shown_too_much(),
         EvalAltResult::ErrorTerminated(..) => {
             Fault::new(format!("this cell takes longer than {} s", TIME_MAX.as_secs())).hint("does a loop never end?")
         }
@@ -52,10 +53,13 @@ fn without_place(error: &EvalAltResult) -> String {
     error
 }
 
-fn unknown_variable(name: &str, scope: &Scope<'_>) -> Fault {
+fn unknown_variable(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
     if scope.names().any(|known| known == name) {
         return fault.hint(format!("a function sees only its parameters: hand `{name}` to it as one"));
+    }
+    if names(source).is_ok_and(|names| names.defines.contains(name)) {
+        return fault.hint("a line sees what stands above it, and a function only its parameters");
     }
     // Any letter would be like a single one.
     let known = scope.names().filter(|_| name.chars().count() > 1);
@@ -105,7 +109,7 @@ fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
 
 fn parsing(kind: ParseErrorType, scope: &Scope<'_>) -> Fault {
     match kind {
-        ParseErrorType::VariableUndefined(name) => unknown_variable(&name, scope),
+        ParseErrorType::VariableUndefined(name) => unknown_variable(&name, "", scope),
         ParseErrorType::MissingToken(token, why) if token == ";" => {
             Fault::new(format!("`;` is missing {why}")).hint("end each statement but the last with `;`")
         }

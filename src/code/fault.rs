@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Characters of a message and of its hint: names in the code, which both quote, may be as long as it.
+const WORDS_CHARS_MAX: usize = 400;
+
 /// A message, what may help, and where it is once that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
@@ -19,16 +22,24 @@ pub struct Place {
 
 impl Fault {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..Self::default() }
+        Self { message: shortened(message.into()), ..Self::default() }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        Self { hint: Some(shortened(hint.into())), ..self }
     }
 
     pub fn at(self, place: Option<Place>) -> Self {
         Self { place: self.place.or(place), ..self }
     }
+}
+
+fn shortened(mut words: String) -> String {
+    if let Some((end, _)) = words.char_indices().nth(WORDS_CHARS_MAX) {
+        words.truncate(end);
+        words.push('…');
+    }
+    words
 }
 
 impl fmt::Display for Fault {

@@ -1,84 +1,17 @@
-//! The functions of code cells, and what their help says.
+//! The functions of code cells.
 
 use rand::RngExt;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, NativeCallContext};
 
-use super::budget::Budget;
+use super::budget::{Budget, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
 use super::fault::Fault;
 use super::index;
-use super::tensor::{Axis, Tensor};
+use super::reference::help;
+use super::tensor::{Axis, Tensor, cost};
 use super::value::{Output, Plot, Ranking, number};
-use crate::nearest::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
-
-/// One function as the reference shows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Help {
-    pub name: &'static str,
-    pub call: &'static str,
-    /// The equation, as LaTeX; empty where there is none.
-    pub equation: &'static str,
-    pub meaning: &'static str,
-    /// A cell of its own that runs.
-    pub example: &'static str,
-}
-
-macro_rules! help {
-    ($($name:literal, $call:literal, $equation:literal, $meaning:literal, $example:literal;)*) => {
-        &[$(Help { name: $name, call: $call, equation: $equation, meaning: $meaning, example: $example }),*]
-    };
-}
-
-/// Every function, in the order of the reference.
-pub const REFERENCE: &[Help] = help! {
-    "matrix", "matrix([[…], […]])", "", "A matrix of rows of numbers.", "matrix([[1, 2], [3, 4]])";
-    "vector", "vector([…])", "", "A vector of numbers.", "vector([1, 2, 3])";
-    "zeros", "zeros(rows, cols)", "", "A matrix of zeros; of one length a vector.", "zeros(2, 3)";
-    "ones", "ones(rows, cols)", "", "A matrix of ones; of one length a vector.", "ones(2, 3)";
-    "eye", "eye(n)", r"I_{ij} = [i = j]", "The identity matrix.", "eye(3)";
-    "random", "random(rows, cols)", r"x \sim U(-1, 1)", "Random numbers, the same with each run of the cell.", "random(2, 3)";
-    "softmax", "softmax(S)", r"p_j = \frac{e^{s_j}}{\sum_k e^{s_k}}", "Each row becomes weights that sum to 1.", "softmax(vector([6, 4]))";
-    "mask", "mask(S)", r"s_{ij} = -\infty \text{ for } j > i", "Hides from each row the columns behind its own place, as a causal mask does.", "softmax(mask(zeros(3, 3)))";
-    "exp", "exp(X)", r"e^x", "Of each entry.", "exp(vector([0, 1]))";
-    "log", "log(X)", r"\ln x", "The natural logarithm of each entry.", "log(vector([1, 2]))";
-    "sqrt", "sqrt(X)", r"\sqrt{x}", "Of each entry.", "sqrt(vector([4, 9]))";
-    "abs", "abs(X)", r"|x|", "Of each entry.", "abs(vector([-1, 2]))";
-    "tanh", "tanh(X)", r"\tanh x", "Of each entry.", "tanh(vector([0, 1]))";
-    "relu", "relu(X)", r"\max(0, x)", "Of each entry.", "relu(vector([-1, 2]))";
-    "round", "round(X, digits)", "", "Each entry to so many digits.", "round(vector([0.12345]), 2)";
-    "sum", "sum(X)", r"\sum_j x_j", "Of each row; of a vector a number.", "sum(vector([1, 2, 3]))";
-    "mean", "mean(X)", r"\frac{1}{n} \sum_j x_j", "Of each row; of a vector a number.", "mean(vector([1, 2, 3]))";
-    "max", "max(X)", r"\max_j x_j", "Of each row; of a vector a number.", "max(vector([1, 3, 2]))";
-    "min", "min(X)", r"\min_j x_j", "Of each row; of a vector a number.", "min(vector([1, 3, 2]))";
-    "argmax", "argmax(X)", r"\arg\max_j x_j", "Where each row is largest: the word there, or the place.", "argmax(vector([1, 3, 2]))";
-    "norm", "norm(X)", r"\lVert x \rVert = \sqrt{\sum_j x_j^2}", "The length of each row; of a vector a number.", "norm(vector([3, 4]))";
-    "dot", "dot(a, b)", r"a \cdot b = \sum_j a_j b_j", "Of two vectors, as a @ b.", "dot(vector([1, 2]), vector([3, 4]))";
-    "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
-    "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most like a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
-    "shape", "shape(X)", "", "How many entries each axis has.", "shape(zeros(2, 3))";
-    "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
-    "plot", "plot(x, y)", "", "Draws y over x; each row of a matrix y is a line.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
-    "help", "help(\"name\")", "", "What a function does.", "help(\"softmax\")";
-};
-
-/// The help of a name.
-pub fn help(name: &str) -> Result<String, Fault> {
-    match REFERENCE.iter().find(|help| help.name == name) {
-        Some(Help { call, equation, meaning, example, .. }) => {
-            let equation = if equation.is_empty() { String::new() } else { format!("\n${equation}$") };
-            Ok(format!("{call}{equation}\n{meaning}\nFor example: {example}"))
-        }
-        None => {
-            let fault = Fault::new(format!("there is no function {name:?}"));
-            Err(match nearest(name, REFERENCE.iter().map(|help| help.name)) {
-                Some(near) => fault.hint(format!("is it {near:?}?")),
-                None => fault.hint("the reference lists them all"),
-            })
-        }
-    }
-}
 
 type Answer<T> = Result<T, Box<EvalAltResult>>;
 
@@ -96,6 +29,25 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     register_entrywise(engine, budget);
     register_rows(engine, budget);
     register_outputs(engine, budget);
+    register_texts(engine);
+}
+
+/// In place of Rhai's own, which measures what it has made when it is made.
+fn register_texts(engine: &mut Engine) {
+    fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Result<(), Fault> {
+        let len = text.matches(old).count().saturating_mul(new.len()).saturating_add(text.len());
+        if len > STRING_BYTES_MAX {
+            return Err(Fault::new("replace: the text would become too long"));
+        }
+        *text = text.replace(old, new).into();
+        Ok(())
+    }
+    engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, old: &str, new: &str| {
+        at_call(replace(text, old, new), &context)
+    });
+    engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, old: char, new: &str| {
+        at_call(replace(text, old.encode_utf8(&mut [0; 4]), new), &context)
+    });
 }
 
 fn register_operators(engine: &mut Engine, budget: &Budget) {
@@ -111,46 +63,55 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
     for (operator, verb, op) in operators {
         let paid = budget.clone();
         engine.register_fn(operator, move |context: NativeCallContext, a: Tensor, b: Tensor| {
-            at_call(paid.pay(a.len().max(b.len())).and_then(|()| a.zip(verb, &b, op)), &context)
+            let zipped = a.common_axes(verb, &b).and_then(|axes| {
+                paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
+                Ok(a.zip(&b, axes, op))
+            });
+            at_call(zipped, &context)
         });
         macro_rules! with_numbers {
             ($($number:ty),*) => {$(
                 let paid = budget.clone();
                 engine.register_fn(operator, move |context: NativeCallContext, a: Tensor, b: $number| {
-                    at_call(paid.pay(a.len()).map(|()| a.map(|a| op(a, b as f64))), &context)
+                    at_call(paid.pay(a.cost()).map(|()| a.map(|a| op(a, b as f64))), &context)
                 });
                 let paid = budget.clone();
                 engine.register_fn(operator, move |context: NativeCallContext, a: $number, b: Tensor| {
-                    at_call(paid.pay(b.len()).map(|()| b.map(|b| op(a as f64, b))), &context)
+                    at_call(paid.pay(b.cost()).map(|()| b.map(|b| op(a as f64, b))), &context)
                 });
             )*};
         }
         with_numbers!(f64, INT);
     }
-    engine.register_fn("-", |a: Tensor| a.map(|a| -a));
+    let paid = budget.clone();
+    engine.register_fn("-", move |context: NativeCallContext, a: Tensor| {
+        at_call(paid.pay(a.cost()).map(|()| a.map(|a| -a)), &context)
+    });
     engine.register_fn("==", |a: Tensor, b: Tensor| a == b).register_fn("!=", |a: Tensor, b: Tensor| a != b);
 
     for name in ["@", "dot"] {
         let paid = budget.clone();
         engine.register_fn(name, move |context: NativeCallContext, a: Tensor, b: Tensor| {
-            let product = paid.work(a.product_work(&b)).and_then(|()| a.product(&b)).and_then(|product| {
-                paid.pay(product.len())?;
-                Ok(index::value(product.axes().to_vec(), product.entries().to_vec()))
+            let product = a.product_axes(&b).and_then(|axes| {
+                paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
+                paid.work(a.product_work(&b))?;
+                Ok(index::value(axes, a.product(&b)))
             });
             at_call(product, &context)
         });
     }
     let paid = budget.clone();
     engine.register_get("T", move |context: NativeCallContext, a: &mut Tensor| {
-        at_call(paid.pay(a.len()).map(|()| a.transposed()), &context)
+        at_call(paid.pay(a.cost()).map(|()| a.transposed()), &context)
     });
 
     let paid = budget.clone();
     engine.register_indexer_get(move |context: NativeCallContext, tensor: &mut Tensor, at: Dynamic| {
-        at_call(paid.pay(1).and_then(|()| index::get(tensor, &at)), &context)
+        at_call(index::get(tensor, &at, &paid), &context)
     });
-    engine.register_indexer_set(|context: NativeCallContext, tensor: &mut Tensor, at: Dynamic, x: Dynamic| {
-        at_call(index::set(tensor, &at, &x), &context)
+    let paid = budget.clone();
+    engine.register_indexer_set(move |context: NativeCallContext, tensor: &mut Tensor, at: Dynamic, x: Dynamic| {
+        at_call(index::set(tensor, &at, &x, &paid), &context)
     });
     // `i, j` in an index: a list that grows.
     engine.register_fn(super::syntax::PAIR, |a: Dynamic, b: Dynamic| -> Dynamic {
@@ -170,9 +131,8 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
         engine.register_fn(name, move |context: NativeCallContext, rows: INT, cols: INT| {
             let made = count(name, rows).and_then(|rows| {
                 let cols = count(name, cols)?;
-                let len = rows.saturating_mul(cols);
-                paid.pay(len)?;
-                Ok(Tensor::matrix(rows, cols, vec![entry; len]))
+                paid.pay(cost([rows, cols]))?;
+                Ok(Tensor::matrix(rows, cols, vec![entry; rows * cols]))
             });
             at_call(made, &context)
         });
@@ -185,9 +145,8 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
     let paid = budget.clone();
     engine.register_fn("eye", move |context: NativeCallContext, n: INT| {
         let made = count("eye", n).and_then(|n| {
-            let len = n.saturating_mul(n);
-            paid.pay(len)?;
-            Ok(Tensor::matrix(n, n, (0..len).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect()))
+            paid.pay(cost([n, n]))?;
+            Ok(Tensor::matrix(n, n, (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect()))
         });
         at_call(made, &context)
     });
@@ -195,23 +154,22 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
     engine.register_fn("random", move |context: NativeCallContext, rows: INT, cols: INT| {
         let made = count("random", rows).and_then(|rows| {
             let cols = count("random", cols)?;
-            let len = rows.saturating_mul(cols);
-            paid.pay(len)?;
+            paid.pay(cost([rows, cols]))?;
             let mut rng = part(seed, Stream::CodeCells, paid.next_draw());
-            Ok(Tensor::matrix(rows, cols, (0..len).map(|_| rng.random_range(-1.0..1.0)).collect()))
+            Ok(Tensor::matrix(rows, cols, (0..rows * cols).map(|_| rng.random_range(-1.0..1.0)).collect()))
         });
         at_call(made, &context)
     });
     let paid = budget.clone();
     engine.register_fn("matrix", move |context: NativeCallContext, rows: Array| {
-        let made = paid.pay(rows.len()).and_then(|()| {
+        let lens = rows.iter().map(len_of).fold(rows.len(), usize::saturating_add);
+        let made = paid.pay(lens).and_then(|()| {
             let rows: Vec<Vec<f64>> = rows.iter().map(|row| numbers("matrix", row)).collect::<Result<_, _>>()?;
             let cols = rows.first().map_or(0, Vec::len);
             if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
                 let message = format!("matrix: row {i} has {} numbers, row 0 has {cols}", row.len());
                 return Err(Fault::new(message).hint("all rows must be of one length"));
             }
-            paid.pay(rows.len() * cols)?;
             Ok(Tensor::matrix(rows.len(), cols, rows.into_iter().flatten().collect()))
         });
         at_call(made, &context)
@@ -221,6 +179,12 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
         let made = paid.pay(entries.len()).and_then(|()| numbers("vector", &Dynamic::from(entries)));
         at_call(made.map(Tensor::vector), &context)
     });
+}
+
+/// Of what may be a list of numbers.
+fn len_of(list: &Dynamic) -> usize {
+    let of_tensor = list.read_lock::<Tensor>().map(|tensor| tensor.len());
+    of_tensor.or_else(|| list.read_lock::<Array>().map(|list| list.len())).unwrap_or(0)
 }
 
 /// A list of numbers, or a vector.
@@ -250,13 +214,13 @@ fn register_entrywise(engine: &mut Engine, budget: &Budget) {
     for (name, f) in functions {
         let paid = budget.clone();
         engine.register_fn(name, move |context: NativeCallContext, x: Tensor| {
-            at_call(paid.pay(x.len()).map(|()| x.map(f)), &context)
+            at_call(paid.pay(x.cost()).map(|()| x.map(f)), &context)
         });
         engine.register_fn(name, move |x: f64| f(x)).register_fn(name, move |x: INT| f(x as f64));
     }
     let paid = budget.clone();
     engine.register_fn("round", move |context: NativeCallContext, x: Tensor, digits: INT| {
-        at_call(paid.pay(x.len()).map(|()| x.map(|x| rounded(x, digits))), &context)
+        at_call(paid.pay(x.cost()).map(|()| x.map(|x| rounded(x, digits))), &context)
     });
     engine.register_fn("round", rounded);
 }
@@ -271,7 +235,7 @@ fn rounded(x: f64, digits: INT) -> f64 {
 fn register_rows(engine: &mut Engine, budget: &Budget) {
     type OfRow = fn(&[f64]) -> f64;
     let functions: [(&str, OfRow); 5] = [
-        ("sum", |row| row.iter().sum()),
+        ("sum", |row| row.iter().fold(0.0, |sum, x| sum + x)),
         ("mean", |row| row.iter().sum::<f64>() / row.len() as f64),
         ("max", |row| row.iter().copied().fold(f64::NEG_INFINITY, larger)),
         ("min", |row| -row.iter().map(|x| -x).fold(f64::NEG_INFINITY, larger)),
@@ -280,7 +244,7 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     for (name, f) in functions {
         let paid = budget.clone();
         engine.register_fn(name, move |context: NativeCallContext, x: Tensor| {
-            let of_rows = paid.pay(x.len()).map(|()| {
+            let of_rows = paid.pay(x.cost()).map(|()| {
                 let answer = x.reduce(f);
                 index::value(answer.axes().to_vec(), answer.entries().to_vec())
             });
@@ -289,7 +253,7 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     }
     let paid = budget.clone();
     engine.register_fn("softmax", move |context: NativeCallContext, x: Tensor| {
-        let weights = paid.pay(x.len()).map(|()| {
+        let weights = paid.pay(x.cost()).map(|()| {
             let mut entries = x.entries().to_vec();
             entries.chunks_mut(x.last_axis().len.max(1)).for_each(softmax_forward);
             x.with(entries)
@@ -298,7 +262,7 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     });
     let paid = budget.clone();
     engine.register_fn("mask", move |context: NativeCallContext, x: Tensor| {
-        let masked = paid.pay(x.len()).map(|()| {
+        let masked = paid.pay(x.cost()).map(|()| {
             let (cols, rank) = (x.last_axis().len.max(1), x.rank());
             let rows = if rank > 1 { x.axes()[rank - 2].len.max(1) } else { 1 };
             let hidden = |i: usize| i % cols > i / cols % rows;
@@ -309,11 +273,11 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     });
     let paid = budget.clone();
     engine.register_fn("argmax", move |context: NativeCallContext, x: Tensor| {
-        at_call(paid.pay(x.len()).and_then(|()| argmax(&x)), &context)
+        at_call(paid.pay(x.cost()).and_then(|()| argmax(&x)), &context)
     });
     let paid = budget.clone();
     engine.register_fn("cosine", move |context: NativeCallContext, a: Tensor, b: Tensor| {
-        let answer = paid.pay(a.len() + b.len()).and_then(|()| {
+        let answer = paid.pay(a.cost() + b.cost()).and_then(|()| {
             if a.rank() == 1 && b.rank() == 1 && a.len() == b.len() {
                 return Ok(cosine(a.entries(), b.entries()));
             }
@@ -324,7 +288,11 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     });
     let paid = budget.clone();
     engine.register_fn("nearest", move |context: NativeCallContext, table: Tensor, to: Tensor, n: INT| {
-        at_call(paid.pay(table.len()).and_then(|()| rank(&table, &to, n)), &context)
+        let ranked = count("nearest", n).and_then(|n| {
+            paid.pay(table.cost())?;
+            rank(&table, &to, n)
+        });
+        at_call(ranked, &context)
     });
     engine.register_fn("shape", |x: Tensor| -> Array {
         x.axes().iter().map(|axis| Dynamic::from(axis.len as INT)).collect()
@@ -353,13 +321,15 @@ fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
     Ok(if x.rank() == 1 { answers.swap_remove(0) } else { Dynamic::from(answers) })
 }
 
-fn rank(table: &Tensor, to: &Tensor, n: INT) -> Result<Ranking, Fault> {
-    let n = count("nearest", n)?;
+fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
     if table.rank() != 2 || to.rank() != 1 || table.axes()[1].len != to.len() {
         let message = format!("nearest: rows like {} are sought in {}", to.shape(), table.shape());
         return Err(Fault::new(message).hint("give a matrix, a vector as long as its rows, and how many"));
     }
     let rows = &table.axes()[0];
+    if n.min(rows.len) > RANKED_MAX {
+        return Err(Fault::new(format!("nearest: {n} rows are too many")).hint(format!("ask for at most {RANKED_MAX}")));
+    }
     let mut all: Vec<(usize, f64)> = table.rows().map(|row| cosine(row, to.entries())).enumerate().collect();
     // A row that is not finite comes last.
     let key = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
@@ -395,6 +365,11 @@ fn plot(x: &Tensor, y: &Tensor) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: {} over {}", y.shape(), x.shape());
         return Err(Fault::new(message).hint("x must be a vector, y a vector or rows of the same length"));
+    }
+    let count = y.rows().count();
+    if count > PLOT_LINES_MAX {
+        let fault = Fault::new(format!("plot: {count} lines are too many to be told apart"));
+        return Err(fault.hint(format!("at most {PLOT_LINES_MAX} are drawn: choose rows of y")));
     }
     let unnamed = Axis::plain(1);
     let names = if y.rank() == 2 { &y.axes()[0] } else { &unnamed };

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use rhai::{Array, Dynamic, INT, ImmutableString};
 
+use super::budget::Budget;
 use super::fault::Fault;
-use super::tensor::{Axis, Tensor};
+use super::tensor::{Axis, Tensor, cost};
 
 /// The whole of an axis, `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ impl Pick {
     }
 }
 
-/// Where the entries lie that an index names, one after the other, and their axes.
-fn resolve(tensor: &Tensor, index: &Dynamic) -> Result<(Vec<Axis>, Vec<usize>), Fault> {
+/// Where the entries lie that an index names, one after the other, and their axes. The budget pays for them.
+fn resolve(tensor: &Tensor, index: &Dynamic, budget: &Budget) -> Result<(Vec<Axis>, Vec<usize>), Fault> {
     let mut given = match index.clone().try_cast::<Array>() {
         Some(several) => several,
         None => vec![index.clone()],
@@ -45,6 +46,7 @@ fn resolve(tensor: &Tensor, index: &Dynamic) -> Result<(Vec<Axis>, Vec<usize>), 
     let picks = tensor.axes().iter().zip(&given).map(|(axis, index)| pick(axis, index));
     let picks = picks.collect::<Result<Vec<Pick>, Fault>>()?;
 
+    budget.pay(cost(picks.iter().map(|pick| pick.range().len())))?;
     let mut axes = Vec::new();
     for (axis, pick) in tensor.axes().iter().zip(&picks) {
         if let Pick::Some(range) = pick {
@@ -100,8 +102,8 @@ fn entry(len: usize, i: INT) -> Result<usize, Fault> {
 }
 
 /// `tensor[index]`: a number where every axis has one index.
-pub fn get(tensor: &Tensor, index: &Dynamic) -> Result<Dynamic, Fault> {
-    let (axes, places) = resolve(tensor, index)?;
+pub fn get(tensor: &Tensor, index: &Dynamic, budget: &Budget) -> Result<Dynamic, Fault> {
+    let (axes, places) = resolve(tensor, index, budget)?;
     let entries: Vec<f64> = places.iter().map(|&place| tensor.entries()[place]).collect();
     Ok(value(axes, entries))
 }
@@ -112,8 +114,11 @@ pub fn value(axes: Vec<Axis>, entries: Vec<f64>) -> Dynamic {
 }
 
 /// `tensor[index] = x`: one number for all, or as many as there are places.
-pub fn set(tensor: &mut Tensor, index: &Dynamic, x: &Dynamic) -> Result<(), Fault> {
-    let (axes, places) = resolve(tensor, index)?;
+pub fn set(tensor: &mut Tensor, index: &Dynamic, x: &Dynamic, budget: &Budget) -> Result<(), Fault> {
+    let (axes, places) = resolve(tensor, index, budget)?;
+    if tensor.is_shared() {
+        budget.pay(tensor.len())?;
+    }
     let number = x.as_float().ok().or_else(|| x.as_int().ok().map(|i| i as f64));
     if let Some(x) = number {
         places.iter().for_each(|&place| tensor.entries_mut()[place] = x);

@@ -20,12 +20,15 @@ mod fault;
 mod functions;
 mod index;
 mod names;
+mod reference;
 mod syntax;
 mod tensor;
 mod value;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 use std::time::Instant;
 
 use rhai::packages::{
@@ -35,8 +38,8 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine};
 
 pub use fault::{Fault, Place};
-pub use functions::{Help, REFERENCE, help};
 pub use names::{Names, names};
+pub use reference::{Help, REFERENCE, help};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, Variable};
 
@@ -87,8 +90,10 @@ pub struct Functions(AST);
 
 impl Functions {
     /// Of two of one name, that of `later`.
-    pub fn with(&self, later: &Self) -> Self {
-        Self(self.0.merge(&later.0))
+    #[must_use]
+    pub fn with(mut self, later: &Self) -> Self {
+        self.0.combine(later.0.clone());
+        self
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -99,10 +104,9 @@ impl Functions {
         self.0.iter_functions().next().is_none()
     }
 
-    /// Without those that would take the place of a function of the language.
-    pub fn without_language(&self) -> Self {
+    pub fn without(&self, names: &BTreeSet<String>) -> Self {
         let mut own = self.0.clone();
-        own.retain_functions(|_, _, name, _| !REFERENCE.iter().any(|help| help.name == name));
+        own.retain_functions(|_, _, name, _| !names.contains(name));
         Self(own)
     }
 }
@@ -123,8 +127,22 @@ pub struct Run {
     pub fault: Option<Fault>,
 }
 
-/// Runs a cell.
+/// Runs a cell, on a stack that is deep enough wherever it is called from.
 pub fn run(source: &str, scope: &Scope<'_>) -> Run {
+    let failed = |message: &str| Run { fault: Some(Fault::new(message)), ..Run::default() };
+    thread::scope(|threads| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(threads, || run_here(source, scope)) {
+            Ok(running) => running.join().unwrap_or_else(|_| failed(OWN_FAULT)),
+            Err(error) => failed(&format!("the operating system gives no thread to run on: {error}")),
+        }
+    })
+}
+
+/// What no code should bring about.
+pub const OWN_FAULT: &str = "this cell met a fault of attune itself: please report it";
+
+fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let budget = Budget::new(scope.stop.clone());
     let progress = syntax::Progress::default();
     let engine = engine(&budget, &progress, scope.seed);
@@ -148,15 +166,21 @@ pub fn run(source: &str, scope: &Scope<'_>) -> Run {
         Err(error) => return Run { fault: fault(error, &budget), ..run },
     }
     for (i, (name, _, value)) in variables.iter().enumerate() {
+        let variable = Variable { name: name.to_owned(), value };
+        if variable.is_too_deep() {
+            let message = format!("`{name}` holds lists within lists, more than {NESTING_MAX} deep");
+            let fault = Fault::new(message).hint("make it a table, or a flat list");
+            return Run { fault: Some(fault), defined: Vec::new(), written: Vec::new(), ..run };
+        }
         if i >= given {
             // A name that is defined twice means the last.
             run.defined.retain(|variable: &Variable| variable.name != name);
-            run.defined.push(Variable { name: name.to_owned(), value });
+            run.defined.push(variable);
         } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i))
             && given.fixed.is_none()
-            && changed(&given.variable.value, &value)
+            && changed(&given.variable.value, &variable.value)
         {
-            run.written.push(Variable { name: name.to_owned(), value });
+            run.written.push(variable);
         }
     }
     run
@@ -207,19 +231,20 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
         .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
         .set_max_string_size(STRING_BYTES_MAX)
         .set_max_array_size(ARRAY_ENTRIES_MAX)
-        .set_max_map_size(ARRAY_ENTRIES_MAX)
+        .set_max_map_size(MAP_ENTRIES_MAX)
         .set_max_variables(VARIABLES_MAX)
         .set_max_functions(FUNCTIONS_MAX)
-        .disable_symbol("eval");
+        .disable_symbol("eval")
+        .disable_symbol("curry");
     syntax::extend(&mut engine, progress.clone());
     functions::register(&mut engine, budget, seed);
     let (watch, begin) = (budget.clone(), Instant::now());
     engine.on_progress(move |operations| {
-        /// Operations between two looks at the clock.
-        const LOOK: u64 = 256;
+        /// Operations between two looks at the clock: one of them may go through a whole tensor.
+        const LOOK: u64 = 16;
         let look = operations.is_multiple_of(LOOK);
         let out_of_time = look && begin.elapsed() > TIME_MAX;
-        (out_of_time || watch.is_stopped()).then_some(Dynamic::UNIT)
+        (out_of_time || watch.is_stopped() || watch.has_shown_too_much()).then_some(Dynamic::UNIT)
     });
     engine
 }

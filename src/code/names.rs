@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{ASTNode, Engine, EvalAltResult, Expr, Stmt};
+use rhai::{AST, ASTNode, Engine, EvalAltResult, Expr, Stmt};
 
-use super::budget::{EXPRESSION_DEPTH_MAX, SOURCE_BYTES_MAX};
+use super::budget::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, SOURCE_BYTES_MAX};
 use super::fault::Fault;
 use super::{Scope, explain, syntax};
 
@@ -25,7 +25,11 @@ pub fn names(source: &str) -> Result<Names, Fault> {
         return Err(Fault::new(format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes")).hint("split it"));
     }
     let mut engine = Engine::new_raw();
-    engine.set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX).disable_symbol("eval");
+    engine
+        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
+        .set_max_functions(FUNCTIONS_MAX)
+        .disable_symbol("eval")
+        .disable_symbol("curry");
     // Constants must stay names.
     engine.set_optimization_level(rhai::OptimizationLevel::None);
     let progress = syntax::Progress::default();
@@ -35,52 +39,89 @@ pub fn names(source: &str) -> Result<Names, Fault> {
         .compile(source)
         .map_err(|error| explain::fault(EvalAltResult::from(error), "", &Scope::default(), &Default::default()))?;
 
-    let mut names = Names::default();
-    names.defines.extend(ast.iter_functions().map(|function| function.name.to_owned()));
-    let parameters: BTreeSet<&str> = ast.iter_functions().flat_map(|function| function.params).collect();
-    let mut inner = BTreeSet::new();
-    ast.walk(&mut |path| {
-        match path.last() {
-            Some(ASTNode::Stmt(Stmt::Var(definition, ..))) => {
-                let name = definition.0.name.to_string();
-                // A variable of a block is nobody else's.
-                if path.len() == 1 {
-                    names.defines.insert(name)
-                } else {
-                    inner.insert(name)
-                };
-            }
-            Some(ASTNode::Stmt(Stmt::For(parts, ..))) => {
-                inner.insert(parts.0.name.to_string());
-                inner.extend(parts.1.iter().map(|counter| counter.name.to_string()));
-            }
-            Some(ASTNode::Stmt(Stmt::Assignment(parts))) => {
-                if let Some(name) = root(&parts.1.lhs) {
-                    names.writes.insert(name.to_owned());
-                }
-            }
-            Some(ASTNode::Expr(Expr::Variable(variable, ..))) => {
-                names.reads.insert(variable.1.to_string());
-            }
-            Some(ASTNode::Expr(Expr::FnCall(call, _))) => {
-                names.reads.insert(call.name.to_string());
-            }
-            _ => {}
-        }
-        true
-    });
+    let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
+    let mut top = ast.clone();
+    top.clear_functions();
+    let Found { defines, inner, copied, reads, writes } = Found::in_statements(&top);
     let own = |name: &String| {
-        names.defines.contains(name)
-            || inner.contains(name)
-            || parameters.contains(name.as_str())
-            || name == syntax::WHOLE
+        defines.contains(name) || inner.contains(name) || functions.contains(name) || name == syntax::WHOLE
     };
-    let from_elsewhere = |all: &BTreeSet<String>| all.iter().filter(|name| !own(name)).cloned().collect();
-    Ok(Names {
-        reads: from_elsewhere(&names.reads),
-        writes: from_elsewhere(&names.writes),
-        defines: names.defines.clone(),
-    })
+    let mut names = Names {
+        reads: reads.into_iter().filter(|name| !own(name) || copied.contains(name)).collect(),
+        writes: writes.into_iter().filter(|name| !own(name)).collect(),
+        defines: defines.union(&functions).cloned().collect(),
+    };
+    for function in ast.iter_functions() {
+        let is_it = |name: &str, count| name == function.name && count == function.params.len();
+        let body = ast.clone_functions_only_filtered(|_, _, _, name, count| is_it(name, count));
+        let Found { defines, inner, reads, .. } = Found::in_statements(&body);
+        // It sees its own variables, and functions; of others it says that they are not there.
+        let own = |name: &String| {
+            defines.contains(name)
+                || inner.contains(name)
+                || functions.contains(name)
+                || function.params.contains(&name.as_str())
+                || name == syntax::WHOLE
+        };
+        names.reads.extend(reads.into_iter().filter(|name| !own(name)));
+    }
+    Ok(names)
+}
+
+/// The names in a list of statements.
+#[derive(Default)]
+struct Found {
+    /// Variables of the list itself.
+    defines: BTreeSet<String>,
+    /// Variables of blocks within.
+    inner: BTreeSet<String>,
+    /// Those of its variables that begin as ones from elsewhere: `let x = x;`.
+    copied: BTreeSet<String>,
+    reads: BTreeSet<String>,
+    writes: BTreeSet<String>,
+}
+
+impl Found {
+    fn in_statements(ast: &AST) -> Self {
+        let mut found = Self::default();
+        // The variable whose first definition the walk is in.
+        let mut begins = None;
+        ast.walk(&mut |path| {
+            match path.last() {
+                Some(ASTNode::Stmt(Stmt::Var(definition, ..))) => {
+                    let name = definition.0.name.to_string();
+                    if path.len() == 1 {
+                        begins = found.defines.insert(name.clone()).then_some(name);
+                    } else {
+                        // A variable of a block is nobody else's.
+                        found.inner.insert(name);
+                    }
+                }
+                Some(ASTNode::Stmt(Stmt::For(parts, ..))) => {
+                    found.inner.insert(parts.0.name.to_string());
+                    found.inner.extend(parts.1.iter().map(|counter| counter.name.to_string()));
+                }
+                Some(ASTNode::Stmt(Stmt::Assignment(parts))) => {
+                    if let Some(name) = root(&parts.1.lhs) {
+                        found.writes.insert(name.to_owned());
+                    }
+                }
+                Some(ASTNode::Expr(Expr::Variable(variable, ..))) => {
+                    let name = variable.1.to_string();
+                    if matches!(path[0], ASTNode::Stmt(Stmt::Var(..))) && begins.as_ref() == Some(&name) {
+                        found.copied.insert(name.clone());
+                    }
+                    found.reads.insert(name);
+                }
+                Some(ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _))) => {
+                    found.reads.insert(call.name.to_string());
+                }
+                _ => {}
+            }
+            true
+        });
+        found
+    }
 }
 
 /// What a place to assign to is a part of.

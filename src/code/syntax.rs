@@ -7,8 +7,8 @@ use rhai::{Engine, Token};
 
 /// The operator that a comma within an index becomes.
 pub const PAIR: &str = "⸴";
-/// What `..` alone within an index becomes: a constant of the scope.
-pub const WHOLE: &str = "whole_axis";
+/// What `..` alone within an index becomes: a constant of the scope, under a name that nobody can write.
+pub const WHOLE: &str = "..";
 /// Looser than every other operator.
 const PAIR_PRECEDENCE: u8 = 2;
 /// As `*`.

@@ -79,8 +79,19 @@ fn common_labels(a: &Axis, b: &Axis) -> Option<Labels> {
     }
 }
 
+/// How many entries a tensor of these axes has.
+fn entries_of(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.len).fold(1, usize::saturating_mul)
+}
+
+/// What a tensor of axes of these lengths costs, in entries: at least one a row, for a row takes time and has
+/// a name even where it is empty.
+pub fn cost(lens: impl IntoIterator<Item = usize>) -> usize {
+    lens.into_iter().fold(1, |cost, len| cost.saturating_mul(len.max(1)))
+}
+
 /// `(3, 4)`
-pub struct Shape<'a>(&'a [Axis]);
+pub struct Shape<'a>(pub &'a [Axis]);
 
 impl fmt::Display for Shape<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,8 +104,7 @@ impl Tensor {
     /// # Panics
     /// If there are not as many entries as the axes say.
     pub fn new(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
-        let len: usize = axes.iter().map(|axis| axis.len).product();
-        assert_eq!(entries.len(), len, "tensor: {} entries for {}", entries.len(), Shape(&axes));
+        assert_eq!(entries.len(), entries_of(&axes), "tensor: {} entries for {}", entries.len(), Shape(&axes));
         Self { axes, entries: Arc::new(entries) }
     }
 
@@ -122,6 +132,10 @@ impl Tensor {
         self.entries.len()
     }
 
+    pub fn cost(&self) -> usize {
+        cost(self.axes.iter().map(|axis| axis.len))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -139,9 +153,15 @@ impl Tensor {
         self.axes.last().expect("a tensor has an axis")
     }
 
-    /// The rows along the last axis.
+    /// The rows along the last axis, those without entries too.
     pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        self.entries.chunks(self.last_axis().len.max(1))
+        let len = self.last_axis().len;
+        (0..entries_of(&self.axes[..self.rank() - 1])).map(move |row| &self.entries[row * len..][..len])
+    }
+
+    /// Its entries are another tensor's too: a change copies them.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.entries) > 1
     }
 
     /// With other entries.
@@ -166,8 +186,8 @@ impl Tensor {
         Self::new(axes, self.entries[i * len..][..len].to_vec())
     }
 
-    /// Entry by entry, as if a missing first axis, or one of length 1, were repeated.
-    pub fn zip(&self, op: &str, other: &Self, f: impl Fn(f64, f64) -> f64) -> Result<Self, Fault> {
+    /// The axes of two tensors taken entry by entry, as if a missing first axis, or one of length 1, were repeated.
+    pub fn common_axes(&self, op: &str, other: &Self) -> Result<Vec<Axis>, Fault> {
         let rank = self.rank().max(other.rank());
         let mut axes = Vec::with_capacity(rank);
         for i in 0..rank {
@@ -192,6 +212,12 @@ impl Tensor {
                 }
             });
         }
+        Ok(axes)
+    }
+
+    /// Entry by entry, along their [common axes](Self::common_axes).
+    pub fn zip(&self, other: &Self, axes: Vec<Axis>, f: impl Fn(f64, f64) -> f64) -> Self {
+        let rank = axes.len();
         let strides = |tensor: &Self| -> Vec<usize> {
             let mut strides = vec![0; rank];
             let mut stride = 1;
@@ -202,8 +228,7 @@ impl Tensor {
             strides
         };
         let (a_strides, b_strides) = (strides(self), strides(other));
-        let len: usize = axes.iter().map(|axis| axis.len).product();
-        let entries = (0..len).map(|flat| {
+        let entries = (0..entries_of(&axes)).map(|flat| {
             let (mut rest, mut a, mut b) = (flat, 0, 0);
             for i in (0..rank).rev() {
                 let at = rest % axes[i].len;
@@ -213,7 +238,7 @@ impl Tensor {
             f(self.entries[a], other.entries[b])
         });
         let entries = entries.collect();
-        Ok(Self::new(axes, entries))
+        Self::new(axes, entries)
     }
 
     /// Rows become columns; a vector stays what it is. Of three axes the last two change places.
@@ -238,8 +263,8 @@ impl Tensor {
         self.len() as u64 * cols as u64
     }
 
-    /// The matrix product `self @ other`; a vector stands for a row on the left and a column on the right.
-    pub fn product(&self, other: &Self) -> Result<Self, Fault> {
+    /// The axes of the matrix product `self @ other`; a vector stands for a row on the left and a column on the right.
+    pub fn product_axes(&self, other: &Self) -> Result<Vec<Axis>, Fault> {
         let shapes = || format!("{} by {} with @", self.shape(), other.shape());
         if self.rank() > 2 || other.rank() > 2 {
             let message = format!("cannot multiply {}", shapes());
@@ -260,13 +285,15 @@ impl Tensor {
                 _ => fault.hint("the columns of the left one must be as many as the rows of the right one"),
             });
         }
-        let right = if other.rank() == 1 { other.clone() } else { other.transposed() };
         let mut axes = self.axes[..self.rank() - 1].to_vec();
         axes.extend_from_slice(&other.axes[1..]);
-        let mut entries = Vec::with_capacity(axes.iter().map(|axis| axis.len).product());
-        for row in self.rows() {
-            entries.extend(right.rows().map(|col| crate::numerics::vectors::dot(row, col)));
-        }
-        Ok(Self::new(axes, entries))
+        Ok(axes)
+    }
+
+    /// The entries of the matrix product.
+    pub fn product(&self, other: &Self) -> Vec<f64> {
+        let right = if other.rank() == 1 { other.clone() } else { other.transposed() };
+        let dot = crate::numerics::vectors::dot;
+        self.rows().flat_map(|row| right.rows().map(move |col| dot(row, col))).collect()
     }
 }

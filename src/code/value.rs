@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use rhai::Dynamic;
+use rhai::{Array, Dynamic, ImmutableString, Map};
 
+use super::budget::NESTING_MAX;
 use super::tensor::Tensor;
 
 /// A variable as the cells below see it.
@@ -31,8 +32,46 @@ impl Variable {
         number(&self.value)
     }
 
+    /// Bytes that keeping it takes, about.
+    pub fn size(&self) -> usize {
+        size_of_value(&self.value)
+    }
+
+    /// Lists within lists, more than anybody reads: each costs stack wherever it is copied or dropped.
+    pub(super) fn is_too_deep(&self) -> bool {
+        nests(&self.value, NESTING_MAX)
+    }
+
     pub fn as_tensor(&self) -> Option<Tensor> {
         self.value.clone().try_cast()
+    }
+}
+
+fn size_of_value(value: &Dynamic) -> usize {
+    let own = size_of::<Dynamic>();
+    if let Some(tensor) = value.read_lock::<Tensor>() {
+        own + size_of_val(tensor.entries())
+    } else if let Some(text) = value.read_lock::<ImmutableString>() {
+        own + text.len()
+    } else {
+        own + parts(value, size_of_value).into_iter().sum::<usize>()
+    }
+}
+
+/// There are lists within lists beyond this depth.
+fn nests(value: &Dynamic, depth: usize) -> bool {
+    let within = |part: &Dynamic| depth == 0 || nests(part, depth - 1);
+    parts(value, within).contains(&true)
+}
+
+/// Of each part of a list or a map.
+fn parts<T>(value: &Dynamic, of: impl Fn(&Dynamic) -> T) -> Vec<T> {
+    if let Some(list) = value.read_lock::<Array>() {
+        list.iter().map(of).collect()
+    } else if let Some(map) = value.read_lock::<Map>() {
+        map.values().map(of).collect()
+    } else {
+        Vec::new()
     }
 }
 
@@ -94,7 +133,10 @@ impl Output {
             Self::Text(text) => text.len(),
             Self::Table { caption, tensor } => caption.len() + tensor.len() * number,
             Self::Ranking(words) => words.iter().map(|(word, _)| word.len() + number).sum(),
-            Self::Plot(plot) => (plot.lines.len() + 1) * plot.x.len() * number,
+            Self::Plot(plot) => {
+                (plot.lines.len() + 1) * plot.x.len() * number
+                    + plot.lines.iter().map(|(name, _)| name.len()).sum::<usize>()
+            }
         }
     }
 }

@@ -22,4 +22,5 @@ pub mod table;
 pub mod trace;
 pub mod tsv;
 
+pub use file::Format;
 pub use pictures::{Pictures, StagePicture};

@@ -9,7 +9,7 @@ use super::notebook::live::{Live, LiveName, LiveTensor, live_names};
 use super::ready::Ready;
 use super::sentence::Sentence;
 use super::token_labels::token_labels;
-use crate::code::Variable;
+use crate::code::{Axis, Shape, Variable};
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::Parameters;
 
@@ -156,7 +156,7 @@ fn with_written(
         match known.tensor {
             LiveTensor::Parameter(id) => {
                 let parameters = parameters.get_or_insert_with(|| Parameters::clone(&live.parameters));
-                let entries = entries(variable, parameters.values_of(id).len())?;
+                let entries = entries(variable, known)?;
                 let narrow = |x: &f64| Some(*x as f32).filter(|x| x.is_finite());
                 let values: Option<Vec<f32>> = entries.iter().map(narrow).collect();
                 let values = values.ok_or_else(|| format!("`{name}` would have an entry that is no finite number"))?;
@@ -168,8 +168,7 @@ fn with_written(
                 interventions.temperature = Some(temperature);
             }
             LiveTensor::Visible => {
-                let count = live.tokens.len();
-                entries(variable, count * count)?;
+                entries(variable, known)?;
                 interventions.mask = variable.as_tensor().and_then(|visible| live.mask_of(&visible));
             }
             _ => {}
@@ -178,12 +177,13 @@ fn with_written(
     Ok((parameters, interventions))
 }
 
-/// The entries of what a cell wrote, if it kept its size.
-fn entries(variable: &Variable, wanted: usize) -> Result<Vec<f64>, String> {
+/// The entries of what a cell wrote, if it kept its shape.
+fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
     let name = &variable.name;
     let tensor = variable.as_tensor().ok_or_else(|| format!("`{name}` must stay a tensor"))?;
-    if tensor.len() != wanted {
-        return Err(format!("`{name}` must keep its {wanted} entries; it would have {}", tensor.len()));
+    let lens = |axes: &[Axis]| axes.iter().map(|axis| axis.len).collect::<Vec<_>>();
+    if lens(tensor.axes()) != lens(&known.axes) {
+        return Err(format!("`{name}` must keep its shape {}; it would have {}", Shape(&known.axes), tensor.shape()));
     }
     Ok(tensor.entries().to_vec())
 }

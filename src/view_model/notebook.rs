@@ -73,7 +73,7 @@ impl CellModel {
         let is_same_run = |before: &&CellModel| same(before.shown.run.as_ref(), shown.run.as_ref());
         let (outputs, value) = match before.filter(is_same_run) {
             Some(before) => (before.outputs.clone(), before.value.clone()),
-            None => outputs(cell, shown.run.as_deref()),
+            None => outputs(shown.run.as_deref()),
         };
         let is_same_text = |before: &&CellModel| Arc::ptr_eq(&before.cell, cell);
         let defines = match before.filter(is_same_run).filter(is_same_text) {
@@ -254,13 +254,13 @@ fn shape(axes: &[Axis]) -> String {
     format!("({})", lens.join(", "))
 }
 
-fn outputs(cell: &DocumentCell, run: Option<&RunSnapshot>) -> (Arc<[OutputModel]>, Arc<[OutputModel]>) {
+fn outputs(run: Option<&RunSnapshot>) -> (Arc<[OutputModel]>, Arc<[OutputModel]>) {
     let Some(run) = run else { return (Arc::from([]), Arc::from([])) };
     let value = match &run.verdict {
         Some(Verdict::Exercise { value, .. }) => OutputModel::all("", value),
         _ => Vec::new(),
     };
-    (OutputModel::all(&cell.text, &run.outputs).into(), value.into())
+    (OutputModel::all(&run.text, &run.outputs).into(), value.into())
 }
 
 fn label(shown: &CellSnapshot) -> String {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use attune::code::{Scope, budget, names, run};
+use attune::code::{OWN_FAULT, Output, Scope, budget, names, run};
 
-use super::{cell, fault, scope};
+use super::{cell, fault, number, scope, table};
 
 #[test]
 fn mistakes_are_said_in_words() {
@@ -75,6 +75,21 @@ fn nothing_grows_without_bounds() {
         "let m = #{}; let i = 0; loop { m[`${i}`] = i; i += 1; }",
         "eye(9223372036854775807)",
         "random(9223372036854775807, 2)",
+        // Nothing of a huge axis, and products whose sides are small.
+        "zeros(0, 9223372036854775807)",
+        "zeros(1000000, 0) @ zeros(0, 1000000)",
+        "ones(1000000, 1) + ones(1, 1000000)",
+        "ones(40000, 1) @ ones(1, 40000)",
+        // Copies are made too.
+        "let x = ones(1000, 1000); let l = []; loop { x[0, 0] = 1; l.push(x); }",
+        "let x = ones(1000, 1000); let l = []; loop { l.push(x[..]); }",
+        "let x = ones(1000, 1000); let l = []; loop { l.push(-x); }",
+        "let v = ones(1000000); let l = []; for i in 0..2000 { l.push(v); } matrix(l)",
+        "let s = \"\"; s.pad(100000, \"a\"); s.replace(\"a\", s);",
+        "let s = \"\"; s.pad(100000, \"a\"); s.replace('a', s);",
+        "let p = |x| x; for i in 0..64 { p = p.curry([p, p]); }",
+        "nearest(ones(5000, 1), ones(1), 5000)",
+        "plot(ones(1), ones(1000000, 1))",
     ] {
         let found = cell(source);
         assert!(found.fault.is_some(), "{source} has no fault");
@@ -105,6 +120,82 @@ fn any_text_has_an_end() {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             source += pieces[(state >> 33) as usize % pieces.len()];
         }
-        let _ = (cell(&source), names(&source));
+        let (run, _) = (cell(&source), names(&source));
+        assert!(run.fault.is_none_or(|fault| fault.message != OWN_FAULT), "{source}");
     }
+}
+
+#[test]
+fn what_is_empty_is_no_trouble() {
+    assert_eq!(number("sum(zeros(0))"), 0.0);
+    assert_eq!(number("dot(vector([]), vector([]))"), 0.0);
+    assert_eq!(number("max(E[0, 0..0])"), f64::NEG_INFINITY);
+    assert!(number("mean(zeros(0))").is_nan());
+    assert_eq!(table("zeros(2, 0) @ zeros(0, 3)").entries(), [0.0; 6]);
+    assert_eq!(table("sum(E[.., 0..0])").entries(), [0.0; 3]);
+    assert_eq!(table("norm(matrix([[], []]))").len(), 2);
+    assert_eq!(table("zeros(3, 0) @ vector([])").len(), 3);
+}
+
+#[test]
+fn what_is_deep_does_not_overflow_the_stack() {
+    // As deep as functions within functions within brackets can be, and as deep as lists can grow.
+    let calls = format!("fn g(x) {{ x }} fn f(x) {{ {}f(x){} }} f(0)", "g(".repeat(28), ")".repeat(28));
+    assert!(fault(&calls).contains("too deeply"), "{}", fault(&calls));
+    let lists = "let a = []; for i in 0..2000 { a = [a]; } let b = a; a == b";
+    assert!(fault(lists).contains("lists within lists"), "{}", fault(lists));
+    let written = "let a = []; for i in 0..2000 { a = [a]; } W = a;";
+    assert!(fault(written).contains("lists within lists"), "{}", fault(written));
+    // Functions that capture variables would be lists without a bound.
+    let chain = fault("let q = 1; let p = |x| q; p.call(1)");
+    assert!(chain.ends_with("a line sees what stands above it, and a function only its parameters"), "{chain}");
+}
+
+#[test]
+fn nothing_is_left_out_in_silence() {
+    let run = cell("for i in 0..1000 { print(i); }");
+    assert_eq!(run.outputs.len(), budget::OUTPUTS_MAX);
+    assert!(run.fault.is_some_and(|fault| fault.message.contains("shows more than 200 things")));
+}
+
+#[test]
+fn messages_are_short() {
+    let long = "x".repeat(60_000);
+    for source in [&long, &format!("{long}()"), &format!("E[\"{long}\"]"), &format!("throw \"{long}\"")] {
+        assert!(fault(source).len() < 2000);
+    }
+}
+
+#[test]
+fn odd_characters_are_only_text() {
+    for source in ["\u{feff}1", "\0", "let \u{202e}a = 1;", "let 👩\u{200d}🚀 = 1;", "let e\u{301} = 1;", "\"\\ud800\""]
+    {
+        assert!(cell(source).fault.is_some(), "{source:?}");
+    }
+    for word in ["\u{feff}the", "\u{202e}knab", "👨\u{200d}👩\u{200d}👧", "the\u{301}", "\0"] {
+        assert!(fault(&format!("E[\"{word}\"]")).contains("not among the words"), "{word:?}");
+    }
+    // No name of the learner's stands for what the language puts in.
+    assert_eq!(cell("let whole_axis = 9; E[.., 0]").outputs, cell("E[.., 0]").outputs);
+    assert!(matches!(cell("E[.., 0]").outputs[..], [Output::Table { .. }]));
+}
+
+#[test]
+fn numbers_at_their_ends_are_refused_or_right() {
+    for source in [
+        "-9223372036854775808 / -1",
+        "-9223372036854775808 % -1",
+        "1 / 0",
+        "1 % 0",
+        "9223372036854775807 + 1",
+        "2 ** 9223372036854775807",
+        "E[0..9223372036854775807][9223372036854775807]",
+        "E[-9223372036854775808..2]",
+        "W[-9223372036854775808, 0] = 1;",
+        "E[0.0 / 0.0]",
+        "for i in range(0, 10, 0) {}",
+    ] {
+        assert!(cell(source).fault.is_some(), "{source}");
+    }
+    assert_eq!(number("1 << 100") + number("round(1.5, 9223372036854775807)"), 1.5);
 }

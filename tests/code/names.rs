@@ -21,6 +21,9 @@ fn definitions_reads_and_writes() {
     assert_names("for i in 0..3 { let t = X[i]; print(t); }", &[], &["X", "print"], &[]);
     assert_names("let a = 1; a = 2; a += b;", &["a"], &["b"], &[]);
     assert_names("A[.., 0]", &[], &["A"], &[]);
+    assert_names("let W_Q = W_Q; W_Q[0, 0] = 1; let b = 2; let b = b;", &["W_Q", "b"], &["W_Q"], &[]);
+    assert_names("fn f(a) { let k = a; k } f(a) + k", &["f"], &["a", "k"], &[]);
+    assert_names("E.twice(2)", &[], &["E", "twice"], &[]);
 }
 
 #[test]

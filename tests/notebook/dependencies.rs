@@ -103,7 +103,7 @@ fn what_a_cell_may_not_write_is_said() {
         ("E[0, 0] = 1.0;", "`E` cannot be changed: the static vectors are trained once and for all"),
         ("a = 3;", "`a` cannot be changed: it is made above, in [1]; make one of your own with `let a = a`"),
         ("W_Q = 3;", "`W_Q` must stay a tensor"),
-        ("W_Q = W_Q[0..2];", "`W_Q` must keep its 36 entries; it would have 12"),
+        ("W_Q = W_Q[0..2];", "`W_Q` must keep its shape (6, 6); it would have (2, 6)"),
         ("W_Q[0, 0] = 1.0 / 0.0;", "`W_Q` would have an entry that is no finite number"),
         ("temperature = -1.0;", "a temperature is from 0.01 to 100, not -1"),
         (
@@ -164,4 +164,32 @@ fn restart_forgets_and_interrupt_ends() {
     write(&mut kernel, "double", "1");
     run(&mut kernel, "double");
     assert_eq!(number(&kernel, "double"), 1.0, "the next run is not ended");
+}
+
+#[test]
+fn a_function_called_as_a_method_is_read() {
+    let mut kernel = kernel();
+    write(&mut kernel, "double", "fn twice() { this + this }");
+    write(&mut kernel, "uses", "3.twice()");
+    run(&mut kernel, "double");
+    run(&mut kernel, "uses");
+    assert_eq!(number(&kernel, "uses"), 6.0);
+    write(&mut kernel, "double", "fn twice() { this * this }");
+    run(&mut kernel, "double");
+    assert_eq!(status(&kernel, "uses"), CellStatus::Stale);
+}
+
+#[test]
+fn cells_together_keep_no_more_than_they_may() {
+    let mut kernel = kernel();
+    let many = (0..40).map(|i| format!("let t{i} = ones(1000, 1000);")).collect::<String>();
+    write(&mut kernel, "double", &many);
+    write(&mut kernel, "uses", &many);
+    run(&mut kernel, "double");
+    assert_eq!(shown(&kernel, "double").fault, None);
+    run(&mut kernel, "uses");
+    assert!(fault(&kernel, "uses").contains("would keep more than 512 MB"), "{}", fault(&kernel, "uses"));
+    cell(&mut kernel, "double", attune::kernel::notebook::CellCommand::ClearOutputs);
+    run(&mut kernel, "uses");
+    assert_eq!(shown(&kernel, "uses").fault, None);
 }

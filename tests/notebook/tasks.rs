@@ -69,6 +69,31 @@ fn the_check_cannot_be_talked_round() {
     }
 }
 
+/// The exercise `middle` with another check and another solution.
+fn with_check(check: &str, solution: &str) -> Kernel {
+    let text = include_str!("../fixtures/notebook.ron");
+    let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
+    let text = text.replacen("{ (a + b) / 2 }", &format!("{{ (a + b) / 2 }} {solution}"), 1);
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+#[test]
+fn an_answer_replaces_nothing_that_the_check_names() {
+    // Rhai's own functions, called either way, and those of the lesson's cases.
+    let mut kernel = with_check(r#"check: "[middle(a, b)].len() == 1 && floor(norm(a - a)) == 1.0""#, "");
+    for answer in ["fn floor(x) { 1.0 } fn middle(a, b) { a }", "fn norm(x) { 1.5 } fn middle(a, b) { a }"] {
+        write(&mut kernel, "middle", answer);
+        run(&mut kernel, "middle");
+        assert!(!is_right(&kernel, "middle"), "{answer}");
+    }
+    // What the solution defines is the learner's to define, though the language has it.
+    let mut kernel = with_check(r#"check: "softmax(a) == 5""#, "fn softmax(x) { 5 }");
+    write(&mut kernel, "middle", "fn half() { 2.5 } fn softmax(x) { 2 * half() }");
+    run(&mut kernel, "middle");
+    assert!(is_right(&kernel, "middle"));
+}
+
 #[test]
 fn an_exercise_may_be_solved_by_hand() {
     let mut kernel = kernel();

@@ -1,17 +1,26 @@
-//! The dialog that chooses a file to open.
+//! The dialogs that choose a file: one to open, or one to write.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use egui::{Align2, Context, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
 use crate::app::theme::Palette;
+use crate::export::Format;
 use crate::lesson::course::EXTENSION;
+
+use super::menu::Wish;
 
 /// None while it is closed.
 #[derive(Default)]
 pub struct FilesUiState {
-    dialog: Option<FileDialog>,
+    dialog: Option<(FileDialog, Purpose)>,
+}
+
+#[derive(Clone, Copy)]
+enum Purpose {
+    Open,
+    Save(Format),
 }
 
 impl FilesUiState {
@@ -23,20 +32,41 @@ impl FilesUiState {
         const LESSONS: &str = "Lessons (.ron)";
         let mut dialog = quiet(folder, "Open a lesson").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
         dialog.pick_file();
-        self.dialog = Some(dialog);
+        self.dialog = Some((dialog, Purpose::Open));
+    }
+
+    /// Lets the learner choose where an export goes: by itself, beside the lesson and by its name.
+    pub fn save(&mut self, format: Format, lesson: &Path) {
+        let file = format.beside(lesson);
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut dialog = quiet(folder_of(lesson), &format!("Export as {}", format.name()))
+            .default_file_name(&name)
+            .add_save_extension(format.name(), format.extension())
+            .default_save_extension(format.name())
+            .show_new_folder_button(true);
+        dialog.save_file();
+        self.dialog = Some((dialog, Purpose::Save(format)));
     }
 }
 
-/// The file that was chosen in this frame.
-pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<PathBuf> {
-    let dialog = state.dialog.as_mut()?;
+fn folder_of(lesson: &Path) -> Option<&Path> {
+    lesson.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+}
+
+/// The file that was chosen in this frame, and what for.
+pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Wish> {
+    let (dialog, purpose) = state.dialog.as_mut()?;
+    let purpose = *purpose;
     dialog.config_mut().modal_overlay_color = shade(ctx);
     dialog.update(ctx);
     let picked = dialog.take_picked();
     if picked.is_some() || *dialog.state() != DialogState::Open {
         state.dialog = None;
     }
-    picked
+    picked.map(|file| match purpose {
+        Purpose::Open => Wish::Open(file),
+        Purpose::Save(format) => Wish::Save(format, file),
+    })
 }
 
 fn shade(ctx: &Context) -> egui::Color32 {

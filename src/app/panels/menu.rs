@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use egui::containers::menu::MenuButton;
+use egui::containers::menu::{MenuButton, SubMenuButton};
 use egui::{Button, Ui};
+
+use crate::export::Format;
 
 /// What is wanted of the window itself; what is wanted of the kernel is a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,10 @@ pub enum Wish {
     Browse,
     /// A lesson in place of this one.
     Open(PathBuf),
+    /// A dialog to write the lesson as a file.
+    Export(Format),
+    /// That file.
+    Save(Format, PathBuf),
     /// The list of checkpoints.
     Checkpoints,
     /// The state that the checkpoint of this place in the list keeps.
@@ -38,6 +44,13 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Wish> {
         };
         entry(ui, "The course", "Alt+Home", "Every lesson, and how far you are", Wish::Home);
         entry(ui, "Open a file …", "Ctrl+O", "Another lesson on this computer", Wish::Browse);
+        // With a sign that the app's faces have.
+        SubMenuButton::from_button(Button::new("Export as").right_text("▸")).ui(ui, |ui| {
+            for format in Format::ALL {
+                let words = format!("{} (.{})", format.name(), format.extension());
+                entry(ui, &words, "", "The notebook as it is now, with your work in it", Wish::Export(format));
+            }
+        });
         ui.separator();
         let about = "Go back to how your work on this lesson was";
         entry(ui, "Checkpoints …", "", about, Wish::Checkpoints);

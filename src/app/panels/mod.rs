@@ -10,6 +10,7 @@ pub mod copy;
 pub mod dock;
 pub mod editor;
 pub mod equation;
+pub mod exported;
 pub mod faults;
 pub mod figure;
 pub mod files;

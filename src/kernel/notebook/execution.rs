@@ -1,5 +1,6 @@
 //! Runs one cell over the live tensors. The button of an exercise and `attune check` are both here.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::document::{Answer, CellId, DocumentCell};
@@ -9,6 +10,9 @@ use super::snapshot::Verdict;
 use super::{Notebook, Versions};
 use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
+
+/// What the variables and outputs of all cells may take, in bytes.
+const KEPT_BYTES_MAX: usize = 512 << 20;
 
 /// The model as a cell meets it.
 pub trait LiveModel {
@@ -66,7 +70,19 @@ impl Notebook {
             CellKind::Predict(predict) => self.answer_prediction(predict, &model.live()),
             CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => return,
         };
+        let outcome = self.within_memory(id, outcome);
         self.record(id, outcome, model.versions());
+    }
+
+    /// What all cells keep has its bounds, as what one of them makes has.
+    fn within_memory(&self, id: &CellId, outcome: Outcome) -> Outcome {
+        let others: usize = self.runs.iter().filter(|(other, _)| *other != id).map(|(_, run)| run.bytes).sum();
+        if others + outcome.bytes() <= KEPT_BYTES_MAX {
+            return outcome;
+        }
+        let fault = Fault::new(format!("the cells would keep more than {} MB", KEPT_BYTES_MAX >> 20))
+            .hint("make less, or clear the outputs of other cells");
+        Outcome { fault: Some(fault), wrote: outcome.wrote, ..Outcome::default() }
     }
 
     fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
@@ -161,6 +177,7 @@ impl Notebook {
     fn try_exercise(&self, exercise: &Exercise, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
         let seed = self.seed_of(cell);
         let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
+        let lessons = names_of_the_lesson(exercise);
         let mut outcome = Outcome::default();
         for (number, case) in cases.iter().enumerate() {
             let case = self.clean(case, &model.live(), &Bench::default(), seed);
@@ -183,7 +200,7 @@ impl Notebook {
             if answer.fault.is_some() {
                 return Outcome { fault: answer.fault, ..outcome };
             }
-            bench.add(answer);
+            bench.add(answer, &lessons);
             let live = model.live();
             let check = self.clean(&exercise.check, &live, &bench, seed);
             let value = self.clean(&exercise.value, &live, &bench, seed).outputs;
@@ -262,10 +279,22 @@ struct Bench {
 }
 
 impl Bench {
-    fn add(&mut self, answer: Run) {
-        self.functions = answer.functions.without_language().with(&self.functions);
+    fn add(&mut self, answer: Run, lessons: &BTreeSet<String>) {
+        self.functions = answer.functions.without(lessons).with(&self.functions);
         self.own = answer.defined;
     }
+}
+
+/// What the lesson's side of an exercise names and its solution does not define: no answer can put something
+/// of its own in their place.
+fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
+    let Exercise { check, value, cases, feedback, solution, .. } = exercise;
+    let codes = [check, value].into_iter().chain(cases).chain(feedback.iter().map(|feedback| &feedback.when));
+    let mut lessons: BTreeSet<String> =
+        codes.filter_map(|code| names(code).ok()).flat_map(|names| names.reads).collect();
+    let asked_for = names(solution).map(|names| names.defines).unwrap_or_default();
+    lessons.retain(|name| !asked_for.contains(name));
+    lessons
 }
 
 /// Hands what a run wrote to the model; where that cannot take it, the run has a fault.

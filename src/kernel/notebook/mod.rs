@@ -261,6 +261,7 @@ impl Notebook {
             all.map(|name| (name.clone(), sight.source(name, is_clean))).collect()
         };
         self.runs_done += 1;
+        let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
         self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
         if let Some(is_right) = execution::is_right(&outcome)
@@ -286,6 +287,7 @@ impl Notebook {
             defined: outcome.defined,
             functions: outcome.functions,
             shown: Arc::new(shown),
+            bytes,
         };
         self.runs.insert(id.clone(), run);
         self.view.take();

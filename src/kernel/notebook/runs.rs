@@ -30,12 +30,15 @@ pub struct CellRun {
     pub defined: Vec<Variable>,
     pub functions: Functions,
     pub shown: Arc<RunSnapshot>,
+    /// That keeping it takes, about.
+    pub bytes: usize,
 }
 
 impl CellRun {
     /// One of an earlier session: nothing is left of it but what it showed.
     pub fn from_before(shown: Arc<RunSnapshot>) -> Self {
-        Self { serial: 0, reads: Vec::new(), defined: Vec::new(), functions: Functions::default(), shown }
+        let bytes = shown.outputs.iter().map(Output::size).sum();
+        Self { serial: 0, reads: Vec::new(), defined: Vec::new(), functions: Functions::default(), shown, bytes }
     }
 
     /// Names that the cells below see.
@@ -53,4 +56,16 @@ pub struct Outcome {
     pub functions: Functions,
     pub wrote: bool,
     pub verdict: Option<Verdict>,
+}
+
+impl Outcome {
+    /// That keeping it takes, about.
+    pub fn bytes(&self) -> usize {
+        let value = match &self.verdict {
+            Some(Verdict::Exercise { value, .. }) => &value[..],
+            _ => &[],
+        };
+        let outputs: usize = self.outputs.iter().chain(value).map(Output::size).sum();
+        outputs + self.defined.iter().map(Variable::size).sum::<usize>()
+    }
 }

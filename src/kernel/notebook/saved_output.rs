@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::code::budget::{OUTPUTS_MAX, TENSOR_ENTRIES_MAX};
+use crate::code::budget::{OUTPUTS_MAX, PLOT_LINES_MAX, TENSOR_ENTRIES_MAX};
 use crate::code::{Axis, Output, Plot, Tensor};
 use crate::numbers;
 
@@ -151,7 +151,7 @@ impl SavedOutput {
                 (words.len() == numbers.len()).then(|| Output::Ranking(ranked.collect()))?
             }
             Self::Plot { x, lines } => {
-                let fits = lines.iter().all(|line| line.y.len() == x.len());
+                let fits = lines.len() <= PLOT_LINES_MAX && lines.iter().all(|line| line.y.len() == x.len());
                 let line = |SavedLine { name, y }: &SavedLine| (name.clone(), y.as_slice().into());
                 let plot = || Plot { x: x.as_slice().into(), lines: lines.iter().map(line).collect() };
                 fits.then(|| Output::Plot(plot()))?

@@ -1,33 +1,25 @@
-//! The page of the course: what it says, what a click opens, its reset, and one lesson after another in one window.
-#![cfg(feature = "app")]
+//! The page of the course: what it says, what a click opens, and its reset.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
-use attune::app::bridge::{LatestSnapshot, Link, Models, Outbox};
 use attune::app::course::CoursePage;
-use attune::app::opening::{Opening, Setup, Wishes, grant};
 use attune::app::panels::home::{HomeFrame, HomeUiState, home_ui};
 use attune::app::panels::menu::Wish;
-use attune::app::profile::Profile;
-use attune::app::session::{Session, State, keep};
-use attune::app::source::{LessonIssues, Waker};
-use attune::app::stage::frame::StageTab;
-use attune::app::ui::Desk;
-use attune::app::view_state::{ThemeChoice, ViewState};
+use attune::app::session::State;
+use attune::app::source::Waker;
+use attune::app::view_state::ViewState;
 use attune::app::{fonts, theme};
-use attune::kernel::Command;
 use attune::lesson::course::{CourseFile, Heading};
-use attune::store::{Home, Key, open, update};
+use attune::store::{Key, open, update};
 use attune::view_model::course::{Course, LessonProgress, Tasks, name};
 use attune::view_model::home::{Found, HomeModel, RowState};
-use bevy::ecs::system::RunSystemOnce;
-use bevy::prelude::*;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+
+use crate::{home, wait};
 
 fn heading(title: &str, number: usize, tasks: usize) -> Heading {
     Heading {
@@ -155,22 +147,6 @@ fn a_reset_asks_first_and_can_be_undone() {
     assert_eq!(*wishes.borrow(), [Wish::UndoResetCourse, Wish::Back]);
 }
 
-/// A folder of its own for each test.
-fn home(of: &str) -> (PathBuf, Home) {
-    let folder = std::env::temp_dir().join(format!("attune-home-{of}-{}", std::process::id()));
-    // Left by a run that was cut off.
-    let _ = std::fs::remove_dir_all(&folder);
-    (folder.clone(), Home::at(folder))
-}
-
-fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_done() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again() {
     let (folder, home) = home("reset");
@@ -206,106 +182,5 @@ fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again()
     assert!(page.frame.fault.as_ref().is_some_and(|fault| fault.contains("another window")), "{:?}", page.frame.fault);
     drop(other);
     assert_eq!(open::<State>(&home, &key).loaded.value, Some(worked));
-    std::fs::remove_dir_all(folder).expect("it was there");
-}
-
-/// What a window has, without one.
-fn window(home: &Home) -> World {
-    let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default() };
-    let mut world = World::new();
-    world.init_resource::<Link>();
-    world.init_resource::<LatestSnapshot>();
-    world.init_resource::<Models>();
-    world.init_resource::<Outbox>();
-    world.init_resource::<LessonIssues>();
-    world.init_resource::<ViewState>();
-    world.init_resource::<CoursePage>();
-    world.init_resource::<Wishes>();
-    world.init_resource::<Desk>();
-    world.init_resource::<StageTab>();
-    world.init_resource::<Messages<AppExit>>();
-    world.insert_resource(Profile::new(Some(home), &setup.waker));
-    world.insert_resource(setup);
-    world
-}
-
-fn wish(world: &mut World, wish: Wish) {
-    world.resource_mut::<Wishes>().next = Some(wish);
-    grant(world);
-}
-
-/// A frame: the latest snapshot comes in, and what has changed is saved.
-fn frame(world: &mut World) {
-    world.run_system_once(attune::app::bridge::receive).expect("it runs");
-    world.run_system_once(keep).expect("it runs");
-}
-
-fn sentence(world: &World) -> Option<String> {
-    let model = world.resource::<LatestSnapshot>().0.as_ref()?.model.as_ref()?;
-    Some(model.sentence.tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" "))
-}
-
-#[test]
-fn lessons_open_one_after_another_each_as_it_was_left() {
-    let (folder, home) = home("switch");
-    let own = folder.join("own.ron");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    std::fs::copy("tests/fixtures/small.ron", &own).expect("a copy");
-    let mut world = window(&home);
-    let setup = world.resource::<Setup>().clone();
-    Opening::of(Path::new("tests/fixtures/small.ron"), &setup).show(&mut world);
-    let until = |world: &mut World, what: &str, is_done: &dyn Fn(&World) -> bool| {
-        wait(what, || {
-            frame(world);
-            is_done(world)
-        });
-    };
-    until(&mut world, "a model", &|world| sentence(world).is_some());
-    let first = sentence(&world);
-    world.resource::<Link>().0.as_ref().expect("a kernel").send(Command::SetSentence("the seal sank".to_owned()));
-    until(&mut world, "the sentence", &|world| sentence(world).as_deref() == Some("the seal sank"));
-    {
-        let mut view = world.resource_mut::<ViewState>();
-        (view.theme, view.key_sheet) = (ThemeChoice::Dark, true);
-        view.set_time(0.25);
-    }
-    frame(&mut world);
-
-    // What is no lesson opens nothing, and is said on the page of the course.
-    wish(&mut world, Wish::Open(folder.clone()));
-    assert!(world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is no lesson")));
-    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
-
-    wish(&mut world, Wish::Open(own.clone()));
-    assert!(!world.resource::<CoursePage>().is_open);
-    assert_eq!(world.resource::<Session>().path(), own);
-    until(&mut world, "the other model", &|world| sentence(world).is_some());
-    assert_eq!(sentence(&world), first);
-    let view = world.resource::<ViewState>();
-    assert_eq!((view.theme, view.time, view.key_sheet), (ThemeChoice::Dark, 0.0, false));
-
-    wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
-    until(&mut world, "the first model again", &|world| sentence(world).is_some());
-    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
-    assert_eq!(world.resource::<ViewState>().time, 0.25);
-
-    // A reset of the lesson, and back.
-    wish(&mut world, Wish::ResetLesson);
-    frame(&mut world);
-    until(&mut world, "the lesson as at its start", &|world| sentence(world) == first);
-    assert!(world.resource::<Session>().model.is_reset);
-    wish(&mut world, Wish::Checkpoints);
-    let rows = world.resource::<Desk>().0.checkpoints.clone().expect("a list");
-    assert_eq!(rows.first().map(|row| row.why.as_str()), Some("before the lesson was reset"));
-    wish(&mut world, Wish::GoBack(0));
-    frame(&mut world);
-    until(&mut world, "the work", &|world| sentence(world).as_deref() == Some("the seal sank"));
-
-    // The page of the course goes over the lesson and away again.
-    wish(&mut world, Wish::Home);
-    assert!(world.resource::<CoursePage>().is_open);
-    wish(&mut world, Wish::Home);
-    assert!(!world.resource::<CoursePage>().is_open);
-    drop(world);
     std::fs::remove_dir_all(folder).expect("it was there");
 }

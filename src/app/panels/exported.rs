@@ -1,0 +1,45 @@
+//! How an export goes: a note over the window while it is written, and until its end has been read.
+
+use egui::{Align2, Area, Context, Frame, Order, RichText, Vec2};
+
+use crate::app::theme::{Palette, size};
+
+/// What the note says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ExportModel {
+    #[default]
+    None,
+    /// So many pictures of so many are drawn.
+    Writing { done: usize, of: usize },
+    /// What was written.
+    Written(String),
+    /// Why nothing was.
+    Failed(String),
+}
+
+/// True when it has been read. It lies over the lower edge, so that nothing moves when it comes and goes.
+pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
+    const WIDEST: f32 = 560.0;
+    let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
+    let (words, ink, is_over) = match model {
+        ExportModel::None => return false,
+        ExportModel::Writing { of: 0, .. } => ("Writing …".to_owned(), palette.ink_soft, false),
+        ExportModel::Writing { done, of } => {
+            (format!("Writing … {done} of {of} pictures of the stage are drawn"), palette.ink_soft, false)
+        }
+        ExportModel::Written(what) => (format!("Written: {what}"), palette.ink, true),
+        ExportModel::Failed(why) => (format!("Nothing was exported: {why}"), palette.error, true),
+    };
+    let mut is_read = false;
+    let above_timeline = Vec2::new(0.0, -(size::TIMELINE + size::GAP));
+    Area::new("export".into()).anchor(Align2::CENTER_BOTTOM, above_timeline).order(Order::Foreground).show(ctx, |ui| {
+        Frame::popup(ui.style()).show(ui, |ui| {
+            ui.set_max_width(WIDEST);
+            ui.horizontal(|ui| {
+                ui.add(egui::Label::new(RichText::new(words).color(ink)).selectable(true).wrap());
+                is_read = is_over && ui.button("Dismiss").on_hover_text("Hide this").clicked();
+            });
+        });
+    });
+    is_read
+}

@@ -1,0 +1,71 @@
+//! What the functions of code cells are: their help.
+
+use super::fault::Fault;
+use crate::nearest::nearest;
+
+/// One function as the reference shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Help {
+    pub name: &'static str,
+    pub call: &'static str,
+    /// The equation, as LaTeX; empty where there is none.
+    pub equation: &'static str,
+    pub meaning: &'static str,
+    /// A cell of its own that runs.
+    pub example: &'static str,
+}
+
+macro_rules! help {
+    ($($name:literal, $call:literal, $equation:literal, $meaning:literal, $example:literal;)*) => {
+        &[$(Help { name: $name, call: $call, equation: $equation, meaning: $meaning, example: $example }),*]
+    };
+}
+
+/// Every function, in the order of the reference.
+pub const REFERENCE: &[Help] = help! {
+    "matrix", "matrix([[…], […]])", "", "A matrix of rows of numbers.", "matrix([[1, 2], [3, 4]])";
+    "vector", "vector([…])", "", "A vector of numbers.", "vector([1, 2, 3])";
+    "zeros", "zeros(rows, cols)", "", "A matrix of zeros; of one length a vector.", "zeros(2, 3)";
+    "ones", "ones(rows, cols)", "", "A matrix of ones; of one length a vector.", "ones(2, 3)";
+    "eye", "eye(n)", r"I_{ij} = [i = j]", "The identity matrix.", "eye(3)";
+    "random", "random(rows, cols)", r"x \sim U(-1, 1)", "Random numbers, the same with each run of the cell.", "random(2, 3)";
+    "softmax", "softmax(S)", r"p_j = \frac{e^{s_j}}{\sum_k e^{s_k}}", "Each row becomes weights that sum to 1.", "softmax(vector([6, 4]))";
+    "mask", "mask(S)", r"s_{ij} = -\infty \text{ for } j > i", "Hides from each row the columns behind its own place, as a causal mask does.", "softmax(mask(zeros(3, 3)))";
+    "exp", "exp(X)", r"e^x", "Of each entry.", "exp(vector([0, 1]))";
+    "log", "log(X)", r"\ln x", "The natural logarithm of each entry.", "log(vector([1, 2]))";
+    "sqrt", "sqrt(X)", r"\sqrt{x}", "Of each entry.", "sqrt(vector([4, 9]))";
+    "abs", "abs(X)", r"|x|", "Of each entry.", "abs(vector([-1, 2]))";
+    "tanh", "tanh(X)", r"\tanh x", "Of each entry.", "tanh(vector([0, 1]))";
+    "relu", "relu(X)", r"\max(0, x)", "Of each entry.", "relu(vector([-1, 2]))";
+    "round", "round(X, digits)", "", "Each entry to so many digits.", "round(vector([0.12345]), 2)";
+    "sum", "sum(X)", r"\sum_j x_j", "Of each row; of a vector a number.", "sum(vector([1, 2, 3]))";
+    "mean", "mean(X)", r"\frac{1}{n} \sum_j x_j", "Of each row; of a vector a number.", "mean(vector([1, 2, 3]))";
+    "max", "max(X)", r"\max_j x_j", "Of each row; of a vector a number.", "max(vector([1, 3, 2]))";
+    "min", "min(X)", r"\min_j x_j", "Of each row; of a vector a number.", "min(vector([1, 3, 2]))";
+    "argmax", "argmax(X)", r"\arg\max_j x_j", "Where each row is largest: the word there, or the place.", "argmax(vector([1, 3, 2]))";
+    "norm", "norm(X)", r"\lVert x \rVert = \sqrt{\sum_j x_j^2}", "The length of each row; of a vector a number.", "norm(vector([3, 4]))";
+    "dot", "dot(a, b)", r"a \cdot b = \sum_j a_j b_j", "Of two vectors, as a @ b.", "dot(vector([1, 2]), vector([3, 4]))";
+    "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
+    "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most like a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
+    "shape", "shape(X)", "", "How many entries each axis has.", "shape(zeros(2, 3))";
+    "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
+    "plot", "plot(x, y)", "", "Draws y over x; each row of a matrix y is a line.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
+    "help", "help(\"name\")", "", "What a function does.", "help(\"softmax\")";
+};
+
+/// The help of a name.
+pub fn help(name: &str) -> Result<String, Fault> {
+    match REFERENCE.iter().find(|help| help.name == name) {
+        Some(Help { call, equation, meaning, example, .. }) => {
+            let equation = if equation.is_empty() { String::new() } else { format!("\n${equation}$") };
+            Ok(format!("{call}{equation}\n{meaning}\nFor example: {example}"))
+        }
+        None => {
+            let fault = Fault::new(format!("there is no function {name:?}"));
+            Err(match nearest(name, REFERENCE.iter().map(|help| help.name)) {
+                Some(near) => fault.hint(format!("is it {near:?}?")),
+                None => fault.hint("the reference lists them all"),
+            })
+        }
+    }
+}

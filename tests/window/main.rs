@@ -1,0 +1,112 @@
+//! A window without a screen: lessons that open one after another, the page of the course, two windows on
+//! one lesson, and a lesson's file that is saved while it is open.
+#![cfg(feature = "app")]
+
+mod course;
+mod owners;
+mod reload;
+mod switching;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use attune::app::bridge::{LatestSnapshot, Link, Models, Outbox};
+use attune::app::course::CoursePage;
+use attune::app::opening::{Opening, Setup, Wishes, grant};
+use attune::app::panels::menu::Wish;
+use attune::app::profile::Profile;
+use attune::app::session::{keep, show};
+use attune::app::source::{LessonIssues, Waker, reload};
+use attune::app::stage::frame::StageTab;
+use attune::app::ui::Desk;
+use attune::app::view_state::ViewState;
+use attune::kernel::Command;
+use attune::store::Home;
+use bevy::ecs::system::RunSystemOnce;
+use bevy::prelude::*;
+
+/// A folder of its own for each test.
+fn home(of: &str) -> (PathBuf, Home) {
+    let folder = std::env::temp_dir().join(format!("attune-home-{of}-{}", std::process::id()));
+    // Left by a run that was cut off.
+    let _ = std::fs::remove_dir_all(&folder);
+    (folder.clone(), Home::at(folder))
+}
+
+fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What a window has, without one.
+fn window(home: &Home) -> World {
+    let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default() };
+    let mut world = World::new();
+    world.init_resource::<Link>();
+    world.init_resource::<LatestSnapshot>();
+    world.init_resource::<Models>();
+    world.init_resource::<Outbox>();
+    world.init_resource::<LessonIssues>();
+    world.init_resource::<ViewState>();
+    world.init_resource::<CoursePage>();
+    world.init_resource::<Wishes>();
+    world.init_resource::<Desk>();
+    world.init_resource::<StageTab>();
+    world.init_resource::<Messages<AppExit>>();
+    world.insert_resource(Profile::new(Some(home), &setup.waker));
+    world.insert_resource(setup);
+    world
+}
+
+fn wish(world: &mut World, wish: Wish) {
+    world.resource_mut::<Wishes>().next = Some(wish);
+    grant(world);
+}
+
+/// A frame: the latest snapshot comes in, and what has changed is saved.
+fn frame(world: &mut World) {
+    world.run_system_once(reload).expect("it runs");
+    world.run_system_once(attune::app::bridge::receive).expect("it runs");
+    world.run_system_once(show).expect("it runs");
+    world.run_system_once(keep).expect("it runs");
+}
+
+fn sentence(world: &World) -> Option<String> {
+    let model = world.resource::<LatestSnapshot>().0.as_ref()?.model.as_ref()?;
+    Some(model.sentence.tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" "))
+}
+
+/// A window on a lesson.
+fn open(home: &Home, lesson: &Path) -> World {
+    let mut world = window(home);
+    let setup = world.resource::<Setup>().clone();
+    Opening::of(lesson, &setup).show(&mut world);
+    world
+}
+
+/// Lets frames pass.
+fn until(world: &mut World, what: &str, is_done: impl Fn(&World) -> bool) {
+    wait(what, || {
+        frame(world);
+        is_done(world)
+    });
+}
+
+fn send(world: &World, command: Command) {
+    world.resource::<Link>().0.as_ref().expect("a kernel").send(command);
+}
+
+fn say(world: &World, sentence: &str) {
+    send(world, Command::SetSentence(sentence.to_owned()));
+}
+
+/// A lesson of one's own, in the folder.
+fn lesson_in(folder: &Path) -> PathBuf {
+    let own = folder.join("own.ron");
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::copy("tests/fixtures/small.ron", &own).expect("a copy");
+    own
+}

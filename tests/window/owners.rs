@@ -1,0 +1,62 @@
+//! Two windows on one lesson.
+
+use attune::app::panels::saving::{SavingChoice, SavingStatus};
+use attune::app::session::Session;
+use bevy::prelude::World;
+
+use crate::{frame, home, lesson_in, open, say, sentence, until};
+
+const FIRST: &str = "the seal sank";
+const SECOND: &str = "the duck swam";
+
+fn choose(world: &mut World, choice: SavingChoice) {
+    world.resource_mut::<Session>().choice = Some(choice);
+    frame(world);
+}
+
+fn is_saved(world: &World) -> bool {
+    world.resource::<Session>().model.status == SavingStatus::Saved
+}
+
+fn says(sentence_of: &'static str) -> impl Fn(&World) -> bool {
+    move |world| sentence(world).as_deref() == Some(sentence_of)
+}
+
+#[test]
+fn the_second_window_says_so_and_saves_nothing_until_it_takes_over() {
+    let (folder, home) = home("owners");
+    let own = lesson_in(&folder);
+    let mut first = open(&home, &own);
+    until(&mut first, "a model", |world| sentence(world).is_some());
+    say(&first, FIRST);
+    until(&mut first, "the first sentence is saved", |world| says(FIRST)(world) && is_saved(world));
+
+    let mut second = open(&home, &own);
+    until(&mut second, "the same work in the second window", says(FIRST));
+    let lock = second.resource::<Session>().model.lock.clone().expect("a strip");
+    assert!(lock.is_held && lock.can_take_over && lock.words.contains("another window"), "{lock:?}");
+    choose(&mut second, SavingChoice::ReadOnly);
+    frame(&mut second);
+    assert_eq!(second.resource::<Session>().model.lock, None);
+    assert!(matches!(second.resource::<Session>().model.status, SavingStatus::ReadOnly(_)));
+    say(&second, SECOND);
+    until(&mut second, "the second sentence", says(SECOND));
+
+    // By choice it goes on with what is saved, and the first is told.
+    choose(&mut second, SavingChoice::TakeOver);
+    until(&mut second, "what the first window saved", says(FIRST));
+    say(&second, SECOND);
+    until(&mut second, "the second window saves", |world| says(SECOND)(world) && is_saved(world));
+    until(
+        &mut first,
+        "the first window is told",
+        |world| matches!(&world.resource::<Session>().model.lock, Some(lock) if !lock.is_held),
+    );
+    drop(first);
+    drop(second);
+    let mut third = open(&home, &own);
+    until(&mut third, "the second window's work", says(SECOND));
+    assert_eq!(third.resource::<Session>().model.lock, None);
+    drop(third);
+    std::fs::remove_dir_all(folder).expect("it was there");
+}

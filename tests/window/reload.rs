@@ -1,0 +1,53 @@
+//! A lesson's file that is saved while it is open.
+
+use std::fs;
+
+use attune::app::bridge::LatestSnapshot;
+use attune::app::source::LessonIssues;
+use attune::kernel::Command;
+use attune::kernel::notebook::document::OwnKind;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use bevy::prelude::World;
+
+use crate::{home, lesson_in, open, say, send, sentence, until};
+
+fn title(world: &World) -> String {
+    world.resource::<LatestSnapshot>().0.as_ref().map_or_else(String::new, |snapshot| snapshot.lesson.title.clone())
+}
+
+fn cells(world: &World) -> Vec<String> {
+    let snapshot = world.resource::<LatestSnapshot>().0.clone().expect("a snapshot");
+    snapshot.notebook.cells.iter().map(|shown| shown.cell.id.to_string()).collect()
+}
+
+#[test]
+fn a_saved_lesson_is_read_again_with_the_learners_work_kept_and_a_broken_one_says_why() {
+    let (folder, home) = home("reload");
+    let own = lesson_in(&folder);
+    let text = fs::read_to_string(&own).expect("the lesson");
+    let mut world = open(&home, &own);
+    until(&mut world, "a model", |world| sentence(world).is_some());
+    let first = cells(&world);
+    let insert = CellCommand::Insert { kind: OwnKind::Code, is_above: false };
+    send(&world, Command::Notebook(NotebookCommand::Cell(first[0].as_str().into(), insert)));
+    say(&world, "the seal sank");
+    until(&mut world, "the learner's work", |world| sentence(world).as_deref() == Some("the seal sank"));
+    let with_own = cells(&world);
+    assert_eq!(with_own.len(), first.len() + 1);
+
+    fs::write(&own, text.replacen("Sinking and swimming", "Swimming", 1)).expect("it is saved");
+    until(&mut world, "the new title", |world| title(world) == "Swimming" && sentence(world).is_some());
+    assert_eq!(cells(&world), with_own);
+    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
+
+    fs::write(&own, "Lesson(").expect("it is saved");
+    until(&mut world, "the issues", |world| !world.resource::<LessonIssues>().0.is_empty());
+    assert_eq!((title(&world).as_str(), cells(&world)), ("Swimming", with_own.clone()));
+
+    fs::write(&own, &text).expect("it is saved");
+    until(&mut world, "the first title again", |world| title(world) == "Sinking and swimming");
+    assert!(world.resource::<LessonIssues>().0.is_empty());
+    assert_eq!(cells(&world), with_own);
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+}

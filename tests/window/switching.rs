@@ -1,0 +1,66 @@
+//! One lesson after another in one window.
+
+use std::path::Path;
+
+use attune::app::course::CoursePage;
+use attune::app::panels::menu::Wish;
+use attune::app::session::Session;
+use attune::app::ui::Desk;
+use attune::app::view_state::{ThemeChoice, ViewState};
+
+use crate::{frame, home, lesson_in, open, say, sentence, until, wish};
+
+#[test]
+fn lessons_open_one_after_another_each_as_it_was_left() {
+    let (folder, home) = home("switch");
+    let own = lesson_in(&folder);
+    let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
+    until(&mut world, "a model", |world| sentence(world).is_some());
+    let first = sentence(&world);
+    say(&world, "the seal sank");
+    until(&mut world, "the sentence", |world| sentence(world).as_deref() == Some("the seal sank"));
+    {
+        let mut view = world.resource_mut::<ViewState>();
+        (view.theme, view.key_sheet) = (ThemeChoice::Dark, true);
+        view.set_time(0.25);
+    }
+    frame(&mut world);
+
+    // What is no lesson opens nothing, and is said on the page of the course.
+    wish(&mut world, Wish::Open(folder.clone()));
+    assert!(world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is no lesson")));
+    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
+
+    wish(&mut world, Wish::Open(own.clone()));
+    assert!(!world.resource::<CoursePage>().is_open);
+    assert_eq!(world.resource::<Session>().path(), own);
+    until(&mut world, "the other model", |world| sentence(world).is_some());
+    assert_eq!(sentence(&world), first);
+    let view = world.resource::<ViewState>();
+    assert_eq!((view.theme, view.time, view.key_sheet), (ThemeChoice::Dark, 0.0, false));
+
+    wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
+    until(&mut world, "the first model again", |world| sentence(world).is_some());
+    assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
+    assert_eq!(world.resource::<ViewState>().time, 0.25);
+
+    // A reset of the lesson, and back.
+    wish(&mut world, Wish::ResetLesson);
+    frame(&mut world);
+    until(&mut world, "the lesson as at its start", |world| sentence(world) == first);
+    assert!(world.resource::<Session>().model.is_reset);
+    wish(&mut world, Wish::Checkpoints);
+    let rows = world.resource::<Desk>().0.checkpoints.clone().expect("a list");
+    assert_eq!(rows.first().map(|row| row.why.as_str()), Some("before the lesson was reset"));
+    wish(&mut world, Wish::GoBack(0));
+    frame(&mut world);
+    until(&mut world, "the work", |world| sentence(world).as_deref() == Some("the seal sank"));
+
+    // The page of the course goes over the lesson and away again.
+    wish(&mut world, Wish::Home);
+    assert!(world.resource::<CoursePage>().is_open);
+    wish(&mut world, Wish::Home);
+    assert!(!world.resource::<CoursePage>().is_open);
+    drop(world);
+    std::fs::remove_dir_all(folder).expect("it was there");
+}

@@ -212,6 +212,70 @@ fn an_example_of_the_reference_becomes_a_cell() {
     assert_eq!(&*desk.cells()[1].cell.text, "matrix([[1, 2], [3, 4]])");
 }
 
+/// As in JupyterLab: out of a text's end into the code beside it; anything else is selected.
+#[test]
+fn arrows_lead_from_one_code_cell_to_the_next() {
+    let mut desk = desk();
+    let text = |desk: &Desk, id: &str| {
+        desk.cells().iter().find(|cell| *cell.cell.id == *id).map(|cell| cell.cell.text.to_string()).unwrap()
+    };
+    for _ in 0..4 {
+        desk.key(Key::ArrowDown);
+    }
+    desk.key(Key::Enter);
+    let (uses, reads) = (text(&desk, "uses"), text(&desk, "reads"));
+    desk.key(Key::ArrowDown);
+    desk.typed("1;");
+    assert_eq!(text(&desk, "reads"), format!("1;{reads}"), "written at the start of the cell below");
+    desk.key(Key::ArrowUp);
+    desk.key(Key::ArrowUp);
+    desk.typed("2;");
+    assert_eq!(text(&desk, "uses"), format!("2;{uses}"), "and at the last line of the one above");
+    desk.key(Key::ArrowUp);
+    desk.key(Key::ArrowUp);
+    // A slider is selected, not written in: letters are commands.
+    desk.key(Key::B);
+    assert_eq!(text(&desk, "uses"), format!("2;{uses}"));
+    assert_eq!(desk.ids()[3], "own 1");
+}
+
+#[test]
+fn at_the_ends_of_the_notebook_arrows_stay_in_the_text() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::Enter);
+    assert!(desk.has("Markdown of cell intro"));
+    for _ in 0..5 {
+        desk.key(Key::ArrowUp);
+    }
+    desk.typed("!");
+    assert!(desk.cells()[0].cell.text.starts_with('!'));
+    desk.key(Key::Escape);
+    assert!(!desk.has("Markdown of cell intro"));
+}
+
+#[test]
+fn a_text_is_split_and_undone_by_keys() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::Enter);
+    desk.key(Key::ArrowUp);
+    for _ in 0..4 {
+        desk.key(Key::ArrowUp);
+    }
+    desk.key(Key::ArrowDown);
+    desk.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::Minus);
+    let cells = desk.cells();
+    assert_eq!(cells[0].cell.text.trim(), "# Sinking and swimming");
+    assert!(cells[1].cell.is_text());
+    desk.key(Key::Z);
+    assert_eq!(desk.ids()[1], "double");
+    desk.key(Key::Enter);
+    desk.typed("?");
+    desk.key(Key::Escape);
+    assert!(desk.cells()[0].cell.text.contains('?'), "{}", desk.cells()[0].cell.text);
+}
+
 #[test]
 fn a_whole_lesson_is_walked_by_keys_alone() {
     let mut desk = desk();

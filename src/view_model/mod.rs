@@ -14,6 +14,7 @@ pub mod notebook;
 pub mod output;
 pub mod plot;
 pub mod reference;
+pub mod scope;
 pub mod stage;
 pub mod table;
 pub mod training;

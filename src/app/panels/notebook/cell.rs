@@ -62,7 +62,7 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
 
 fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     match &*cell.cell.kind {
-        CellKind::Text { .. } => text_ui(ui, cell, frame),
+        CellKind::Text { .. } => text_ui(ui, cell, index, frame),
         CellKind::Code { .. } | CellKind::Plot { .. } => code_ui(ui, cell, index, frame),
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
         CellKind::Stage { caption, sentence, words, time } => {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::app::panels::editor::EditorState;
 use crate::kernel::notebook::document::CellId;
-use crate::view_model::completion::Scope;
 
 #[derive(Default)]
 pub struct Drafts(HashMap<CellId, Draft>);
@@ -16,8 +15,6 @@ pub struct Draft {
     pub text: String,
     pub editor: EditorState,
     pub is_focused: bool,
-    /// The one that the editor's colours are kept by.
-    pub scope: Arc<Scope>,
     /// The last text that was handed to the kernel.
     sent: Option<Arc<str>>,
 }
@@ -36,6 +33,13 @@ impl Drafts {
         draft
     }
 
+    /// Nothing more is written: the kernel's text is shown as soon as it is the newest.
+    pub fn leave(&mut self, id: &CellId) {
+        if let Some(draft) = self.0.get_mut(id) {
+            draft.is_focused = false;
+        }
+    }
+
     /// The kernel's text is shown again: a reset, or undo.
     pub fn forget(&mut self, id: &CellId) {
         self.0.remove(id);
@@ -48,12 +52,5 @@ impl Draft {
         let text: Arc<str> = self.text.as_str().into();
         self.sent = Some(text.clone());
         text
-    }
-
-    /// Keeps the scope as long as it is the same.
-    pub fn set_scope(&mut self, scope: Scope) {
-        if *self.scope != scope {
-            self.scope = Arc::new(scope);
-        }
     }
 }

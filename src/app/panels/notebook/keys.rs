@@ -7,8 +7,8 @@ use crate::kernel::notebook::document::OwnKind;
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
 use super::Frame;
-use super::code_cell::go_on;
 use super::kind_keys::kind_keys;
+use super::writing::go_on;
 
 /// Of the key sheet.
 pub const SHEET: [(&str, &str); 16] = [

@@ -8,8 +8,8 @@ use crate::lesson::cells::{Bind, CellKind, Predict, Slider};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
-use super::code_cell::go_on;
 use super::stage_card;
+use super::writing::go_on;
 
 const ANSWERS: [Key; 8] = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8];
 /// Steps from one end of a slider to the other, where the lesson gives none.

@@ -7,6 +7,7 @@
 //! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
 //! | `toolbar` | run all, interrupt, outline, progress |
 //! | `keys`, `kind_keys` | Jupyter's keys, while nothing is written; those of the cell's kind |
+//! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `drafts` | what is being written, until the kernel has it |
 
 mod cell;
@@ -20,6 +21,7 @@ mod stage_card;
 mod tasks;
 mod text_cell;
 mod toolbar;
+mod writing;
 
 use std::collections::HashMap;
 
@@ -46,6 +48,8 @@ pub struct NotebookUiState {
     open_text: Option<CellId>,
     /// Its editor gets the keyboard in the next frame.
     focus: Option<CellId>,
+    /// And its caret goes there.
+    caret: Option<Edge>,
     /// It is brought into sight in the next frame.
     reveal: Option<CellId>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
@@ -56,6 +60,23 @@ pub struct NotebookUiState {
     first_key: Option<(egui::Key, f64)>,
     reference: ReferenceUiState,
     is_reference_open: bool,
+}
+
+/// Where a caret enters a cell from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edge {
+    Start,
+    LastLine,
+}
+
+impl Edge {
+    /// As a byte of the text.
+    fn caret(self, text: &str) -> usize {
+        match self {
+            Self::Start => 0,
+            Self::LastLine => text.rfind('\n').map_or(0, |end| end + 1),
+        }
+    }
 }
 
 struct Awaited {
@@ -121,6 +142,7 @@ impl Frame<'_> {
         }
         if cell.is_written() {
             self.state.focus = Some(id.clone());
+            self.state.reveal = Some(id.clone());
         }
         self.select(id);
     }

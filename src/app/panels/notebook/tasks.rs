@@ -13,7 +13,7 @@ use crate::lesson::cells::{Exercise, Predict};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
-use super::code_cell::write_ui;
+use super::writing::write_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };

@@ -328,3 +328,23 @@ fn a_whole_lesson_is_walked_by_keys_alone() {
     desk.glide();
     assert!(desk.has("Done."));
 }
+
+#[test]
+fn a_text_too_long_to_keep_says_so_and_is_not_run() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::J);
+    desk.key(Key::Enter);
+    desk.press(Modifiers::COMMAND, Key::A);
+    desk.harness.event(egui::Event::Paste(format!("7 // {}", "x".repeat(100_000))));
+    desk.harness.run_steps(6);
+    assert!(desk.harness.query_by_label_contains("Not kept").is_some());
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(desk.outputs("double"), []);
+    desk.press(Modifiers::COMMAND, Key::A);
+    desk.harness.event(egui::Event::Paste("7".to_owned()));
+    desk.harness.run_steps(6);
+    assert!(desk.harness.query_by_label_contains("Not kept").is_none());
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(desk.outputs("double"), [Output::Number(7.0)]);
+}

@@ -83,6 +83,9 @@ pub fn workspace(
             session.choice = choice;
         }
     }
+    if models.is_answered && outbox.0.is_empty() {
+        desk.0.settle();
+    }
     let model = WorkspaceModel {
         notebook: models.notebook.as_ref(),
         attention: models.attention.as_ref(),

@@ -2,7 +2,8 @@
 //! waits for neither.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -37,6 +38,9 @@ pub struct Worker {
     /// Of the kernel that runs now.
     stop: Arc<Mutex<Arc<AtomicBool>>>,
     latest: Arc<Mutex<Arc<Snapshot>>>,
+    /// Requests that were sent, and those that the latest snapshot has seen.
+    sent: AtomicU64,
+    answered: Arc<AtomicU64>,
 }
 
 impl Worker {
@@ -60,17 +64,21 @@ impl Worker {
         let shared = latest.clone();
         let stop = Arc::new(Mutex::new(kernel.stop_flag()));
         let shared_stop = stop.clone();
+        let answered = Arc::new(AtomicU64::new(0));
+        let shared_answered = answered.clone();
         thread::Builder::new()
             .name("kernel".to_owned())
             .spawn(move || {
-                let ran = catch_unwind(AssertUnwindSafe(|| run(kernel, &receiver, &shared, &shared_stop, &wake)));
+                let ran = catch_unwind(AssertUnwindSafe(|| {
+                    run(kernel, &receiver, &shared, (&shared_stop, &shared_answered), &wake)
+                }));
                 if ran.is_err() {
                     say_stopped(&shared);
                     wake();
                 }
             })
             .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
-        Worker { requests: Mutex::new(sender), stop, latest }
+        Worker { requests: Mutex::new(sender), stop, latest, sent: AtomicU64::new(0), answered }
     }
 
     /// Queues a command; it is applied before the next piece of training.
@@ -106,12 +114,18 @@ impl Worker {
         answer.recv_timeout(patience.saturating_sub(GRACE)).is_ok()
     }
 
+    /// The latest snapshot has seen all that was sent.
+    pub fn is_answered(&self) -> bool {
+        self.answered.load(Acquire) == self.sent.load(Relaxed)
+    }
+
     /// The newest snapshot, at once.
     pub fn latest(&self) -> Arc<Snapshot> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn request(&self, request: Request) {
+        self.sent.fetch_add(1, Relaxed);
         // The thread ends before its handle only by a fault, which the latest snapshot then says.
         let _ = self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request);
     }
@@ -127,9 +141,10 @@ fn run(
     mut kernel: Kernel,
     requests: &Receiver<Request>,
     latest: &Mutex<Arc<Snapshot>>,
-    stop: &Mutex<Arc<AtomicBool>>,
+    (stop, answered): (&Mutex<Arc<AtomicBool>>, &AtomicU64),
     wake: &dyn Fn(),
 ) {
+    let mut seen = 0;
     let mut published = Instant::now();
     let mut pause = PUBLISH_EVERY;
     let mut waiting: Vec<Sender<()>> = Vec::new();
@@ -146,6 +161,7 @@ fn run(
                     Err(_) => return,
                 },
             };
+            seen += 1;
             match request {
                 Request::Apply(command) => kernel.apply(command),
                 Request::Open(lesson) => {
@@ -169,6 +185,7 @@ fn run(
             let begun = Instant::now();
             let snapshot = Arc::new(kernel.snapshot());
             *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+            answered.store(seen, Release);
             published = Instant::now();
             pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (published - begun));
             wake();

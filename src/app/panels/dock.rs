@@ -94,6 +94,11 @@ impl Workspace {
         self.notebook.prose.images.open(lesson);
     }
 
+    /// The kernel has answered all that was asked of it: what it shows is what it has.
+    pub fn settle(&mut self) {
+        self.notebook.settle();
+    }
+
     /// What is wanted of the window, once.
     pub fn take_wish(&mut self) -> Option<Wish> {
         self.top_bar.wish.take()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::app::panels::editor::EditorState;
+use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::document::CellId;
 
 #[derive(Default)]
@@ -27,10 +28,22 @@ impl Drafts {
         if draft.sent.as_ref().is_some_and(|sent| **sent == **text) {
             draft.sent = None;
         }
-        if !draft.is_focused && draft.sent.is_none() && *draft.text != **text {
+        if !draft.is_focused && draft.sent.is_none() && !draft.is_too_long() && *draft.text != **text {
             (**text).clone_into(&mut draft.text);
         }
         draft
+    }
+
+    /// All that was sent has been answered: where the kernel has another text, something came after it.
+    pub fn settle(&mut self) {
+        for draft in self.0.values_mut() {
+            draft.sent = None;
+        }
+    }
+
+    /// What stands in the editor is not what the kernel has.
+    pub fn is_too_long(&self, id: &CellId) -> bool {
+        self.0.get(id).is_some_and(Draft::is_too_long)
     }
 
     /// Nothing more is written: the kernel's text is shown as soon as it is the newest.
@@ -47,6 +60,11 @@ impl Drafts {
 }
 
 impl Draft {
+    /// The kernel would not take it: it stays here, and is said not to be kept.
+    pub fn is_too_long(&self) -> bool {
+        self.text.len() > SOURCE_BYTES_MAX
+    }
+
     /// What is to be handed to the kernel now.
     pub fn send(&mut self) -> Arc<str> {
         let text: Arc<str> = self.text.as_str().into();

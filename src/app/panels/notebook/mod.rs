@@ -87,6 +87,13 @@ struct Awaited {
     text: Option<&'static str>,
 }
 
+impl NotebookUiState {
+    /// See [`Workspace::settle`](crate::app::panels::dock::Workspace::settle).
+    pub fn settle(&mut self) {
+        self.drafts.settle();
+    }
+}
+
 /// The panel's work of one frame.
 struct Frame<'a> {
     pub model: &'a NotebookModel,

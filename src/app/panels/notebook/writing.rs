@@ -1,9 +1,11 @@
 //! The editor of a cell, and what the notebook's keys do within it.
 
-use egui::Ui;
+use egui::{RichText, Ui};
 
 use crate::app::panels::code_text::Language;
 use crate::app::panels::editor::{EditorModel, NotebookKey, editor_ui, focus_editor};
+use crate::app::theme::Palette;
+use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::OwnKind;
 use crate::kernel::notebook::snapshot::CellStatus;
@@ -40,7 +42,12 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) 
     let response = editor_ui(ui, &mut text, &model, &mut draft.editor);
     draft.text = text;
     draft.is_focused = response.focused;
-    if response.changed {
+    let is_too_long = draft.is_too_long();
+    if is_too_long {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let words = format!("Not kept: a cell has at most {SOURCE_BYTES_MAX} bytes of text. Shorten it, or split it.");
+        ui.label(RichText::new(words).color(palette.warn));
+    } else if response.changed {
         let text = draft.send();
         frame.ask(&id, CellCommand::SetText(text));
     }
@@ -73,7 +80,7 @@ fn act(ui: &Ui, key: NotebookKey, cell: &CellModel, index: usize, frame: &mut Fr
         frame.select(id);
     }
     let runs = matches!(key, NotebookKey::Run | NotebookKey::RunAndGoOn | NotebookKey::RunAndInsert);
-    if runs && !is_text {
+    if runs && !is_text && !frame.state.drafts.is_too_long(id) {
         frame.ask(id, CellCommand::Run);
     }
     match (key, neighbour) {

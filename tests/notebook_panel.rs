@@ -348,3 +348,49 @@ fn a_text_too_long_to_keep_says_so_and_is_not_run() {
     desk.press(Modifiers::COMMAND, Key::Enter);
     assert_eq!(desk.outputs("double"), [Output::Number(7.0)]);
 }
+
+#[test]
+fn keys_that_come_in_one_frame_all_count() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    for _ in 0..2 {
+        desk.harness.key_press(Key::J);
+    }
+    desk.harness.run_steps(6);
+    // The third cell is a slider; a key of its own turns it.
+    desk.key(Key::ArrowRight);
+    let turned = desk.cells().iter().find(|cell| *cell.cell.id == *"turn").map(|cell| cell.cell.answer.clone());
+    assert_eq!(turned, Some(Answer::Slider(1.25)));
+    desk.key(Key::B);
+    assert_eq!(desk.ids()[3], "own 1");
+    desk.harness.key_press(Key::D);
+    desk.harness.key_press(Key::D);
+    desk.harness.run_steps(6);
+    assert_ne!(desk.ids()[3], "own 1");
+}
+
+#[test]
+fn where_the_selected_cell_is_gone_its_neighbour_is_selected() {
+    let mut desk = desk();
+    let lesson = desk.ids();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::B);
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    desk.key(Key::Z);
+    assert_eq!(desk.ids(), lesson);
+    desk.key(Key::B);
+    assert_eq!(desk.ids()[2], "own 1", "below the cell that stands there now");
+}
+
+#[test]
+fn the_functions_are_searched_at_once_and_left_by_esc() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    let cells = desk.ids();
+    desk.key(Key::F);
+    desk.typed("softmax");
+    assert_eq!(desk.ids(), cells);
+    assert!(desk.harness.query_by_label("softmax(S)").is_some());
+    desk.key(Key::Escape);
+    assert!(desk.harness.query_by_label("softmax(S)").is_none());
+}

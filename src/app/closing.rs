@@ -4,8 +4,9 @@ use bevy::prelude::*;
 use bevy::window::WindowCloseRequested;
 
 use super::course::CoursePage;
-use super::opening::{Wishes, unsaved};
+use super::opening::unsaved;
 use super::session::Session;
+use super::wishes::Wishes;
 
 /// Asks once; asked a second time, the window closes.
 pub fn close(world: &mut World, mut asked: Local<bool>) {

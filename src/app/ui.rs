@@ -9,7 +9,6 @@ use egui::{Event, LayerId, ThemePreference, Ui, UiBuilder};
 
 use super::bridge::{Models, Outbox};
 use super::course::CoursePage;
-use super::opening::Wishes;
 use super::panels::checkpoints::checkpoints_ui;
 use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use super::panels::exported::{ExportModel, exported_ui};
@@ -26,6 +25,7 @@ use super::stage::frame::StageTab;
 use super::stage::timeline::timeline_ui;
 use super::stage::view::picture_ui;
 use super::view_state::{ThemeChoice, ViewState};
+use super::wishes::Wishes;
 use super::{fonts, theme};
 
 /// The panels' own state.

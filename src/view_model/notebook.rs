@@ -40,7 +40,7 @@ pub struct NotebookModel {
     pub sentence: String,
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
-    pub notice: Option<String>,
+    pub notice: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub struct CellModel {
     pub value: Arc<[OutputModel]>,
     /// `[3]`, `[*]` or `[ ]`, of code.
     pub label: String,
-    /// How it stands, in a word or two: `stale`, `12 ms`.
+    /// How it stands, in a word or two: `stale`, `from earlier`, `12 ms`.
     pub note: String,
     /// Where a slider stands, once what it turns is there.
     pub turned: Option<f64>,
@@ -139,7 +139,7 @@ impl NotebookModel {
             sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
             sentence: current.map_or_else(String::new, |s| words(s)),
             selected: current.map_or(Some(0), |s| s.index),
-            notice: snapshot.notice.as_ref().map(|text| text.to_string()),
+            notice: snapshot.notice.clone(),
             cells,
         }
     }
@@ -277,7 +277,8 @@ fn label(shown: &CellSnapshot) -> String {
 fn note(shown: &CellSnapshot) -> String {
     match (shown.status, &shown.run) {
         _ if !shown.cell.is_code() => String::new(),
-        (CellStatus::Stale, _) => "stale".to_owned(),
+        (CellStatus::Stale, _) if shown.is_stale() => "stale".to_owned(),
+        (CellStatus::Stale, _) => "from earlier".to_owned(),
         (CellStatus::Fresh, Some(run)) if run.elapsed > Duration::ZERO => elapsed(run.elapsed),
         _ => String::new(),
     }

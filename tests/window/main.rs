@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use attune::app::bridge::{LatestSnapshot, Link, Models, Outbox};
 use attune::app::course::CoursePage;
-use attune::app::opening::{Opening, Setup, Wishes, grant};
+use attune::app::opening::{Opening, Setup};
 use attune::app::panels::menu::Wish;
 use attune::app::profile::Profile;
 use attune::app::session::{keep, show};
@@ -21,6 +21,7 @@ use attune::app::source::{LessonIssues, Waker, reload};
 use attune::app::stage::frame::StageTab;
 use attune::app::ui::Desk;
 use attune::app::view_state::ViewState;
+use attune::app::wishes::{Wishes, grant};
 use attune::kernel::Command;
 use attune::store::Home;
 use bevy::ecs::system::RunSystemOnce;

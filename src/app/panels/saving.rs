@@ -4,6 +4,8 @@ use egui::{Frame, Margin, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{Palette, size};
 
+use super::note::{Place, note_ui};
+
 /// How the work stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SavingStatus {
@@ -133,16 +135,14 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     if model.is_reset {
-        egui::Panel::top("reset").frame(frame).show_separator_line(false).show(ui, |ui| {
-            ui.horizontal_wrapped(|ui| {
-                ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
-                if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
-                    choice = Some(SavingChoice::UndoReset);
-                }
-                if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
-                    choice = Some(SavingChoice::DismissReset);
-                }
-            });
+        note_ui(ui.ctx(), Place::Reset, |ui| {
+            ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
+            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+                choice = Some(SavingChoice::UndoReset);
+            }
+            if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
+                choice = Some(SavingChoice::DismissReset);
+            }
         });
     }
     choice

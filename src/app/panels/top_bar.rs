@@ -48,7 +48,7 @@ pub fn top_bar_ui(ui: &mut Ui, model: &NotebookModel, state: &mut TopBarUiState,
 fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
     const WIDTH: f32 = 430.0;
     /// For the button beside it.
-    const RESERVED: f32 = 120.0;
+    const RESERVED: f32 = 150.0;
     let mut chosen = None;
     let width = (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH);
     let response =

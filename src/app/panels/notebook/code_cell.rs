@@ -4,7 +4,6 @@ use egui::{RichText, Ui};
 
 use crate::app::panels::outputs::{fault_ui, outputs_ui};
 use crate::app::theme::size;
-use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
@@ -24,7 +23,7 @@ pub fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
 pub fn ran_ui(ui: &mut Ui, cell: &CellModel) {
     let Some(run) = &cell.shown.run else { return };
     ui.scope(|ui| {
-        if cell.shown.status == CellStatus::Stale {
+        if cell.shown.is_stale() {
             const FAINT: f32 = 0.55;
             ui.multiply_opacity(FAINT);
         }

@@ -36,9 +36,7 @@ impl Drafts {
 
     /// All that was sent has been answered: where the kernel has another text, something came after it.
     pub fn settle(&mut self) {
-        for draft in self.0.values_mut() {
-            draft.sent = None;
-        }
+        self.0.values_mut().for_each(|draft| draft.sent = None);
     }
 
     /// What stands in the editor is not what the kernel has.

@@ -38,6 +38,7 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
                 return false;
             };
             frame.ask(cell.id(), command);
+            frame.reveal_end(cell.id());
             true
         }
         CellKind::Slider(slider) => slider_keys(ui, frame, cell, slider),
@@ -82,11 +83,13 @@ fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> 
     let choice = answers.into_iter().position(|key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key)));
     if let Some(choice) = choice.filter(|_| !is_locked) {
         frame.ask(cell.id(), CellCommand::Choose(choice));
+        frame.reveal_end(cell.id());
         return true;
     }
     let Some(entered) = entered(ui) else { return false };
     if chosen.is_some() && !is_locked {
         frame.ask(cell.id(), CellCommand::Reveal);
+        frame.reveal_end(cell.id());
     } else {
         end(frame, index, entered);
     }

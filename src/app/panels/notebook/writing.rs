@@ -84,6 +84,7 @@ fn act(ui: &Ui, key: NotebookKey, cell: &CellModel, index: usize, frame: &mut Fr
         frame.ask(id, CellCommand::Run);
     }
     match (key, neighbour) {
+        (NotebookKey::Run, _) => frame.reveal_end(id),
         (NotebookKey::RunAndGoOn, _) => go_on(frame, index),
         (NotebookKey::RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
         (NotebookKey::Split(at), _) => {
@@ -105,7 +106,7 @@ fn enter(frame: &mut Frame, cell: &CellModel, edge: Edge) {
     } else {
         frame.select(id);
     }
-    frame.state.reveal = Some(id.clone());
+    frame.reveal(id);
 }
 
 /// To the next cell; behind the last one, to a new one.

@@ -3,12 +3,12 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
+use attune::app::panels::code_text::Language;
 use attune::app::panels::editor::{EditorModel, EditorState, NotebookKey, editor_id, editor_ui};
 use attune::app::{fonts, theme};
 use attune::code::{Axis, Fault, Labels, Place, Tensor};
-use attune::view_model::completion::{Name, Scope};
+use attune::view_model::scope::{Name, Scope};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -36,11 +36,15 @@ impl Bench {
     }
 
     fn with(text: &str, fault: Option<Fault>) -> Self {
+        Self::of(text, fault, true)
+    }
+
+    fn of(text: &str, fault: Option<Fault>, is_code: bool) -> Self {
         let seen = Rc::new(RefCell::new(Seen { text: text.to_owned(), ..Seen::default() }));
         let (inner, ran) = (seen.clone(), text.to_owned());
         let words: Labels = ["bank", "river"].map(str::to_owned).into();
         let weights = Tensor::new(vec![Axis::labelled(words.clone()), Axis::labelled(words)], vec![0.0; 4]);
-        let scope = Arc::new(Scope::new([Name::tensor("A", &weights, "Attention weights.")]));
+        let scope = Scope::new([Name::tensor("A", &weights, "Attention weights.")]);
         let (mut state, mut frame) = (EditorState::default(), 0);
         let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
             frame += 1;
@@ -54,7 +58,8 @@ impl Bench {
                 ui.memory_mut(|memory| memory.request_focus(id));
             }
             let fault = fault.as_ref().map(|fault| (fault, ran.as_str()));
-            let model = EditorModel { name: "Code of cell one", scope: &scope, fault, hint: "", editable: true };
+            let language = if is_code { Language::Code(&scope) } else { Language::Markdown };
+            let model = EditorModel { name: "Code of cell one", language, fault, hint: "", editable: true };
             let seen = &mut *inner.borrow_mut();
             let shown = editor_ui(ui, &mut seen.text, &model, &mut state);
             seen.keys.extend(shown.key);
@@ -233,4 +238,65 @@ fn a_long_text_is_typed_into() {
     let mut bench = Bench::new(&text);
     bench.typed("(1");
     assert_eq!(bench.text(), format!("{text}(1)"));
+}
+
+#[test]
+fn arrows_leave_the_text_from_its_ends() {
+    let mut bench = Bench::new("one\ntwo");
+    bench.press(Modifiers::NONE, Key::ArrowUp);
+    bench.press(Modifiers::NONE, Key::ArrowUp);
+    assert_eq!(bench.seen.borrow().keys, [], "first to the start of the text");
+    bench.press(Modifiers::NONE, Key::ArrowUp);
+    assert_eq!(bench.seen.borrow().keys, [NotebookKey::Above]);
+    bench.press(Modifiers::NONE, Key::ArrowDown);
+    bench.press(Modifiers::NONE, Key::ArrowDown);
+    bench.press(Modifiers::NONE, Key::ArrowDown);
+    assert_eq!(bench.seen.borrow().keys, [NotebookKey::Above, NotebookKey::Below]);
+    assert!(bench.seen.borrow().focused, "the notebook says where to");
+}
+
+/// The colours of the text that is shown, piece by piece.
+fn colors(bench: &Bench) -> Vec<(String, egui::Color32)> {
+    let text = bench.text();
+    let of = |shape: &egui::epaint::ClippedShape| match &shape.shape {
+        egui::Shape::Text(shape) if shape.galley.job.text == text => Some(shape.galley.job.clone()),
+        _ => None,
+    };
+    let job = bench.harness.output().shapes.iter().find_map(of).expect("the text is drawn");
+    let piece = |section: &egui::text::LayoutSection| {
+        let range = section.byte_range.start.0..section.byte_range.end.0;
+        (text[range].trim().to_owned(), section.format.color)
+    };
+    job.sections.iter().map(piece).collect()
+}
+
+#[test]
+fn names_of_the_text_itself_have_the_colours_of_what_they_are() {
+    let bench = Bench::new("let mine = 1; fn twice(x) { x } twice(mine) + other + A");
+    let code = &theme::Palette::of(true).code;
+    let colors = colors(&bench);
+    let of = |name: &str| colors.iter().filter(|(piece, _)| piece == name).map(|(_, color)| *color).collect::<Vec<_>>();
+    assert_eq!(of("mine"), [code.variable; 2]);
+    assert_eq!(of("twice"), [code.function; 2]);
+    assert_eq!((of("A"), of("other")), (vec![code.tensor], vec![theme::Palette::of(true).ink]));
+}
+
+#[test]
+fn markdown_has_its_colours_and_no_keys_of_code() {
+    let mut bench = Bench::of("", None, false);
+    bench.typed("# Head (");
+    bench.press(Modifiers::NONE, Key::Enter);
+    bench.typed("a **b** `c` $x$ {");
+    bench.press(Modifiers::NONE, Key::Enter);
+    assert_eq!(bench.text(), "# Head (\na **b** `c` $x$ {\n");
+    let palette = theme::Palette::of(true);
+    let colors = colors(&bench);
+    let of = |name: &str| colors.iter().find(|(piece, _)| piece == name).map(|(_, color)| *color);
+    assert_eq!(of("Head ("), Some(palette.code.keyword), "{colors:?}");
+    assert_eq!(
+        [of("b"), of("`c`"), of("$x$")].map(Option::unwrap),
+        [palette.code.variable, palette.code.text, palette.code.number]
+    );
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(bench.seen.borrow().keys, [NotebookKey::RunAndGoOn]);
 }

@@ -212,6 +212,70 @@ fn an_example_of_the_reference_becomes_a_cell() {
     assert_eq!(&*desk.cells()[1].cell.text, "matrix([[1, 2], [3, 4]])");
 }
 
+/// As in JupyterLab: out of a text's end into the code beside it; anything else is selected.
+#[test]
+fn arrows_lead_from_one_code_cell_to_the_next() {
+    let mut desk = desk();
+    let text = |desk: &Desk, id: &str| {
+        desk.cells().iter().find(|cell| *cell.cell.id == *id).map(|cell| cell.cell.text.to_string()).unwrap()
+    };
+    for _ in 0..4 {
+        desk.key(Key::ArrowDown);
+    }
+    desk.key(Key::Enter);
+    let (uses, reads) = (text(&desk, "uses"), text(&desk, "reads"));
+    desk.key(Key::ArrowDown);
+    desk.typed("1;");
+    assert_eq!(text(&desk, "reads"), format!("1;{reads}"), "written at the start of the cell below");
+    desk.key(Key::ArrowUp);
+    desk.key(Key::ArrowUp);
+    desk.typed("2;");
+    assert_eq!(text(&desk, "uses"), format!("2;{uses}"), "and at the last line of the one above");
+    desk.key(Key::ArrowUp);
+    desk.key(Key::ArrowUp);
+    // A slider is selected, not written in: letters are commands.
+    desk.key(Key::B);
+    assert_eq!(text(&desk, "uses"), format!("2;{uses}"));
+    assert_eq!(desk.ids()[3], "own 1");
+}
+
+#[test]
+fn at_the_ends_of_the_notebook_arrows_stay_in_the_text() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::Enter);
+    assert!(desk.has("Markdown of cell intro"));
+    for _ in 0..5 {
+        desk.key(Key::ArrowUp);
+    }
+    desk.typed("!");
+    assert!(desk.cells()[0].cell.text.starts_with('!'));
+    desk.key(Key::Escape);
+    assert!(!desk.has("Markdown of cell intro"));
+}
+
+#[test]
+fn a_text_is_split_and_undone_by_keys() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::Enter);
+    desk.key(Key::ArrowUp);
+    for _ in 0..4 {
+        desk.key(Key::ArrowUp);
+    }
+    desk.key(Key::ArrowDown);
+    desk.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::Minus);
+    let cells = desk.cells();
+    assert_eq!(cells[0].cell.text.trim(), "# Sinking and swimming");
+    assert!(cells[1].cell.is_text());
+    desk.key(Key::Z);
+    assert_eq!(desk.ids()[1], "double");
+    desk.key(Key::Enter);
+    desk.typed("?");
+    desk.key(Key::Escape);
+    assert!(desk.cells()[0].cell.text.contains('?'), "{}", desk.cells()[0].cell.text);
+}
+
 #[test]
 fn a_whole_lesson_is_walked_by_keys_alone() {
     let mut desk = desk();
@@ -263,4 +327,70 @@ fn a_whole_lesson_is_walked_by_keys_alone() {
     }
     desk.glide();
     assert!(desk.has("Done."));
+}
+
+#[test]
+fn a_text_too_long_to_keep_says_so_and_is_not_run() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::J);
+    desk.key(Key::Enter);
+    desk.press(Modifiers::COMMAND, Key::A);
+    desk.harness.event(egui::Event::Paste(format!("7 // {}", "x".repeat(100_000))));
+    desk.harness.run_steps(6);
+    assert!(desk.harness.query_by_label_contains("Not kept").is_some());
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(desk.outputs("double"), []);
+    desk.press(Modifiers::COMMAND, Key::A);
+    desk.harness.event(egui::Event::Paste("7".to_owned()));
+    desk.harness.run_steps(6);
+    assert!(desk.harness.query_by_label_contains("Not kept").is_none());
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(desk.outputs("double"), [Output::Number(7.0)]);
+}
+
+#[test]
+fn keys_that_come_in_one_frame_all_count() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    for _ in 0..2 {
+        desk.harness.key_press(Key::J);
+    }
+    desk.harness.run_steps(6);
+    // The third cell is a slider; a key of its own turns it.
+    desk.key(Key::ArrowRight);
+    let turned = desk.cells().iter().find(|cell| *cell.cell.id == *"turn").map(|cell| cell.cell.answer.clone());
+    assert_eq!(turned, Some(Answer::Slider(1.25)));
+    desk.key(Key::B);
+    assert_eq!(desk.ids()[3], "own 1");
+    desk.harness.key_press(Key::D);
+    desk.harness.key_press(Key::D);
+    desk.harness.run_steps(6);
+    assert_ne!(desk.ids()[3], "own 1");
+}
+
+#[test]
+fn where_the_selected_cell_is_gone_its_neighbour_is_selected() {
+    let mut desk = desk();
+    let lesson = desk.ids();
+    desk.key(Key::ArrowDown);
+    desk.key(Key::B);
+    desk.press(Modifiers::COMMAND, Key::Enter);
+    desk.key(Key::Z);
+    assert_eq!(desk.ids(), lesson);
+    desk.key(Key::B);
+    assert_eq!(desk.ids()[2], "own 1", "below the cell that stands there now");
+}
+
+#[test]
+fn the_functions_are_searched_at_once_and_left_by_esc() {
+    let mut desk = desk();
+    desk.key(Key::ArrowDown);
+    let cells = desk.ids();
+    desk.key(Key::F);
+    desk.typed("softmax");
+    assert_eq!(desk.ids(), cells);
+    assert!(desk.harness.query_by_label("softmax(S)").is_some());
+    desk.key(Key::Escape);
+    assert!(desk.harness.query_by_label("softmax(S)").is_none());
 }

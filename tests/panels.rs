@@ -119,7 +119,7 @@ fn weights() -> WeightsModel {
         heads: 2,
     };
     let tensors = vec![tensor(TensorName::QueryWeights, 32, 32), tensor(TensorName::OutputWeights, 4, 4)];
-    WeightsModel { tensors, undo: None, redo: Some("W_Q[0,0]".to_owned()) }
+    WeightsModel { tensors }
 }
 
 fn training(stage: TrainingStage) -> TrainingModel {
@@ -217,7 +217,7 @@ fn a_wide_table_leaves_the_column_its_width() {
 fn a_sentence_of_ones_own_is_shown_by_enter() {
     const BAR: Vec2 = Vec2::new(1280.0, 300.0);
     let (model, mut state) = (notebook(), TopBarUiState::default());
-    let (mut harness, seen) = show(BAR, |ui, view| top_bar_ui(ui, &model, None, &mut state, view));
+    let (mut harness, seen) = show(BAR, |ui, view| top_bar_ui(ui, &model, &mut state, view));
     click(&mut harness, "Your own …");
     harness.event(egui::Event::Text("river of money".to_owned()));
     harness.run_steps(2);
@@ -230,7 +230,7 @@ fn a_sentence_of_ones_own_is_shown_by_enter() {
 fn the_controls_of_the_top_bar_never_overlap() {
     for width in [800.0, 1000.0, 1280.0, 2560.0] {
         let (model, mut state) = (notebook(), TopBarUiState::default());
-        let (harness, _) = show(Vec2::new(width, 44.0), |ui, view| top_bar_ui(ui, &model, None, &mut state, view));
+        let (harness, _) = show(Vec2::new(width, 44.0), |ui, view| top_bar_ui(ui, &model, &mut state, view));
         let rects = ["Your own …", "Undo", "Redo", "Smaller", "Larger", "Theme", "Keys"]
             .map(|label| harness.get_by_label(label).rect());
         for pair in rects.windows(2) {

@@ -144,6 +144,72 @@ fn what_is_wider_than_the_column_scrolls_by_itself() {
 }
 
 #[test]
+fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
+    let sum = |terms: usize| (1..terms).map(|i| format!("x_{{{i}}}")).collect::<Vec<_>>().join("+");
+    let layout = set(&format!("so ${}$, and", sum(40)));
+    let scrolls: Vec<_> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Scroll { size, content, .. } => Some((placed.at, *size, *content)),
+            _ => None,
+        })
+        .collect();
+    let [(at, size, content)] = scrolls[..] else { panic!("{layout:?}") };
+    assert!(content.x > size.x && at.x + size.x <= WIDTH, "{at:?} {size:?}");
+    let comma = texts(&layout.placed).into_iter().position(|(text, ..)| text.starts_with(','));
+    assert!(comma.is_some() && layout.height > size.y);
+    for terms in 3..40 {
+        let layout = set(&format!("${}$", sum(terms)));
+        let Some(Placed { at, what }) = layout.placed.first() else { panic!() };
+        let width = match what {
+            What::Formula { maths, size, .. } => maths.formula.as_ref().unwrap().width * size,
+            What::Scroll { size, .. } => size.x,
+            _ => panic!("{what:?}"),
+        };
+        assert!(at.x + width <= WIDTH + 1.0, "{terms} terms take {width}");
+    }
+}
+
+#[test]
+fn a_formula_without_a_brace_is_words_with_a_mark() {
+    let layout = set("before $x^{y$ after\n\nand $$a}$$");
+    let marked: Vec<_> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Text { text, look, .. } => look.note.clone().map(|note| (text.as_str(), look.ink, note)),
+            _ => None,
+        })
+        .collect();
+    let tip = |why: &str| Note::Tip(why.into());
+    assert_eq!(
+        marked,
+        [
+            ("$x^{y$", Ink::Plain, tip("No formula: a { has no } behind it")),
+            ("$$a}$$", Ink::Plain, tip("No formula: a } has no { before it")),
+        ]
+    );
+}
+
+#[test]
+fn code_in_a_text_has_the_colours_of_code() {
+    let harness = show("```rhai\nlet a = 1;\n```\n\n```python\nlet = 1\n```".to_owned(), Rc::default());
+    let palette = theme::Palette::of(true);
+    let colors = |wanted: &str| {
+        let shapes = harness.output().shapes.iter();
+        let job = shapes.filter_map(|shape| match &shape.shape {
+            egui::Shape::Text(text) if text.galley.job.text == wanted => Some(text.galley.job.clone()),
+            _ => None,
+        });
+        job.flat_map(|job| job.sections.iter().map(|section| section.format.color).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(colors("let a = 1;")[..2], [palette.code.keyword, palette.code.variable]);
+    assert_eq!(colors("let = 1").len(), 1, "another language is left alone");
+}
+
+#[test]
 fn a_picture_comes_from_the_lessons_folder() {
     let folder = folder("inside");
     picture(&folder.join("figure.png"), 600, 300);

@@ -99,14 +99,15 @@ fn heads_say_what_they_are_and_which_takes_part() {
 #[test]
 fn a_turned_weight_is_counted_beside_its_ghost() {
     let set = Command::SetWeight { tensor: TensorName::KeyWeights.into(), row: 1, col: 2, value: 9.0 };
-    let weights = WeightsModel::of(&with(&[set])).expect("a model");
+    let snapshot = with(&[set]);
+    let weights = WeightsModel::of(&snapshot).expect("a model");
     let changed: Vec<(String, usize)> = weights.tensors.iter().map(|t| (t.id.to_string(), t.changed)).collect();
     let names = ["P", "W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O", "b_logits"];
     assert_eq!(changed, names.map(|name| (name.to_owned(), usize::from(name == "W_K"))));
     let tensor = weights.tensors.iter().find(|t| t.id == TensorName::KeyWeights.into()).expect("W_K");
     assert_eq!(tensor.value(1, 2), 9.0);
     assert_ne!(tensor.trained_value(1, 2), 9.0);
-    assert_eq!(weights.undo.as_deref(), Some("W_K[1, 2]"));
+    assert_eq!(snapshot.history.undo.as_deref(), Some("W_K[1, 2]"));
 }
 
 #[test]

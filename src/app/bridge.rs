@@ -39,6 +39,8 @@ pub struct Models {
     pub heads: Option<HeadsModel>,
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
+    /// The kernel has seen all that was asked of it, and so has what is shown.
+    pub is_answered: bool,
 }
 
 impl Models {
@@ -63,6 +65,8 @@ pub fn receive(
     mut view: ResMut<ViewState>,
 ) {
     let Some(worker) = &link.0 else { return };
+    // Asked first: what is answered by now, the latest snapshot has.
+    models.is_answered = worker.is_answered();
     let snapshot = worker.latest();
     if latest.0.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {
         return;

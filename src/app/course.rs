@@ -104,7 +104,7 @@ impl CoursePage {
     /// Brings back what the last reset took. Gives the progress that is there again.
     pub fn undo_reset(&mut self, home: &Home) -> Course {
         let Some(undo) = self.undo.take() else { return Course::default() };
-        let mut faults = Vec::new();
+        let (mut faults, mut left) = (Vec::new(), Vec::new());
         for (key, checkpoint) in &undo.lessons {
             let brought = open::<State>(home, key)
                 .store
@@ -115,10 +115,15 @@ impl CoursePage {
                 brought.and_then(|state| exchange(home, key, BEFORE_UNDO, state).map_err(|why| why.to_string()));
             if let Err(why) = brought {
                 faults.push(format!("A lesson could not be brought back: {why}."));
+                left.push((key.clone(), checkpoint.clone()));
             }
         }
-        self.frame.reset = None;
+        self.frame.reset = Some(left.len()).filter(|count| *count > 0);
         self.frame.fault = (!faults.is_empty()).then(|| faults.join(" "));
+        if !left.is_empty() {
+            // To be tried again.
+            self.undo = Some(Undo { lessons: left, progress: undo.progress.clone() });
+        }
         undo.progress
     }
 }

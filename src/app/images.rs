@@ -17,11 +17,13 @@ pub struct Images {
     folder: Folder,
     found: HashMap<String, Result<Picture, String>>,
     generation: u64,
+    /// How often the folder was looked at anew: what was asked for before is of no use.
+    epoch: u64,
     /// What other threads decoded since the last look.
     decoded: Arc<Mutex<Vec<Decoded>>>,
 }
 
-/// Path, generation and pixels.
+/// Path, epoch and pixels.
 type Decoded = (String, u64, Result<ColorImage, String>);
 
 struct Picture {
@@ -47,6 +49,7 @@ impl Images {
         self.found.clear();
         self.folder = self.lesson.as_deref().map(Folder::of).unwrap_or_default();
         self.generation += 1;
+        self.epoch += 1;
     }
 
     /// Changes when a size may have changed.
@@ -70,7 +73,7 @@ impl Images {
     /// Its pixels, as soon as they are there.
     pub fn texture(&mut self, ctx: &Context, path: &str) -> Option<TextureId> {
         self.receive(ctx);
-        let generation = self.generation;
+        let epoch = self.epoch;
         let picture = self.found.get_mut(path)?.as_mut().ok()?;
         match &picture.state {
             State::Shown(texture) => return Some(texture.id()),
@@ -82,7 +85,7 @@ impl Images {
                 std::thread::spawn(move || {
                     let pixels = decode(&picture);
                     // A list of finished pictures is whole whatever panicked beside it.
-                    decoded.lock().unwrap_or_else(PoisonError::into_inner).push((path, generation, pixels));
+                    decoded.lock().unwrap_or_else(PoisonError::into_inner).push((path, epoch, pixels));
                     ctx.request_repaint();
                 });
             }
@@ -92,8 +95,8 @@ impl Images {
 
     fn receive(&mut self, ctx: &Context) {
         let decoded = std::mem::take(&mut *self.decoded.lock().unwrap_or_else(PoisonError::into_inner));
-        for (path, generation, pixels) in decoded {
-            if generation != self.generation {
+        for (path, epoch, pixels) in decoded {
+            if epoch != self.epoch {
                 continue;
             }
             let Some(found) = self.found.get_mut(&path) else { continue };

@@ -80,13 +80,35 @@ pub fn give_modifiers(
         if typed.is_empty() || keys().count() != typed.len() {
             continue;
         }
-        let events = input.events.iter_mut().filter_map(|event| match event {
-            Event::Key { modifiers, .. } => Some(modifiers),
-            _ => None,
-        });
-        events.zip(&typed).for_each(|(modifiers, then)| *modifiers = *then);
+        input.events = as_typed(std::mem::take(&mut input.events), &typed);
         drop_text_of_shortcuts(&mut input.events);
     }
+}
+
+/// A key at the moment when it was pressed or let go.
+#[derive(Clone, Debug, PartialEq)]
+struct Typed {
+    modifiers: Modifiers,
+    /// What it writes, if it does.
+    text: Option<String>,
+}
+
+/// Gives each key its modifiers, and its text where bevy_egui left it out because a shortcut followed in the
+/// same frame.
+fn as_typed(events: Vec<Event>, typed: &[Typed]) -> Vec<Event> {
+    let mut typed = typed.iter();
+    let mut all: Vec<Event> = Vec::with_capacity(events.len());
+    for mut event in events {
+        if let Event::Key { modifiers, .. } = &mut event
+            && let Some(then) = typed.next()
+        {
+            *modifiers = then.modifiers;
+            let is_there = matches!(all.last(), Some(Event::Text(_)));
+            all.extend(then.text.clone().filter(|_| !is_there).map(Event::Text));
+        }
+        all.push(event);
+    }
+    all
 }
 
 /// What a key types stands before it; a shortcut types nothing, even when its modifiers were up again at the
@@ -100,8 +122,8 @@ fn drop_text_of_shortcuts(events: &mut Vec<Event>) {
     *events = kept;
 }
 
-/// The modifiers at each key that is none itself.
-fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifiers) -> Vec<Modifiers> {
+/// Each key that is no modifier itself.
+fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifiers) -> Vec<Typed> {
     let mut typed = Vec::new();
     for message in messages {
         let down = message.state == ButtonState::Pressed;
@@ -112,10 +134,23 @@ fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifi
             BevyKey::Control => held.ctrl = down,
             BevyKey::Super | BevyKey::Meta if cfg!(target_os = "macos") => (held.mac_cmd, held.command) = (down, down),
             BevyKey::Super | BevyKey::Meta => {}
-            _ => typed.push(*held),
+            _ => typed.push(Typed { modifiers: *held, text: text(message, *held).filter(|_| down) }),
         }
     }
     typed
+}
+
+/// What a key writes, as bevy_egui has it; nothing with Ctrl or Cmd, but for Ctrl with Alt, which is AltGr.
+fn text(message: &KeyboardInput, held: Modifiers) -> Option<String> {
+    let is_shortcut = held.ctrl || held.command || held.mac_cmd;
+    if is_shortcut && !(held.ctrl && held.alt && !cfg!(target_os = "macos")) {
+        return None;
+    }
+    match &message.logical_key {
+        BevyKey::Character(text) if !text.chars().any(char::is_control) => Some(text.to_string()),
+        BevyKey::Space => Some(" ".to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -158,7 +193,32 @@ mod tests {
         ];
         let mut held = Modifiers::NONE;
         let typed = walk(messages.iter(), &mut held);
-        assert_eq!(typed, [Modifiers::SHIFT, Modifiers::SHIFT, Modifiers::NONE]);
+        let modifiers: Vec<Modifiers> = typed.iter().map(|typed| typed.modifiers).collect();
+        assert_eq!(modifiers, [Modifiers::SHIFT, Modifiers::SHIFT, Modifiers::NONE]);
         assert_eq!(held, Modifiers::NONE);
+    }
+
+    #[test]
+    fn what_is_typed_just_before_a_shortcut_is_written() {
+        use ButtonState::{Pressed, Released};
+        let a = || BevyKey::Character("a".into());
+        let messages = [
+            message(a(), Pressed),
+            message(a(), Released),
+            message(BevyKey::Control, Pressed),
+            message(BevyKey::Enter, Pressed),
+        ];
+        let mut held = Modifiers::NONE;
+        let typed = walk(messages.iter(), &mut held);
+        let key = |key, pressed, modifiers| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        let ctrl = Modifiers::CTRL | Modifiers::COMMAND;
+        // With Ctrl held at the end of the frame, bevy_egui gives no text and Ctrl to every key.
+        let (letter, enter) = (egui::Key::A, egui::Key::Enter);
+        let events = vec![key(letter, true, ctrl), key(letter, false, ctrl), key(enter, true, ctrl)];
+        let none = Modifiers::NONE;
+        assert_eq!(
+            as_typed(events, &typed),
+            [Event::Text("a".to_owned()), key(letter, true, none), key(letter, false, none), key(enter, true, ctrl)]
+        );
     }
 }

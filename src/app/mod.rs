@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`window`], [`picture`] | the two ways in: [`run`] and [`render`] |
 //! | [`bridge`] | snapshots in, commands out |
-//! | [`opening`], [`course`] | another lesson in the window, and the page to choose it from |
+//! | [`wishes`], [`opening`], [`course`] | what panels wish of the window: another lesson, and the page to choose it from |
+//! | [`closing`] | the window closes when all is kept |
 //! | [`source`] | the lesson file, watched |
 //! | [`session`], [`saved_view`] | the learner's work on a lesson: found, saved, and whose it is |
 //! | [`profile`] | what is kept beside that: the way through the course, the look of the window |
@@ -21,6 +22,7 @@
 
 pub mod blending;
 pub mod bridge;
+pub mod closing;
 pub mod course;
 pub mod exporting;
 pub mod fault;
@@ -42,6 +44,7 @@ pub mod theme;
 pub mod ui;
 pub mod view_state;
 pub mod window;
+pub mod wishes;
 
 pub use fault::AppFault;
 pub use picture::{PictureOptions, draw, render};
@@ -75,14 +78,14 @@ pub fn plugin(app: &mut App) {
         .init_resource::<source::LessonIssues>()
         .init_resource::<view_state::ViewState>()
         .init_resource::<course::CoursePage>()
-        .init_resource::<opening::Wishes>()
+        .init_resource::<wishes::Wishes>()
         .init_resource::<ui::Desk>()
         .configure_sets(Update, (AppSystems::Receive, AppSystems::Advance).chain())
         .configure_sets(Last, (AppSystems::Send, AppSystems::BuildStage, AppSystems::Pace).chain())
         .add_systems(
             Update,
             (
-                (source::reload, bridge::receive, session::show, course::receive, opening::follow_export)
+                (source::reload, bridge::receive, session::show, course::receive, wishes::follow_export)
                     .chain()
                     .in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),
@@ -100,7 +103,7 @@ pub fn plugin(app: &mut App) {
             Last,
             (
                 bridge::send.in_set(AppSystems::Send),
-                (session::keep, profile::keep, opening::grant)
+                (session::keep, profile::keep, wishes::grant)
                     .chain()
                     .after(AppSystems::Send)
                     .before(AppSystems::BuildStage),

@@ -14,6 +14,9 @@ use super::stage::frame::StageTab;
 use super::theme::motion;
 use super::view_state::ViewState;
 
+/// Frames that follow one which something woke: new letters reach the screen a frame after they are drawn.
+const AFTERWARDS: u32 = 2;
+
 /// Sets how winit runs until the next frame. Snapshots wake it by themselves.
 pub fn pace(
     time: Res<Time<Real>>,
@@ -21,6 +24,7 @@ pub fn pace(
     tab: Res<StageTab>,
     mut events: MessageReader<WindowEvent>,
     mut last_input: Local<f32>,
+    mut left: Local<u32>,
     settings: Option<ResMut<WinitSettings>>,
 ) {
     let Some(mut settings) = settings else { return };
@@ -29,7 +33,10 @@ pub fn pace(
         *last_input = now;
     }
     let moves = view.is_gliding() || tab.rig.is_moving() || tab.is_settling() || view.home_requested;
-    let mode = mode(moves || now - *last_input < motion::AFTER_INPUT);
+    let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
+    // At rest, a frame comes only when something has woken the window.
+    *left = if is_busy { AFTERWARDS } else { left.checked_sub(1).unwrap_or(AFTERWARDS) };
+    let mode = mode(is_busy || *left > 0);
     if settings.focused_mode != mode {
         settings.focused_mode = mode;
         settings.unfocused_mode = mode;

@@ -147,8 +147,10 @@ pub fn keep(
     mut exits: MessageReader<AppExit>,
 ) {
     let Some(mut profile) = profile else { return };
+    // A window that has just been closed had the size of the frame before.
+    let last = profile.last_look.as_ref().and_then(|look| look.window);
     let size = window.single().ok().map(|window| (window.physical_width(), window.physical_height()));
-    profile.put_look(Look::of(&view, size));
+    profile.put_look(Look::of(&view, size.or(last)));
     if exits.read().count() > 0 {
         profile.flush();
     }

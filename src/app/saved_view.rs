@@ -13,6 +13,8 @@ pub struct SavedView {
     pub query: Option<usize>,
     pub lit: Vec<String>,
     pub shown_cell: Option<String>,
+    /// The cell that the notebook was at.
+    pub selected: Option<String>,
     pub layout: Option<Layout>,
 }
 
@@ -23,6 +25,7 @@ impl SavedView {
             query: view.query,
             lit: view.lit.clone(),
             shown_cell: view.shown_cell.clone(),
+            selected: workspace.selected_cell(),
             layout: workspace.layout(),
         }
     }
@@ -34,6 +37,9 @@ impl SavedView {
         }
         view.lit.clone_from(&self.lit);
         view.shown_cell.clone_from(&self.shown_cell);
+        if let Some(selected) = &self.selected {
+            workspace.select_cell(selected);
+        }
         if let Some(layout) = &self.layout {
             workspace.lay_out(layout);
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::Lesson;
-use crate::store::{Checkpoint, Home, Key, Lock, Opened, Saver, Status, Stored, open, take_over};
+use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
 
 use super::bridge::{LatestSnapshot, Link, Models};
 use super::panels::checkpoints::CheckpointRow;
@@ -33,6 +33,9 @@ impl Stored for State {
     const VERSION: u32 = 1;
 }
 
+/// How long the window waits for the kernel where something would be lost.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Labels of checkpoints.
 const BEFORE_MERGE: &str = "before what did not fit was left out";
 const BEFORE_RESET: &str = "before the lesson was reset";
@@ -53,9 +56,13 @@ pub struct Session {
     listed: Vec<Checkpoint>,
     /// Undoes the last reset.
     way_back: Option<Checkpoint>,
+    /// What the viewer had chosen, to be put back.
+    restored: Option<SavedView>,
     /// What the window shows of it, and what the learner chose there.
     pub model: SavingModel,
     pub choice: Option<SavingChoice>,
+    /// Whether the window closes though something would be lost, once the learner has said so.
+    pub closing_answer: Option<bool>,
 }
 
 /// The work on one lesson.
@@ -65,6 +72,8 @@ struct Work {
     saver: Mutex<Saver<State>>,
     /// The learner looks without saving.
     is_read_only: bool,
+    /// Since it was opened.
+    is_changed: bool,
     last: Option<(Arc<Snapshot>, SavedView)>,
     /// That the window shows.
     status: Option<Status>,
@@ -95,17 +104,24 @@ impl Session {
             model.status = SavingStatus::NotSaved(why.to_owned());
         }
         let opened = SystemTime::now();
-        let (work, listed, way_back, choice) = (None, Vec::new(), None, None);
-        Self { home, path: path.to_owned(), waker, opened, work, listed, way_back, model, choice }
+        let (work, listed, way_back, restored, choice) = (None, Vec::new(), None, None, None);
+        Self {
+            home,
+            path: path.to_owned(),
+            waker,
+            opened,
+            work,
+            listed,
+            way_back,
+            restored,
+            model,
+            choice,
+            closing_answer: None,
+        }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The title of the lesson, if there is one.
-    pub fn title(&self) -> Option<&str> {
-        self.work.as_ref().map(|work| work.lesson.title.as_str())
     }
 
     /// Finds the work on a lesson, and becomes its owner if nobody is.
@@ -117,18 +133,24 @@ impl Session {
 
     fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
         self.model.report = loaded.report().into_iter().collect();
-        self.way_back = None;
+        (self.way_back, self.restored) = (None, None);
         let waker = self.waker.clone();
         self.work = Some(Work {
             lesson: lesson.clone(),
             saver: Mutex::new(Saver::spawn(store, move || waker.wake())),
             is_read_only: false,
+            is_changed: false,
             last: None,
             status: None,
             report: Arc::from([]),
             query: loaded.value.as_ref().and_then(|state| state.view.query),
         });
         loaded.value
+    }
+
+    /// The work is on a lesson of another id.
+    pub fn is_of_other(&self, lesson: &Lesson) -> bool {
+        self.work.as_ref().is_some_and(|work| work.lesson.id != lesson.id)
     }
 
     /// The file was saved: the kernel goes on with another version of the lesson. Returns what is kept of
@@ -164,6 +186,8 @@ impl Session {
                 }
             }
             Some(SavingChoice::DismissReset) => self.way_back = None,
+            Some(SavingChoice::Close) => self.closing_answer = Some(true),
+            Some(SavingChoice::Stay) => (self.closing_answer, self.model.closing) = (Some(false), None),
             Some(SavingChoice::GoBack(place)) => {
                 if let Some(checkpoint) = self.listed.get(place).cloned() {
                     self.go_back(&checkpoint, shown);
@@ -176,13 +200,14 @@ impl Session {
     fn take_over(&mut self, shown: &Shown) {
         let (Some(home), Some(latest)) = (&self.home, shown.snapshot) else { return };
         let Some(work) = self.work.take() else { return };
-        let lost = matches!(status(&work.saver), Status::Locked(Lock::TakenOver { .. }));
+        // Changed here since it was opened, while another window had it.
+        let is_changed = work.is_changed;
         // A lesson of its own tells the new kernel's snapshots from the old one's.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         drop(work);
         let mut opened = take_over::<State>(home, &Key::of_file(&lesson.id, &self.path));
-        if lost && let Some(theirs) = &opened.loaded.value {
-            // What was done here while the other window saved is not to be lost either. If it cannot be
+        if is_changed && let Some(theirs) = &opened.loaded.value {
+            // What was done here while the other window had the work is not to be lost either. If it cannot be
             // kept, nothing else can be saved, and the status will say so.
             let mine = State { kernel: Saved::of(latest), view: shown.view.clone() };
             let store = &mut opened.store;
@@ -195,8 +220,12 @@ impl Session {
         let state = self.begin(&lesson, opened);
         if let (Some(worker), Some(state)) = (&shown.link.0, state) {
             worker.open_saved(lesson, Some(state.kernel));
+            self.restored = Some(state.view);
         } else if let Some(work) = &mut self.work {
+            // Nothing was saved there: this window goes on with what it has, and saves it.
             work.lesson = latest.lesson.clone();
+            work.last = Some((latest.clone(), shown.view.clone()));
+            work.saver().put(Arc::new(State { kernel: Saved::of(latest), view: shown.view.clone() }));
         }
     }
 
@@ -240,6 +269,7 @@ impl Session {
         (work.lesson, work.last, work.report) = (lesson.clone(), None, Arc::from([]));
         work.saver().put(Arc::new(state.clone()));
         worker.open_saved(lesson, Some(state.kernel));
+        self.restored = Some(state.view);
         Some(checkpoint)
     }
 
@@ -250,9 +280,11 @@ impl Session {
             let news = snapshot.report.iter().filter(|words| !work.report.contains(words)).cloned();
             self.model.report.extend(news);
             work.report = snapshot.report.clone();
-            if !work.report.is_empty() {
-                // As it was saved, before it is replaced. Where nothing was, nothing is lost.
-                let _ = work.saver().checkpoint(BEFORE_MERGE);
+            // As it was saved, before it is replaced.
+            if !work.report.is_empty()
+                && let Err(why @ NotSaved::Failed(_)) = work.saver().checkpoint(BEFORE_MERGE)
+            {
+                self.model.report.push(format!("What was saved before could not be kept as a checkpoint: {why}."));
             }
         }
         let is_other = match &work.last {
@@ -263,6 +295,7 @@ impl Session {
             work.last = Some((snapshot.clone(), view.clone()));
         }
         if is_other {
+            work.is_changed = true;
             let (snapshot, view) = (snapshot.clone(), view.clone());
             work.saver().put_with(move || Arc::new(State { kernel: Saved::of(&snapshot), view }));
         }
@@ -291,6 +324,20 @@ impl Session {
             Status::Failed { why } => SavingStatus::NotSaved(why),
             Status::Locked(lock) => SavingStatus::ReadOnly(lock.to_string()),
         };
+    }
+
+    /// Another window has the work, or had it last.
+    fn is_locked(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| matches!(status(&work.saver), Status::Locked(_)))
+    }
+
+    /// Waits for what the kernel has not yet done, and hands it to the saver.
+    pub fn settle(&mut self, link: &Link, view: &SavedView) -> Option<Arc<Snapshot>> {
+        let worker = link.0.as_ref()?;
+        worker.settle(PATIENCE);
+        let snapshot = worker.latest();
+        self.put(&snapshot, view, false);
+        Some(snapshot)
     }
 
     /// Waits until all is written. Returns why something is not.
@@ -323,7 +370,7 @@ pub fn keep(
     latest: Res<LatestSnapshot>,
     models: Res<Models>,
     link: Res<Link>,
-    desk: Res<Desk>,
+    mut desk: ResMut<Desk>,
     mut view: ResMut<ViewState>,
     mut exits: MessageReader<AppExit>,
 ) {
@@ -338,10 +385,19 @@ pub fn keep(
     let now = SavedView::of(&view, &desk.0);
     if let Some(snapshot) = &latest.0 {
         session.put(snapshot, &now, view.is_gliding());
-        profile.put_course(&session.path, snapshot, session.opened);
+        // Who may not save this lesson has another one's older progress.
+        if !session.is_locked() {
+            profile.put_course(&session.path, snapshot, session.opened);
+        }
     }
-    session.act(&Shown { link: &link, snapshot: latest.0.as_ref(), view: now });
+    let replaces = session.choice.as_ref().is_some_and(SavingChoice::replaces_work);
+    let settled = if replaces { session.settle(&link, &now) } else { None };
+    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(latest.0.as_ref()), view: now.clone() });
+    if let Some(restored) = session.restored.take() {
+        restored.put_back(&mut view, &mut desk.0);
+    }
     if exits.read().count() > 0 {
+        session.settle(&link, &now);
         // Nobody is left to be told.
         let _ = session.close();
     }

@@ -1,6 +1,6 @@
 //! The keys, in one table: what is pressed and what is written on the key sheet.
 
-use egui::{Context, Key, Modifiers};
+use egui::{Context, Event, Key, Modifiers};
 
 use crate::kernel::command::Command;
 use crate::view_model::training::{TrainingModel, TrainingStage};
@@ -36,8 +36,11 @@ pub fn window_shortcuts(ctx: &Context, view: &mut ViewState) -> Option<Wish> {
     if view.key_sheet && pressed(Modifiers::NONE, Key::Escape) {
         view.key_sheet = false;
     }
+    // With Shift, minus splits a cell; plus needs it on many keyboards.
+    let splits = |event: &Event| matches!(event, Event::Key { key: Key::Minus, modifiers, .. } if modifiers.shift);
+    let has_shift = ctx.input(|input| input.events.iter().any(splits));
     for (key, steps) in [(Key::Plus, 1.0), (Key::Equals, 1.0), (Key::Minus, -1.0)] {
-        if pressed(Modifiers::COMMAND, key) {
+        if !(key == Key::Minus && has_shift) && pressed(Modifiers::COMMAND, key) {
             view.zoom_by(steps);
         }
     }

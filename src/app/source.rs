@@ -14,9 +14,11 @@ use crate::kernel::worker::Worker;
 use crate::lesson::Lesson;
 
 use super::bridge::Link;
-use super::session::Session;
+use super::saved_view::SavedView;
+use super::session::{Session, State};
 use super::theme::motion;
 use super::ui::Desk;
+use super::view_state::ViewState;
 
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;
@@ -119,6 +121,7 @@ pub fn reload(
     mut link: ResMut<Link>,
     mut issues: ResMut<LessonIssues>,
     mut desk: ResMut<Desk>,
+    mut view: ResMut<ViewState>,
     session: Option<ResMut<Session>>,
 ) {
     let (Some(source), Some(mut session)) = (source, session) else { return };
@@ -130,14 +133,21 @@ pub fn reload(
         (Ok(lesson), None) => {
             issues.0.clear();
             let lesson = Arc::new(lesson);
-            let state = session.open(&lesson);
-            link.0 = Some(source.start(lesson, state.map(|state| state.kernel)));
+            let State { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
+            kept.put_back(&mut view, &mut desk.0);
+            link.0 = Some(source.start(lesson, Some(kernel)));
         }
         (Ok(lesson), Some(worker)) => {
             issues.0.clear();
             let lesson = Arc::new(lesson);
+            if session.is_of_other(&lesson) {
+                session.settle(&link, &SavedView::of(&view, &desk.0));
+            }
             match session.lesson_saved(&lesson) {
-                Some(state) => worker.open_saved(lesson, Some(state.kernel)),
+                Some(State { kernel, view: kept }) => {
+                    kept.put_back(&mut view, &mut desk.0);
+                    worker.open_saved(lesson, Some(kernel));
+                }
                 None => worker.open(lesson),
             }
         }

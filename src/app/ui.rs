@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiContexts};
-use egui::{LayerId, ThemePreference, Ui, UiBuilder};
+use egui::{Event, LayerId, ThemePreference, Ui, UiBuilder};
 
 use super::bridge::{Models, Outbox};
 use super::course::CoursePage;
-use super::opening::Wishes;
+use super::panels::checkpoints::checkpoints_ui;
 use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use super::panels::exported::{ExportModel, exported_ui};
 use super::panels::figure::figure_ui;
@@ -25,6 +25,7 @@ use super::stage::frame::StageTab;
 use super::stage::timeline::timeline_ui;
 use super::stage::view::picture_ui;
 use super::view_state::{ThemeChoice, ViewState};
+use super::wishes::Wishes;
 use super::{fonts, theme};
 
 /// The panels' own state.
@@ -63,7 +64,7 @@ pub fn workspace(
     follow_settings(&ctx, &view);
     let mut ui = root(&ctx);
     if figure.is_none() {
-        let wish = window_ui(&mut ui, &mut page, &mut wishes, &mut view);
+        let wish = window_ui(&mut ui, &mut page, &mut wishes, &mut desk.0, &mut view);
         wishes.next = wishes.next.take().or(wish);
         if page.is_open {
             return Ok(());
@@ -82,6 +83,9 @@ pub fn workspace(
             session.choice = choice;
         }
     }
+    if models.is_answered && outbox.0.is_empty() {
+        desk.0.settle();
+    }
     let model = WorkspaceModel {
         notebook: models.notebook.as_ref(),
         attention: models.attention.as_ref(),
@@ -95,9 +99,21 @@ pub fn workspace(
 }
 
 /// What stands over the lesson: the page of the course, dialogs, files that are held over the window.
-fn window_ui(ui: &mut Ui, page: &mut CoursePage, wishes: &mut Wishes, view: &mut ViewState) -> Option<Wish> {
+fn window_ui(
+    ui: &mut Ui,
+    page: &mut CoursePage,
+    wishes: &mut Wishes,
+    desk: &mut Workspace,
+    view: &mut ViewState,
+) -> Option<Wish> {
     let ctx = ui.ctx().clone();
-    let chosen = files_ui(&ctx, &mut wishes.files).or_else(|| dropped(&ctx).map(Wish::Open));
+    let is_dialog = wishes.files.is_open() || desk.checkpoints.is_some();
+    let chosen = files_ui(&ctx, &mut wishes.files).or_else(|| checkpoints_ui(&ctx, &mut desk.checkpoints));
+    if is_dialog {
+        // What is typed there is for nobody below.
+        ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
+    }
+    let chosen = chosen.or_else(|| dropped(&ctx).map(Wish::Open));
     let mut wish = chosen.or_else(|| window_shortcuts(&ctx, view));
     if exported_ui(&ctx, &wishes.export) {
         wishes.export = ExportModel::None;

@@ -12,12 +12,13 @@ use bevy::winit::EventLoopProxyWrapper;
 use crate::store::Home;
 
 use super::fault::AppFault;
-use super::gpu;
-use super::opening::{Opening, Setup, show_course, title};
+use super::opening::{Opening, Setup, title};
 use super::profile::{Look, Profile};
 use super::source::Waker;
 use super::theme::{Palette, size};
 use super::view_state::{ThemeChoice, ViewState};
+use super::wishes::{self, show_course};
+use super::{AppSystems, closing, gpu};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,14 +93,15 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
-            .set(WindowPlugin { primary_window: Some(window), ..default() })
+            .set(WindowPlugin { primary_window: Some(window), close_when_requested: false, ..default() })
             .set(RenderPlugin { render_creation: renderer, ..default() })
             .set(quiet_log()),
     )
     .add_plugins(super::plugin)
     .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
     .insert_resource(ClearColor(ground(options.dark != Some(false))))
-    .add_systems(Startup, spawn_camera);
+    .add_systems(Startup, spawn_camera)
+    .add_systems(Last, closing::close.after(wishes::grant).before(AppSystems::BuildStage));
     app
 }
 

@@ -2,7 +2,8 @@
 //! waits for neither.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -18,6 +19,8 @@ use crate::lesson::schema::Lesson;
 
 /// While training plays, a viewer hears of it this often: once a frame is often enough.
 const PUBLISH_EVERY: Duration = Duration::from_millis(12);
+/// How long a running cell may go on while somebody waits for the kernel.
+const GRACE: Duration = Duration::from_millis(150);
 /// Where a snapshot is expensive, training gets at least this many times its cost in between.
 const TRAINING_PER_SNAPSHOT: u32 = 4;
 
@@ -25,6 +28,8 @@ enum Request {
     Apply(Command),
     Open(Arc<Lesson>),
     OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
+    /// To be answered as soon as all that was asked for before is done.
+    Settle(Sender<()>),
 }
 
 /// A handle on the kernel's thread, which ends when the handle is dropped.
@@ -33,6 +38,9 @@ pub struct Worker {
     /// Of the kernel that runs now.
     stop: Arc<Mutex<Arc<AtomicBool>>>,
     latest: Arc<Mutex<Arc<Snapshot>>>,
+    /// Requests that were sent, and those that the latest snapshot has seen.
+    sent: AtomicU64,
+    answered: Arc<AtomicU64>,
 }
 
 impl Worker {
@@ -56,17 +64,21 @@ impl Worker {
         let shared = latest.clone();
         let stop = Arc::new(Mutex::new(kernel.stop_flag()));
         let shared_stop = stop.clone();
+        let answered = Arc::new(AtomicU64::new(0));
+        let shared_answered = answered.clone();
         thread::Builder::new()
             .name("kernel".to_owned())
             .spawn(move || {
-                let ran = catch_unwind(AssertUnwindSafe(|| run(kernel, &receiver, &shared, &shared_stop, &wake)));
+                let ran = catch_unwind(AssertUnwindSafe(|| {
+                    run(kernel, &receiver, &shared, (&shared_stop, &shared_answered), &wake)
+                }));
                 if ran.is_err() {
                     say_stopped(&shared);
                     wake();
                 }
             })
             .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
-        Worker { requests: Mutex::new(sender), stop, latest }
+        Worker { requests: Mutex::new(sender), stop, latest, sent: AtomicU64::new(0), answered }
     }
 
     /// Queues a command; it is applied before the next piece of training.
@@ -90,12 +102,30 @@ impl Worker {
         self.request(Request::OpenSaved(lesson, saved.map(Box::new)));
     }
 
+    /// Waits until all that was asked for is done, so that [`Self::latest`] has it; what runs is given
+    /// [`GRACE`] and then ended. False if it took longer than `patience`.
+    pub fn settle(&self, patience: Duration) -> bool {
+        let (sender, answer) = channel();
+        self.request(Request::Settle(sender));
+        if answer.recv_timeout(GRACE.min(patience)).is_ok() {
+            return true;
+        }
+        self.interrupt();
+        answer.recv_timeout(patience.saturating_sub(GRACE)).is_ok()
+    }
+
+    /// The latest snapshot has seen all that was sent.
+    pub fn is_answered(&self) -> bool {
+        self.answered.load(Acquire) == self.sent.load(Relaxed)
+    }
+
     /// The newest snapshot, at once.
     pub fn latest(&self) -> Arc<Snapshot> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn request(&self, request: Request) {
+        self.sent.fetch_add(1, Relaxed);
         // The thread ends before its handle only by a fault, which the latest snapshot then says.
         let _ = self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request);
     }
@@ -111,11 +141,13 @@ fn run(
     mut kernel: Kernel,
     requests: &Receiver<Request>,
     latest: &Mutex<Arc<Snapshot>>,
-    stop: &Mutex<Arc<AtomicBool>>,
+    (stop, answered): (&Mutex<Arc<AtomicBool>>, &AtomicU64),
     wake: &dyn Fn(),
 ) {
+    let mut seen = 0;
     let mut published = Instant::now();
     let mut pause = PUBLISH_EVERY;
+    let mut waiting: Vec<Sender<()>> = Vec::new();
     loop {
         let mut changed = false;
         // Everything that waits, before the next piece of work; with no work, wait for a request.
@@ -123,12 +155,13 @@ fn run(
             let request = match requests.try_recv() {
                 Ok(request) => request,
                 Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) if kernel.is_busy() || changed => break,
+                Err(TryRecvError::Empty) if kernel.is_busy() || changed || !waiting.is_empty() => break,
                 Err(TryRecvError::Empty) => match requests.recv() {
                     Ok(request) => request,
                     Err(_) => return,
                 },
             };
+            seen += 1;
             match request {
                 Request::Apply(command) => kernel.apply(command),
                 Request::Open(lesson) => {
@@ -136,21 +169,30 @@ fn run(
                     kernel = reopened(lesson, Some(saved), stop);
                 }
                 Request::OpenSaved(lesson, saved) => kernel = reopened(lesson, saved.map(|saved| *saved), stop),
+                Request::Settle(answer) => {
+                    waiting.push(answer);
+                    continue;
+                }
             }
             changed = true;
         }
         let was_busy = kernel.is_busy();
-        if was_busy && !changed {
+        if was_busy && !changed && waiting.is_empty() {
             kernel.advance();
         }
         let done = was_busy && !kernel.is_busy();
-        if changed || done || published.elapsed() >= pause {
+        if changed || done || !waiting.is_empty() || published.elapsed() >= pause {
             let begun = Instant::now();
             let snapshot = Arc::new(kernel.snapshot());
             *latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+            answered.store(seen, Release);
             published = Instant::now();
             pause = PUBLISH_EVERY.max(TRAINING_PER_SNAPSHOT * (published - begun));
             wake();
+        }
+        for answer in waiting.drain(..) {
+            // Whoever waits no longer has hung up.
+            let _ = answer.send(());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The folder of one key: the state, checkpoints of it, and what could not be read.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -146,7 +147,14 @@ impl Folder {
         let (labelled, mut of_itself): (Vec<_>, Vec<_>) =
             self.checkpoints().into_iter().partition(|checkpoint| checkpoint.label.is_some());
         let times = |kept: &[Checkpoint]| kept.iter().map(|checkpoint| checkpoint.saved).collect::<Vec<_>>();
-        let mut spare: Vec<Checkpoint> = labelled.into_iter().skip(generations::KEPT).collect();
+        // Of each label for itself: what comes often must not push out what comes seldom.
+        let mut seen: HashMap<Option<String>, usize> = HashMap::new();
+        let mut is_beyond = |checkpoint: &Checkpoint| {
+            let count = seen.entry(checkpoint.label.clone()).or_default();
+            *count += 1;
+            *count > generations::KEPT
+        };
+        let mut spare: Vec<Checkpoint> = labelled.into_iter().filter(|kept| is_beyond(kept)).collect();
         while let Some(i) = generations::spare(&times(&of_itself)) {
             spare.push(of_itself.remove(i));
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 /// Checkpoints of themselves are this far apart.
 pub(super) const SPACING: Duration = Duration::from_secs(120);
-/// So many of them, and as many with a label.
+/// So many of them, and as many of each label.
 pub(super) const KEPT: usize = 5;
 
 /// Whether the state of one time is to be kept when the newest checkpoint is of another.

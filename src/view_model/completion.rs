@@ -1,118 +1,11 @@
-//! Names in scope of a code cell, and which of them are meant by what is typed.
+//! Which of the names in scope of a code cell are meant by what is typed.
 
 use std::ops::Range;
 
-use crate::code::{Axis, Help, Output, REFERENCE, Tensor, Variable};
+use crate::code::Axis;
 
-use super::highlight::{KEYWORDS, Kind, Span, highlight, is_name, is_open};
-use super::output::short;
-
-/// What a name stands for, in the order in which they are offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NameKind {
-    /// Defined by this cell or one above.
-    Variable,
-    /// Of the model.
-    Tensor,
-    Function,
-    Keyword,
-    /// The entry of an axis.
-    Word,
-}
-
-impl NameKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Variable => "variable",
-            Self::Tensor => "tensor",
-            Self::Function => "function",
-            Self::Keyword => "keyword",
-            Self::Word => "word",
-        }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Name {
-    pub name: String,
-    pub kind: NameKind,
-    /// Shape or value, or how it is called.
-    pub detail: String,
-    /// One line, or nothing.
-    pub meaning: String,
-    /// LaTeX, or nothing.
-    pub equation: String,
-    pub axes: Vec<Axis>,
-}
-
-impl Name {
-    fn new(name: impl Into<String>, kind: NameKind, detail: impl Into<String>) -> Self {
-        let (name, detail) = (name.into(), detail.into());
-        Self { name, kind, detail, meaning: String::new(), equation: String::new(), axes: Vec::new() }
-    }
-
-    /// A tensor of the model.
-    pub fn tensor(name: impl Into<String>, tensor: &Tensor, meaning: impl Into<String>) -> Self {
-        let meaning = meaning.into();
-        let shape = tensor.shape().to_string();
-        Self { axes: tensor.axes().to_vec(), meaning, ..Self::new(name, NameKind::Tensor, shape) }
-    }
-
-    /// A variable of a cell above.
-    pub fn variable(variable: &Variable) -> Self {
-        const TEXT_CHARS: usize = 24;
-        let new = |detail: String| Self::new(&variable.name, NameKind::Variable, detail);
-        match variable.output() {
-            Some(Output::Table { tensor, .. }) => {
-                Self { axes: tensor.axes().to_vec(), ..new(tensor.shape().to_string()) }
-            }
-            Some(Output::Number(number)) => new(format!("= {}", short(number))),
-            Some(Output::Text(text)) => new(format!("= {:?}", text.chars().take(TEXT_CHARS).collect::<String>())),
-            Some(Output::Ranking(words)) => new(format!("{} words", words.len())),
-            Some(Output::Plot(_)) | None => new(String::new()),
-        }
-    }
-
-    /// A function of a cell above.
-    pub fn function(name: impl Into<String>, call: impl Into<String>) -> Self {
-        Self::new(name, NameKind::Function, call)
-    }
-
-    fn reference(help: &Help) -> Self {
-        let (meaning, equation) = (help.meaning.to_owned(), help.equation.to_owned());
-        Self { meaning, equation, ..Self::new(help.name, NameKind::Function, help.call) }
-    }
-}
-
-/// What a cell sees: the names given, and those of the language.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scope {
-    /// By name; of two the one that hides the other.
-    names: Vec<Name>,
-}
-
-impl Scope {
-    /// Of two names the later one is seen.
-    pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
-        let keywords = KEYWORDS.iter().map(|keyword| Name::new(*keyword, NameKind::Keyword, ""));
-        let mut all: Vec<Name> = keywords.chain(REFERENCE.iter().map(Name::reference)).chain(names).collect();
-        all.reverse();
-        all.sort_by(|a, b| a.name.cmp(&b.name));
-        all.dedup_by(|a, b| a.name == b.name);
-        Self { names: all }
-    }
-
-    pub fn find(&self, name: &str) -> Option<&Name> {
-        let at = self.names.binary_search_by(|known| known.name.as_str().cmp(name)).ok()?;
-        Some(&self.names[at])
-    }
-}
-
-impl Default for Scope {
-    fn default() -> Self {
-        Self::new([])
-    }
-}
+use super::highlight::{Kind, Span, highlight, is_name, is_open};
+use super::scope::{Name, NameKind, Scope, definitions};
 
 /// A name that may be meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,41 +58,19 @@ fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
 fn members() -> Vec<Name> {
     let turned = "Rows become columns.".to_owned();
     let equation = r"(A^\top)_{ij} = A_{ji}".to_owned();
-    vec![Name { meaning: turned, equation, ..Name::new("T", NameKind::Variable, "transposed") }]
+    vec![Name { meaning: turned, equation, ..Name::plain("T", NameKind::Variable, "transposed") }]
 }
 
 /// The scope, and what the cell itself defines before span `i`.
 fn in_scope(source: &str, spans: &[Span], i: usize, scope: &Scope) -> Vec<Name> {
-    let own = definitions(source, &spans[..i.min(spans.len())]);
-    let hides = |known: &&Name| !own.iter().any(|name| name.name == known.name);
-    let given: Vec<Name> = scope.names.iter().filter(hides).cloned().collect();
-    own.into_iter().chain(given).collect()
-}
-
-/// Variables and functions that these spans define. Their values are not known before the cell runs.
-fn definitions(source: &str, spans: &[Span]) -> Vec<Name> {
-    let text = |span: &Span| &source[span.range.clone()];
-    let mut found: Vec<Name> = Vec::new();
-    for (i, pair) in spans.windows(2).enumerate() {
-        if pair[1].kind != Kind::Name {
-            continue;
-        }
-        let name = text(&pair[1]);
-        let name = match text(&pair[0]) {
-            // Its own value does not see it yet.
-            "let" | "const" if !spans[i..].iter().any(|span| text(span) == ";") => continue,
-            "let" | "const" | "for" => Name::new(name, NameKind::Variable, "of this cell"),
-            "fn" => {
-                let end =
-                    spans[i..].iter().find(|span| text(span) == ")").map_or(pair[1].range.end, |end| end.range.end);
-                Name::function(name, &source[pair[1].range.start..end])
-            }
-            _ => continue,
-        };
-        found.retain(|known| known.name != name.name);
-        found.push(name);
+    let mut own: Vec<Name> = Vec::new();
+    for definition in definitions(source, &spans[..i.min(spans.len())]).into_iter().filter(|found| found.is_whole) {
+        own.retain(|known| known.name != definition.name.name);
+        own.push(definition.name);
     }
-    found
+    let hides = |known: &&Name| !own.iter().any(|name| name.name == known.name);
+    let given: Vec<Name> = scope.names().filter(hides).cloned().collect();
+    own.into_iter().chain(given).collect()
 }
 
 /// Those that `typed` may mean: first those that start with it, then those that have its letters in order.
@@ -247,7 +118,7 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Scope) ->
     let closed = source[end..].starts_with('"');
     let mut seen = std::collections::BTreeSet::new();
     let names = labels.iter().filter(|label| seen.insert(*label));
-    let names = names.map(|label| Name::new(label, NameKind::Word, "")).collect();
+    let names = names.map(|label| Name::plain(label, NameKind::Word, "")).collect();
     ranked(names, typed)
         .map(|name| {
             let insert = if closed { name.name.clone() } else { format!("{}\"", name.name) };
@@ -284,6 +155,7 @@ fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a Scope) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::{Tensor, Variable};
 
     fn scope() -> Scope {
         let words: crate::code::Labels = ["bank", "of", "river"].map(str::to_owned).into();
@@ -366,12 +238,5 @@ mod tests {
         assert_eq!(accepted("let p = softm|;"), "let p = softmax(|);");
         assert_eq!(accepted("softm|(S)"), "softmax|(S)");
         assert_eq!(accepted("sh|"), "sharp|");
-    }
-
-    #[test]
-    fn a_name_hides_what_it_shadows() {
-        let scope = Scope::new([Name::variable(&Variable::number("sum", 1.0))]);
-        assert_eq!(scope.find("sum").map(|name| name.kind), Some(NameKind::Variable));
-        assert_eq!(scope.find("nothing"), None);
     }
 }

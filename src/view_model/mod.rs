@@ -15,6 +15,7 @@ pub mod output;
 pub mod path;
 pub mod plot;
 pub mod reference;
+pub mod scope;
 pub mod stage;
 pub mod table;
 pub mod training;

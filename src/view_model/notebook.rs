@@ -1,5 +1,7 @@
 //! The notebook: the learner's cells as they stand, with the words and numbers beside them.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +12,9 @@ use crate::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
-use super::completion::{Name, NameKind, Scope};
+use super::highlight::highlight;
 use super::output::OutputModel;
+use super::scope::{Name, NameKind, Names, Scope, definitions};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookModel {
@@ -25,6 +28,10 @@ pub struct NotebookModel {
     /// The cell behind which nothing is shown yet.
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
+    /// The model's tensors, and then what each cell defines.
+    pub names: Arc<Names>,
+    /// How many of them each cell sees.
+    pub seen: Vec<usize>,
     /// Names that every cell sees.
     pub live: Arc<[LiveNameSnapshot]>,
     /// The sentences that can be chosen, as text.
@@ -33,7 +40,7 @@ pub struct NotebookModel {
     pub sentence: String,
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
-    pub notice: Option<String>,
+    pub notice: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,37 +52,55 @@ pub struct CellModel {
     pub value: Arc<[OutputModel]>,
     /// `[3]`, `[*]` or `[ ]`, of code.
     pub label: String,
-    /// How it stands, in a word or two: `stale`, `12 ms`.
+    /// How it stands, in a word or two: `stale`, `from earlier`, `12 ms`.
     pub note: String,
     /// Where a slider stands, once what it turns is there.
     pub turned: Option<f64>,
     /// Of a text that begins a section: the level and the words.
     pub heading: Option<(usize, String)>,
+    /// What the cells below see of it.
+    defines: Arc<[Name]>,
 }
 
 impl CellModel {
-    /// `before` lends what has not changed.
+    /// `before`, the same cell, lends what has not changed.
     pub fn of(shown: &CellSnapshot, model: Option<&ModelSnapshot>, before: Option<&CellModel>) -> Self {
         let cell = &shown.cell;
-        let is_same_run = |before: &&CellModel| match (&before.shown.run, &shown.run) {
-            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-            (None, None) => true,
-            _ => false,
-        };
-        let (outputs, value) = match before.filter(|before| before.cell.id == cell.id).filter(is_same_run) {
+        let turned = turned(cell, model);
+        if let Some(before) = before.filter(|before| before.is_of(shown)) {
+            return Self { turned, ..before.clone() };
+        }
+        let is_same_run = |before: &&CellModel| same(before.shown.run.as_ref(), shown.run.as_ref());
+        let (outputs, value) = match before.filter(is_same_run) {
             Some(before) => (before.outputs.clone(), before.value.clone()),
             None => outputs(shown.run.as_deref()),
+        };
+        let is_same_text = |before: &&CellModel| Arc::ptr_eq(&before.cell, cell);
+        let defines = match before.filter(is_same_run).filter(is_same_text) {
+            Some(before) => before.defines.clone(),
+            None => defines(cell, shown.run.as_deref()),
         };
         Self {
             outputs,
             value,
             label: label(shown),
             note: note(shown),
-            turned: turned(cell, model),
+            turned,
             heading: heading(cell),
+            defines,
             cell: cell.clone(),
             shown: shown.clone(),
         }
+    }
+
+    /// Found without looking into it.
+    fn is_of(&self, shown: &CellSnapshot) -> bool {
+        let CellSnapshot { cell, status, run, mistake, shadows } = &self.shown;
+        Arc::ptr_eq(cell, &shown.cell)
+            && *status == shown.status
+            && same(run.as_ref(), shown.run.as_ref())
+            && same(mistake.as_ref(), shown.mistake.as_ref())
+            && *shadows == shown.shadows
     }
 
     pub fn id(&self) -> &CellId {
@@ -92,11 +117,11 @@ impl NotebookModel {
         let words = |s: &crate::kernel::snapshot::SentenceSnapshot| {
             s.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
         };
-        let cells = snapshot.notebook.cells.iter().enumerate().map(|(index, shown)| {
-            let known = before.and_then(|before| before.cells.get(index));
-            CellModel::of(shown, model, known)
-        });
-        let cells: Vec<CellModel> = cells.collect();
+        let known = Known::of(before);
+        let cells = snapshot.notebook.cells.iter().enumerate();
+        let cells: Vec<CellModel> =
+            cells.map(|(index, shown)| CellModel::of(shown, model, known.cell(index, &shown.cell.id))).collect();
+        let (names, seen) = names(&cells, &snapshot.notebook.live, before);
         let tasks = || {
             let is_task = |cell: &&CellModel| matches!(*cell.cell.kind, CellKind::Predict(_) | CellKind::Exercise(_));
             cells.iter().filter(is_task)
@@ -109,28 +134,20 @@ impl NotebookModel {
             closed_gate: snapshot.notebook.closed_gate,
             history: snapshot.history.clone(),
             live: snapshot.notebook.live.clone(),
+            names,
+            seen,
             sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
             sentence: current.map_or_else(String::new, |s| words(s)),
             selected: current.map_or(Some(0), |s| s.index),
-            notice: snapshot.notice.as_ref().map(|text| text.to_string()),
+            notice: snapshot.notice.clone(),
             cells,
         }
     }
 
-    /// What a cell sees: the model's tensors, and what the cells above it define.
-    pub fn scope(&self, index: usize) -> Scope {
-        let live = self.live.iter().map(|live| {
-            let detail = if live.axes.is_empty() { "a number".to_owned() } else { shape(&live.axes) };
-            name(&live.name, NameKind::Tensor, detail, &live.meaning, live.axes.clone())
-        });
-        let above = self.cells[..index.min(self.cells.len())].iter().flat_map(|cell| {
-            let turned = cell.cell.turned_variable().map(|(name, value)| (name.to_owned(), format!("= {value}")));
-            let run = cell.shown.run.as_ref().filter(|_| cell.cell.is_code());
-            let defined = run.into_iter().flat_map(|run| run.defined.iter().map(|name| (name.clone(), String::new())));
-            turned.into_iter().chain(defined).collect::<Vec<_>>()
-        });
-        let above = above.map(|(known, detail)| name(&known, NameKind::Variable, detail, "", Vec::new()));
-        Scope::new(live.chain(above))
+    /// What a cell sees: the model's tensors and, unless it starts `clean`, what the cells above it define.
+    pub fn scope(&self, index: usize, is_clean: bool) -> Scope {
+        let seen = self.seen.get(index).copied().filter(|_| !is_clean);
+        Scope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
     }
 
     pub fn index(&self, id: &str) -> Option<usize> {
@@ -144,9 +161,92 @@ impl NotebookModel {
     }
 }
 
-fn name(name: &str, kind: NameKind, detail: String, meaning: &str, axes: Vec<Axis>) -> Name {
-    let (name, meaning) = (name.to_owned(), meaning.to_owned());
-    Name { name, kind, detail, meaning, equation: String::new(), axes }
+/// The cells of the model before, by their places and, where some were moved, by their ids.
+struct Known<'a> {
+    cells: &'a [CellModel],
+    by_id: OnceCell<HashMap<&'a str, usize>>,
+}
+
+impl<'a> Known<'a> {
+    fn of(before: Option<&'a NotebookModel>) -> Self {
+        Self { cells: before.map_or(&[], |before| &before.cells), by_id: OnceCell::new() }
+    }
+
+    fn cell(&self, index: usize, id: &CellId) -> Option<&'a CellModel> {
+        if let Some(cell) = self.cells.get(index).filter(|cell| cell.id() == id) {
+            return Some(cell);
+        }
+        let places = || self.cells.iter().enumerate().map(|(at, cell)| (&**cell.id(), at)).collect();
+        self.by_id.get_or_init(places).get(&**id).map(|&at| &self.cells[at])
+    }
+}
+
+fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// What all cells see together, and how much of it each. The same list as before, if nothing in it changed.
+fn names(
+    cells: &[CellModel],
+    live: &Arc<[LiveNameSnapshot]>,
+    before: Option<&NotebookModel>,
+) -> (Arc<Names>, Vec<usize>) {
+    let is_same = |before: &&NotebookModel| {
+        let is_same_live = Arc::ptr_eq(&before.live, live) || before.live == *live;
+        is_same_live
+            && before.cells.len() == cells.len()
+            && before
+                .cells
+                .iter()
+                .zip(cells)
+                .all(|(a, b)| Arc::ptr_eq(&a.defines, &b.defines) || a.defines == b.defines)
+    };
+    if let Some(before) = before.filter(is_same) {
+        return (before.names.clone(), before.seen.clone());
+    }
+    let above = cells.iter().scan(live.len(), |seen, cell| {
+        let above = *seen;
+        *seen += cell.defines.len();
+        Some(above)
+    });
+    let live = live.iter().map(|live| {
+        let detail = if live.axes.is_empty() { "a number".to_owned() } else { shape(&live.axes) };
+        let (name, meaning) = (live.name.clone(), live.meaning.clone());
+        Name { name, kind: NameKind::Tensor, detail, meaning, equation: String::new(), axes: live.axes.clone() }
+    });
+    let defined = cells.iter().flat_map(|cell| cell.defines.iter().cloned());
+    (Arc::new(Names::new(live.chain(defined))), above.collect())
+}
+
+/// What the cells below see of a cell. Before it has run, that is what its text will define.
+fn defines(cell: &DocumentCell, run: Option<&RunSnapshot>) -> Arc<[Name]> {
+    if let Some((name, value)) = cell.turned_variable() {
+        return Arc::from([Name::plain(name, NameKind::Variable, format!("= {value}"))]);
+    }
+    if !cell.is_code() {
+        return Arc::from([]);
+    }
+    let run = run.filter(|run| !run.is_from_before);
+    let text = run.map_or(&cell.text, |run| &run.text);
+    let written = definitions(text, &highlight(text)).into_iter().filter(|found| found.depth == 0);
+    let written = written.map(|found| found.name);
+    let Some(run) = run else {
+        let written = written.map(|name| match name.kind {
+            NameKind::Variable => Name { detail: "not run yet".to_owned(), ..name },
+            _ => name,
+        });
+        return written.collect();
+    };
+    let functions: Vec<Name> = written.filter(|name| name.kind == NameKind::Function).collect();
+    let defined = run.defined.iter().map(|name| {
+        let function = functions.iter().find(|function| function.name == *name);
+        function.cloned().unwrap_or_else(|| Name::plain(name, NameKind::Variable, ""))
+    });
+    defined.collect()
 }
 
 fn shape(axes: &[Axis]) -> String {
@@ -177,7 +277,8 @@ fn label(shown: &CellSnapshot) -> String {
 fn note(shown: &CellSnapshot) -> String {
     match (shown.status, &shown.run) {
         _ if !shown.cell.is_code() => String::new(),
-        (CellStatus::Stale, _) => "stale".to_owned(),
+        (CellStatus::Stale, _) if shown.is_stale() => "stale".to_owned(),
+        (CellStatus::Stale, _) => "from earlier".to_owned(),
         (CellStatus::Fresh, Some(run)) if run.elapsed > Duration::ZERO => elapsed(run.elapsed),
         _ => String::new(),
     }

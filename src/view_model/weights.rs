@@ -6,8 +6,6 @@ use crate::numerics::params::TensorId;
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
     pub tensors: Vec<TensorModel>,
-    pub undo: Option<String>,
-    pub redo: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +56,6 @@ impl WeightsModel {
                 }
             })
             .collect();
-        Some(WeightsModel { tensors, undo: snapshot.history.undo.clone(), redo: snapshot.history.redo.clone() })
+        Some(WeightsModel { tensors })
     }
 }

@@ -2,6 +2,7 @@
 //! one lesson, and a lesson's file that is saved while it is open.
 #![cfg(feature = "app")]
 
+mod closing;
 mod course;
 mod owners;
 mod reload;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use attune::app::bridge::{LatestSnapshot, Link, Models, Outbox};
 use attune::app::course::CoursePage;
-use attune::app::opening::{Opening, Setup, Wishes, grant};
+use attune::app::opening::{Opening, Setup};
 use attune::app::panels::menu::Wish;
 use attune::app::profile::Profile;
 use attune::app::session::{keep, show};
@@ -20,10 +21,12 @@ use attune::app::source::{LessonIssues, Waker, reload};
 use attune::app::stage::frame::StageTab;
 use attune::app::ui::Desk;
 use attune::app::view_state::ViewState;
+use attune::app::wishes::{Wishes, grant};
 use attune::kernel::Command;
 use attune::store::Home;
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
+use bevy::window::WindowCloseRequested;
 
 /// A folder of its own for each test.
 fn home(of: &str) -> (PathBuf, Home) {
@@ -56,6 +59,7 @@ fn window(home: &Home) -> World {
     world.init_resource::<Desk>();
     world.init_resource::<StageTab>();
     world.init_resource::<Messages<AppExit>>();
+    world.init_resource::<Messages<WindowCloseRequested>>();
     world.insert_resource(Profile::new(Some(home), &setup.waker));
     world.insert_resource(setup);
     world
@@ -105,8 +109,12 @@ fn say(world: &World, sentence: &str) {
 
 /// A lesson of one's own, in the folder.
 fn lesson_in(folder: &Path) -> PathBuf {
+    copy_of("tests/fixtures/small.ron", folder)
+}
+
+fn copy_of(lesson: &str, folder: &Path) -> PathBuf {
     let own = folder.join("own.ron");
     std::fs::create_dir_all(folder).expect("a folder");
-    std::fs::copy("tests/fixtures/small.ron", &own).expect("a copy");
+    std::fs::copy(lesson, &own).expect("a copy");
     own
 }

@@ -1,10 +1,12 @@
 //! Two windows on one lesson.
 
+use attune::app::panels::menu::Wish;
 use attune::app::panels::saving::{SavingChoice, SavingStatus};
 use attune::app::session::Session;
+use attune::app::ui::Desk;
 use bevy::prelude::World;
 
-use crate::{frame, home, lesson_in, open, say, sentence, until};
+use crate::{frame, home, lesson_in, open, say, sentence, until, wish};
 
 const FIRST: &str = "the seal sank";
 const SECOND: &str = "the duck swam";
@@ -42,9 +44,12 @@ fn the_second_window_says_so_and_saves_nothing_until_it_takes_over() {
     say(&second, SECOND);
     until(&mut second, "the second sentence", says(SECOND));
 
-    // By choice it goes on with what is saved, and the first is told.
+    // By choice it goes on with what is saved, with its own beside it, and the first is told.
     choose(&mut second, SavingChoice::TakeOver);
     until(&mut second, "what the first window saved", says(FIRST));
+    wish(&mut second, Wish::Checkpoints);
+    let rows = second.resource::<Desk>().0.checkpoints.clone().expect("a list");
+    assert!(rows.iter().any(|row| row.why.starts_with("this window's")), "{rows:?}");
     say(&second, SECOND);
     until(&mut second, "the second window saves", |world| says(SECOND)(world) && is_saved(world));
     until(
@@ -57,6 +62,26 @@ fn the_second_window_says_so_and_saves_nothing_until_it_takes_over() {
     let mut third = open(&home, &own);
     until(&mut third, "the second window's work", says(SECOND));
     assert_eq!(third.resource::<Session>().model.lock, None);
+    drop(third);
+    std::fs::remove_dir_all(folder).expect("it was there");
+}
+
+#[test]
+fn who_takes_over_where_nothing_was_saved_keeps_and_saves_its_own() {
+    let (folder, home) = home("over-nothing");
+    let own = lesson_in(&folder);
+    let mut first = open(&home, &own);
+    until(&mut first, "a model", |world| sentence(world).is_some());
+    let mut second = open(&home, &own);
+    until(&mut second, "a model", |world| sentence(world).is_some());
+    say(&second, SECOND);
+    until(&mut second, "the sentence", says(SECOND));
+    choose(&mut second, SavingChoice::TakeOver);
+    until(&mut second, "it is saved", is_saved);
+    drop(second);
+    drop(first);
+    let mut third = open(&home, &own);
+    until(&mut third, "the second window's work", says(SECOND));
     drop(third);
     std::fs::remove_dir_all(folder).expect("it was there");
 }

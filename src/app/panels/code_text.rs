@@ -1,5 +1,6 @@
-//! The ink of code: its colours, and the marks over and beside it.
+//! The ink of code and of Markdown: its colours, and the marks over and beside it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,74 +8,132 @@ use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::completion::{NameKind, Scope};
+use crate::view_model::highlight::markdown::{Mark, marks};
 use crate::view_model::highlight::{Kind, Span, highlight};
+use crate::view_model::scope::{NameKind, Scope, definitions};
+
+/// What a text is written in.
+#[derive(Clone, Copy)]
+pub enum Language<'a> {
+    /// With the names that it sees.
+    Code(&'a Scope),
+    Markdown,
+}
 
 /// The colours of a text, kept until it changes.
 pub struct Inked {
     of: (u64, bool),
-    scope: Arc<Scope>,
+    /// What code sees; none of Markdown.
+    scope: Option<Scope>,
     pub spans: Vec<Span>,
     job: LayoutJob,
 }
 
 impl Inked {
     /// Lays out `source` with what was kept of it, if it is the same.
-    pub fn galley(kept: &mut Option<Inked>, ui: &Ui, source: &str, width: f32, scope: &Arc<Scope>) -> Arc<Galley> {
-        let inked = Self::of(kept, ui, source, scope);
+    pub fn galley(kept: &mut Option<Inked>, ui: &Ui, source: &str, width: f32, language: Language) -> Arc<Galley> {
+        let inked = Self::of(kept, ui, source, language);
         inked.job.wrap.max_width = width;
         let job = inked.job.clone();
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     }
 
-    pub fn of<'k>(kept: &'k mut Option<Inked>, ui: &Ui, source: &str, scope: &Arc<Scope>) -> &'k mut Inked {
+    pub fn of<'k>(kept: &'k mut Option<Inked>, ui: &Ui, source: &str, language: Language) -> &'k mut Inked {
         let palette = Palette::of(ui.visuals().dark_mode);
         let of = (egui::util::hash(source), palette.dark);
-        if kept.as_ref().is_some_and(|inked| inked.of != of || !Arc::ptr_eq(&inked.scope, scope)) {
+        let is_same = |inked: &Inked| {
+            let is_same_scope = match (&inked.scope, language) {
+                (Some(known), Language::Code(scope)) => known.is(scope),
+                (None, Language::Markdown) => true,
+                _ => false,
+            };
+            inked.of == of && is_same_scope
+        };
+        if !kept.as_ref().is_some_and(is_same) {
             *kept = None;
         }
-        kept.get_or_insert_with(|| {
-            let spans = highlight(source);
-            let job = job(source, &spans, scope, palette);
-            Self { of, scope: scope.clone(), spans, job }
+        kept.get_or_insert_with(|| match language {
+            Language::Code(scope) => {
+                let spans = highlight(source);
+                let job = code(source, &spans, scope, &mono(palette.ink), palette);
+                Self { of, scope: Some(scope.clone()), spans, job }
+            }
+            Language::Markdown => Self { of, scope: None, spans: Vec::new(), job: markdown(source, palette) },
         })
     }
 }
 
-/// Sections of one colour each; white space joins the one before it.
-fn job(source: &str, spans: &[Span], scope: &Scope, palette: &Palette) -> LayoutJob {
+/// Code in its colours: sections of one each; white space joins the one before it.
+pub fn code(source: &str, spans: &[Span], scope: &Scope, format: &TextFormat, palette: &Palette) -> LayoutJob {
+    let definitions = definitions(source, spans);
+    let own: HashMap<&str, NameKind> =
+        definitions.iter().map(|found| (found.name.name.as_str(), found.name.kind)).collect();
+    let of_name = |name: &str| own.get(name).copied().or_else(|| scope.find(name).map(|name| name.kind));
     let mut job = LayoutJob { keep_trailing_whitespace: true, ..LayoutJob::default() };
+    let plain = |color| TextFormat { color, ..format.clone() };
     let mut section = (0, palette.ink);
     for span in spans {
-        let color = ink(source, span, scope, palette);
+        let color = match span.kind {
+            Kind::Name => of_name(&source[span.range.clone()]).map_or(palette.ink, |kind| name_ink(kind, palette)),
+            kind => ink(kind, palette),
+        };
         if color != section.1 {
-            append(&mut job, &source[section.0..span.range.start], section.1);
+            append(&mut job, &source[section.0..span.range.start], plain(section.1));
             section = (span.range.start, color);
         }
     }
-    append(&mut job, &source[section.0..], section.1);
+    end(&mut job, &source[section.0..], plain(section.1));
     job
 }
 
-fn append(job: &mut LayoutJob, text: &str, color: Color32) {
-    let font = theme::mono(size::MONO);
-    // An empty text has the height of a line too.
-    if !text.is_empty() || job.sections.is_empty() && job.text.is_empty() {
-        let line_height = Some(font.size + 2.0 * size::CODE_LEADING);
-        job.append(text, 0.0, TextFormat { line_height, ..TextFormat::simple(font, color) });
+fn markdown(source: &str, palette: &Palette) -> LayoutJob {
+    let code = &palette.code;
+    let mut job = LayoutJob { keep_trailing_whitespace: true, ..LayoutJob::default() };
+    for (range, mark) in marks(source) {
+        let color = match mark {
+            Mark::Plain => palette.ink,
+            Mark::Heading => code.keyword,
+            Mark::Emphasis | Mark::Strong => code.variable,
+            Mark::Code => code.text,
+            Mark::Maths => code.number,
+            Mark::Link => code.function,
+            Mark::Sign => code.comment,
+        };
+        append(&mut job, &source[range], TextFormat { italics: mark == Mark::Emphasis, ..mono(color) });
+    }
+    end(&mut job, "", mono(palette.ink));
+    job
+}
+
+fn append(job: &mut LayoutJob, text: &str, format: TextFormat) {
+    if !text.is_empty() {
+        job.append(text, 0.0, format);
     }
 }
 
-fn ink(source: &str, span: &Span, scope: &Scope, palette: &Palette) -> Color32 {
+/// The last piece; an empty text has the height of a line too.
+fn end(job: &mut LayoutJob, text: &str, format: TextFormat) {
+    if !text.is_empty() || job.sections.is_empty() {
+        job.append(text, 0.0, format);
+    }
+}
+
+/// As editors have it.
+fn mono(color: Color32) -> TextFormat {
+    let line_height = Some(size::MONO + 2.0 * size::CODE_LEADING);
+    TextFormat { line_height, ..TextFormat::simple(theme::mono(size::MONO), color) }
+}
+
+fn ink(kind: Kind, palette: &Palette) -> Color32 {
     let code = &palette.code;
-    match span.kind {
+    match kind {
         Kind::Keyword => code.keyword,
         Kind::Number => code.number,
         Kind::Text => code.text,
         Kind::Comment => code.comment,
         Kind::Operator | Kind::Bracket => palette.ink_soft,
         Kind::Unmatched => palette.error,
-        Kind::Name => scope.find(&source[span.range.clone()]).map_or(palette.ink, |name| name_ink(name.kind, palette)),
+        Kind::Name => palette.ink,
     }
 }
 

@@ -13,11 +13,12 @@ use crate::view_model::training::TrainingModel;
 use crate::view_model::weights::WeightsModel;
 
 use super::attention::attention_ui;
-use super::checkpoints::{CheckpointRow, checkpoints_ui};
+use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
 use super::menu::Wish;
+use super::note::{NoticeUiState, notice_ui};
 use super::notebook::{NotebookUiState, notebook_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
 use super::training::{TrainingUiState, training_ui};
@@ -63,6 +64,7 @@ pub struct Workspace {
     pub(super) top_bar: TopBarUiState,
     /// The list of checkpoints, while it is open.
     pub checkpoints: Option<Vec<CheckpointRow>>,
+    notice: NoticeUiState,
     notebook: NotebookUiState,
     heads: HeadsUiState,
     weights: WeightsUiState,
@@ -80,6 +82,7 @@ impl Default for Workspace {
             dock,
             top_bar: TopBarUiState::default(),
             checkpoints: None,
+            notice: NoticeUiState::default(),
             notebook: NotebookUiState::default(),
             heads: HeadsUiState::default(),
             weights: WeightsUiState::default(),
@@ -92,6 +95,21 @@ impl Workspace {
     /// Text cells show pictures of this lesson's folder.
     pub fn open(&mut self, lesson: &std::path::Path) {
         self.notebook.prose.images.open(lesson);
+    }
+
+    /// The cell that the notebook is at, by its id.
+    pub fn selected_cell(&self) -> Option<String> {
+        self.notebook.selected_cell().map(str::to_owned)
+    }
+
+    /// Goes to a cell, as soon as it is there.
+    pub fn select_cell(&mut self, id: &str) {
+        self.notebook.select(id);
+    }
+
+    /// The kernel has answered all that was asked of it: what it shows is what it has.
+    pub fn settle(&mut self) {
+        self.notebook.settle();
     }
 
     /// What is wanted of the window, once.
@@ -125,12 +143,13 @@ pub fn workspace_ui(
         }
         return commands;
     };
-    let Workspace { dock, top_bar, checkpoints, notebook: notebook_state, heads, weights, training } = workspace;
+    let Workspace { dock, top_bar, notice, notebook: notebook_state, heads, weights, training, .. } = workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        commands.extend(top_bar_ui(ui, notebook, model.weights, top_bar, view));
+        commands.extend(top_bar_ui(ui, notebook, top_bar, view));
     });
-    fault_strip_ui(ui, issues, notebook.notice.as_deref());
+    fault_strip_ui(ui, issues);
+    notice_ui(ui.ctx(), notebook.notice.as_ref(), notice);
     let mut tabs = Tabs {
         model,
         notebook_state,
@@ -147,9 +166,6 @@ pub fn workspace_ui(
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
         .show_inside(ui, &mut tabs);
-    if let Some(wish) = checkpoints_ui(ui.ctx(), checkpoints) {
-        top_bar.wish = Some(wish);
-    }
     key_sheet_ui(ui.ctx(), view);
     commands
 }

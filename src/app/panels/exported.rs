@@ -1,8 +1,10 @@
 //! How an export goes: a note over the window while it is written, and until its end has been read.
 
-use egui::{Align2, Area, Context, Frame, Order, RichText, Vec2};
+use egui::{Context, RichText};
 
-use crate::app::theme::{Palette, size};
+use crate::app::theme::Palette;
+
+use super::note::{Place, note_ui};
 
 /// What the note says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +21,6 @@ pub enum ExportModel {
 
 /// True when it has been read. It lies over the lower edge, so that nothing moves when it comes and goes.
 pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
-    const WIDEST: f32 = 560.0;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (words, ink, is_over) = match model {
         ExportModel::None => return false,
@@ -31,15 +32,9 @@ pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
         ExportModel::Failed(why) => (format!("Nothing was exported: {why}"), palette.error, true),
     };
     let mut is_read = false;
-    let above_timeline = Vec2::new(0.0, -(size::TIMELINE + size::GAP));
-    Area::new("export".into()).anchor(Align2::CENTER_BOTTOM, above_timeline).order(Order::Foreground).show(ctx, |ui| {
-        Frame::popup(ui.style()).show(ui, |ui| {
-            ui.set_max_width(WIDEST);
-            ui.horizontal(|ui| {
-                ui.add(egui::Label::new(RichText::new(words).color(ink)).selectable(true).wrap());
-                is_read = is_over && ui.button("Dismiss").on_hover_text("Hide this").clicked();
-            });
-        });
+    note_ui(ctx, Place::Export, |ui| {
+        ui.add(egui::Label::new(RichText::new(words).color(ink)).selectable(true).wrap());
+        is_read = is_over && ui.button("Dismiss").on_hover_text("Hide this").clicked();
     });
     is_read
 }

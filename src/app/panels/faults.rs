@@ -29,16 +29,11 @@ pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
 }
 
 /// Above the panels, until it is dismissed or the file is saved again.
-pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>, notice: Option<&str>) {
+pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     const MOST: f32 = 150.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let frame =
         Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
-    if let Some(notice) = notice {
-        egui::Panel::top("notice").frame(frame).show_separator_line(false).show(ui, |ui| {
-            ui.label(RichText::new(notice).color(palette.warn));
-        });
-    }
     if issues.is_empty() {
         return;
     }

@@ -24,6 +24,10 @@ enum Purpose {
 }
 
 impl FilesUiState {
+    pub fn is_open(&self) -> bool {
+        self.dialog.is_some()
+    }
+
     /// Lets the learner choose a lesson.
     pub fn browse(&mut self, folder: Option<&Path>) {
         let lessons = Filter::new(|path: &Path| {
@@ -58,7 +62,16 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Wish> {
     let (dialog, purpose) = state.dialog.as_mut()?;
     let purpose = *purpose;
     dialog.config_mut().modal_overlay_color = shade(ctx);
+    // It writes the chosen name in the colour of a selection's ground, which is too faint to be read.
+    let theme = ctx.theme();
+    let before = ctx.style_of(theme).visuals.selection;
+    let palette = Palette::of(theme == egui::Theme::Dark);
+    ctx.style_mut_of(theme, |style| {
+        style.visuals.selection.bg_fill = palette.accent;
+        style.visuals.selection.stroke.color = palette.on_accent;
+    });
     dialog.update(ctx);
+    ctx.style_mut_of(theme, |style| style.visuals.selection = before);
     let picked = dialog.take_picked();
     if picked.is_some() || *dialog.state() != DialogState::Open {
         state.dialog = None;
@@ -86,8 +99,9 @@ fn quiet(folder: Option<&Path>, title: &str) -> FileDialog {
         .show_pinned_folders(false)
         .show_menu_button(false)
         .show_new_folder_button(false)
-        // Its field is dark in every theme.
+        // Their fields are dark in every theme.
         .show_search(false)
+        .show_path_edit_button(false)
         .labels(labels());
     let config = dialog.config_mut();
     for (icon, sign) in [
@@ -100,7 +114,6 @@ fn quiet(folder: Option<&Path>, title: &str) -> FileDialog {
         (&mut config.parent_directory_icon, "↑"),
         (&mut config.back_icon, "←"),
         (&mut config.forward_icon, "→"),
-        (&mut config.path_edit_icon, "…"),
     ] {
         sign.clone_into(icon);
     }

@@ -20,6 +20,7 @@ pub mod home;
 pub mod key_sheet;
 pub mod layout;
 pub mod menu;
+pub mod note;
 pub mod notebook;
 pub mod outputs;
 pub mod plot;

@@ -11,6 +11,10 @@ use super::equation::equation_ui;
 #[derive(Default)]
 pub struct ReferenceUiState {
     pub search: String,
+    /// The search gets the keyboard when it is next shown.
+    pub wants_focus: bool,
+    /// It has the keyboard.
+    pub is_searching: bool,
 }
 
 /// The function whose example was asked for, if one was.
@@ -19,6 +23,11 @@ pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'stati
     let search = TextEdit::singleline(&mut state.search).hint_text("Search the functions").margin(margin);
     let search = search.desired_width(f32::INFINITY);
     let search = ui.add(search).on_hover_text("A name, or words of a meaning");
+    if std::mem::take(&mut state.wants_focus) {
+        search.request_focus();
+    }
+    // Esc has taken the keyboard away by now, and closes the window.
+    state.is_searching = search.has_focus() || search.lost_focus();
     ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the functions"));
     ui.add_space(size::GAP_TIGHT);
     let found = found(&state.search);

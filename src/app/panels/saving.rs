@@ -4,6 +4,8 @@ use egui::{Frame, Margin, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{Palette, size};
 
+use super::note::{Place, note_ui};
+
 /// How the work stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SavingStatus {
@@ -28,6 +30,8 @@ pub struct SavingModel {
     pub report: Vec<String>,
     /// The lesson was just reset.
     pub is_reset: bool,
+    /// The window was asked to close: what would be lost.
+    pub closing: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +55,17 @@ pub enum SavingChoice {
     DismissReset,
     /// To the checkpoint at this place in the list.
     GoBack(usize),
+    /// The window closes whatever is lost.
+    Close,
+    /// It stays open.
+    Stay,
+}
+
+impl SavingChoice {
+    /// Another state takes the place of this one.
+    pub fn replaces_work(&self) -> bool {
+        matches!(self, Self::TakeOver | Self::Reset | Self::UndoReset | Self::GoBack(_))
+    }
 }
 
 /// One quiet word.
@@ -74,6 +89,19 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
     let frame =
         Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
     let mut choice = None;
+    if let Some(why) = &model.closing {
+        egui::Panel::top("closing").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(why).color(palette.warn));
+                if ui.button("Close anyway").on_hover_text("What is named here is lost").clicked() {
+                    choice = Some(SavingChoice::Close);
+                }
+                if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {
+                    choice = Some(SavingChoice::Stay);
+                }
+            });
+        });
+    }
     if let Some(LockModel { words, is_held, can_take_over }) = &model.lock {
         egui::Panel::top("lock").frame(frame).show_separator_line(false).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
@@ -107,16 +135,14 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     if model.is_reset {
-        egui::Panel::top("reset").frame(frame).show_separator_line(false).show(ui, |ui| {
-            ui.horizontal_wrapped(|ui| {
-                ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
-                if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
-                    choice = Some(SavingChoice::UndoReset);
-                }
-                if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
-                    choice = Some(SavingChoice::DismissReset);
-                }
-            });
+        note_ui(ui.ctx(), Place::Reset, |ui| {
+            ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
+            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+                choice = Some(SavingChoice::UndoReset);
+            }
+            if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
+                choice = Some(SavingChoice::DismissReset);
+            }
         });
     }
     choice

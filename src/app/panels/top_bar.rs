@@ -6,8 +6,8 @@ use egui::{Align, Button, ComboBox, Key, Layout, PopupCloseBehavior, RichText, T
 use crate::app::theme::{self, size};
 use crate::app::view_state::{ThemeChoice, ViewState};
 use crate::kernel::command::Command;
+use crate::kernel::snapshot::HistorySnapshot;
 use crate::view_model::notebook::NotebookModel;
-use crate::view_model::weights::WeightsModel;
 
 use super::menu::{Wish, menu_ui};
 use super::saving::{SavingStatus, saving_status_ui};
@@ -21,19 +21,13 @@ pub struct TopBarUiState {
     pub(super) wish: Option<Wish>,
 }
 
-pub fn top_bar_ui(
-    ui: &mut Ui,
-    model: &NotebookModel,
-    weights: Option<&WeightsModel>,
-    state: &mut TopBarUiState,
-    view: &mut ViewState,
-) -> Vec<Command> {
+pub fn top_bar_ui(ui: &mut Ui, model: &NotebookModel, state: &mut TopBarUiState, view: &mut ViewState) -> Vec<Command> {
     let mut commands = Vec::new();
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         view_ui(ui, view);
         ui.add_space(size::GAP_WIDE);
-        commands.extend(history_ui(ui, weights));
+        commands.extend(history_ui(ui, &model.history));
         saving_status_ui(ui, &state.saving);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 600.0;
@@ -54,7 +48,7 @@ pub fn top_bar_ui(
 fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
     const WIDTH: f32 = 430.0;
     /// For the button beside it.
-    const RESERVED: f32 = 120.0;
+    const RESERVED: f32 = 150.0;
     let mut chosen = None;
     let width = (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH);
     let response =
@@ -93,9 +87,9 @@ fn own_sentence_ui(ui: &mut Ui, text: &mut String) -> Option<Command> {
     command
 }
 
-fn history_ui(ui: &mut Ui, weights: Option<&WeightsModel>) -> Vec<Command> {
+fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Vec<Command> {
     let mut commands = Vec::new();
-    let steps = weights.map_or((None, None), |weights| (weights.undo.as_deref(), weights.redo.as_deref()));
+    let steps = (history.undo.as_deref(), history.redo.as_deref());
     // Right to left: redo stands to the right of undo.
     for (icon, name, keys, step, command) in
         [("↷", "Redo", "Ctrl+Shift+Z", steps.1, Command::Redo), ("↶", "Undo", "Ctrl+Z", steps.0, Command::Undo)]

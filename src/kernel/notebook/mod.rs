@@ -190,6 +190,7 @@ impl Notebook {
     pub fn follow(&mut self, versions: Versions, slid: Option<&Slid>) {
         self.see(versions);
         let mut dependent: BTreeSet<CellId> = BTreeSet::new();
+        let waiting: BTreeSet<CellId> = self.waiting.iter().cloned().collect();
         let mut waits: Vec<CellId> = Vec::new();
         for (index, status) in self.statuses().into_iter().enumerate() {
             let cell = &self.document.cells[index];
@@ -214,7 +215,7 @@ impl Notebook {
                 }
                 CellStatus::Fresh | CellStatus::Waiting => false,
             };
-            if runs && !self.waiting.contains(&cell.id) {
+            if runs && !waiting.contains(&cell.id) {
                 waits.push(cell.id.clone());
             }
         }
@@ -300,9 +301,10 @@ impl Notebook {
     fn view(&self) -> NotebookSnapshot {
         let mut sight = Sight::new(&self.live, self.versions);
         let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
+        let waiting: BTreeSet<&CellId> = self.waiting.iter().collect();
         let cell = |(cell, (status, shadows)): (&Arc<DocumentCell>, (CellStatus, Option<&str>))| CellSnapshot {
             cell: cell.clone(),
-            status: if self.waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
+            status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
             run: self.runs.get(&cell.id).map(|run| run.shown.clone()),
             mistake: self.analyses.get(&cell.id).and_then(|analysis| analysis.names.clone().err()),
             shadows: shadows.map(Arc::from),

@@ -37,6 +37,18 @@ pub struct CellSnapshot {
     pub shadows: Option<Arc<str>>,
 }
 
+impl CellSnapshot {
+    /// It shows what it showed in an earlier session, and its text is the one that ran then.
+    pub fn is_from_before(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.is_from_before && run.text == self.cell.text)
+    }
+
+    /// What it shows may no longer be so.
+    pub fn is_stale(&self) -> bool {
+        self.status == CellStatus::Stale && !self.is_from_before()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellStatus {
     /// It has not run.

@@ -52,9 +52,9 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     let bottom = ui.min_rect().bottom();
     let color = match cell.shown.status {
         _ if is_selected => palette.accent,
-        CellStatus::Stale => palette.warn,
         CellStatus::Waiting => palette.accent,
-        CellStatus::New | CellStatus::Fresh => return,
+        _ if cell.shown.is_stale() => palette.warn,
+        CellStatus::New | CellStatus::Fresh | CellStatus::Stale => return,
     };
     let bar = Rect::from_min_max(pos2(top.x, top.y), pos2(top.x + BAR, bottom));
     ui.painter().rect_filled(bar, size::RADIUS_SMALL, color);
@@ -62,7 +62,7 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
 
 fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     match &*cell.cell.kind {
-        CellKind::Text { .. } => text_ui(ui, cell, frame),
+        CellKind::Text { .. } => text_ui(ui, cell, index, frame),
         CellKind::Code { .. } | CellKind::Plot { .. } => code_ui(ui, cell, index, frame),
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
         CellKind::Stage { caption, sentence, words, time } => {
@@ -128,9 +128,12 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
 fn note_ui(ui: &mut Ui, cell: &CellModel) {
     let palette = Palette::of(ui.visuals().dark_mode);
     if !cell.note.is_empty() {
-        let color = if cell.shown.status == CellStatus::Stale { palette.warn } else { palette.ink_faint };
+        let color = if cell.shown.is_stale() { palette.warn } else { palette.ink_faint };
         let why = match cell.shown.status {
-            CellStatus::Stale => "What it read, or its text, has changed since it ran: run it again",
+            CellStatus::Stale if cell.shown.is_stale() => {
+                "What it read, or its text, has changed since it ran: run it again"
+            }
+            CellStatus::Stale => "It has not run in this session: cells below see its variables when it has",
             _ => "How long its last run took",
         };
         ui.label(RichText::new(&cell.note).size(size::SMALL).color(color)).on_hover_text(why);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::app::panels::editor::EditorState;
+use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::document::CellId;
-use crate::view_model::completion::Scope;
 
 #[derive(Default)]
 pub struct Drafts(HashMap<CellId, Draft>);
@@ -16,8 +16,6 @@ pub struct Draft {
     pub text: String,
     pub editor: EditorState,
     pub is_focused: bool,
-    /// The one that the editor's colours are kept by.
-    pub scope: Arc<Scope>,
     /// The last text that was handed to the kernel.
     sent: Option<Arc<str>>,
 }
@@ -30,10 +28,27 @@ impl Drafts {
         if draft.sent.as_ref().is_some_and(|sent| **sent == **text) {
             draft.sent = None;
         }
-        if !draft.is_focused && draft.sent.is_none() && *draft.text != **text {
+        if !draft.is_focused && draft.sent.is_none() && !draft.is_too_long() && *draft.text != **text {
             (**text).clone_into(&mut draft.text);
         }
         draft
+    }
+
+    /// All that was sent has been answered: where the kernel has another text, something came after it.
+    pub fn settle(&mut self) {
+        self.0.values_mut().for_each(|draft| draft.sent = None);
+    }
+
+    /// What stands in the editor is not what the kernel has.
+    pub fn is_too_long(&self, id: &CellId) -> bool {
+        self.0.get(id).is_some_and(Draft::is_too_long)
+    }
+
+    /// Nothing more is written: the kernel's text is shown as soon as it is the newest.
+    pub fn leave(&mut self, id: &CellId) {
+        if let Some(draft) = self.0.get_mut(id) {
+            draft.is_focused = false;
+        }
     }
 
     /// The kernel's text is shown again: a reset, or undo.
@@ -43,17 +58,15 @@ impl Drafts {
 }
 
 impl Draft {
+    /// The kernel would not take it: it stays here, and is said not to be kept.
+    pub fn is_too_long(&self) -> bool {
+        self.text.len() > SOURCE_BYTES_MAX
+    }
+
     /// What is to be handed to the kernel now.
     pub fn send(&mut self) -> Arc<str> {
         let text: Arc<str> = self.text.as_str().into();
         self.sent = Some(text.clone());
         text
-    }
-
-    /// Keeps the scope as long as it is the same.
-    pub fn set_scope(&mut self, scope: Scope) {
-        if *self.scope != scope {
-            self.scope = Arc::new(scope);
-        }
     }
 }

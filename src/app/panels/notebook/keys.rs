@@ -1,5 +1,7 @@
 //! Jupyter's keys, in its command mode: a cell is selected and nothing is written.
 
+use std::time::{Duration, Instant};
+
 use egui::{Key, Modifiers, Ui};
 
 use crate::kernel::command::Command;
@@ -7,8 +9,8 @@ use crate::kernel::notebook::document::OwnKind;
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
 use super::Frame;
-use super::code_cell::go_on;
 use super::kind_keys::kind_keys;
+use super::writing::go_on;
 
 /// Of the key sheet.
 pub const SHEET: [(&str, &str); 16] = [
@@ -30,8 +32,8 @@ pub const SHEET: [(&str, &str); 16] = [
     ("F", "the functions of code cells"),
 ];
 
-/// The longest time between two keys that belong together, in seconds.
-const TWICE: f64 = 0.6;
+/// The longest time between two keys that belong together.
+const TWICE: Duration = Duration::from_millis(600);
 
 pub fn keys(ui: &Ui, frame: &mut Frame) {
     let ctx = ui.ctx();
@@ -39,16 +41,18 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
         return;
     }
     let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
-    let down = pressed(Modifiers::NONE, Key::ArrowDown) || pressed(Modifiers::NONE, Key::J);
-    let up = pressed(Modifiers::NONE, Key::ArrowUp) || pressed(Modifiers::NONE, Key::K);
-    if down || up {
-        frame.step(if down { 1 } else { -1 });
+    // Several may come in one frame.
+    let count = |key| ctx.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let steps = (count(Key::ArrowDown) + count(Key::J)) as isize - (count(Key::ArrowUp) + count(Key::K)) as isize;
+    if steps != 0 {
+        frame.step(steps);
     }
     if pressed(Modifiers::NONE, Key::F) {
-        frame.state.is_reference_open = !frame.state.is_reference_open;
+        // The letter is no search.
+        ctx.input_mut(|input| input.events.retain(|event| !matches!(event, egui::Event::Text(_))));
+        frame.toggle_reference();
     }
-    let twice = [Key::D, Key::I, Key::Num0].into_iter().find(|key| pressed(Modifiers::NONE, *key));
-    let twice = twice.filter(|key| is_second(ui, frame, *key));
+    let twice = [Key::D, Key::I, Key::Num0].into_iter().find(|key| is_second(frame, *key, count(*key)));
     match twice {
         Some(Key::I) => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
         Some(Key::Num0) => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
@@ -74,10 +78,10 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     let runs = !cell.cell.is_text();
     if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::ArrowUp) {
         frame.ask(&id, CellCommand::Shift(-1));
-        frame.state.reveal = Some(id.clone());
+        frame.reveal(&id);
     } else if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::ArrowDown) {
         frame.ask(&id, CellCommand::Shift(1));
-        frame.state.reveal = Some(id.clone());
+        frame.reveal(&id);
     } else if pressed(Modifiers::SHIFT, Key::Enter) {
         if runs {
             frame.ask(&id, CellCommand::Run);
@@ -91,6 +95,7 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     } else if pressed(Modifiers::COMMAND, Key::Enter) {
         if runs {
             frame.ask(&id, CellCommand::Run);
+            frame.reveal_end(&id);
         }
     } else if pressed(Modifiers::NONE, Key::Enter) {
         frame.write(&id);
@@ -113,11 +118,15 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     }
 }
 
-/// The same key was pressed a moment ago.
-fn is_second(ui: &Ui, frame: &mut Frame, key: Key) -> bool {
-    let now = ui.input(|input| input.time);
+/// The same key was pressed a moment ago, or twice in this frame.
+fn is_second(frame: &mut Frame, key: Key, count: usize) -> bool {
+    if count == 0 {
+        return false;
+    }
+    // Not the frame's time: after a rest the first frame has that of the last one.
+    let now = Instant::now();
     let before = frame.state.first_key.take();
-    let is_second = before.is_some_and(|(first, at)| first == key && now - at < TWICE);
+    let is_second = count > 1 || before.is_some_and(|(first, at)| first == key && now - at < TWICE);
     if !is_second {
         frame.state.first_key = Some((key, now));
     }

@@ -8,8 +8,8 @@ use crate::lesson::cells::{Bind, CellKind, Predict, Slider};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
-use super::code_cell::go_on;
 use super::stage_card;
+use super::writing::go_on;
 
 const ANSWERS: [Key; 8] = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8];
 /// Steps from one end of a slider to the other, where the lesson gives none.
@@ -38,6 +38,7 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
                 return false;
             };
             frame.ask(cell.id(), command);
+            frame.reveal_end(cell.id());
             true
         }
         CellKind::Slider(slider) => slider_keys(ui, frame, cell, slider),
@@ -82,11 +83,13 @@ fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> 
     let choice = answers.into_iter().position(|key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key)));
     if let Some(choice) = choice.filter(|_| !is_locked) {
         frame.ask(cell.id(), CellCommand::Choose(choice));
+        frame.reveal_end(cell.id());
         return true;
     }
     let Some(entered) = entered(ui) else { return false };
     if chosen.is_some() && !is_locked {
         frame.ask(cell.id(), CellCommand::Reveal);
+        frame.reveal_end(cell.id());
     } else {
         end(frame, index, entered);
     }

@@ -1,9 +1,10 @@
 //! The cells that are in sight. Only these are laid out; of the others the height is remembered, or
 //! estimated until they were seen, so that a thousand cells scroll as ten do.
 
-use egui::{Align, Rect, ScrollArea, Ui, UiBuilder, pos2, vec2};
+use egui::{Align, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
+use crate::kernel::notebook::document::CellId;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
@@ -24,14 +25,15 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
             let id = cell.id();
             let height = frame.state.heights.get(id).copied().unwrap_or_else(|| estimate(cell, width));
             let is_near = y + height >= sight.min.y - MARGIN && y <= sight.max.y + MARGIN;
-            let is_wanted = frame.state.focus.as_ref() == Some(id) || frame.state.reveal.as_ref() == Some(id);
+            let is_followed = frame.state.follow.as_ref().is_some_and(|follow| follow.id == *id);
+            let is_wanted = frame.state.focus.as_ref() == Some(id) || is_followed;
             let height = if is_near || is_wanted {
                 let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
                 let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(&**id));
                 cell_ui(&mut child, cell, index, frame);
                 let rect = child.min_rect();
-                if is_wanted && frame.state.reveal.take_if(|wanted| wanted == id).is_some() {
-                    ui.scroll_to_rect(rect.expand(size::GAP), (!sight.is_positive()).then_some(Align::Min));
+                if is_followed {
+                    follow(ui, rect, sight, &mut frame.state.follow);
                 }
                 frame.state.heights.insert(id.clone(), rect.height());
                 rect.height()
@@ -42,6 +44,32 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
         }
         ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), egui::Sense::hover());
     });
+}
+
+/// A cell that is kept in sight while it, or what stands above it, grows.
+pub struct Follow {
+    pub id: CellId,
+    /// Of one that is too high, the end and not the beginning.
+    pub is_end: bool,
+    /// For so many frames.
+    pub frames: usize,
+}
+
+/// Long enough for the answer of a cell that runs for a moment.
+pub const FOLLOWED: usize = 40;
+
+fn follow(ui: &Ui, cell: Rect, sight: Rect, state: &mut Option<Follow>) {
+    let is_scrolled = ui.input(|input| input.smooth_scroll_delta() != Vec2::ZERO);
+    let Some(follow) = state.as_mut().filter(|follow| follow.frames > 0 && !is_scrolled) else {
+        *state = None;
+        return;
+    };
+    follow.frames -= 1;
+    let cell = cell.expand(size::GAP);
+    let excess = (cell.height() - sight.height()).max(0.0);
+    let (above, below) = if follow.is_end { (excess, 0.0) } else { (0.0, excess) };
+    let shown = Rect::from_min_max(cell.min + vec2(0.0, above), cell.max - vec2(0.0, below));
+    ui.scroll_to_rect(shown, (!sight.is_positive()).then_some(Align::Min));
 }
 
 /// Of a cell that was not seen yet.

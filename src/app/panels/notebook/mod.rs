@@ -7,6 +7,7 @@
 //! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
 //! | `toolbar` | run all, interrupt, outline, progress |
 //! | `keys`, `kind_keys` | Jupyter's keys, while nothing is written; those of the cell's kind |
+//! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `drafts` | what is being written, until the kernel has it |
 
 mod cell;
@@ -20,6 +21,7 @@ mod stage_card;
 mod tasks;
 mod text_cell;
 mod toolbar;
+mod writing;
 
 use std::collections::HashMap;
 
@@ -35,27 +37,48 @@ use crate::view_model::notebook::NotebookModel;
 
 use self::drafts::Drafts;
 pub use self::keys::SHEET;
+use self::list::{FOLLOWED, Follow};
 
 #[derive(Default)]
 pub struct NotebookUiState {
     pub prose: Prose,
     drafts: Drafts,
-    /// The cell that keys act on.
+    /// The cell that keys act on, and where it stood when it was last there.
     selected: Option<CellId>,
+    selected_at: usize,
     /// The text whose Markdown is open.
     open_text: Option<CellId>,
     /// Its editor gets the keyboard in the next frame.
     focus: Option<CellId>,
+    /// And its caret goes there.
+    caret: Option<Edge>,
     /// It is brought into sight in the next frame.
-    reveal: Option<CellId>,
+    follow: Option<Follow>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
     awaited: Option<Awaited>,
     /// Heights that were seen, for what is out of sight.
     heights: HashMap<CellId, f32>,
     /// The first of two keys, such as D D, and when it was pressed.
-    first_key: Option<(egui::Key, f64)>,
+    first_key: Option<(egui::Key, std::time::Instant)>,
     reference: ReferenceUiState,
     is_reference_open: bool,
+}
+
+/// Where a caret enters a cell from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edge {
+    Start,
+    LastLine,
+}
+
+impl Edge {
+    /// As a byte of the text.
+    fn caret(self, text: &str) -> usize {
+        match self {
+            Self::Start => 0,
+            Self::LastLine => text.rfind('\n').map_or(0, |end| end + 1),
+        }
+    }
 }
 
 struct Awaited {
@@ -64,6 +87,24 @@ struct Awaited {
     to_write: bool,
     /// What it begins with.
     text: Option<&'static str>,
+}
+
+impl NotebookUiState {
+    pub fn selected_cell(&self) -> Option<&str> {
+        self.selected.as_deref()
+    }
+
+    /// Selects a cell and brings it into sight.
+    pub fn select(&mut self, id: &str) {
+        let id: CellId = id.into();
+        self.selected = Some(id.clone());
+        self.follow = Some(Follow { id, is_end: false, frames: FOLLOWED });
+    }
+
+    /// See [`Workspace::settle`](crate::app::panels::dock::Workspace::settle).
+    pub fn settle(&mut self) {
+        self.drafts.settle();
+    }
 }
 
 /// The panel's work of one frame.
@@ -77,6 +118,21 @@ struct Frame<'a> {
 impl Frame<'_> {
     pub fn ask(&mut self, id: &CellId, command: CellCommand) {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
+    }
+
+    pub fn toggle_reference(&mut self) {
+        self.state.is_reference_open = !self.state.is_reference_open;
+        self.state.reference.wants_focus = self.state.is_reference_open;
+    }
+
+    /// Brings a cell into sight, from its beginning.
+    pub fn reveal(&mut self, id: &CellId) {
+        self.state.follow = Some(Follow { id: id.clone(), is_end: false, frames: FOLLOWED });
+    }
+
+    /// Keeps the end of a cell in sight, where its answer comes.
+    pub fn reveal_end(&mut self, id: &CellId) {
+        self.state.follow = Some(Follow { id: id.clone(), is_end: true, frames: FOLLOWED });
     }
 
     /// Inserts a cell, selects it when it is there, and perhaps begins to write in it.
@@ -103,12 +159,13 @@ impl Frame<'_> {
 
     /// Selects the cell so many places further down.
     pub fn step(&mut self, by: isize) {
-        let cells = self.model.open_cells();
+        let model = self.model;
+        let cells = model.open_cells();
         let at = self.state.selected.as_ref().and_then(|id| cells.iter().position(|cell| cell.id() == id));
         let to = at.map_or(0, |at| at.saturating_add_signed(by)).min(cells.len().saturating_sub(1));
         if let Some(cell) = cells.get(to) {
             self.state.selected = Some(cell.id().clone());
-            self.state.reveal = Some(cell.id().clone());
+            self.reveal(cell.id());
         }
     }
 
@@ -121,8 +178,20 @@ impl Frame<'_> {
         }
         if cell.is_written() {
             self.state.focus = Some(id.clone());
+            self.reveal(id);
         }
         self.select(id);
+    }
+
+    /// Where the selected cell is gone, the one that stands there now is selected.
+    fn keep_selected(&mut self) {
+        let Some(id) = &self.state.selected else { return };
+        if let Some(index) = self.model.index(id) {
+            self.state.selected_at = index;
+        } else if !self.model.cells.is_empty() {
+            let at = self.state.selected_at.min(self.model.cells.len() - 1);
+            self.state.selected = Some(self.model.cells[at].id().clone());
+        }
     }
 
     fn greet_awaited(&mut self) {
@@ -134,7 +203,7 @@ impl Frame<'_> {
         if cell.cell.is_own && !self.state.heights.contains_key(cell.id()) {
             let (id, to_write, text) = (cell.id().clone(), awaited.to_write, awaited.text);
             self.state.awaited = None;
-            self.state.reveal = Some(id.clone());
+            self.reveal(&id);
             if let Some(text) = text {
                 self.ask(&id, CellCommand::SetText(text.into()));
             }
@@ -155,6 +224,7 @@ pub fn notebook_ui(
 ) -> Vec<Command> {
     let mut frame = Frame { model, state, view, commands: Vec::new() };
     frame.greet_awaited();
+    frame.keep_selected();
     keys::keys(ui, &mut frame);
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);

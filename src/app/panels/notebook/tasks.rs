@@ -13,7 +13,7 @@ use crate::lesson::cells::{Exercise, Predict};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
-use super::code_cell::write_ui;
+use super::writing::write_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
@@ -42,6 +42,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         let lock = lock.on_hover_text("Your answer stays; the live numbers are shown");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
             frame.ask(cell.id(), CellCommand::Reveal);
+            frame.reveal_end(cell.id());
         }
         return;
     }
@@ -72,16 +73,19 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
         if exercise.start.is_some() && button(ui, true, "Check", "Try this answer (Ctrl+Enter)", cell) {
             frame.ask(cell.id(), CellCommand::Run);
             frame.select(cell.id());
+            frame.reveal_end(cell.id());
         }
         let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
         if !exercise.hints.is_empty() {
             let words = if left > 0 { format!("{left} left; each says more") } else { "No more hints".to_owned() };
             if button(ui, left > 0, "Hint", &words, cell) {
                 frame.ask(cell.id(), CellCommand::Hint);
+                frame.reveal_end(cell.id());
             }
         }
         if button(ui, !attempts.is_revealed, "Solution", "Show the lesson's solution", cell) {
             frame.ask(cell.id(), CellCommand::Reveal);
+            frame.reveal_end(cell.id());
         }
         if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Back to the start", cell) {
             frame.ask(cell.id(), CellCommand::Reset);

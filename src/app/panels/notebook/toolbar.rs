@@ -18,7 +18,7 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
         button.on_hover_text("Run, restart, reset");
         let reference = ui.selectable_label(frame.state.is_reference_open, "Functions");
         if reference.on_hover_text("Every function of code cells, with its equation (F)").clicked() {
-            frame.state.is_reference_open = !frame.state.is_reference_open;
+            frame.toggle_reference();
         }
         if frame.model.is_running {
             let stop = ui.button("■ Stop").on_hover_text("End the cell that runs, and those that wait (I I)");
@@ -66,12 +66,13 @@ pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     const SIZE: (f32, f32) = (360.0, 460.0);
     let mut is_open = frame.state.is_reference_open;
     let mut wanted = None;
+    let leaves = ui.input(|input| input.key_pressed(egui::Key::Escape));
     egui::Window::new("Functions")
         .open(&mut is_open)
         .default_size(SIZE)
         .default_pos(ui.max_rect().right_top() + egui::vec2(size::GAP_WIDE, size::GAP_WIDE))
         .show(ui.ctx(), |ui| wanted = reference_ui(ui, &mut frame.state.reference));
-    frame.state.is_reference_open = is_open;
+    frame.state.is_reference_open = is_open && !(leaves && frame.state.reference.is_searching);
     if let Some(help) = wanted {
         frame.insert_example(help.example);
     }
@@ -94,7 +95,7 @@ fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
                     ui.add_space(INDENT * (level - 1) as f32);
                     if ui.add(Button::new(words).frame_when_inactive(false).truncate()).clicked() {
                         frame.state.selected = Some(id.clone());
-                        frame.state.reveal = Some(id);
+                        frame.reveal(&id);
                         ui.close();
                     }
                 });

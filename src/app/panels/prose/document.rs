@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::flaws::with_flaws;
 use super::formula::Maths;
+use crate::view_model::highlight::{Kind, Span, highlight};
 
 /// The most Markdown of one cell that is shown.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;
@@ -25,7 +27,11 @@ pub enum Block {
     Paragraph(Vec<Run>),
     /// Level 1 is the largest.
     Heading(usize, Vec<Run>),
-    Code(String),
+    Code {
+        code: String,
+        /// Its tokens, where it is of the language of code cells.
+        spans: Arc<[Span]>,
+    },
     Quote(Vec<Block>),
     List {
         /// The first number; `None`: bullets.
@@ -61,6 +67,8 @@ pub struct Style {
     pub strike: bool,
     pub code: bool,
     pub link: Option<Arc<str>>,
+    /// Why it is no formula, though it looks as if it were to be one.
+    pub flaw: Option<Arc<str>>,
 }
 
 impl Document {
@@ -107,7 +115,7 @@ impl Reader<'_> {
                 Event::End(TagEnd::Paragraph | TagEnd::HtmlBlock) => self.close(&mut blocks),
                 Event::Start(Tag::Heading { .. }) => self.close(&mut blocks),
                 Event::End(TagEnd::Heading(level)) => {
-                    blocks.push(Block::Heading(level_of(level), std::mem::take(&mut self.line)));
+                    blocks.push(Block::Heading(level_of(level), self.take_line()));
                 }
                 Event::Start(Tag::CodeBlock(kind)) => {
                     self.close(&mut blocks);
@@ -158,7 +166,11 @@ impl Reader<'_> {
         items
     }
 
-    fn code(&mut self, _kind: &CodeBlockKind) -> Block {
+    fn take_line(&mut self) -> Vec<Run> {
+        with_flaws(std::mem::take(&mut self.line))
+    }
+
+    fn code(&mut self, kind: &CodeBlockKind) -> Block {
         let mut code = String::new();
         for event in self.events.by_ref() {
             match event {
@@ -167,7 +179,16 @@ impl Reader<'_> {
             }
         }
         code.truncate(code.trim_end().len());
-        Block::Code(code)
+        let spans = highlight(&code);
+        let language = match kind {
+            CodeBlockKind::Fenced(language) => language.trim(),
+            CodeBlockKind::Indented => "",
+        };
+        let is_own = match language {
+            "" => looks_like_code(&code, &spans),
+            language => OWN_LANGUAGE.contains(&language),
+        };
+        Block::Code { code, spans: if is_own { spans.into() } else { Arc::from([]) } }
     }
 
     fn table(&mut self, mut columns: Vec<Alignment>) -> Table {
@@ -179,7 +200,7 @@ impl Reader<'_> {
                 Event::Start(Tag::TableHead | Tag::TableRow) => row.clear(),
                 Event::Start(Tag::TableCell) => self.line.clear(),
                 Event::End(TagEnd::TableCell) => {
-                    let cell = std::mem::take(&mut self.line);
+                    let cell = self.take_line();
                     if row.len() < table.columns.len() {
                         row.push(cell);
                     }
@@ -267,11 +288,24 @@ impl Reader<'_> {
 
     fn close(&mut self, blocks: &mut Vec<Block>) {
         let blank = |run: &Run| matches!(run, Run::Text(text, _) if text.trim().is_empty());
-        let line = std::mem::take(&mut self.line);
+        let line = self.take_line();
         if !line.iter().all(blank) {
             blocks.push(Block::Paragraph(line));
         }
     }
+}
+
+/// What a fence may call the language of code cells.
+const OWN_LANGUAGE: [&str; 2] = ["rhai", "attune"];
+
+/// It assigns, multiplies or calls, and its brackets match.
+fn looks_like_code(code: &str, spans: &[Span]) -> bool {
+    let text = |span: &Span| &code[span.range.clone()];
+    let does = spans.iter().any(|span| span.kind == Kind::Operator && matches!(text(span), "=" | "@"));
+    let calls = spans
+        .windows(2)
+        .any(|pair| pair[0].kind == Kind::Name && text(&pair[1]) == "(" && pair[0].range.end == pair[1].range.start);
+    (does || calls) && !spans.iter().any(|span| span.kind == Kind::Unmatched)
 }
 
 /// Emphasis, links and pictures; every other tag is a block.
@@ -299,7 +333,7 @@ mod tests {
         let kind = |block: &Block| match block {
             Block::Paragraph(_) => "p".to_owned(),
             Block::Heading(level, _) => format!("h{level}"),
-            Block::Code(_) => "code".to_owned(),
+            Block::Code { spans, .. } => if spans.is_empty() { "verbatim" } else { "code" }.to_owned(),
             Block::Quote(inner) => format!("quote({})", kinds(inner)),
             Block::List { items, .. } => {
                 format!("list({})", items.iter().map(|item| kinds(item)).collect::<Vec<_>>().join("|"))
@@ -315,7 +349,13 @@ mod tests {
     fn every_block_is_read() {
         let text = "# A\ntext $x$\n\n- a\n- b\n  1. c\n\n> q\n\n```rust\nlet x;\n```\n\n|a|b|\n|-|-:|\n|1|2|\n\n---\nso $$y$$ it is";
         let document = Document::read(text);
-        assert_eq!(kinds(&document.blocks), "h1 p list(p|p list(p)) quote(p) code table2x2 rule p $$ p");
+        assert_eq!(kinds(&document.blocks), "h1 p list(p|p list(p)) quote(p) verbatim table2x2 rule p $$ p");
+    }
+
+    #[test]
+    fn code_of_the_notebooks_language_is_known() {
+        let text = "```rhai\nx\n```\n\n```python\ny = f(x)\n```\n\n```\nlet s = A;\n```\n\n```\nword for word (1)\n```\n\n    softmax(S)\n";
+        assert_eq!(kinds(&Document::read(text).blocks), "code verbatim code verbatim code");
     }
 
     #[test]

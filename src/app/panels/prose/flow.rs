@@ -8,6 +8,7 @@ use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 
 use super::formula::Maths;
 use crate::app::theme::{self, prose};
+use crate::view_model::highlight::Span;
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,11 +90,14 @@ pub struct Look {
     pub strike: bool,
     pub ink: Ink,
     pub note: Option<Note>,
+    /// Of a block of code: its tokens, for their colours.
+    pub spans: Arc<[Span]>,
 }
 
 impl Look {
     pub fn plain(size: f32) -> Look {
-        Look { face: Face::Plain, size, slanted: false, strike: false, ink: Ink::Plain, note: None }
+        let spans = Arc::default();
+        Look { face: Face::Plain, size, slanted: false, strike: false, ink: Ink::Plain, note: None, spans }
     }
 
     pub fn job(&self, text: &str) -> LayoutJob {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::Vec2;
+use egui::{Vec2, pos2, vec2};
 
 use super::document::{Run, Style};
-use super::flow::{Face, Ink, Inline, Look, Note, What};
+use super::flow::{Face, Ink, Inline, Look, Note, Placed, What};
 use super::formula::Maths;
 use crate::app::images::Images;
 use crate::app::theme::{prose, size};
@@ -46,14 +46,15 @@ fn look(style: &Style, tone: Tone) -> Look {
         _ => Face::Plain,
     };
     let size = if style.code { tone.size * prose::CODE_INLINE } else { tone.size };
-    let note = style.link.as_ref().map(link);
-    let ink = match note {
+    let link = style.link.as_ref().map(link);
+    let ink = match link {
         Some(Note::Link(_)) => Ink::Link,
         Some(Note::Tip(_)) => Ink::Soft,
         None => tone.ink,
     };
     let slanted = style.emphasis && face != Face::Italic;
-    Look { face, size, slanted, strike: style.strike, ink, note }
+    let note = link.or_else(|| style.flaw.clone().map(Note::Tip));
+    Look { face, slanted, strike: style.strike, ink, note, ..Look::plain(size) }
 }
 
 /// Only the web opens: a lesson runs no program and reads no file.
@@ -70,13 +71,19 @@ fn link(target: &Arc<str>) -> Note {
 fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
     match &maths.formula {
         Ok(formula) => {
-            let size = fitting(tone.size * prose::MATHS, formula.width, width);
-            Inline::Solid {
-                what: What::Formula { maths: maths.clone(), size, ink: tone.ink },
-                width: formula.width * size,
-                ascent: formula.ascent * size,
-                descent: formula.descent * size,
+            // A comma behind it has room in the same line.
+            let room = (width - tone.size).max(tone.size);
+            let em = fitting(tone.size * prose::MATHS, formula.width, room);
+            let (ascent, descent) = (formula.ascent * em, formula.descent * em);
+            let what = What::Formula { maths: maths.clone(), size: em, ink: tone.ink };
+            let content = vec2(formula.width * em, ascent + descent);
+            if content.x <= room + size::HAIRLINE {
+                return Inline::Solid { what, width: content.x, ascent, descent };
             }
+            let inner = vec![Placed { at: pos2(0.0, ascent), what }];
+            let descent = descent + prose::SCROLL_BAR;
+            let what = What::Scroll { size: vec2(room, ascent + descent), content, inner };
+            Inline::Solid { what, width: room, ascent, descent }
         }
         Err(why) => wrong(&maths.source, why, tone),
     }

@@ -12,6 +12,7 @@ use super::inlines::{TASK, Tone, fitting, inlines, spoken, wrong};
 use super::table;
 use crate::app::images::Images;
 use crate::app::theme::{prose, size};
+use crate::view_model::highlight::Span;
 
 /// A text cell in a column of one width.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,7 +60,7 @@ impl Column<'_, '_> {
                 let size = prose::HEADINGS[level.saturating_sub(1).min(prose::HEADINGS.len() - 1)];
                 self.text(runs, Tone { size, strong: true, ink }, prose::STRUT_HEADING, top, width)
             }
-            Block::Code(code) => self.code(code, top, width),
+            Block::Code { code, spans } => self.code(code, spans, top, width),
             Block::Quote(inner) => {
                 let indent = vec2(prose::QUOTE_INDENT, 0.0);
                 let height = self.blocks(inner, top + indent, width - indent.x, Ink::Soft);
@@ -104,9 +105,9 @@ impl Column<'_, '_> {
         self.placed.push(Placed { at, what: What::Fill { size, role } });
     }
 
-    fn code(&mut self, code: &str, top: Pos2, width: f32) -> f32 {
+    fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
         let (padding_x, padding_y) = prose::CODE_PADDING;
-        let look = Look { face: Face::Mono, ..Look::plain(prose::CODE) };
+        let look = Look { face: Face::Mono, spans: spans.clone(), ..Look::plain(prose::CODE) };
         let galley = self.fonts.layout_job(look.job(code));
         let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
         // The room below the last line belongs to no line after it.

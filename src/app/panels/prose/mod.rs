@@ -9,6 +9,7 @@
 //! | file | job |
 //! |---|---|
 //! | [`document`] | Markdown → blocks and runs |
+//! | [`flaws`] | what is not a formula and was to be one |
 //! | [`formula`] | LaTeX → glyphs, bars and outlines, in em |
 //! | [`inlines`] | runs → faces, sizes and inks |
 //! | [`flow`] | runs → lines |
@@ -16,6 +17,7 @@
 //! | [`paint`], [`maths`] | things at their places → the screen |
 
 pub mod document;
+pub mod flaws;
 pub mod flow;
 pub mod formula;
 pub mod inlines;

@@ -2,13 +2,17 @@
 
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;
-use egui::{Color32, CornerRadius, CursorIcon, OpenUrl, Pos2, Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2};
+use egui::{
+    Color32, CornerRadius, CursorIcon, OpenUrl, Pos2, Rect, ScrollArea, Sense, Shape, Stroke, Ui, UiBuilder, Vec2,
+};
 use egui::{WidgetInfo, WidgetType, vec2};
 
 use super::flow::{Ink, Look, Note, Placed, Role, What};
 use super::maths::formula_ui;
 use crate::app::images::Images;
+use crate::app::panels::code_text::code;
 use crate::app::theme::{self, Palette, prose, size};
+use crate::view_model::scope::Scope;
 
 /// Draws what can be seen of `placed`, whose corner is `origin`.
 pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, images: &mut Images) {
@@ -67,6 +71,10 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     let color = ink(look.ink, palette);
     let galley = ui.fonts_mut(|fonts| {
         let mut job = look.job(text);
+        if !look.spans.is_empty() {
+            let format = job.sections[0].format.clone();
+            job = code(text, &look.spans, &Scope::default(), &format, palette);
+        }
         for section in &mut job.sections {
             section.format.strikethrough = look.strikethrough(color);
         }
@@ -94,7 +102,10 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
             }
             response = response.on_hover_text(&**target);
         }
-        Some(Note::Tip(why)) => response = response.on_hover_text(&**why),
+        Some(Note::Tip(why)) => {
+            ui.painter().extend(quiet_line(rect, palette.warn));
+            response = response.on_hover_text(&**why);
+        }
         None if response.hovered() => ui.set_cursor_icon(CursorIcon::Text),
         None => {}
     }
@@ -103,6 +114,13 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     } else {
         LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
     }
+}
+
+/// Under what has something to say.
+fn quiet_line(rect: Rect, color: Color32) -> Vec<Shape> {
+    const DASH: f32 = 2.0;
+    let ends = [rect.left_bottom(), rect.right_bottom()];
+    Shape::dashed_line(&ends, Stroke::new(size::HAIRLINE, color), DASH, DASH)
 }
 
 /// Baselines lie on whole pixels, so that letters are as sharp as elsewhere.
@@ -150,6 +168,6 @@ fn task_ui(ui: &Ui, done: bool, at: Pos2, palette: &Palette) {
     ui.painter().rect(rect, size::RADIUS_SMALL, fill, edge, egui::StrokeKind::Inside);
     if done {
         let points = TICK.map(|share| rect.min + share * rect.size()).to_vec();
-        ui.painter().add(egui::Shape::line(points, Stroke::new(size::CURVE, palette.on_accent)));
+        ui.painter().add(Shape::line(points, Stroke::new(size::CURVE, palette.on_accent)));
     }
 }

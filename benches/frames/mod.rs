@@ -1,0 +1,62 @@
+//! What the benches of the window share: a context in the app's style, and its frames.
+
+#![allow(dead_code, reason = "each bench uses its part")]
+
+use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::view_state::ViewState;
+use attune::app::{fonts, theme};
+use attune::kernel::Command;
+use attune::view_model::notebook::NotebookModel;
+use egui::{Context, Event, Modifiers, MouseWheelUnit, Pos2, RawInput, Rect, TouchPhase, Vec2, pos2, vec2};
+
+/// The notebook's share of a window of 1280x720.
+const SIZE: Vec2 = vec2(410.0, 640.0);
+const MIDDLE: Pos2 = pos2(205.0, 400.0);
+const FRAME: f64 = 1.0 / 60.0;
+
+/// The notebook's panel in a window without a screen.
+pub struct Panel {
+    ctx: Context,
+    state: NotebookUiState,
+    view: ViewState,
+    frames: u64,
+}
+
+impl Panel {
+    pub fn new() -> Self {
+        let ctx = Context::default();
+        ctx.set_fonts(fonts::definitions());
+        theme::apply(&ctx);
+        Self { ctx, state: NotebookUiState::default(), view: ViewState::default(), frames: 0 }
+    }
+
+    /// One frame, from the input to the triangles.
+    pub fn frame(&mut self, model: &NotebookModel, events: Vec<Event>) -> Vec<Command> {
+        self.frames += 1;
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
+            time: Some(self.frames as f64 * FRAME),
+            events,
+            ..RawInput::default()
+        };
+        let mut commands = Vec::new();
+        let mut output = self.ctx.run_ui(input, |ui| {
+            commands.extend(notebook_ui(ui, model, &mut self.state, &mut self.view));
+        });
+        output.textures_delta.clear();
+        std::hint::black_box(self.ctx.tessellate(output.shapes, output.pixels_per_point));
+        commands
+    }
+
+    /// Frames in which nothing happens, until animations have come to rest.
+    pub fn settle(&mut self, model: &NotebookModel) {
+        const FRAMES: usize = 60;
+        (0..FRAMES).for_each(|_| _ = self.frame(model, vec![Event::PointerMoved(MIDDLE)]));
+    }
+}
+
+/// The wheel, turned by so many points.
+pub fn wheel(y: f32) -> Vec<Event> {
+    let delta = vec2(0.0, y);
+    vec![Event::MouseWheel { unit: MouseWheelUnit::Point, delta, phase: TouchPhase::Move, modifiers: Modifiers::NONE }]
+}

@@ -1,0 +1,64 @@
+//! Notes over the lower edge of the window, so that nothing moves when one comes or goes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::{Align2, Area, Context, Frame, Order, RichText, Ui, Vec2};
+
+use crate::app::theme::{Palette, size};
+
+/// Where a note lies, from below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Notice,
+    Export,
+    Reset,
+}
+
+pub fn note_ui<R>(ctx: &Context, place: Place, content: impl FnOnce(&mut Ui) -> R) -> R {
+    const WIDEST: f32 = 620.0;
+    const HEIGHT: f32 = 46.0;
+    let lift = size::TIMELINE + size::GAP + HEIGHT * place as usize as f32;
+    let area = Area::new(egui::Id::new(("note", place as usize)))
+        .anchor(Align2::CENTER_BOTTOM, Vec2::new(0.0, -lift))
+        .order(Order::Foreground);
+    let shown = area.show(ctx, |ui| {
+        Frame::popup(ui.style()).show(ui, |ui| {
+            ui.set_max_width(WIDEST);
+            ui.horizontal(|ui| content(ui)).inner
+        })
+    });
+    shown.inner.inner
+}
+
+/// What the last command could not do, for as long as it takes to read.
+#[derive(Default)]
+pub struct NoticeUiState {
+    shown: Option<(Arc<str>, Instant)>,
+    is_dismissed: bool,
+}
+
+pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiState) {
+    const SHOWN: Duration = Duration::from_secs(10);
+    let Some(notice) = notice else {
+        state.shown = None;
+        return;
+    };
+    // The same words said again are another notice.
+    let is_same = state.shown.as_ref().is_some_and(|(shown, _)| Arc::ptr_eq(shown, notice));
+    if !is_same {
+        (state.shown, state.is_dismissed) = (Some((notice.clone(), Instant::now())), false);
+    }
+    let age = state.shown.as_ref().map_or(SHOWN, |(_, since)| since.elapsed());
+    if state.is_dismissed || age >= SHOWN {
+        return;
+    }
+    ctx.request_repaint_after(SHOWN - age);
+    let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
+    note_ui(ctx, Place::Notice, |ui| {
+        ui.add(egui::Label::new(RichText::new(&**notice).color(palette.warn)).selectable(true).wrap());
+        if ui.button("Dismiss").on_hover_text("Hide this").clicked() {
+            state.is_dismissed = true;
+        }
+    });
+}

@@ -1,0 +1,120 @@
+//! The editor of a cell, and what the notebook's keys do within it.
+
+use egui::{RichText, Ui};
+
+use crate::app::panels::code_text::Language;
+use crate::app::panels::editor::{EditorModel, NotebookKey, editor_ui, focus_editor};
+use crate::app::theme::Palette;
+use crate::code::budget::SOURCE_BYTES_MAX;
+use crate::kernel::notebook::CellCommand;
+use crate::kernel::notebook::document::OwnKind;
+use crate::kernel::notebook::snapshot::CellStatus;
+use crate::lesson::cells::CellKind;
+use crate::view_model::notebook::CellModel;
+
+use super::{Edge, Frame};
+
+pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+    let id = cell.id().clone();
+    let is_text = cell.cell.is_text();
+    // An exercise starts clean.
+    let scope = frame.model.scope(index, !cell.cell.is_code());
+    let run = cell.shown.run.as_ref();
+    let fault = run.and_then(|run| run.fault.as_ref()).filter(|_| cell.shown.status != CellStatus::Stale);
+    let fault = fault.map(|fault| (fault, &*cell.cell.text));
+    let mistake = cell.shown.mistake.as_deref().map(|fault| (fault, &*cell.cell.text));
+    let (what, hint) =
+        if is_text { ("Markdown", "Markdown, with $maths$") } else { ("Code", "Code: Shift+Enter runs it") };
+    let model = EditorModel {
+        name: &format!("{what} of cell {id}"),
+        language: if is_text { Language::Markdown } else { Language::Code(&scope) },
+        fault: fault.or(mistake),
+        hint,
+        editable: true,
+    };
+    let is_wanted = frame.state.focus.take_if(|focus| *focus == id).is_some();
+    let caret = frame.state.caret.take_if(|_| is_wanted);
+    let draft = frame.state.drafts.of(&id, &cell.cell.text);
+    if is_wanted {
+        focus_editor(ui, &draft.text, caret.map(|edge| edge.caret(&draft.text)));
+    }
+    let mut text = std::mem::take(&mut draft.text);
+    let response = editor_ui(ui, &mut text, &model, &mut draft.editor);
+    draft.text = text;
+    draft.is_focused = response.focused;
+    let is_too_long = draft.is_too_long();
+    if is_too_long {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let words = format!("Not kept: a cell has at most {SOURCE_BYTES_MAX} bytes of text. Shorten it, or split it.");
+        ui.label(RichText::new(words).color(palette.warn));
+    } else if response.changed {
+        let text = draft.send();
+        frame.ask(&id, CellCommand::SetText(text));
+    }
+    if response.focused {
+        frame.select(&id);
+    }
+    if let Some(key) = response.key {
+        act(ui, key, cell, index, frame);
+    }
+}
+
+fn act(ui: &Ui, key: NotebookKey, cell: &CellModel, index: usize, frame: &mut Frame) {
+    let id = cell.id();
+    let is_text = cell.cell.is_text();
+    let neighbour = match key {
+        NotebookKey::Above => index.checked_sub(1),
+        _ => Some(index + 1),
+    };
+    let neighbour = neighbour.and_then(|index| frame.model.open_cells().get(index));
+    let leaves = match key {
+        // Code that was run is written on; text that was is read.
+        NotebookKey::Run => is_text,
+        NotebookKey::Above | NotebookKey::Below => neighbour.is_some(),
+        _ => true,
+    };
+    if leaves {
+        ui.memory_mut(|memory| memory.stop_text_input());
+        frame.state.drafts.leave(id);
+        frame.state.open_text.take_if(|open| open == id);
+        frame.select(id);
+    }
+    let runs = matches!(key, NotebookKey::Run | NotebookKey::RunAndGoOn | NotebookKey::RunAndInsert);
+    if runs && !is_text && !frame.state.drafts.is_too_long(id) {
+        frame.ask(id, CellCommand::Run);
+    }
+    match (key, neighbour) {
+        (NotebookKey::Run, _) => frame.reveal_end(id),
+        (NotebookKey::RunAndGoOn, _) => go_on(frame, index),
+        (NotebookKey::RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
+        (NotebookKey::Split(at), _) => {
+            frame.ask(id, CellCommand::Split(at));
+            frame.state.drafts.forget(id);
+        }
+        (NotebookKey::Above, Some(cell)) => enter(frame, cell, Edge::LastLine),
+        (NotebookKey::Below, Some(cell)) => enter(frame, cell, Edge::Start),
+        _ => {}
+    }
+}
+
+/// From a neighbour, as in JupyterLab: writing goes on in code; what else there is, is selected.
+fn enter(frame: &mut Frame, cell: &CellModel, edge: Edge) {
+    let id = cell.id();
+    if matches!(*cell.cell.kind, CellKind::Code { .. }) && !cell.cell.is_folded {
+        frame.write(id);
+        frame.state.caret = Some(edge);
+    } else {
+        frame.select(id);
+    }
+    frame.reveal(id);
+}
+
+/// To the next cell; behind the last one, to a new one.
+pub fn go_on(frame: &mut Frame, index: usize) {
+    if index + 1 < frame.model.open_cells().len() || frame.model.closed_gate.is_some() {
+        frame.step(1);
+    } else if let Some(last) = frame.model.cells.last() {
+        let id = last.id().clone();
+        frame.insert(&id, OwnKind::Code, false, true);
+    }
+}

@@ -197,7 +197,8 @@ fn a_stage_cell_sets_sentence_words_and_time() {
     click(&mut harness, "Show: It moves");
     assert_eq!(seen.commands(), vec![Command::SelectSentence(1)]);
     let view = seen.view();
-    assert_eq!((view.lit, view.shown_cell, view.time()), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
+    let time = view.time();
+    assert_eq!((view.lit, view.shown_cell, time), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
     assert!(seen.view().is_gliding(), "time glides; it does not jump");
 }
 
@@ -428,6 +429,7 @@ fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
                 heads: Some(&heads),
                 weights: Some(&weights),
                 training: Some(&training),
+                ..WorkspaceModel::default()
             };
             workspace_ui(ui, &model, &mut issues, &mut workspace, view, &mut |_, _| {})
         });
@@ -457,8 +459,7 @@ fn the_stage_is_moved_over_the_stage_alone() {
             let texture = Some(egui::TextureId::User(0));
             picture_ui(ui, Some(&scene), &mut camera.borrow_mut(), view, texture);
         };
-        let model =
-            WorkspaceModel { notebook: Some(&long), attention: None, heads: None, weights: None, training: None };
+        let model = WorkspaceModel { notebook: Some(&long), ..WorkspaceModel::default() };
         workspace_ui(ui, &model, &mut Vec::new(), &mut workspace, view, &mut stage)
     });
     let last_line =

@@ -11,8 +11,10 @@ use crate::kernel::worker::Worker;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::notebook::NotebookModel;
+use crate::view_model::path::{By, PathModel};
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
+use crate::view_model::walk::{Focus, WalkModel};
 use crate::view_model::weights::WeightsModel;
 
 use super::view_state::ViewState;
@@ -39,6 +41,11 @@ pub struct Models {
     pub heads: Option<HeadsModel>,
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
+    /// The walk of the chosen query, and the arrows of its move.
+    pub walk: Option<WalkModel>,
+    pub path: Option<Arc<PathModel>>,
+    /// What the two were made of.
+    walked: Option<(u64, Focus, By)>,
     /// The kernel has seen all that was asked of it, and so has what is shown.
     pub is_answered: bool,
 }
@@ -54,6 +61,37 @@ impl Models {
         self.heads = HeadsModel::of(snapshot);
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
+    }
+}
+
+impl Models {
+    /// The walk follows the snapshot and the viewer's choice of word and head.
+    fn walk_with(&mut self, snapshot: &Snapshot, view: &ViewState) {
+        let Some(query) = view.query else {
+            (self.walk, self.path, self.walked) = (None, None, None);
+            return;
+        };
+        let focus = Focus { query, head: view.head, key: view.key };
+        let wanted = Some((snapshot.revision, focus, view.by));
+        if self.walked != wanted {
+            self.walked = wanted;
+            self.walk = WalkModel::of(snapshot, focus);
+            self.path = PathModel::of(snapshot, query, view.head, view.by).map(Arc::new);
+        }
+    }
+}
+
+/// The walk of what is chosen now.
+///
+/// A walk is somebody's: of the first token that is lit where none is chosen.
+pub fn follow_walk(latest: Res<LatestSnapshot>, mut view: ResMut<ViewState>, mut models: ResMut<Models>) {
+    if view.query.is_none() && view.is_walking() {
+        let tokens = models.stage.as_ref().map_or(&[][..], |stage| &stage.tokens);
+        let lit = tokens.iter().position(|token| view.lit.contains(&token.text)).unwrap_or(0);
+        view.query = (!tokens.is_empty()).then_some(lit);
+    }
+    if let Some(snapshot) = &latest.0 {
+        models.walk_with(snapshot, &view);
     }
 }
 
@@ -78,6 +116,8 @@ pub fn receive(
 pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut Models, view: &mut ViewState) {
     models.rebuild(&snapshot);
     view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+    view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
+    models.walk_with(&snapshot, view);
     latest.0 = Some(snapshot);
 }
 

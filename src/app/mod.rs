@@ -85,7 +85,14 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Update,
             (
-                (source::reload, bridge::receive, session::show, course::receive, wishes::follow_export)
+                (
+                    source::reload,
+                    bridge::receive,
+                    bridge::follow_walk,
+                    session::show,
+                    course::receive,
+                    wishes::follow_export,
+                )
                     .chain()
                     .in_set(AppSystems::Receive),
                 stage::frame::advance.in_set(AppSystems::Advance),

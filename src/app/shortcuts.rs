@@ -10,8 +10,8 @@ use super::view_state::ViewState;
 
 /// Key and meaning, for the sheet.
 pub const SHEET: [(&str, &str); 15] = [
-    ("Space", "move every token to its contextual place"),
-    ("Shift + Space", "and back to its static place"),
+    ("Space", "a step on the walk through attention"),
+    ("Shift + Space", "and a step back"),
     ("Home", "camera home"),
     ("Left-drag", "orbit"),
     ("Right- or middle-drag", "pan"),
@@ -75,9 +75,9 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
     // With the keyboard on a control, Space presses that control.
     if ctx.memory(|memory| memory.focused()).is_none() {
         if pressed(Modifiers::SHIFT, Key::Space) {
-            view.glide_to(0.0);
+            view.step_by(-1);
         } else if pressed(Modifiers::NONE, Key::Space) {
-            view.glide_to(1.0);
+            view.step_by(1);
         }
     }
     if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || pressed(Modifiers::COMMAND, Key::Y) {

@@ -92,6 +92,8 @@ pub fn workspace(
         heads: models.heads.as_ref(),
         weights: models.weights.as_ref(),
         training: models.training.as_ref(),
+        walk: models.walk.as_ref(),
+        path: models.path.as_deref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
     wishes.next = wishes.next.take().or(desk.0.take_wish());
@@ -142,7 +144,7 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
         let timeline = area.split_top_bottom_at_y(area.bottom() - theme::size::TIMELINE).1;
         area.max.y = timeline.top();
         ui.painter().rect_filled(timeline, 0.0, ui.visuals().panel_fill);
-        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, view));
+        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, models.walk.as_ref(), view));
     }
     let texture = tab.texture;
     let rect = ui

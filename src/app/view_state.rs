@@ -144,6 +144,12 @@ impl ViewState {
         }
     }
 
+    /// The walk is between static and contextual, where it is somebody's.
+    pub fn is_walking(&self) -> bool {
+        let is_of_time = self.glide.is_some_and(|glide| glide.is_of_time);
+        !is_of_time && self.walk > 0.0 && self.walk <= BEFORE_MOVE
+    }
+
     /// One step on, or back, in a short glide: before the last step nothing moves but what is shown of it.
     pub fn step_by(&mut self, steps: isize) {
         let goal = self.step().index().saturating_add_signed(steps).min(Step::ALL.len() - 1);
@@ -177,8 +183,9 @@ impl ViewState {
 
     /// Lets `seconds` of a glide pass.
     pub fn advance(&mut self, seconds: f32) {
-        let Some(glide) = &mut self.glide else { return };
+        let Some(mut glide) = self.glide else { return };
         glide.elapsed += seconds;
+        self.glide = Some(glide);
         let share = (glide.elapsed / motion::GLIDE).min(1.0);
         self.walk = glide.from + (glide.to - glide.from) * ease(share);
         if share >= 1.0 {
@@ -191,6 +198,13 @@ impl ViewState {
     pub fn zoom_by(&mut self, steps: f32) {
         let (least, most, step) = size::ZOOM;
         self.zoom = ((self.zoom + steps * step) / step).round().mul_add(step, 0.0).clamp(least, most);
+    }
+
+    /// Nor can a head that the model does not have.
+    pub fn keep_head_below(&mut self, heads: usize) {
+        if self.head >= heads {
+            (self.head, self.key) = (0, None);
+        }
     }
 
     /// A token that the sentence no longer has cannot stay selected, nor can its key.

@@ -76,7 +76,8 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for map in &attention.heads {
             let words = RichText::new(&map.title).color(palette.head(map.head));
-            if ui.selectable_label(view.head == map.head, words).on_hover_text("Follow it through this head").clicked() {
+            if ui.selectable_label(view.head == map.head, words).on_hover_text("Follow it through this head").clicked()
+            {
                 view.head = map.head;
                 view.key = None;
             }
@@ -114,9 +115,8 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_by_key = rows[0].is_by_key;
     let columns = rows[0].values.len();
-    let width = |text: &str| {
-        ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), palette.ink).size().x
-    };
+    let width =
+        |text: &str| ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), palette.ink).size().x;
     let left = rows.iter().map(|row| width(&row.label)).fold(0.0, f32::max) + size::GAP;
     let widest = if is_by_key { model.keys.iter().map(|key| width(key)).fold(0.0, f32::max) } else { 0.0 };
     let cell = Vec2::new(CELL.x.max(widest + size::GAP_TIGHT), CELL.y);

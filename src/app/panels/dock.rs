@@ -9,9 +9,12 @@ use crate::kernel::command::Command;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::notebook::NotebookModel;
+use crate::view_model::path::PathModel;
 use crate::view_model::training::TrainingModel;
+use crate::view_model::walk::WalkModel;
 use crate::view_model::weights::WeightsModel;
 
+use super::arithmetic::arithmetic_ui;
 use super::attention::attention_ui;
 use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
@@ -30,6 +33,7 @@ pub enum PanelId {
     Notebook,
     Stage,
     Attention,
+    Arithmetic,
     Heads,
     Weights,
     Training,
@@ -41,6 +45,7 @@ impl PanelId {
             PanelId::Notebook => "Notebook",
             PanelId::Stage => "Stage",
             PanelId::Attention => "Attention",
+            PanelId::Arithmetic => "Arithmetic",
             PanelId::Heads => "Heads",
             PanelId::Weights => "Weights",
             PanelId::Training => "Training",
@@ -56,6 +61,8 @@ pub struct WorkspaceModel<'a> {
     pub heads: Option<&'a HeadsModel>,
     pub weights: Option<&'a WeightsModel>,
     pub training: Option<&'a TrainingModel>,
+    pub walk: Option<&'a WalkModel>,
+    pub path: Option<&'a PathModel>,
 }
 
 /// Where the panels lie, and what each remembers.
@@ -76,7 +83,11 @@ impl Default for Workspace {
         let mut dock = DockState::new(vec![PanelId::Stage]);
         let tree = dock.main_surface_mut();
         let [stage, _] = tree.split_left(NodeIndex::root(), size::NOTEBOOK_SHARE, vec![PanelId::Notebook]);
-        let [_, side] = tree.split_right(stage, 1.0 - size::SIDE_SHARE, vec![PanelId::Attention, PanelId::Heads]);
+        let [_, side] = tree.split_right(
+            stage,
+            1.0 - size::SIDE_SHARE,
+            vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads],
+        );
         tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Training]);
         Workspace {
             dock,
@@ -206,7 +217,7 @@ impl TabViewer for Tabs<'_, '_> {
     }
 
     fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        let WorkspaceModel { notebook, attention, heads, weights, training } = *self.model;
+        let WorkspaceModel { notebook, attention, heads, weights, training, walk, path } = *self.model;
         if *tab == PanelId::Stage {
             (self.stage)(ui, self.view);
             return;
@@ -215,6 +226,10 @@ impl TabViewer for Tabs<'_, '_> {
             let commands = match (tab, notebook, attention, heads, weights, training) {
                 (PanelId::Notebook, Some(model), ..) => notebook_ui(ui, model, self.notebook_state, self.view),
                 (PanelId::Attention, _, Some(model), ..) => attention_ui(ui, model, self.view),
+                (PanelId::Arithmetic, _, Some(model), ..) => {
+                    arithmetic_ui(ui, walk, path, model, self.view);
+                    Vec::new()
+                }
                 (PanelId::Heads, _, _, Some(model), ..) => heads_ui(ui, model, self.heads_state, self.view),
                 (PanelId::Weights, _, _, _, Some(model), _) => weights_ui(ui, model, self.weights_state),
                 (PanelId::Training, .., Some(model)) => training_ui(ui, model, self.training_state),

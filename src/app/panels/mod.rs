@@ -2,6 +2,7 @@
 //!
 //! No panel names a Bevy type, computes a tensor, or advances a clock: the egui pass may run twice.
 
+pub mod arithmetic;
 pub mod attention;
 pub mod checkpoints;
 pub mod code_text;

@@ -12,12 +12,13 @@ use egui::{Rgba, TextureId};
 use crate::app::bridge::Models;
 use crate::app::theme::{Palette, motion};
 use crate::app::view_state::ViewState;
+use crate::view_model::path::PathModel;
 use crate::view_model::stage::StageModel;
 
 use super::camera::{CameraRig, View};
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
-use super::{arrows, points};
+use super::{arrows, points, walk_lines};
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
@@ -46,6 +47,9 @@ struct BuiltFrom {
     model: Arc<StageModel>,
     lit: Vec<String>,
     dark: bool,
+    /// How far the walk is, and whose.
+    walk: f32,
+    path: Option<Arc<PathModel>>,
 }
 
 impl StageTab {
@@ -115,14 +119,28 @@ fn picture_of(size: UVec2) -> Image {
 pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
     let Some(model) = &models.stage else { return };
     let palette = Palette::of(tab.dark);
-    let same = tab
-        .built_from
-        .as_ref()
-        .is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
+    let built = tab.built_from.as_ref();
+    let same =
+        built.is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
+    let same_walk = built.is_some_and(|built| {
+        let is_path = match (&built.path, &models.path) {
+            (Some(built), Some(now)) => Arc::ptr_eq(built, now),
+            (None, None) => true,
+            _ => false,
+        };
+        is_path && built.walk == view.walk()
+    });
     if !same {
         frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));
-        frame.lines = Arc::new(points::bytes(arrows::instances(model, &view.lit, palette)));
-        tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark });
+    }
+    if !same || !same_walk {
+        // Few lines: the points, which may be many, are not written again.
+        let mut lines = arrows::instances(model, &view.lit, palette);
+        let (walk, path) = (models.walk.as_ref(), models.path.as_deref());
+        lines.extend(walk_lines::instances(model, walk, path, view.walk(), palette));
+        frame.lines = Arc::new(points::bytes(lines));
+        let (walk, path) = (view.walk(), models.path.clone());
+        tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark, walk, path });
     }
     let uniform = uniform(&tab.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {

@@ -12,6 +12,7 @@ pub mod picking;
 pub mod points;
 pub mod timeline;
 pub mod view;
+pub mod walk_lines;
 pub mod writing;
 
 use bevy::prelude::*;

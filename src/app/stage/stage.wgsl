@@ -26,6 +26,8 @@ struct Instance {
 
 const RING: f32 = 1.0;
 const ARROW: f32 = 1.0;
+// An arrow of its full length whatever the time, from tip to tail.
+const STILL_ARROW: f32 = 2.0;
 // In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
@@ -163,7 +165,8 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let along = (to_px - from_px) / whole;
     let across = vec2<f32>(-along.y, along.x);
     let half_width = instance.shape.x * stage.viewport.w * 0.5;
-    let reach = select(half_width, max(half_width, HEAD_LENGTH * HEAD_SLOPE * stage.viewport.w), is_arrow) + 1.0;
+    let has_head = instance.shape.y >= ARROW;
+    let reach = select(half_width, max(half_width, HEAD_LENGTH * HEAD_SLOPE * stage.viewport.w), has_head) + 1.0;
     let corner = corner_of(vertex);
     let u = select(-1.0, length_px + 1.0, corner.x > 0.0);
     let v = corner.y * reach;
@@ -182,7 +185,7 @@ fn line_fragment(line: Line) -> @location(0) vec4<f32> {
     let u = line.local.x;
     let v = abs(line.local.y);
     var head = 0.0;
-    if line.shape.z == ARROW {
+    if line.shape.z >= ARROW {
         head = min(HEAD_LENGTH * stage.viewport.w, line.shape.x);
     }
     let shaft = max(v - line.shape.y, max(-u, u - (line.shape.x - head)));

@@ -1,45 +1,90 @@
-//! The time slider under the stage: from static to contextual.
+//! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
-use egui::{Align, Layout, Slider, Ui};
+use egui::{Key, Label, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
-use crate::app::theme::size;
-use crate::app::view_state::ViewState;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::{LAST, ViewState};
+use crate::view_model::walk::{Step, WalkModel};
 
-pub fn timeline_ui(ui: &mut Ui, view: &mut ViewState) {
-    const ENDS: f32 = 190.0;
-    const WITH_HINT: f32 = 560.0;
-    ui.horizontal_centered(|ui| {
-        ui.add_space(size::GAP);
-        let hint = ui.available_width() > WITH_HINT;
-        let width = (ui.available_width() - ENDS - if hint { ENDS } else { 0.0 }).max(size::SLIDER_ROW);
-        if ui
-            .selectable_label(view.time() == 0.0, "static")
-            .on_hover_text("Where the dictionary puts each word (Shift+Space)")
-            .clicked()
-        {
-            view.glide_to(0.0);
-        }
-        ui.spacing_mut().slider_width = width;
-        let mut time = view.time();
-        let slider = Slider::new(&mut time, 0.0..=1.0).show_value(false).trailing_fill(true);
-        let response =
-            ui.add(slider).on_hover_text("Time: each token moves on a straight line from static to contextual");
-        response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(time), "Time from static to contextual"));
-        if response.changed() {
-            view.set_time(time);
-        }
-        if ui
-            .selectable_label(view.time() == 1.0, "contextual")
-            .on_hover_text("Where attention puts each token (Space)")
-            .clicked()
-        {
-            view.glide_to(1.0);
-        }
-        if hint {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.add_space(size::GAP);
-                ui.weak("Space  forward · Home  camera");
+pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut ViewState) {
+    const ENDS: f32 = 92.0;
+    const TRACK_HEIGHT: f32 = 26.0;
+    let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP, size::GAP_TIGHT));
+    let (upper, lower) = area.split_top_bottom_at_y(area.top() + TRACK_HEIGHT);
+    let (left, rest) = upper.split_left_right_at_x(upper.left() + ENDS);
+    let (middle, right) = rest.split_left_right_at_x(rest.right() - ENDS);
+    for (place, words, time, hint) in [
+        (left, "static", 0.0, "Where the dictionary puts each word"),
+        (right, "contextual", 1.0, "Where attention puts each token"),
+    ] {
+        ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
+            ui.centered_and_justified(|ui| {
+                let is_there = view.walk() == LAST * time;
+                if ui.selectable_label(is_there, words).on_hover_text(hint).clicked() {
+                    view.glide_to(time);
+                }
             });
+        });
+    }
+    track_ui(ui, middle.shrink2(vec2(size::GAP_WIDE, 0.0)), view);
+    ui.scope_builder(UiBuilder::new().max_rect(lower), |ui| said_ui(ui, walk, view));
+}
+
+/// A line with a stop for each step; it can be dragged both ways.
+fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
+    const STOP: f32 = 4.0;
+    const HANDLE: f32 = 7.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
+    let said = format!("Walk: step {} of {}, {}", view.step().index() + 1, Step::ALL.len(), view.step().name());
+    response.widget_info(|| WidgetInfo::slider(true, f64::from(view.walk()), &said));
+    let at = |walk: f32| pos2(rect.left() + rect.width() * walk / LAST, rect.center().y);
+    if let Some(pointer) = response.interact_pointer_pos() {
+        let walk = ((pointer.x - rect.left()) / rect.width() * LAST).clamp(0.0, LAST);
+        if response.dragged() {
+            view.set_walk(walk);
+        } else if response.clicked() {
+            view.walk_to(walk.round());
         }
+    }
+    if response.has_focus() {
+        let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key)) as isize;
+        let steps = turned(Key::ArrowRight) - turned(Key::ArrowLeft);
+        if steps != 0 {
+            view.step_by(steps);
+        }
+    }
+    let painter = ui.painter();
+    let line = Stroke::new(size::OUTLINE, palette.line);
+    painter.line_segment([at(0.0), at(LAST)], line);
+    painter.line_segment([at(0.0), at(view.walk())], Stroke::new(size::OUTLINE, palette.accent));
+    for step in Step::ALL {
+        let stop = at(step.index() as f32);
+        let is_passed = view.walk() >= step.index() as f32;
+        painter.circle_filled(stop, STOP, if is_passed { palette.accent } else { palette.line });
+    }
+    let handle = at(view.walk());
+    let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.ink_soft };
+    painter.circle(handle, HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
+    let named = response.hover_pos().map(|pointer| ((pointer.x - rect.left()) / rect.width() * LAST).round());
+    let named = named.map(|index| Step::ALL[(index.max(0.0) as usize).min(Step::ALL.len() - 1)]);
+    if let Some(step) = named {
+        response.on_hover_text_at_pointer(format!("{} {}", step.index() + 1, step.name()));
+    }
+}
+
+/// What happens in this step.
+fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let step = view.step();
+    let said = match walk {
+        Some(walk) => walk.step(step).said.clone(),
+        None => "Click a word to follow it. Space: a step on; Shift+Space: a step back.".to_owned(),
+    };
+    let title = format!("{} {}", step.index() + 1, step.name());
+    ui.horizontal_top(|ui| {
+        ui.label(RichText::new(title).font(theme::strong(size::BODY)).color(palette.accent));
+        let whole = ui.add(Label::new(RichText::new(&said).color(palette.ink_soft)).truncate());
+        whole.on_hover_text(said);
     });
 }

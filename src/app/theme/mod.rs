@@ -51,7 +51,7 @@ pub mod size {
     pub const CHART_MIN: f32 = 96.0;
     pub const CHART_MAX: f32 = 240.0;
     pub const CURVE: f32 = 1.6;
-    pub const TIMELINE: f32 = 50.0;
+    pub const TIMELINE: f32 = 62.0;
     /// Beside the lines of code, for their numbers.
     pub const GUTTER: i8 = 34;
     pub const CODE_LEADING: f32 = 3.5;

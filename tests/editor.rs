@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use attune::app::panels::editor::{EditorModel, EditorState, NotebookKey, editor_id, editor_ui};
 use attune::app::{fonts, theme};
-use attune::code::{Axis, Fault, Labels, Place, Tensor};
-use attune::view_model::completion::{Name, Scope};
+use attune::code::{Axis, Fault, Labels, Place};
+use attune::view_model::completion::{Name, NameKind, Scope};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -39,8 +39,10 @@ impl Bench {
         let seen = Rc::new(RefCell::new(Seen { text: text.to_owned(), ..Seen::default() }));
         let (inner, ran) = (seen.clone(), text.to_owned());
         let words: Labels = ["bank", "river"].map(str::to_owned).into();
-        let weights = Tensor::new(vec![Axis::labelled(words.clone()), Axis::labelled(words)], vec![0.0; 4]);
-        let scope = Arc::new(Scope::new([Name::tensor("A", &weights, "Attention weights.")]));
+        let axes = vec![Axis::labelled(words.clone()), Axis::labelled(words)];
+        let weights =
+            Name { axes, meaning: "Attention weights.".to_owned(), ..Name::new("A", NameKind::Tensor, "(2, 2)") };
+        let scope = Arc::new(Scope::new([weights]));
         let (mut state, mut frame) = (EditorState::default(), 0);
         let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
             frame += 1;

@@ -23,11 +23,6 @@ impl Variable {
         Self { name: name.into(), value: Dynamic::from(number) }
     }
 
-    /// What it holds, as it would be shown.
-    pub fn output(&self) -> Option<Output> {
-        Output::of(&self.value)
-    }
-
     pub fn as_number(&self) -> Option<f64> {
         number(&self.value)
     }

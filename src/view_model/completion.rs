@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use crate::code::{Axis, Help, Output, REFERENCE, Tensor, Variable};
+use crate::code::{Axis, Help, REFERENCE};
 
 use super::highlight::{KEYWORDS, Kind, Span, highlight, is_name, is_open};
-use super::output::short;
 
 /// What a name stands for, in the order in which they are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,31 +45,9 @@ pub struct Name {
 }
 
 impl Name {
-    fn new(name: impl Into<String>, kind: NameKind, detail: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, kind: NameKind, detail: impl Into<String>) -> Self {
         let (name, detail) = (name.into(), detail.into());
         Self { name, kind, detail, meaning: String::new(), equation: String::new(), axes: Vec::new() }
-    }
-
-    /// A tensor of the model.
-    pub fn tensor(name: impl Into<String>, tensor: &Tensor, meaning: impl Into<String>) -> Self {
-        let meaning = meaning.into();
-        let shape = tensor.shape().to_string();
-        Self { axes: tensor.axes().to_vec(), meaning, ..Self::new(name, NameKind::Tensor, shape) }
-    }
-
-    /// A variable of a cell above.
-    pub fn variable(variable: &Variable) -> Self {
-        const TEXT_CHARS: usize = 24;
-        let new = |detail: String| Self::new(&variable.name, NameKind::Variable, detail);
-        match variable.output() {
-            Some(Output::Table { tensor, .. }) => {
-                Self { axes: tensor.axes().to_vec(), ..new(tensor.shape().to_string()) }
-            }
-            Some(Output::Number(number)) => new(format!("= {}", short(number))),
-            Some(Output::Text(text)) => new(format!("= {:?}", text.chars().take(TEXT_CHARS).collect::<String>())),
-            Some(Output::Ranking(words)) => new(format!("{} words", words.len())),
-            Some(Output::Plot(_)) | None => new(String::new()),
-        }
     }
 
     /// A function of a cell above.
@@ -288,11 +265,10 @@ mod tests {
     fn scope() -> Scope {
         let words: crate::code::Labels = ["bank", "of", "river"].map(str::to_owned).into();
         let axis = Axis::labelled(words);
-        let weights = Tensor::new(vec![axis.clone(), axis], vec![0.0; 9]);
         Scope::new([
-            Name::tensor("A", &weights, "Attention weights."),
-            Name::tensor("W_Q", &Tensor::matrix(2, 3, vec![0.0; 6]), ""),
-            Name::variable(&Variable::number("sharp", 2.5)),
+            Name { axes: vec![axis.clone(), axis], ..Name::new("A", NameKind::Tensor, "(3, 3)") },
+            Name { axes: vec![Axis::plain(2), Axis::plain(3)], ..Name::new("W_Q", NameKind::Tensor, "(2, 3)") },
+            Name::new("sharp", NameKind::Variable, "= 2.5"),
         ])
     }
 
@@ -370,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_name_hides_what_it_shadows() {
-        let scope = Scope::new([Name::variable(&Variable::number("sum", 1.0))]);
+        let scope = Scope::new([Name::new("sum", NameKind::Variable, "= 1")]);
         assert_eq!(scope.find("sum").map(|name| name.kind), Some(NameKind::Variable));
         assert_eq!(scope.find("nothing"), None);
     }

@@ -11,6 +11,7 @@ use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
 use super::completion::{Name, NameKind, Scope};
+use super::course::Tasks;
 use super::output::OutputModel;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +22,7 @@ pub struct NotebookModel {
     /// A cell runs or waits to.
     pub is_running: bool,
     /// Predictions and exercises that are done, of all there are.
-    pub done: (usize, usize),
+    pub tasks: Tasks,
     /// The cell behind which nothing is shown yet.
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
@@ -97,15 +98,11 @@ impl NotebookModel {
             CellModel::of(shown, model, known)
         });
         let cells: Vec<CellModel> = cells.collect();
-        let tasks = || {
-            let is_task = |cell: &&CellModel| matches!(*cell.cell.kind, CellKind::Predict(_) | CellKind::Exercise(_));
-            cells.iter().filter(is_task)
-        };
         NotebookModel {
             title: lesson.title.clone(),
             auto_run: snapshot.notebook.auto_run,
             is_running: cells.iter().any(|cell| cell.shown.status == CellStatus::Waiting),
-            done: (tasks().filter(|cell| cell.cell.is_done()).count(), tasks().count()),
+            tasks: Tasks::of(&snapshot.notebook),
             closed_gate: snapshot.notebook.closed_gate,
             history: snapshot.history.clone(),
             live: snapshot.notebook.live.clone(),
@@ -145,8 +142,7 @@ impl NotebookModel {
 }
 
 fn name(name: &str, kind: NameKind, detail: String, meaning: &str, axes: Vec<Axis>) -> Name {
-    let (name, meaning) = (name.to_owned(), meaning.to_owned());
-    Name { name, kind, detail, meaning, equation: String::new(), axes }
+    Name { meaning: meaning.to_owned(), axes, ..Name::new(name, kind, detail) }
 }
 
 fn shape(axes: &[Axis]) -> String {
@@ -176,9 +172,9 @@ fn label(shown: &CellSnapshot) -> String {
 
 fn note(shown: &CellSnapshot) -> String {
     match (shown.status, &shown.run) {
-        _ if !shown.cell.is_code() => String::new(),
+        _ if !shown.cell.is_code() && !shown.cell.kind.is_task() => String::new(),
         (CellStatus::Stale, _) => "stale".to_owned(),
-        (CellStatus::Fresh, Some(run)) if run.elapsed > Duration::ZERO => elapsed(run.elapsed),
+        (CellStatus::Fresh, Some(run)) if shown.cell.is_code() && run.elapsed > Duration::ZERO => elapsed(run.elapsed),
         _ => String::new(),
     }
 }
@@ -193,8 +189,9 @@ fn elapsed(time: Duration) -> String {
     }
 }
 
-/// Where a slider stands.
-fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
+/// Where a slider stands; `None` before there is a model, of the viewer's own time, and where the mask is
+/// neither of the two that a slider knows.
+pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
     let CellKind::Slider(slider) = &*cell.kind else { return None };
     match &slider.bind {
         Bind::Variable(_) => cell.turned_variable().map(|(_, value)| value),
@@ -206,11 +203,14 @@ fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
             let parameters = &model?.parameters;
             parameters.index(*tensor, *row, *col).map(|index| f64::from(parameters.flat()[index]))
         }
-        Bind::Mask => model.map(|model| {
-            let own = &model.architecture.blocks[0].attention.mask;
-            f64::from(u8::from(*model.interventions.mask.as_ref().unwrap_or(own) != Mask::None))
-        }),
-        // The viewer's own.
+        Bind::Mask => {
+            let own = &model?.architecture.blocks[0].attention.mask;
+            match model?.interventions.mask.as_ref().unwrap_or(own) {
+                Mask::None => Some(0.0),
+                Mask::Causal => Some(1.0),
+                Mask::Custom(_) => None,
+            }
+        }
         Bind::Time => None,
     }
 }

@@ -6,10 +6,11 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::code::Fault;
+use crate::code::{Fault, Help};
 use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
 
 use super::copy::{copy, copy_button, is_copied};
+use super::equation::equation_ui;
 use super::plot::plot_ui;
 use super::table::table_ui;
 
@@ -93,6 +94,9 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
         "the text",
         || text.text.to_string(),
         |ui| {
+            if let Some(help) = text.help {
+                return help_ui(ui, help);
+            }
             ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]).show(ui, |ui| {
                 ui.add(Label::new(RichText::new(text.shown()).monospace()).selectable(true).wrap());
                 if let Some(left_out) = text.left_out() {
@@ -101,6 +105,20 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
             });
         },
     );
+}
+
+/// What `help` says, with the equation set.
+fn help_ui(ui: &mut Ui, help: &Help) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    ui.add(Label::new(call).selectable(true).wrap());
+    ui.add(Label::new(help.meaning).wrap());
+    if !help.equation.is_empty() {
+        equation_ui(ui, help.equation);
+    }
+    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+    ui.add(Label::new(example).selectable(true).wrap());
 }
 
 fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {

@@ -18,7 +18,7 @@ use super::page::{Code, Page, Part, SliderPart, Stage};
 use super::pictures::{Pictures, StagePicture};
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
-use crate::view_model::output::{OutputModel, full, short};
+use crate::view_model::output::{OutputModel, short};
 
 const STYLE: &str = include_str!("style.css");
 /// Nothing runs and nothing is fetched.
@@ -185,7 +185,7 @@ impl Body<'_> {
 
     /// As the slider stands.
     fn slider(&mut self, slider: &SliderPart<'_>) {
-        let value = slider.value.map_or(String::new(), |value| format!(" = {}", full(value)));
+        let value = slider.tell_value();
         let (from, to) = slider.range;
         let at = slider.share().unwrap_or(0.0) * 100.0;
         let caption = match slider.caption {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::code::budget::{OUTPUTS_MAX, PLOT_LINES_MAX, TENSOR_ENTRIES_MAX};
+use crate::code::budget::{OUTPUTS_MAX, PLOT_LINES_MAX, RANKED_MAX, TENSOR_ENTRIES_MAX};
 use crate::code::{Axis, Output, Plot, Tensor};
 use crate::numbers;
 
@@ -148,7 +148,8 @@ impl SavedOutput {
             }
             Self::Ranking { words, numbers } => {
                 let ranked = words.iter().cloned().zip(numbers.iter().copied());
-                (words.len() == numbers.len()).then(|| Output::Ranking(ranked.collect()))?
+                let fits = words.len() == numbers.len() && words.len() <= RANKED_MAX;
+                fits.then(|| Output::Ranking(ranked.collect()))?
             }
             Self::Plot { x, lines } => {
                 let fits = lines.len() <= PLOT_LINES_MAX && lines.iter().all(|line| line.y.len() == x.len());

@@ -63,6 +63,7 @@ pub const REFERENCE: &[Help] = help! {
     "shape", "shape(X)", "", "How many entries each axis has.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y)", "", "Draws y over x; each row of a matrix y is a line.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
+    "image", "image(\"file.png\")", "", "Shows a picture that lies in the lesson's folder, PNG or JPEG.", "image(\"picture.png\");";
     "help", "help(\"name\")", "", "What a function does.", "help(\"softmax\")";
 };
 

@@ -106,6 +106,10 @@ impl<'a> Writer<'a> {
                 OutputModel::Number(number) => self.fence("text", &number.full),
                 OutputModel::Text(text) => self.fence("text", &shown(text)),
                 OutputModel::Table(model) => self.text.push_str(&table::markdown(model)),
+                OutputModel::Image(path) => {
+                    let image = self.image(path, path);
+                    self.paragraph(&image);
+                }
                 OutputModel::Ranking(model) => self.text.push_str(&table::ranking_markdown(model)),
                 OutputModel::Plot(plot) => {
                     let url = self.keep("plot", "image/svg+xml", "svg", svg::svg(plot).into_bytes());

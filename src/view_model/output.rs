@@ -15,6 +15,8 @@ pub enum OutputModel {
     Table(TableModel),
     Ranking(RankingModel),
     Plot(PlotModel),
+    /// A picture of the lesson's folder, by its path there.
+    Image(Arc<str>),
 }
 
 impl OutputModel {
@@ -25,6 +27,7 @@ impl OutputModel {
             Output::Table { caption, tensor } => Self::Table(TableModel::of(caption, tensor)),
             Output::Ranking(words) => Self::Ranking(RankingModel::of(words)),
             Output::Plot(plot) => Self::Plot(PlotModel::of(plot)),
+            Output::Image(path) => Self::Image(path.clone()),
         }
     }
 

@@ -5,6 +5,7 @@ use egui::{
     WidgetType,
 };
 
+use crate::app::images::Images;
 use crate::app::theme::{self, Palette, size};
 use crate::code::{Fault, Help};
 use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
@@ -12,6 +13,7 @@ use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingR
 use super::copy::{copy, copy_button, is_copied};
 use super::equation::equation_ui;
 use super::plot::plot_ui;
+use super::prose::paint::image_ui;
 use super::table::table_ui;
 
 /// All of them, one below the other. Give each cell an id of its own.
@@ -31,6 +33,31 @@ fn output_ui(ui: &mut Ui, output: &OutputModel) {
         OutputModel::Table(table) => table_ui(ui, table),
         OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
         OutputModel::Plot(plot) => plot_ui(ui, plot),
+        // Shown by who has the lesson's pictures.
+        OutputModel::Image(_) => {}
+    }
+}
+
+/// The pictures among them, in the width there is.
+pub fn pictures_ui(ui: &mut Ui, outputs: &[OutputModel], images: &mut Images) {
+    for (i, output) in outputs.iter().enumerate() {
+        let OutputModel::Image(path) = output else { continue };
+        ui.add_space(size::GAP_TIGHT);
+        ui.push_id(("picture", i), |ui| picture_ui(ui, path, images));
+    }
+}
+
+fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
+    match images.size(path) {
+        Ok(pixels) => {
+            let size = pixels * (ui.available_width() / pixels.x).min(1.0);
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            image_ui(ui, 0, path, path, rect, images);
+        }
+        Err(why) => {
+            let error = Palette::of(ui.visuals().dark_mode).error;
+            ui.add(Label::new(RichText::new(format!("{path}: {why}")).color(error)).wrap());
+        }
     }
 }
 

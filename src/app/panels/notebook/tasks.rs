@@ -3,7 +3,7 @@
 use egui::{Button, Frame as Card, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use crate::app::panels::choice_ui;
-use crate::app::panels::outputs::{fault_ui, outputs_ui};
+use crate::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
 use crate::app::panels::prose::prose_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::notebook::CellCommand;
@@ -54,6 +54,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         };
         ui.label(RichText::new(words).size(size::READING));
         outputs_ui(ui, &cell.outputs);
+        pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
         if let Some(fault) = &run.fault {
             fault_ui(ui, fault);
         }
@@ -135,6 +136,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     }
     if !cell.outputs.is_empty() {
         ui.push_id("shown", |ui| outputs_ui(ui, &cell.outputs));
+        pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
     }
 }
 

@@ -62,6 +62,7 @@ pub mod app;
 pub mod cli;
 pub mod code;
 pub mod export;
+pub mod fnv;
 pub mod kernel;
 pub mod lesson;
 pub mod nearest;

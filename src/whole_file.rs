@@ -18,9 +18,57 @@ pub fn unique() -> String {
 /// # Errors
 /// If it cannot be written; what was there is there still.
 pub fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = file.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "this is not a file's name"))?;
-    let beside = file.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), unique()));
-    Unfinished::write(beside, &[bytes])?.rename_to(file)
+    Prepared::new(file, bytes)?.put()
+}
+
+/// A file that is written and has yet to take the place of what is there. Where several belong together,
+/// all are prepared before the first is put.
+pub struct Prepared {
+    unfinished: Unfinished,
+    to: PathBuf,
+}
+
+impl Prepared {
+    /// # Errors
+    /// If it cannot be written, or nothing but a device or the like would give way to it.
+    pub fn new(file: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let to = end_of_links(file)?;
+        let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
+        if let Some(why) = no_plain_file(&to) {
+            return Err(invalid(why));
+        }
+        let name = to.file_name().ok_or_else(|| invalid("this is not a file's name"))?;
+        let beside = to.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), unique()));
+        Ok(Self { unfinished: Unfinished::write(beside, &[bytes])?, to })
+    }
+
+    /// # Errors
+    /// If it cannot be renamed.
+    pub fn put(self) -> io::Result<()> {
+        self.unfinished.rename_to(&self.to)
+    }
+}
+
+/// What is there and is not to be replaced: a folder, a device, a pipe.
+pub fn no_plain_file(file: &Path) -> Option<&'static str> {
+    let there = fs::metadata(file).ok()?;
+    match (there.is_dir(), there.is_file()) {
+        (true, _) => Some("it is a folder"),
+        (_, true) => None,
+        _ => Some("it is no plain file"),
+    }
+}
+
+/// A link stays, and what it leads to is written, whether that is there or not.
+fn end_of_links(file: &Path) -> io::Result<PathBuf> {
+    /// More than any system follows.
+    const LINKS_MAX: usize = 40;
+    let mut path = file.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "its links lead nowhere"))
 }
 
 /// A file that is on the disk, under a name that nobody reads. It is removed unless it is kept.

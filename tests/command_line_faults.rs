@@ -187,3 +187,11 @@ fn what_a_cell_says_is_printed_without_control_characters() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(r"\u{1b}[31m\u{202e}"), "{said}");
 }
+
+#[test]
+fn a_picture_that_is_missing_is_an_issue() {
+    let text = include_str!("fixtures/notebook.ron");
+    let shows = r##"src: r#"image("nowhere.png")"#"##;
+    let file = File::new("picture", &text.replace(r#"src: "E @ E", fails: true"#, shows));
+    check(&file, "FILE: cell \"broken\": image(\"nowhere.png\"): there is no such file in the lesson's folder");
+}

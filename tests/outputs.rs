@@ -1,7 +1,8 @@
 //! What code cells show, found by their labels, without a window.
 #![cfg(feature = "app")]
 
-use attune::app::panels::outputs::{fault_ui, outputs_ui};
+use attune::app::images::Images;
+use attune::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
 use attune::app::panels::reference::{ReferenceUiState, reference_ui};
 use attune::app::{fonts, theme};
 use attune::code::{Axis, Fault, Labels, Output, Plot, Tensor};
@@ -176,4 +177,28 @@ fn the_reference_is_searched_and_gives_examples() {
     harness.get_by_label("Insert the example of cosine").click();
     harness.run_steps(3);
     assert_eq!(wanted.get(), Some("cosine"));
+}
+
+#[test]
+fn a_picture_has_its_place_and_a_missing_one_says_why() {
+    let folder = std::env::temp_dir().join(format!("attune-outputs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    // As far as a header says; it is never decoded.
+    std::fs::write(folder.join("a.png"), b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x40\0\0\0\x20").unwrap();
+    let mut images = Images::default();
+    images.open(&folder.join("x.ron"));
+    let models = OutputModel::all("", &[Output::Image("a.png".into()), Output::Image("gone.png".into())]);
+    let harness = show(move |ui| pictures_ui(ui, &models, &mut images));
+    assert_eq!(harness.get_by_label("a.png").rect().size(), Vec2::new(64.0, 32.0));
+    harness.get_by_label("gone.png: there is no such file in the lesson's folder");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn help_is_set_and_not_shown_as_its_source() {
+    let said = attune::code::help("softmax").unwrap();
+    let harness = shown(&[Output::Text(said.into())]);
+    assert!(harness.query_by_label_contains("$").is_none());
+    harness.get_by_label("softmax(S)");
+    harness.get_by_label("Each row becomes weights that sum to 1.");
 }

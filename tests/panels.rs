@@ -457,7 +457,7 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let (mut harness, _) = show(WINDOW, |ui, view| {
         let mut stage = |ui: &mut Ui, view: &mut ViewState| {
             let texture = Some(egui::TextureId::User(0));
-            picture_ui(ui, Some(&scene), &mut camera.borrow_mut(), view, texture);
+            picture_ui(ui, Some(&scene), None, &mut camera.borrow_mut(), view, texture);
         };
         let model = WorkspaceModel { notebook: Some(&long), ..WorkspaceModel::default() };
         workspace_ui(ui, &model, &mut Vec::new(), &mut workspace, view, &mut stage)

@@ -149,7 +149,7 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
     let texture = tab.texture;
     let rect = ui
         .scope_builder(UiBuilder::new().max_rect(area), |ui| {
-            picture_ui(ui, models.stage.as_deref(), &mut tab.rig, view, texture)
+            picture_ui(ui, models.stage.as_deref(), models.path.as_deref(), &mut tab.rig, view, texture)
         })
         .inner;
     tab.points = Vec2::new(rect.width(), rect.height());

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use super::args::Common;
 use super::fault::Fault;
 use super::{blame, print, progress};
+use crate::code::Output;
+use crate::kernel::Snapshot;
 use crate::kernel::facts::{Verdict, first_overflow, verify};
 use crate::kernel::rehearsal::{Problem, rehearse};
 use crate::lesson::issue::printable;
+use crate::lesson::pictures::Folder;
 use crate::lesson::schema::Expect;
 
 /// Trains each lesson, verifies its claims and runs its cells and solutions.
@@ -69,7 +72,8 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
     let failed =
         verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
-    let problems = rehearse(&mut kernel);
+    let mut problems = rehearse(&mut kernel);
+    problems.extend(missing_pictures(path, &kernel.snapshot()));
     let broken =
         problems.iter().map(|Problem { cell, words }| format!("{file}: cell {cell:?}: {}\n", printable(words)));
     let issues: String = overflow.into_iter().chain(failed).chain(broken).collect();
@@ -84,6 +88,22 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
     } else {
         Err(Fault::Lesson(issues))
     }
+}
+
+/// The pictures that cells show and the lesson's folder does not have.
+fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
+    let mut folder = Folder::of(lesson);
+    let mut missing = Vec::new();
+    for shown in &snapshot.notebook.cells {
+        for output in shown.run.iter().flat_map(|run| run.outputs.iter()) {
+            if let Output::Image(path) = output
+                && let Err(why) = folder.find(path)
+            {
+                missing.push(Problem { cell: shown.cell.id.to_string(), words: format!("image({path:?}): {why}") });
+            }
+        }
+    }
+    missing
 }
 
 fn name(path: &Path) -> String {

@@ -21,6 +21,8 @@ pub const OUTPUT_BYTES_MAX: usize = 8 << 20;
 pub const OUTPUTS_MAX: usize = 200;
 /// Words with their similarities, of one list.
 pub const RANKED_MAX: usize = 1000;
+/// Bytes of the path of a picture.
+pub const IMAGE_PATH_BYTES_MAX: usize = 400;
 /// Of one plot.
 pub const PLOT_LINES_MAX: usize = 100;
 /// How long one run may take.

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, NativeCallContext};
 
-use super::budget::{Budget, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
+use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
 use super::fault::Fault;
 use super::index;
 use super::reference::help;
@@ -354,11 +354,22 @@ fn register_outputs(engine: &mut Engine, budget: &Budget) {
     engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor| {
         at_call(plot(&x, &y).and_then(|plot| shown.show(Output::Plot(plot))), &context)
     });
+    let shown = budget.clone();
+    engine.register_fn("image", move |context: NativeCallContext, path: ImmutableString| {
+        at_call(image(&path).and_then(|image| shown.show(image)), &context)
+    });
     engine.register_fn("help", |context: NativeCallContext, name: ImmutableString| at_call(help(&name), &context));
     let shown = budget.clone();
     engine.on_print(move |text| _ = shown.show(Output::Text(text.into())));
     let shown = budget.clone();
     engine.on_debug(move |text, _, _| _ = shown.show(Output::Text(text.into())));
+}
+
+fn image(path: &str) -> Result<Output, Fault> {
+    if path.is_empty() || path.len() > IMAGE_PATH_BYTES_MAX {
+        return Err(Fault::new("image: this is not the path of a file").hint("name one of the lesson's folder"));
+    }
+    Ok(Output::Image(path.into()))
 }
 
 fn plot(x: &Tensor, y: &Tensor) -> Result<Plot, Fault> {

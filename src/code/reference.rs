@@ -4,7 +4,7 @@ use super::fault::Fault;
 use crate::nearest::nearest;
 
 /// One function as the reference shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Help {
     pub name: &'static str,
     pub call: &'static str,
@@ -13,6 +13,19 @@ pub struct Help {
     pub meaning: &'static str,
     /// A cell of its own that runs.
     pub example: &'static str,
+}
+
+impl Help {
+    fn text(&self) -> String {
+        let Self { call, equation, meaning, example, .. } = self;
+        let equation = if equation.is_empty() { String::new() } else { format!("\n${equation}$") };
+        format!("{call}{equation}\n{meaning}\nFor example: {example}")
+    }
+
+    /// The one whose text this is.
+    pub fn of_text(text: &str) -> Option<&'static Self> {
+        REFERENCE.iter().find(|help| text.starts_with(help.call) && *text == help.text())
+    }
 }
 
 macro_rules! help {
@@ -50,16 +63,14 @@ pub const REFERENCE: &[Help] = help! {
     "shape", "shape(X)", "", "How many entries each axis has.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y)", "", "Draws y over x; each row of a matrix y is a line.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
+    "image", "image(\"file.png\")", "", "Shows a picture that lies in the lesson's folder, PNG or JPEG.", "image(\"picture.png\");";
     "help", "help(\"name\")", "", "What a function does.", "help(\"softmax\")";
 };
 
 /// The help of a name.
 pub fn help(name: &str) -> Result<String, Fault> {
     match REFERENCE.iter().find(|help| help.name == name) {
-        Some(Help { call, equation, meaning, example, .. }) => {
-            let equation = if equation.is_empty() { String::new() } else { format!("\n${equation}$") };
-            Ok(format!("{call}{equation}\n{meaning}\nFor example: {example}"))
-        }
+        Some(help) => Ok(help.text()),
         None => {
             let fault = Fault::new(format!("there is no function {name:?}"));
             Err(match nearest(name, REFERENCE.iter().map(|help| help.name)) {

@@ -23,11 +23,6 @@ impl Variable {
         Self { name: name.into(), value: Dynamic::from(number) }
     }
 
-    /// What it holds, as it would be shown.
-    pub fn output(&self) -> Option<Output> {
-        Output::of(&self.value)
-    }
-
     pub fn as_number(&self) -> Option<f64> {
         number(&self.value)
     }
@@ -93,6 +88,8 @@ pub enum Output {
     /// Words with a number each, such as neighbours with their similarities.
     Ranking(Arc<[(String, f64)]>),
     Plot(Plot),
+    /// A picture, by the path of its file in the lesson's folder. Code has no files: who shows it reads it.
+    Image(Arc<str>),
 }
 
 /// Lines over one horizontal axis.
@@ -130,7 +127,7 @@ impl Output {
         let number = size_of::<f64>();
         match self {
             Self::Number(_) => number,
-            Self::Text(text) => text.len(),
+            Self::Text(text) | Self::Image(text) => text.len(),
             Self::Table { caption, tensor } => caption.len() + tensor.len() * number,
             Self::Ranking(words) => words.iter().map(|(word, _)| word.len() + number).sum(),
             Self::Plot(plot) => {

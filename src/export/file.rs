@@ -10,7 +10,7 @@ use super::pictures::Pictures;
 use super::{html, ipynb, md, tsv};
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::issue::printable;
-use crate::whole_file;
+use crate::whole_file::{Prepared, no_plain_file};
 
 /// What a lesson can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,13 +100,18 @@ impl Target {
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
         let folder = self.beside(FILES);
+        let is_new = !beside.is_empty() && !folder.exists();
         if !beside.is_empty() {
             fs::create_dir_all(&folder).map_err(|error| fault(&folder, error))?;
         }
-        for picture in &beside {
-            self.put(&folder.join(&picture.name), &picture.bytes)?;
+        let drawn = beside.iter().map(|picture| (folder.join(&picture.name), &picture.bytes[..]));
+        if let Err(why) = self.put(drawn, &text) {
+            if is_new {
+                // It stays only where something is in it.
+                let _ = fs::remove_dir(&folder);
+            }
+            return Err(why);
         }
-        self.put(&self.file, &text)?;
         let (cells, stages) = (snapshot.notebook.cells.len(), pictures.stages());
         Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder) }))
     }
@@ -116,8 +121,7 @@ impl Target {
         let counts = tsv::write(snapshot, &mut vectors, &mut metadata)
             .map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
         let beside = self.beside(METADATA);
-        self.put(&beside, &metadata)?;
-        self.put(&self.file, &vectors)?;
+        self.put([(beside.clone(), &metadata[..])], &vectors)?;
         Ok(self.written(What::Vectors { counts, beside }))
     }
 
@@ -125,9 +129,20 @@ impl Target {
         Written { file: self.file.clone(), what }
     }
 
-    fn put(&self, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
-        self.spare_lesson(file)?;
-        whole_file::write(file, bytes).map_err(|error| fault(file, error))
+    /// Puts what stands beside the file, and then the file, once all of it is on the disk.
+    fn put<'a>(
+        &self,
+        beside: impl IntoIterator<Item = (PathBuf, &'a [u8])>,
+        bytes: &'a [u8],
+    ) -> Result<(), ExportFault> {
+        let all = beside.into_iter().chain([(self.file.clone(), bytes)]);
+        let prepare = |(file, bytes): (PathBuf, &[u8])| {
+            self.spare_lesson(&file)?;
+            let prepared = Prepared::new(&file, bytes).map_err(|error| fault(&file, error))?;
+            Ok((file, prepared))
+        };
+        let prepared: Vec<(PathBuf, Prepared)> = all.map(prepare).collect::<Result<_, ExportFault>>()?;
+        prepared.into_iter().try_for_each(|(file, prepared)| prepared.put().map_err(|error| fault(&file, error)))
     }
 
     fn spare_lesson(&self, file: &Path) -> Result<(), ExportFault> {
@@ -153,8 +168,8 @@ const METADATA: &str = "_metadata.tsv";
 
 /// Why no file can be there, as far as that can be known without writing one.
 pub fn obstacle(file: &Path) -> Option<&'static str> {
-    if file.is_dir() {
-        return Some("it is a folder");
+    if let Some(why) = no_plain_file(file) {
+        return Some(why);
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     (!folder.is_dir()).then_some("there is no such folder")

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::html::output_html;
 use super::markdown::{Beside, Writer, escape, shown};
 use super::page::{Code, Page, PageCell, Part};
-use super::pictures::Pictures;
+use super::pictures::{Image, Pictures};
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
 use crate::view_model::output::OutputModel;
@@ -110,7 +110,7 @@ impl Cells<'_> {
         let fault = code.fault.map(|fault| {
             json!({ "output_type": "error", "ename": "Fault", "evalue": fault.message, "traceback": [fault.to_string()] })
         });
-        let outputs = code.outputs.iter().map(output);
+        let outputs = code.outputs.iter().map(|shown| output(shown, self.pictures));
         let cell = json!({
             "cell_type": "code",
             "id": self.id(id),
@@ -136,16 +136,23 @@ impl Cells<'_> {
 }
 
 /// What is shown, as text and as what shows more.
-fn output(output: &OutputModel) -> Value {
+fn output(output: &OutputModel, pictures: &Pictures) -> Value {
     let data = match output {
         OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),
         OutputModel::Text(text) => json!({ "text/plain": lines(&shown(text)) }),
         OutputModel::Table(model) => {
-            json!({ "text/plain": lines(&table::plain(model)), "text/html": lines(&output_html(output)) })
+            json!({ "text/plain": lines(&table::plain(model)), "text/html": lines(&output_html(output, pictures)) })
         }
         OutputModel::Ranking(model) => {
-            json!({ "text/plain": lines(&table::ranking_plain(model)), "text/html": lines(&output_html(output)) })
+            let html = output_html(output, pictures);
+            json!({ "text/plain": lines(&table::ranking_plain(model)), "text/html": lines(&html) })
         }
+        OutputModel::Image(path) => match pictures.image(path) {
+            Ok(Image { bytes, format }) => {
+                json!({ "text/plain": lines(path), format.mime(): data(format.mime(), &bytes) })
+            }
+            Err(why) => json!({ "text/plain": lines(&format!("(picture {path}: {why})")) }),
+        },
         OutputModel::Plot(plot) => {
             let note = plot.left_out_note().map_or(String::new(), |note| format!("\n{note}"));
             json!({ "text/plain": lines(&format!("{}{note}", plot.summary())), "image/svg+xml": lines(&svg::svg(plot)) })

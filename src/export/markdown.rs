@@ -12,7 +12,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use super::page::{Code, Part, SliderPart, Stage};
 use super::pictures::Pictures;
 use super::{svg, table};
-use crate::view_model::output::{OutputModel, TextModel, full, short};
+use crate::view_model::output::{OutputModel, TextModel, short};
 
 /// What of Markdown is more than CommonMark; as in the window.
 pub fn options() -> Options {
@@ -106,6 +106,10 @@ impl<'a> Writer<'a> {
                 OutputModel::Number(number) => self.fence("text", &number.full),
                 OutputModel::Text(text) => self.fence("text", &shown(text)),
                 OutputModel::Table(model) => self.text.push_str(&table::markdown(model)),
+                OutputModel::Image(path) => {
+                    let image = self.image(path, path);
+                    self.paragraph(&image);
+                }
                 OutputModel::Ranking(model) => self.text.push_str(&table::ranking_markdown(model)),
                 OutputModel::Plot(plot) => {
                     let url = self.keep("plot", "image/svg+xml", "svg", svg::svg(plot).into_bytes());
@@ -207,7 +211,7 @@ pub fn shown(text: &TextModel) -> String {
 /// What a slider says, in a line of Markdown.
 fn tell(slider: &SliderPart<'_>) -> String {
     let caption = if slider.caption.is_empty() { String::new() } else { format!("**{}** ", escape(slider.caption)) };
-    let value = slider.value.map_or(String::new(), |value| format!(" = {}", full(value)));
+    let value = slider.tell_value();
     let (from, to) = slider.range;
     format!("{caption}`{}{value}` (a slider from {} to {})", slider.name, short(from), short(to))
 }

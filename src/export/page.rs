@@ -6,8 +6,8 @@ use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
-use crate::numerics::attention::Mask;
-use crate::view_model::output::OutputModel;
+use crate::view_model::notebook::turned;
+use crate::view_model::output::{OutputModel, full};
 
 /// A notebook, from top to bottom.
 pub struct Page<'a> {
@@ -97,12 +97,23 @@ pub struct SliderPart<'a> {
     pub caption: &'a str,
     /// What it turns.
     pub name: String,
-    /// None of what is not in a snapshot.
+    /// None of what is not in a snapshot, or no number.
     pub value: Option<f64>,
+    /// What it turns is nothing that a slider could have made of it.
+    pub is_custom: bool,
     pub range: (f64, f64),
 }
 
 impl SliderPart<'_> {
+    /// What stands behind its name.
+    pub fn tell_value(&self) -> String {
+        match self.value {
+            Some(value) => format!(" = {}", full(value)),
+            None if self.is_custom => " = one of its own".to_owned(),
+            None => String::new(),
+        }
+    }
+
     /// In [0, 1]
     pub fn share(&self) -> Option<f64> {
         let (from, to) = self.range;
@@ -215,32 +226,16 @@ fn plain_code(source: &str) -> Code<'_> {
 }
 
 fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a ModelSnapshot>) -> SliderPart<'a> {
-    let layer = |model: &'a ModelSnapshot| &model.architecture.blocks[0].attention;
-    let (name, value) = match &slider.bind {
-        Bind::Variable(name) => (name.clone(), cell.turned_variable().map(|(_, value)| value)),
-        Bind::Temperature => {
-            let own = |model| layer(model).temperature;
-            ("temperature".to_owned(), model.map(|model| model.interventions.temperature.unwrap_or_else(|| own(model))))
-        }
-        Bind::Time => ("time".to_owned(), None),
-        Bind::Mask => {
-            let mask = model.map(|model| model.interventions.mask.as_ref().unwrap_or(&layer(model).mask));
-            let value = mask.and_then(|mask| match mask {
-                Mask::None => Some(0.0),
-                Mask::Causal => Some(1.0),
-                Mask::Custom(_) => None,
-            });
-            ("mask".to_owned(), value)
-        }
-        Bind::Weight { tensor, row, col } => {
-            let entry = |model: &ModelSnapshot| {
-                let cols = model.parameters.spec(*tensor)?.cols;
-                model.parameters.values_of(*tensor).get(row * cols + col).copied().map(f64::from)
-            };
-            (format!("{}[{row}, {col}]", tensor.code_name()), model.and_then(entry))
-        }
+    let name = match &slider.bind {
+        Bind::Variable(name) => name.clone(),
+        Bind::Temperature => "temperature".to_owned(),
+        Bind::Time => "time".to_owned(),
+        Bind::Mask => "mask".to_owned(),
+        Bind::Weight { tensor, row, col } => format!("{}[{row}, {col}]", tensor.code_name()),
     };
-    SliderPart { caption: &slider.caption, name, value, range: slider.range }
+    let value = turned(cell, model);
+    let is_custom = slider.bind == Bind::Mask && model.is_some() && value.is_none();
+    SliderPart { caption: &slider.caption, name, value, is_custom, range: slider.range }
 }
 
 fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<Part<'a>> {

@@ -24,7 +24,7 @@ use crate::numerics::params::{Parameters, TensorSpec};
 pub struct Saved {
     /// The lesson's id.
     pub lesson: String,
-    pub seed: u64,
+    pub seed: Option<u64>,
     pub notebook: SavedNotebook,
     /// None where there was no model yet.
     pub model: Option<SavedModel>,
@@ -126,7 +126,7 @@ impl Saved {
         };
         Self {
             lesson: snapshot.lesson.id.clone(),
-            seed: snapshot.lesson.seed,
+            seed: Some(snapshot.lesson.seed),
             notebook: SavedNotebook::of(&snapshot.notebook, &snapshot.lesson),
             model,
         }

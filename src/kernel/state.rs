@@ -81,8 +81,14 @@ impl Kernel {
     /// A lesson as it was left: the notebook is back at once, and the model trains to where it was. What
     /// was saved may be anything: what does not fit is left out, and said in the snapshot's report.
     pub fn open(lesson: Arc<Lesson>, saved: Option<Saved>) -> Self {
-        let Some(Saved { notebook, model, .. }) = saved else { return Self::new(lesson) };
-        let (notebook, report) = Notebook::reopened(&lesson, &notebook);
+        let Some(Saved { notebook, model, seed, .. }) = saved else { return Self::new(lesson) };
+        let (notebook, mut report) = Notebook::reopened(&lesson, &notebook);
+        if let (Some(seed), Some(_)) = (seed.filter(|seed| *seed != lesson.seed), &model) {
+            report.push(format!(
+                "This was left with seed {seed}, and trains with seed {} now: other weights under your changes.",
+                lesson.seed
+            ));
+        }
         let mut kernel = Self { notebook, awaited: model.map(Arc::new), ..Self::new(lesson) };
         kernel.say(report);
         kernel

@@ -46,6 +46,13 @@ pub enum CellKind {
     },
 }
 
+impl CellKind {
+    /// A prediction or an exercise.
+    pub fn is_task(&self) -> bool {
+        matches!(self, Self::Predict(_) | Self::Exercise(_))
+    }
+}
+
 /// A number to turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slider {
@@ -106,6 +113,14 @@ pub struct Exercise {
     /// What is said of a wrong answer: the first whose condition holds.
     pub feedback: Vec<Feedback>,
     pub solution: String,
+}
+
+impl Exercise {
+    /// The lesson's code that runs with an answer.
+    pub fn codes(&self) -> impl Iterator<Item = &String> {
+        let conditions = self.feedback.iter().map(|feedback| &feedback.when);
+        [&self.check, &self.value].into_iter().chain(&self.cases).chain(conditions)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

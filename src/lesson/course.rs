@@ -4,7 +4,6 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::cells::CellKind;
 use super::load::read;
 use super::schema::Lesson;
 
@@ -37,14 +36,13 @@ pub struct Heading {
 
 impl Heading {
     pub fn of(lesson: &Lesson) -> Self {
-        let is_task = |kind: &CellKind| matches!(kind, CellKind::Predict(_) | CellKind::Exercise(_));
         Self {
             id: lesson.id.clone(),
             title: lesson.title.clone(),
             summary: lesson.summary.clone(),
             number: lesson.number,
             minutes: lesson.minutes,
-            tasks: lesson.cells.iter().filter(|cell| is_task(&cell.kind)).count(),
+            tasks: lesson.cells.iter().filter(|cell| cell.kind.is_task()).count(),
         }
     }
 }

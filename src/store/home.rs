@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
+use crate::fnv::fnv1a;
+
 /// The program's folder within the platform's data folder.
 const PROGRAM: &str = "attune";
 /// Folders of files that the learner opened, within the root.
@@ -96,21 +98,9 @@ impl Key {
     }
 }
 
-/// FNV-1a of 64 bits: the same in every build and on every platform, which `std`'s hash does not promise.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_hash_is_the_published_one() {
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
 
     #[test]
     fn folders_have_names_that_every_file_system_takes() {

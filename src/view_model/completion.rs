@@ -155,7 +155,7 @@ fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a Scope) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::{Tensor, Variable};
+    use crate::code::Tensor;
 
     fn scope() -> Scope {
         let words: crate::code::Labels = ["bank", "of", "river"].map(str::to_owned).into();
@@ -164,7 +164,7 @@ mod tests {
         Scope::new([
             Name::tensor("A", &weights, "Attention weights."),
             Name::tensor("W_Q", &Tensor::matrix(2, 3, vec![0.0; 6]), ""),
-            Name::variable(&Variable::number("sharp", 2.5)),
+            Name::plain("sharp", NameKind::Variable, "= 2.5"),
         ])
     }
 

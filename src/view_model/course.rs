@@ -1,6 +1,7 @@
 //! The learner's way through the course: of each lesson how many of its tasks are done, and which was
 //! open last. Plain data that outlives a session; every window adds its own.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::snapshot::Snapshot;
-use crate::lesson::cells::CellKind;
+use crate::lesson::limits::CELLS_MAX;
 
 /// Files that were opened last.
 pub const RECENT_MAX: usize = 12;
@@ -45,11 +46,19 @@ pub struct Tasks {
 impl Tasks {
     pub fn of(notebook: &NotebookSnapshot) -> Self {
         let cells = notebook.cells.iter().map(|shown| &shown.cell);
-        let tasks = cells.filter(|cell| matches!(*cell.kind, CellKind::Predict(_) | CellKind::Exercise(_)));
+        let tasks = cells.filter(|cell| cell.kind.is_task());
         tasks.fold(Self::default(), |tasks, cell| Self {
             done: tasks.done + usize::from(cell.is_done()),
             of: tasks.of + 1,
         })
+    }
+}
+
+impl LessonProgress {
+    /// No lesson has more tasks than cells, nor more of them done than there are.
+    fn bounded(&self) -> Self {
+        let of = self.tasks.of.min(CELLS_MAX);
+        Self { tasks: Tasks { done: self.tasks.done.min(of), of }, ..self.clone() }
     }
 }
 
@@ -75,16 +84,18 @@ impl Course {
             let opened = kept.opened.max(progress.opened);
             *kept = LessonProgress { opened, ..progress.clone() };
         }
-        while self.lessons.len() > LESSONS_MAX {
-            let oldest = self.lessons.iter().min_by_key(|(_, lesson)| lesson.opened).map(|(path, _)| path.clone());
-            let Some(oldest) = oldest else { break };
-            self.lessons.remove(&oldest);
-        }
-        let opened = |path: &String| self.lessons.get(path).map_or(0, |lesson| lesson.opened);
         let mut recent = added.recent.clone();
         recent.extend(self.recent.iter().filter(|path| !added.recent.contains(path)).cloned());
-        recent.sort_by_key(|path| std::cmp::Reverse(opened(path)));
-        recent.truncate(RECENT_MAX);
+        recent.sort_by_key(|path| Reverse(self.lessons.get(path).map_or(0, |lesson| lesson.opened)));
         self.recent = recent;
+        *self = self.bounded();
+    }
+
+    /// What it could have become by itself: the latest lessons, as many as are kept.
+    pub fn bounded(&self) -> Self {
+        let mut latest: Vec<_> = self.lessons.iter().collect();
+        latest.sort_by_key(|(_, lesson)| Reverse(lesson.opened));
+        let lessons = latest.into_iter().take(LESSONS_MAX).map(|(path, lesson)| (path.clone(), lesson.bounded()));
+        Self { lessons: lessons.collect(), recent: self.recent.iter().take(RECENT_MAX).cloned().collect() }
     }
 }

@@ -68,20 +68,17 @@ pub struct Found {
 
 impl HomeModel {
     pub fn of(found: &Found) -> Self {
-        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, &found.course)).collect();
+        // Kept in a file, it may say anything.
+        let course = found.course.bounded();
+        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, &course)).collect();
         let known: BTreeSet<String> = found.files.iter().filter_map(|file| course::name(&file.path)).collect();
-        let others = found.course.recent.iter().filter(|path| !known.contains(*path));
-        let others: Vec<HomeRow> = others.map(|path| row_of_recent(path, found)).collect();
+        let others = course.recent.iter().filter(|path| !known.contains(*path));
+        let others: Vec<HomeRow> = others.map(|path| row_of_recent(path, &course, &found.missing)).collect();
         let tasks = lessons
             .iter()
             .fold(Tasks::default(), |sum, row| Tasks { done: sum.done + row.tasks.done, of: sum.of + row.tasks.of });
-        let next = next(&lessons, &others, &found.course);
+        let next = next(&lessons, &others, &course);
         Self { lessons, others, folder: found.folder.clone(), next, tasks }
-    }
-
-    /// Lessons of the course whose tasks are all done.
-    pub fn done(&self) -> usize {
-        self.lessons.iter().filter(|row| row.state == RowState::Done).count()
     }
 
     /// There is something that a reset would take back.
@@ -118,8 +115,8 @@ fn row_of_course(file: &CourseFile, course: &Course) -> HomeRow {
     }
 }
 
-fn row_of_recent(path: &str, found: &Found) -> HomeRow {
-    let kept = found.course.lessons.get(path);
+fn row_of_recent(path: &str, course: &Course, missing: &BTreeSet<String>) -> HomeRow {
+    let kept = course.lessons.get(path);
     let tasks = kept.map_or_else(Tasks::default, |kept| kept.tasks);
     let file = PathBuf::from(path);
     let title = kept.map(|kept| kept.title.clone()).filter(|title| !title.is_empty());
@@ -129,7 +126,7 @@ fn row_of_recent(path: &str, found: &Found) -> HomeRow {
         summary: path.to_owned(),
         minutes: None,
         tasks,
-        state: if found.missing.contains(path) { RowState::Missing } else { state(kept, tasks) },
+        state: if missing.contains(path) { RowState::Missing } else { state(kept, tasks) },
         path: file,
     }
 }

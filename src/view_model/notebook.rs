@@ -12,6 +12,7 @@ use crate::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
+use super::course::Tasks;
 use super::highlight::highlight;
 use super::output::OutputModel;
 use super::scope::{Name, NameKind, Names, Scope, definitions};
@@ -24,7 +25,7 @@ pub struct NotebookModel {
     /// A cell runs or waits to.
     pub is_running: bool,
     /// Predictions and exercises that are done, of all there are.
-    pub done: (usize, usize),
+    pub tasks: Tasks,
     /// The cell behind which nothing is shown yet.
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
@@ -122,15 +123,11 @@ impl NotebookModel {
         let cells: Vec<CellModel> =
             cells.map(|(index, shown)| CellModel::of(shown, model, known.cell(index, &shown.cell.id))).collect();
         let (names, seen) = names(&cells, &snapshot.notebook.live, before);
-        let tasks = || {
-            let is_task = |cell: &&CellModel| matches!(*cell.cell.kind, CellKind::Predict(_) | CellKind::Exercise(_));
-            cells.iter().filter(is_task)
-        };
         NotebookModel {
             title: lesson.title.clone(),
             auto_run: snapshot.notebook.auto_run,
             is_running: cells.iter().any(|cell| cell.shown.status == CellStatus::Waiting),
-            done: (tasks().filter(|cell| cell.cell.is_done()).count(), tasks().count()),
+            tasks: Tasks::of(&snapshot.notebook),
             closed_gate: snapshot.notebook.closed_gate,
             history: snapshot.history.clone(),
             live: snapshot.notebook.live.clone(),
@@ -276,10 +273,10 @@ fn label(shown: &CellSnapshot) -> String {
 
 fn note(shown: &CellSnapshot) -> String {
     match (shown.status, &shown.run) {
-        _ if !shown.cell.is_code() => String::new(),
+        _ if !shown.cell.is_code() && !shown.cell.kind.is_task() => String::new(),
         (CellStatus::Stale, _) if shown.is_stale() => "stale".to_owned(),
         (CellStatus::Stale, _) => "from earlier".to_owned(),
-        (CellStatus::Fresh, Some(run)) if run.elapsed > Duration::ZERO => elapsed(run.elapsed),
+        (CellStatus::Fresh, Some(run)) if shown.cell.is_code() && run.elapsed > Duration::ZERO => elapsed(run.elapsed),
         _ => String::new(),
     }
 }
@@ -294,8 +291,9 @@ fn elapsed(time: Duration) -> String {
     }
 }
 
-/// Where a slider stands.
-fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
+/// Where a slider stands; `None` before there is a model, of the viewer's own time, and where the mask is
+/// neither of the two that a slider knows.
+pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
     let CellKind::Slider(slider) = &*cell.kind else { return None };
     match &slider.bind {
         Bind::Variable(_) => cell.turned_variable().map(|(_, value)| value),
@@ -307,11 +305,14 @@ fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
             let parameters = &model?.parameters;
             parameters.index(*tensor, *row, *col).map(|index| f64::from(parameters.flat()[index]))
         }
-        Bind::Mask => model.map(|model| {
-            let own = &model.architecture.blocks[0].attention.mask;
-            f64::from(u8::from(*model.interventions.mask.as_ref().unwrap_or(own) != Mask::None))
-        }),
-        // The viewer's own.
+        Bind::Mask => {
+            let own = &model?.architecture.blocks[0].attention.mask;
+            match model?.interventions.mask.as_ref().unwrap_or(own) {
+                Mask::None => Some(0.0),
+                Mask::Causal => Some(1.0),
+                Mask::Custom(_) => None,
+            }
+        }
         Bind::Time => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::code::Output;
+use crate::code::{Help, Output};
 
 use super::highlight::{Kind, highlight};
 use super::plot::PlotModel;
@@ -15,6 +15,8 @@ pub enum OutputModel {
     Table(TableModel),
     Ranking(RankingModel),
     Plot(PlotModel),
+    /// A picture of the lesson's folder, by its path there.
+    Image(Arc<str>),
 }
 
 impl OutputModel {
@@ -25,6 +27,7 @@ impl OutputModel {
             Output::Table { caption, tensor } => Self::Table(TableModel::of(caption, tensor)),
             Output::Ranking(words) => Self::Ranking(RankingModel::of(words)),
             Output::Plot(plot) => Self::Plot(PlotModel::of(plot)),
+            Output::Image(path) => Self::Image(path.clone()),
         }
     }
 
@@ -60,6 +63,8 @@ pub struct TextModel {
     pub text: Arc<str>,
     /// Bytes of it that are shown; a copy has all.
     pub shown: usize,
+    /// What `help` said of a function.
+    pub help: Option<&'static Help>,
 }
 
 impl TextModel {
@@ -67,7 +72,7 @@ impl TextModel {
         /// More would be slow to lay out, and nobody reads it.
         const SHOWN_MAX: usize = 20_000;
         let shown = text.floor_char_boundary(SHOWN_MAX);
-        Self { text: text.clone(), shown }
+        Self { text: text.clone(), shown, help: Help::of_text(text) }
     }
 
     pub fn shown(&self) -> &str {
@@ -207,6 +212,13 @@ mod tests {
         assert_eq!(model.shown().chars().count(), 10_000);
         assert_eq!(model.left_out().unwrap(), "… and 20000 more characters, which a copy has too");
         assert_eq!(TextModel::of(&"short".into()).left_out(), None);
+    }
+
+    #[test]
+    fn what_help_says_is_known_for_it() {
+        let help = |text: &str| TextModel::of(&text.into()).help.map(|help| help.name);
+        let said = crate::code::help("softmax").unwrap();
+        assert_eq!([said.as_str(), "softmax(S)", "softmax(S)\n$5$"].map(help), [Some("softmax"), None, None]);
     }
 
     #[test]

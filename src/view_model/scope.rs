@@ -3,10 +3,9 @@
 use std::iter::Peekable;
 use std::sync::{Arc, LazyLock};
 
-use crate::code::{Axis, Help, Output, REFERENCE, Tensor, Variable};
+use crate::code::{Axis, Help, REFERENCE, Tensor};
 
 use super::highlight::{KEYWORDS, Kind, Span};
-use super::output::short;
 
 /// What a name stands for, in the order in which they are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,21 +56,6 @@ impl Name {
         let meaning = meaning.into();
         let shape = tensor.shape().to_string();
         Self { axes: tensor.axes().to_vec(), meaning, ..Self::plain(name, NameKind::Tensor, shape) }
-    }
-
-    /// A variable of a cell above.
-    pub fn variable(variable: &Variable) -> Self {
-        const TEXT_CHARS: usize = 24;
-        let new = |detail: String| Self::plain(&variable.name, NameKind::Variable, detail);
-        match variable.output() {
-            Some(Output::Table { tensor, .. }) => {
-                Self { axes: tensor.axes().to_vec(), ..new(tensor.shape().to_string()) }
-            }
-            Some(Output::Number(number)) => new(format!("= {}", short(number))),
-            Some(Output::Text(text)) => new(format!("= {:?}", text.chars().take(TEXT_CHARS).collect::<String>())),
-            Some(Output::Ranking(words)) => new(format!("{} words", words.len())),
-            Some(Output::Plot(_)) | None => new(String::new()),
-        }
     }
 
     /// A function of a cell above.
@@ -244,7 +228,7 @@ mod tests {
     use crate::view_model::highlight::highlight;
 
     fn number(name: &str, value: f64) -> Name {
-        Name::variable(&Variable::number(name, value))
+        Name::plain(name, NameKind::Variable, format!("= {value}"))
     }
 
     #[test]

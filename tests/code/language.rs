@@ -18,6 +18,12 @@ fn a_cell_shows_its_last_value_and_what_it_was_told_to() {
 }
 
 #[test]
+fn a_picture_is_named_and_not_read() {
+    assert_eq!(cell("image(\"no/such.png\");").outputs, [Output::Image("no/such.png".into())]);
+    assert!(fault("image(\"\")").contains("this is not the path of a file"));
+}
+
+#[test]
 fn what_was_shown_before_a_fault_stays() {
     let run = cell("show(1); W[0, 0] = 9.0; E @ E");
     assert_eq!(run.outputs, [Output::Number(1.0)]);

@@ -70,3 +70,51 @@ fn what_cannot_be_written_is_said_and_leaves_what_was_there() {
     assert_eq!(names(&folder), ["x.tsv", "x_files"]);
     assert_eq!(fs::read_to_string(folder.0.join("x.tsv")).unwrap(), "old");
 }
+
+#[test]
+fn nothing_is_replaced_where_something_cannot_be_written() {
+    let folder = Folder::new("all");
+    let lesson = folder.0.join("x.ron");
+    let snapshot = run(NOTEBOOK).snapshot();
+    for (format, name) in [(Format::Tsv, "x.tsv"), (Format::Md, "x.md")] {
+        let file = folder.0.join(name);
+        let target = Target::new(&lesson, format, &file).unwrap();
+        fs::write(folder.0.join("x_metadata.tsv"), "old").unwrap();
+        // It came there while the lesson trained.
+        fs::create_dir(&file).unwrap();
+        assert!(
+            target.write(&snapshot, &Pictures::default()).is_err_and(|f| f.to_string().ends_with("it is a folder"))
+        );
+        assert_eq!(fs::read_to_string(folder.0.join("x_metadata.tsv")).unwrap(), "old");
+        fs::remove_dir(&file).unwrap();
+    }
+    assert_eq!(names(&folder), ["x_metadata.tsv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_what_is_no_file_stays() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    let folder = Folder::new("links");
+    let lesson = folder.0.join("x.ron");
+    let snapshot = run(NOTEBOOK).snapshot();
+    let at = |name: &str| Target::new(&lesson, Format::Md, &folder.0.join(name));
+    fs::create_dir(folder.0.join("elsewhere")).unwrap();
+    symlink("second.md", folder.0.join("first.md")).unwrap();
+    symlink("elsewhere/real.md", folder.0.join("second.md")).unwrap();
+    // The first time there is no such file yet.
+    for _ in 0..2 {
+        at("first.md").unwrap().write(&snapshot, &Pictures::default()).unwrap();
+        assert!(fs::symlink_metadata(folder.0.join("first.md")).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(folder.0.join("elsewhere/real.md")).unwrap().len() > 100);
+    }
+    let socket = folder.0.join("socket.md");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    assert!(at("socket.md").is_err_and(|fault| fault.to_string().ends_with("it is no plain file")));
+    assert!(attune::whole_file::write(&socket, b"x").is_err());
+    assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
+    symlink("round.md", folder.0.join("round.md")).unwrap();
+    assert!(at("round.md").unwrap().write(&snapshot, &Pictures::default()).is_err());
+}

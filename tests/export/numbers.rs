@@ -54,7 +54,7 @@ fn a_large_table_is_cut_and_says_so() {
 fn rankings() {
     let output =
         Output::Ranking([("river".to_owned(), 0.5), ("<b>".to_owned(), -1.0), ("odd".to_owned(), f64::NAN)].into());
-    let html = output_html(&OutputModel::of(&output));
+    let html = output_html(&OutputModel::of(&output), &attune::export::Pictures::default());
     assert!(html.contains("&lt;b&gt;</th>") && html.contains(">-1.000</td>") && html.contains(">NaN</td>"), "{html}");
 }
 

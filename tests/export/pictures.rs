@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::export::Pictures;
+use attune::export::{Pictures, md};
 
 use crate::{Folder, as_html, as_ipynb, with_cells};
 
@@ -64,6 +64,24 @@ fn only_pictures_of_the_lessons_folder_are_read() {
     let words = &notebook["cells"][1];
     assert_eq!(words["attachments"]["a-picture.png"]["image/png"], PNG_BASE64);
     assert!(words["source"][0].as_str().unwrap().starts_with("![A tree](attachment:a-picture.png)"));
+}
+
+#[test]
+fn code_shows_pictures_of_the_lessons_folder() {
+    let folder = Folder::new("image");
+    fs::write(folder.0.join("a.png"), PNG).unwrap();
+    let source = r#"Code(id: "a", src: "image(\"a.png\"); image(\"../b.png\"); 3")"#;
+    let snapshot = with_cells(source).snapshot();
+    let pictures = Pictures::of_lesson(&folder.0.join("x.ron"), "");
+    let page = as_html(&snapshot, &pictures);
+    assert!(page.contains(&format!("<img src=\"data:image/png;base64,{PNG_BASE64}\" alt=\"a.png\">")), "{page}");
+    assert!(page.contains("(picture ../b.png: outside the lesson"), "{page}");
+    let notebook = as_ipynb(&snapshot, &pictures);
+    let outputs = &notebook["cells"][1]["outputs"];
+    assert_eq!(outputs[0]["data"]["image/png"], PNG_BASE64);
+    assert_eq!(outputs.as_array().map(Vec::len), Some(3), "{outputs}");
+    let page = crate::text(|to| _ = md::write(&snapshot, &pictures, "x_files", to).expect("it is written"));
+    assert!(page.contains("![a.png](x_files/"), "{page}");
 }
 
 #[test]

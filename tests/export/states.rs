@@ -8,6 +8,7 @@ use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::lesson::Lesson;
+use attune::view_model::notebook::NotebookModel;
 
 use crate::{NOTEBOOK, apply, as_html, as_ipynb, as_md, cell, run};
 
@@ -149,4 +150,15 @@ fn the_learners_own_cells_are_cells() {
     cell(&mut kernel, &code.cell.id, CellCommand::Run);
     apply(&mut kernel, NotebookCommand::Cell("double".into(), CellCommand::Delete));
     check(&kernel.snapshot(), &["mine", "42", "words"], &["<script", "twice(x)"]);
+}
+
+#[test]
+fn a_mask_of_its_own_is_told() {
+    let mut kernel = Kernel::trained(lesson());
+    check(&kernel.snapshot(), &["mask = 0"], &["one of its own"]);
+    kernel.apply(Command::ToggleMask { query: 0, key: 1 });
+    kernel.settle();
+    check(&kernel.snapshot(), &["mask = one of its own"], &["mask = 0", "mask = 1"]);
+    let model = NotebookModel::of(&kernel.snapshot(), None);
+    assert_eq!(model.cells[model.index("hide").expect("it is there")].turned, None);
 }

@@ -192,4 +192,8 @@ fn cells_together_keep_no_more_than_they_may() {
     cell(&mut kernel, "double", attune::kernel::notebook::CellCommand::ClearOutputs);
     run(&mut kernel, "uses");
     assert_eq!(shown(&kernel, "uses").fault, None);
+    // What a deleted cell left is kept for an undo while there is room, and takes none from the others.
+    cell(&mut kernel, "uses", attune::kernel::notebook::CellCommand::Delete);
+    run(&mut kernel, "double");
+    assert_eq!(shown(&kernel, "double").fault, None);
 }

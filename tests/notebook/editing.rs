@@ -1,10 +1,11 @@
 //! Cells are inserted, deleted, moved, split and merged in the learner's copy, and all of it undoes.
 
 use attune::kernel::notebook::document::OwnKind;
+use attune::kernel::notebook::snapshot::CellStatus;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
 
-use crate::{apply, cell, found, ids, kernel, number, run, write};
+use crate::{apply, cell, found, ids, kernel, number, run, status, write};
 
 fn text(kernel: &Kernel, id: &str) -> String {
     found(kernel, id).cell.text.to_string()
@@ -111,6 +112,22 @@ fn resets_can_be_undone() {
     assert_eq!(ids(&kernel), lesson);
     apply(&mut kernel, Command::Undo);
     assert_eq!((ids(&kernel).len(), text(&kernel, "double").as_str()), (lesson.len() - 1, "3"));
+}
+
+#[test]
+fn a_reset_takes_back_what_ran() {
+    let mut kernel = kernel();
+    run(&mut kernel, "double");
+    // The window looks between the two.
+    assert!(found(&kernel, "double").run.is_some());
+    cell(&mut kernel, "double", CellCommand::Reset);
+    assert_eq!((found(&kernel, "double").run, status(&kernel, "double")), (None, CellStatus::New));
+    write(&mut kernel, "double", "3");
+    run(&mut kernel, "double");
+    cell(&mut kernel, "double", CellCommand::Reset);
+    apply(&mut kernel, Command::Undo);
+    assert_eq!((found(&kernel, "double").run, status(&kernel, "double")), (None, CellStatus::New));
+    assert_eq!(text(&kernel, "double"), "3");
 }
 
 #[test]

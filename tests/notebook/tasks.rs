@@ -2,13 +2,14 @@
 
 use attune::code::Output;
 use attune::kernel::notebook::document::Answer;
-use attune::kernel::notebook::snapshot::Verdict;
+use attune::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::rehearsal::rehearse;
 use attune::kernel::{Command, Kernel};
+use attune::view_model::notebook::NotebookModel;
 use std::sync::Arc;
 
-use crate::{apply, cell, found, kernel, run, shown, write};
+use crate::{apply, cell, found, kernel, run, shown, status, write};
 
 fn verdict(kernel: &Kernel, id: &str) -> Verdict {
     let run = shown(kernel, id);
@@ -103,6 +104,90 @@ fn an_exercise_may_be_solved_by_hand() {
     apply(&mut kernel, Command::SetTemperature(None));
     assert!(!is_right(&kernel, "sharpen"));
     assert!(found(&kernel, "sharpen").cell.attempts().is_passed, "it was right once");
+}
+
+/// `middle`, whose check is that the temperature is below 1.
+fn with_live_check() -> Kernel {
+    let (check, value) = (r#"check: "middle(a, b) == b && temperature < 1""#, r#"value: "temperature""#);
+    let text = include_str!("../fixtures/notebook.ron").replacen(r#"value: "norm(middle(a, b))""#, value, 1);
+    let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+#[test]
+fn the_value_beside_a_check_is_that_of_now() {
+    let mut kernel = with_live_check();
+    let value = |kernel: &Kernel| match verdict(kernel, "middle") {
+        Verdict::Exercise { is_right, value, .. } => (is_right, value),
+        other => panic!("{other:?}"),
+    };
+    write(&mut kernel, "middle", "fn middle(a, b) { b }");
+    run(&mut kernel, "middle");
+    assert_eq!(value(&kernel), (false, vec![Output::Number(kernel_temperature(&kernel))]));
+    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    assert_eq!(value(&kernel), (true, vec![Output::Number(0.5)]));
+    let attempts = found(&kernel, "middle").cell.attempts();
+    assert_eq!((attempts.tried, attempts.is_passed), (1, true), "the learner asked once");
+    // An answer that is being written is tried when the learner asks for it.
+    write(&mut kernel, "middle", "fn middle(a, b) { a }");
+    apply(&mut kernel, Command::SetTemperature(Some(0.25)));
+    assert_eq!((value(&kernel), status(&kernel, "middle")), ((true, vec![Output::Number(0.5)]), CellStatus::Stale));
+    let model = NotebookModel::of(&kernel.snapshot(), None);
+    assert_eq!(model.cells[model.index("middle").expect("it is there")].note, "stale");
+}
+
+fn kernel_temperature(kernel: &Kernel) -> f64 {
+    let model = kernel.snapshot().model.expect("it is trained");
+    model.architecture.blocks[0].attention.temperature
+}
+
+#[test]
+fn the_model_is_asked_again_when_it_has_changed() {
+    let text =
+        include_str!("../fixtures/notebook.ron").replacen("shape(A)[0] - 1", "if temperature < 1 { 0 } else { 1 }", 1);
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let mut kernel = Kernel::trained(Arc::new(lesson));
+    cell(&mut kernel, "guess", CellCommand::Choose(1));
+    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
+    cell(&mut kernel, "guess", CellCommand::Reveal);
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
+    apply(&mut kernel, Command::SetTemperature(Some(2.0)));
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
+    cell(&mut kernel, "guess", CellCommand::Reset);
+    assert!(found(&kernel, "guess").run.is_none());
+    apply(&mut kernel, Command::Undo);
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 }, "the answer is given again");
+}
+
+#[test]
+fn no_undo_of_another_edit_takes_back_what_was_passed() {
+    let mut kernel = kernel();
+    let attempts = |kernel: &Kernel| {
+        let attempts = found(kernel, "middle").cell.attempts();
+        (attempts.tried, attempts.is_passed)
+    };
+    write(&mut kernel, "middle", "fn middle(x, y) { (x + y) / 2 }");
+    write(&mut kernel, "intro", "A note");
+    run(&mut kernel, "middle");
+    assert_eq!(attempts(&kernel), (1, true));
+    for travel in [Command::Undo, Command::Undo, Command::Redo, Command::Redo] {
+        apply(&mut kernel, travel);
+        assert_eq!((attempts(&kernel), kernel.snapshot().notebook.closed_gate), ((1, true), None));
+    }
+    // A reset takes it back, whatever is undone before it; and its own undo brings it again.
+    for reset in [NotebookCommand::Cell("middle".into(), CellCommand::Reset), NotebookCommand::Reset] {
+        apply(&mut kernel, Command::Notebook(reset));
+        write(&mut kernel, "end", "Another");
+        apply(&mut kernel, Command::Undo);
+        assert_eq!(attempts(&kernel), (0, false));
+        apply(&mut kernel, Command::Undo);
+        assert_eq!(attempts(&kernel), (1, true));
+        apply(&mut kernel, Command::Redo);
+        assert_eq!(attempts(&kernel), (0, false));
+        apply(&mut kernel, Command::Undo);
+    }
 }
 
 #[test]

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use attune::kernel::notebook::CellCommand;
-use attune::view_model::course::{Course, RECENT_MAX, Tasks};
+use attune::lesson::course::CourseFile;
+use attune::lesson::limits::CELLS_MAX;
+use attune::view_model::course::{Course, LESSONS_MAX, LessonProgress, RECENT_MAX, Tasks};
+use attune::view_model::home::{Found, HomeModel};
 
 use crate::{cell, kernel, lesson};
 
@@ -41,4 +44,23 @@ fn windows_add_to_one_course() {
     assert_eq!((progress.title.as_str(), progress.opened), ("Sinking and swimming", 200));
     let json = serde_json::to_string(&course).expect("plain data");
     assert_eq!(serde_json::from_str::<Course>(&json).expect("plain data"), course);
+}
+
+#[test]
+fn a_kept_course_may_say_anything() {
+    let wild = LessonProgress { tasks: Tasks { done: usize::MAX, of: usize::MAX }, ..LessonProgress::default() };
+    let file = |name: &str| CourseFile { path: format!("/lessons/{name}.ron").into(), heading: Err(1) };
+    let lessons = (0..2 * LESSONS_MAX).map(|i| (format!("/lessons/{i}.ron"), wild.clone())).collect();
+    let recent = (0..1000).map(|i| format!("/others/{i}.ron")).collect();
+    let course = Course { lessons, recent };
+    let files = ["0", "1"].map(file).to_vec();
+    let model = HomeModel::of(&Found { files, course: course.clone(), ..Found::default() });
+    assert_eq!((model.others.len(), model.lessons[0].tasks.of), (RECENT_MAX, CELLS_MAX));
+    assert_eq!(model.tasks, Tasks { done: 2 * CELLS_MAX, of: 2 * CELLS_MAX });
+    let mut merged = course;
+    merged.merge(&Course::default());
+    assert_eq!((merged.lessons.len(), merged.recent.len()), (LESSONS_MAX, RECENT_MAX));
+    let more = LessonProgress { tasks: Tasks { done: 9, of: 3 }, ..LessonProgress::default() };
+    let course = Course { lessons: [("/lessons/0.ron".to_owned(), more)].into(), recent: Vec::new() };
+    assert_eq!(course.bounded().lessons["/lessons/0.ron"].tasks, Tasks { done: 3, of: 3 });
 }

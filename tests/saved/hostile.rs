@@ -157,6 +157,8 @@ fn outputs_that_no_code_could_show() {
         table(vec![axis(1); 9], vec![0.0]),
         table(vec![SavedAxis { len: 2, labels: Some(vec!["a".into()]) }], vec![0.0; 2]),
         SavedOutput::Ranking { words: vec!["a".into()], numbers: vec![] },
+        SavedOutput::Image("x".repeat(10_000)),
+        SavedOutput::Ranking { words: vec!["a".into(); 1001], numbers: vec![0.0; 1001] },
         SavedOutput::Plot { x: vec![0.0], lines: vec![SavedLine { name: "a".into(), y: vec![] }] },
     ];
     for output in outputs {

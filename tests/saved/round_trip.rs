@@ -1,5 +1,7 @@
 //! Everything that a learner can do, saved and opened again.
 
+use std::sync::Arc;
+
 use attune::code::Output;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::notebook::document::{Answer, Attempts, OwnKind};
@@ -7,6 +9,7 @@ use attune::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel, Saved, Worker};
+use attune::lesson::Lesson;
 use attune::numerics::attention::Mask;
 use attune::numerics::params::TensorName;
 
@@ -238,6 +241,18 @@ fn large_outputs_are_left_out_and_said_to_be() {
     let after = open(lesson(), kept);
     let Output::Text(words) = outputs(&after, "double").pop().expect("words") else { panic!("no words") };
     assert_eq!(&*words, "2 outputs were too large to be kept: run the cell again.");
+}
+
+#[test]
+fn another_seed_is_said() {
+    let with_seed = |seed| Arc::new(Lesson { seed, ..Lesson::clone(&lesson()) });
+    let mut kernel = Kernel::trained(with_seed(9));
+    set(&mut kernel, 0, 0.5);
+    assert_eq!(report(&reopened(&kernel, with_seed(9))), [""; 0]);
+    let said = "This was left with seed 9, and trains with seed 5 now: other weights under your changes.";
+    let after = reopened(&kernel, lesson());
+    assert_eq!(report(&after), [said]);
+    assert_eq!(report(&reopened(&after, lesson())), [""; 0], "it is said once");
 }
 
 #[test]

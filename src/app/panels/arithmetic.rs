@@ -8,7 +8,7 @@ use egui::{
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::view_model::attention::AttentionModel;
-use crate::view_model::path::PathModel;
+use crate::view_model::path::{By, PathModel};
 use crate::view_model::walk::{NumberRow, Step, StepModel, WalkModel};
 
 use super::equation::equation_ui;
@@ -25,10 +25,11 @@ pub fn arithmetic_ui(
         sentence_ui(ui, attention, view);
         return;
     };
-    let palette = Palette::of(ui.visuals().dark_mode);
     sentence_ui(ui, attention, view);
-    heads_ui(ui, attention, view);
-    steps_ui(ui, view);
+    ui.horizontal_wrapped(|ui| {
+        steps_ui(ui, view);
+        heads_ui(ui, attention, view);
+    });
     ui.add_space(size::GAP_TIGHT);
     let step = model.step(view.step());
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -41,10 +42,39 @@ pub fn arithmetic_ui(
             ui.add_space(size::GAP);
         }
         if let Some(path) = path.filter(|_| step.step >= Step::Output) {
-            ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));
-            ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
+            why_ui(ui, path, view);
         }
     });
+}
+
+/// What moved it: in a sentence, and arrow by arrow, the longest first.
+fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));
+    ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
+    ui.add_space(size::GAP_TIGHT);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.label(RichText::new("Arrows by").color(palette.ink_soft));
+        for (by, words, hint) in [
+            (By::Word, "word", "What each word adds, through all heads"),
+            (By::Head, "head", "What each head adds, from all words"),
+            (By::Both, "both", "What each word adds in each head"),
+        ] {
+            if ui.selectable_label(view.by == by, words).on_hover_text(hint).clicked() {
+                view.by = by;
+            }
+        }
+    });
+    for arrow in &path.arrows {
+        ui.horizontal(|ui| {
+            let ink = arrow.head.map_or(palette.ink, |head| palette.head(head));
+            ui.label(RichText::new(&arrow.label).color(ink));
+            let weight = arrow.weight.map_or(String::new(), |weight| format!("α {weight:.3}, "));
+            let length = format!("{weight}length {:.3}", arrow.length);
+            ui.label(RichText::new(length).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+        });
+    }
 }
 
 /// They can share their columns.
@@ -54,16 +84,17 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
 
 /// The words of the sentence: one of them is the query.
 fn sentence_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        for (position, token) in attention.tokens.iter().enumerate() {
-            let chosen = view.query == Some(position);
-            let response = ui.selectable_label(chosen, token).on_hover_text("Follow this word as the query");
-            if response.clicked() {
-                view.query = Some(position);
-                view.key = None;
+    ScrollArea::horizontal().id_salt("query").show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+            for (position, token) in attention.tokens.iter().enumerate() {
+                let chosen = view.query == Some(position);
+                let response = ui.selectable_label(chosen, token).on_hover_text("Follow this word as the query");
+                if response.clicked() {
+                    (view.query, view.key) = (Some(position), None);
+                }
             }
-        }
+        });
     });
 }
 
@@ -72,41 +103,32 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
         return;
     }
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        for map in &attention.heads {
-            let words = RichText::new(&map.title).color(palette.head(map.head));
-            if ui.selectable_label(view.head == map.head, words).on_hover_text("Follow it through this head").clicked()
-            {
-                view.head = map.head;
-                view.key = None;
-            }
+    ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+    for map in &attention.heads {
+        let words = RichText::new(&map.title).color(palette.head(map.head));
+        if ui.selectable_label(view.head == map.head, words).on_hover_text("Follow it through this head").clicked() {
+            (view.head, view.key) = (map.head, None);
         }
-    });
+    }
 }
 
-/// The eight steps, and one on or back.
+/// The step, and one on or back; the time line under the stage has them all.
 fn steps_ui(ui: &mut Ui, view: &mut ViewState) {
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        let now = view.step();
-        let back = ui.add_enabled(now > Step::Embed, Button::new("←"));
-        back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, now > Step::Embed, "A step back"));
-        if back.on_hover_text("A step back (Shift+Space)").clicked() {
-            view.step_by(-1);
+    const NAME: f32 = 92.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let now = view.step();
+    let mut turn = |ui: &mut Ui, sign: &str, name: &str, hint: &str, is_enabled: bool, steps: isize| {
+        let button = ui.add_enabled(is_enabled, Button::new(sign));
+        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, name));
+        if button.on_hover_text(hint).clicked() {
+            view.step_by(steps);
         }
-        for step in Step::ALL {
-            let words = format!("{} {}", step.index() + 1, step.name());
-            if ui.selectable_label(step == now, words).clicked() {
-                view.walk_to(step.index() as f32);
-            }
-        }
-        let on = ui.add_enabled(now < Step::Contextual, Button::new("→"));
-        on.widget_info(|| WidgetInfo::labeled(WidgetType::Button, now < Step::Contextual, "A step on"));
-        if on.on_hover_text("A step on (Space)").clicked() {
-            view.step_by(1);
-        }
-    });
+    };
+    turn(ui, "←", "A step back", "A step back (Shift+Space)", now > Step::Embed, -1);
+    let words = RichText::new(format!("{} {}", now.index() + 1, now.name()));
+    let words = words.font(theme::strong(size::BODY)).color(palette.accent);
+    ui.add_sized(Vec2::new(NAME, size::SLIDER_ROW), Label::new(words));
+    turn(ui, "→", "A step on", "A step on (Space)", now < Step::Contextual, 1);
 }
 
 /// Rows that share their columns: keys, or entries by their numbers. Each is shaded for itself.

@@ -43,6 +43,12 @@ pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>)
     outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.checkbox(checked, text))
 }
 
+/// A box that is neither checked nor not, until it is clicked.
+pub fn undecided_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> egui::Response {
+    let undecided = egui::Checkbox::new(checked, text.into()).indeterminate(true);
+    outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.add(undecided))
+}
+
 /// One of several, with an outline as a box has.
 pub fn choice_ui(ui: &mut Ui, is_chosen: bool, is_enabled: bool, text: impl Into<WidgetText>) -> egui::Response {
     let radio = egui::RadioButton::new(is_chosen, text.into());

@@ -5,12 +5,15 @@ use egui::{
     WidgetType,
 };
 
+use crate::app::images::Images;
 use crate::app::theme::{self, Palette, size};
-use crate::code::Fault;
+use crate::code::{Fault, Help};
 use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
 
 use super::copy::{copy, copy_button, is_copied};
+use super::equation::equation_ui;
 use super::plot::plot_ui;
+use super::prose::paint::image_ui;
 use super::table::table_ui;
 
 /// All of them, one below the other. Give each cell an id of its own.
@@ -30,6 +33,31 @@ fn output_ui(ui: &mut Ui, output: &OutputModel) {
         OutputModel::Table(table) => table_ui(ui, table),
         OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
         OutputModel::Plot(plot) => plot_ui(ui, plot),
+        // Shown by who has the lesson's pictures.
+        OutputModel::Image(_) => {}
+    }
+}
+
+/// The pictures among them, in the width there is.
+pub fn pictures_ui(ui: &mut Ui, outputs: &[OutputModel], images: &mut Images) {
+    for (i, output) in outputs.iter().enumerate() {
+        let OutputModel::Image(path) = output else { continue };
+        ui.add_space(size::GAP_TIGHT);
+        ui.push_id(("picture", i), |ui| picture_ui(ui, path, images));
+    }
+}
+
+fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
+    match images.size(path) {
+        Ok(pixels) => {
+            let size = pixels * (ui.available_width() / pixels.x).min(1.0);
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            image_ui(ui, 0, path, path, rect, images);
+        }
+        Err(why) => {
+            let error = Palette::of(ui.visuals().dark_mode).error;
+            ui.add(Label::new(RichText::new(format!("{path}: {why}")).color(error)).wrap());
+        }
     }
 }
 
@@ -93,6 +121,9 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
         "the text",
         || text.text.to_string(),
         |ui| {
+            if let Some(help) = text.help {
+                return help_ui(ui, help);
+            }
             ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]).show(ui, |ui| {
                 ui.add(Label::new(RichText::new(text.shown()).monospace()).selectable(true).wrap());
                 if let Some(left_out) = text.left_out() {
@@ -101,6 +132,20 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
             });
         },
     );
+}
+
+/// What `help` says, with the equation set.
+fn help_ui(ui: &mut Ui, help: &Help) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    ui.add(Label::new(call).selectable(true).wrap());
+    ui.add(Label::new(help.meaning).wrap());
+    if !help.equation.is_empty() {
+        equation_ui(ui, help.equation);
+    }
+    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+    ui.add(Label::new(example).selectable(true).wrap());
 }
 
 fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {

@@ -5,7 +5,9 @@ use egui::{Color32, PointerButton, Pos2, Rect, Response, Sense, TextureId, Ui};
 
 use crate::app::theme::{self, Palette};
 use crate::app::view_state::ViewState;
+use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::stage::{StageModel, TokenPoint};
+use crate::view_model::walk::Step;
 
 use super::camera::{CameraRig, View};
 use super::labels::Priority;
@@ -46,6 +48,7 @@ impl SeenPoint<'_> {
 pub fn picture_ui(
     ui: &mut Ui,
     model: Option<&StageModel>,
+    path: Option<&PathModel>,
     rig: &mut CameraRig,
     view: &mut ViewState,
     texture: Option<TextureId>,
@@ -70,8 +73,42 @@ pub fn picture_ui(
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time()));
+    } else if let Some(pointer) = response.hover_pos()
+        && let Some(arrow) = path.filter(|_| view.step() >= Step::Output).and_then(|path| {
+            let seen = |at| {
+                projection
+                    .project(Vec3::from(scaled(model, at)))
+                    .map(|seen| rect.min + egui::vec2(seen.at.x, seen.at.y))
+            };
+            arrow_at(path, pointer, seen)
+        })
+    {
+        response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
     }
     rect
+}
+
+/// The arrow within reach of the pointer, the nearest.
+fn arrow_at(path: &PathModel, pointer: Pos2, seen: impl Fn([f32; 3]) -> Option<Pos2>) -> Option<&PathArrow> {
+    const REACH: f32 = 6.0;
+    let distance = |arrow: &PathArrow| {
+        let (from, to) = (seen(arrow.from)?, seen(arrow.to)?);
+        let along = to - from;
+        let share = ((pointer - from).dot(along) / along.length_sq().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        Some((from + along * share).distance(pointer))
+    };
+    let near = path.arrows.iter().filter_map(|arrow| Some((arrow, distance(arrow)?)));
+    near.filter(|(_, distance)| *distance <= REACH).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(arrow, _)| arrow)
+}
+
+fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
+    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+    ui.strong(&arrow.label);
+    if let Some(weight) = arrow.weight {
+        ui.monospace(format!("weight α  {weight:.4}"));
+    }
+    ui.monospace(format!("length    {:.4}", arrow.length));
+    ui.weak("What it adds to the word, in the true space");
 }
 
 fn to_glam(size: egui::Vec2) -> Vec2 {

@@ -18,7 +18,7 @@ use super::page::{Code, Page, Part, SliderPart, Stage};
 use super::pictures::{Pictures, StagePicture};
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
-use crate::view_model::output::{OutputModel, full, short};
+use crate::view_model::output::{OutputModel, short};
 
 const STYLE: &str = include_str!("style.css");
 /// Nothing runs and nothing is fetched.
@@ -146,7 +146,7 @@ impl Body<'_> {
         } else {
             "<div class=\"out\">"
         });
-        code.outputs.iter().for_each(|output| self.text.push_str(&output_html(output)));
+        code.outputs.iter().for_each(|output| self.text.push_str(&output_html(output, self.pictures)));
         if let Some(fault) = code.fault {
             self.put("pre class=\"fault\"", "pre", &fault.to_string());
         }
@@ -185,7 +185,7 @@ impl Body<'_> {
 
     /// As the slider stands.
     fn slider(&mut self, slider: &SliderPart<'_>) {
-        let value = slider.value.map_or(String::new(), |value| format!(" = {}", full(value)));
+        let value = slider.tell_value();
         let (from, to) = slider.range;
         let at = slider.share().unwrap_or(0.0) * 100.0;
         let caption = match slider.caption {
@@ -221,12 +221,13 @@ impl Body<'_> {
 }
 
 /// An output as markup; in Jupyter's notebooks too.
-pub fn output_html(output: &OutputModel) -> String {
+pub fn output_html(output: &OutputModel, pictures: &Pictures) -> String {
     match output {
         OutputModel::Number(number) => format!("<pre title=\"{}\">{}</pre>", number.full, number.shown),
         OutputModel::Text(text) => format!("<pre>{}</pre>", escape(&shown(text))),
         OutputModel::Table(model) => table::html(model),
         OutputModel::Ranking(model) => table::ranking_html(model),
+        OutputModel::Image(path) => format!("<p>{}</p>", text::image(path, path, pictures)),
         OutputModel::Plot(plot) => {
             let note =
                 plot.left_out_note().map_or(String::new(), |note| format!("<p class=\"note\">{}</p>", escape(&note)));

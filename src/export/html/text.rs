@@ -130,7 +130,8 @@ impl<'e> Markup<'_, 'e> {
     }
 }
 
-fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
+/// A picture of the lesson's folder, or why there is none.
+pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     match pictures.image(url) {
         Ok(image) => {
             let data = BASE64.encode(&image.bytes);

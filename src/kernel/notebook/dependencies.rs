@@ -73,11 +73,6 @@ impl<'a> Sight<'a> {
         }
         shadowed
     }
-
-    /// Names that can be read here.
-    pub fn names(&self) -> impl Iterator<Item = &'a str> {
-        self.live.keys().chain(self.above.keys()).copied()
-    }
 }
 
 /// Of each cell, in order, whether what it shows still follows from what it read, and the name of its

@@ -42,6 +42,8 @@ pub struct DocumentCell {
     pub answer: Answer,
     /// The lesson's newer text, where the learner had changed the older one.
     pub conflict: Option<Arc<str>>,
+    /// How often it was reset: attempts from before a reset are not those after it.
+    pub resets: usize,
 }
 
 /// What the learner did with a cell besides its text.
@@ -100,7 +102,14 @@ impl DocumentCell {
             auto_run: false,
             answer: first_answer(&cell.kind),
             conflict: None,
+            resets: 0,
         }
+    }
+
+    /// As the lesson gives it, once again.
+    fn reset_to(&self, origin: &Cell) -> Self {
+        let fresh = Self { is_folded: self.is_folded, resets: self.resets, ..Self::of(origin) };
+        if fresh == *self { fresh } else { Self { resets: self.resets.saturating_add(1), ..fresh } }
     }
 
     /// Markdown that can be written.
@@ -297,10 +306,34 @@ impl Document {
     pub fn reset(&mut self, id: &str, lesson: &Lesson) -> Change {
         let cell = self.cell_mut(id)?;
         match lesson.cells.iter().find(|cell| cell.id == *id) {
-            Some(origin) => *cell = DocumentCell { is_folded: cell.is_folded, ..DocumentCell::of(origin) },
+            Some(origin) => *cell = cell.reset_to(origin),
             None => cell.text = "".into(),
         }
         Ok(())
+    }
+
+    /// All cells as the lesson gives them, and no others.
+    pub fn reset_all(&mut self, lesson: &Lesson) {
+        let reset = |origin: &Cell| match self.cell(&origin.id) {
+            Some(cell) => DocumentCell { is_folded: false, ..cell.reset_to(origin) },
+            None => DocumentCell::of(origin),
+        };
+        let cells = lesson.cells.iter().map(|origin| Arc::new(reset(origin))).collect();
+        *self = Self { cells, ..Self::of(lesson) };
+    }
+
+    /// Takes over what has become of the exercises of another document: that one was tried or passed is a
+    /// fact, which the undo of an edit leaves as it is. What a reset took back its undo brings back.
+    pub(super) fn take_facts(&mut self, now: &Self) {
+        for cell in &mut self.cells {
+            let Answer::Exercise(then) = cell.answer else { continue };
+            let Some(now) = now.cell(&cell.id).filter(|now| now.resets == cell.resets) else { continue };
+            let Attempts { tried, is_passed, .. } = now.attempts();
+            let attempts = Attempts { tried, is_passed, ..then };
+            if attempts != then {
+                Arc::make_mut(cell).answer = Answer::Exercise(attempts);
+            }
+        }
     }
 
     /// The learner's text stays, or gives way to the lesson's newer one.

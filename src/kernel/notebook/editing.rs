@@ -51,7 +51,7 @@ impl Notebook {
                 Ok(())
             }),
             NotebookCommand::Reset => self.change("reset of the notebook", None, |document| {
-                *document = Document::of(lesson);
+                document.reset_all(lesson);
                 Ok(())
             }),
         }
@@ -61,6 +61,7 @@ impl Notebook {
         let index = self.document.index(id)?;
         match command {
             CellCommand::Run => {
+                self.count_attempt(id)?;
                 self.enqueue(index..index + 1);
                 Ok(None)
             }
@@ -113,9 +114,23 @@ impl Notebook {
             }
             CellCommand::Reset => {
                 self.runs.remove(id);
+                // Where the text is the lesson's still, this is all that changes.
+                self.view.take();
                 self.change("reset of a cell", None, |document| document.reset(id, lesson))
             }
         }
+    }
+
+    /// An answer is tried where the learner asks for it, not where the check follows the model.
+    fn count_attempt(&mut self, id: &CellId) -> Result<(), String> {
+        let is_written = self.document.cell(id).is_some_and(|cell| cell.is_written());
+        if is_written
+            && !self.waiting.contains(id)
+            && let Answer::Exercise(attempts) = &mut self.document.cell_mut(id)?.answer
+        {
+            attempts.tried = attempts.tried.saturating_add(1);
+        }
+        Ok(())
     }
 
     /// Changes the document, or leaves it as it was.

@@ -1,14 +1,15 @@
 //! Runs one cell over the live tensors. The button of an exercise and `attune check` are both here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::document::{Answer, CellId, DocumentCell};
+use super::document::{CellId, DocumentCell};
 use super::live::{Live, LiveName};
-use super::runs::Outcome;
+use super::runs::{CellRun, Outcome};
 use super::snapshot::Verdict;
 use super::{Notebook, Versions};
 use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
+use crate::fnv::fnv1a;
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 
 /// What the variables and outputs of all cells may take, in bytes.
@@ -36,11 +37,23 @@ pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
     }
 }
 
-/// It runs without being asked to: a plot, and the check of what is turned elsewhere.
+/// The code of the lesson that runs with it.
+pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
+    let (shown, exercise) = match kind {
+        CellKind::Predict(predict) => (Some(&predict.shows), None),
+        CellKind::Exercise(exercise) => (None, Some(exercise)),
+        _ => (None, None),
+    };
+    shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
+}
+
+/// It runs without being asked to: a plot, the check of what is turned elsewhere, and what the model says
+/// to a prediction that is given.
 pub fn runs_unasked(cell: &DocumentCell) -> bool {
     match &*cell.kind {
         CellKind::Plot { .. } => true,
         CellKind::Exercise(exercise) => exercise.start.is_none(),
+        CellKind::Predict(_) => cell.is_done(),
         _ => false,
     }
 }
@@ -59,14 +72,7 @@ impl Notebook {
         let Some(cell) = self.document.cell(id).cloned() else { return };
         let outcome = match &*cell.kind {
             CellKind::Code { .. } | CellKind::Plot { .. } => self.run_code(&cell, model),
-            CellKind::Exercise(exercise) => {
-                if exercise.start.is_some()
-                    && let Ok(DocumentCell { answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
-                {
-                    attempts.tried = attempts.tried.saturating_add(1);
-                }
-                self.try_exercise(exercise, &cell, model)
-            }
+            CellKind::Exercise(exercise) => self.try_exercise(exercise, &cell, model),
             CellKind::Predict(predict) => self.answer_prediction(predict, &model.live()),
             CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => return,
         };
@@ -75,9 +81,18 @@ impl Notebook {
     }
 
     /// What all cells keep has its bounds, as what one of them makes has.
-    fn within_memory(&self, id: &CellId, outcome: Outcome) -> Outcome {
-        let others: usize = self.runs.iter().filter(|(other, _)| *other != id).map(|(_, run)| run.bytes).sum();
-        if others + outcome.bytes() <= KEPT_BYTES_MAX {
+    fn within_memory(&mut self, id: &CellId, outcome: Outcome) -> Outcome {
+        let bytes = outcome.bytes();
+        let fits = |runs: &BTreeMap<CellId, CellRun>| {
+            let others = runs.iter().filter(|(other, _)| *other != id).map(|(_, run)| run.bytes);
+            others.sum::<usize>() + bytes <= KEPT_BYTES_MAX
+        };
+        if !fits(&self.runs) {
+            // Those of deleted cells wait for an undo only while there is room.
+            let there: BTreeSet<&CellId> = self.document.cells.iter().map(|cell| &cell.id).collect();
+            self.runs.retain(|id, _| there.contains(id));
+        }
+        if fits(&self.runs) {
             return outcome;
         }
         let fault = Fault::new(format!("the cells would keep more than {} MB", KEPT_BYTES_MAX >> 20))
@@ -150,11 +165,7 @@ impl Notebook {
 
     /// Each cell has random numbers of its own, the same with every run.
     fn seed_of(&self, cell: &DocumentCell) -> u64 {
-        // FNV-1a: a hash that stays the same from one build to the next.
-        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-        const PRIME: u64 = 0x0100_0000_01b3;
-        let hash = cell.id.bytes().fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
-        self.seed ^ hash
+        self.seed ^ fnv1a(cell.id.as_bytes())
     }
 
     /// An exercise as an answer leaves it, on a model to try it on.
@@ -288,11 +299,10 @@ impl Bench {
 /// What the lesson's side of an exercise names and its solution does not define: no answer can put something
 /// of its own in their place.
 fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
-    let Exercise { check, value, cases, feedback, solution, .. } = exercise;
-    let codes = [check, value].into_iter().chain(cases).chain(feedback.iter().map(|feedback| &feedback.when));
+    let codes = exercise.codes();
     let mut lessons: BTreeSet<String> =
         codes.filter_map(|code| names(code).ok()).flat_map(|names| names.reads).collect();
-    let asked_for = names(solution).map(|names| names.defines).unwrap_or_default();
+    let asked_for = names(&exercise.solution).map(|names| names.defines).unwrap_or_default();
     lessons.retain(|name| !asked_for.contains(name));
     lessons
 }

@@ -118,6 +118,7 @@ impl Notebook {
     /// Takes the place of the document; returns the one before.
     pub fn replace(&mut self, document: Document) -> Document {
         let before = std::mem::replace(&mut self.document, document);
+        self.document.take_facts(&before);
         self.analyse();
         before
     }
@@ -143,7 +144,10 @@ impl Notebook {
         for cell in &self.document.cells {
             let Some(text) = execution::text_that_runs(cell) else { continue };
             let analysis = before.remove(&cell.id).filter(|analysis| *analysis.text == *text);
-            self.analyses.insert(cell.id.clone(), analysis.unwrap_or_else(|| Analysis::of(text)));
+            self.analyses.insert(
+                cell.id.clone(),
+                analysis.unwrap_or_else(|| Analysis::of(text, execution::code_beside(&cell.kind))),
+            );
         }
         self.view.take();
     }
@@ -205,12 +209,15 @@ impl Notebook {
                 CellStatus::New => is_unasked && !self.live.is_empty(),
                 CellStatus::Stale => {
                     let is_auto = (cell.auto_run || self.document.auto_run) && cell.is_code();
+                    // What is said of an answer holds for the model as it is. One that came to nothing, or
+                    // that is of another session, waits to be tried.
+                    let is_answer = run.is_some_and(|run| run.shown.verdict.is_some() && !run.shown.is_from_before);
                     // Half-written code does not run because a slider moved, and a cell that writes to
                     // the model would chase its own tail.
                     let is_as_ran = run.is_some_and(|run| {
                         self.analyses.get(&cell.id).is_some_and(|analysis| analysis.text == run.shown.text)
                     });
-                    let follows = is_as_ran && (is_auto || cell.is_code() && dependent.contains(&cell.id));
+                    let follows = is_as_ran && (is_answer || is_auto || cell.is_code() && dependent.contains(&cell.id));
                     (is_unasked || follows) && !run.is_some_and(|run| run.shown.wrote)
                 }
                 CellStatus::Fresh | CellStatus::Waiting => false,

@@ -14,8 +14,13 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    pub fn of(text: Arc<str>) -> Self {
-        let names = names(&text).map(Arc::new).map_err(Arc::new);
+    /// `beside` is the lesson's code that runs with it.
+    pub fn of<'a>(text: Arc<str>, beside: impl Iterator<Item = &'a String>) -> Self {
+        let with = |mut all: Names| {
+            all.reads.extend(beside.filter_map(|code| names(code).ok()).flat_map(|names| names.reads));
+            Arc::new(all)
+        };
+        let names = names(&text).map(with).map_err(Arc::new);
         Self { text, names }
     }
 }

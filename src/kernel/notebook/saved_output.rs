@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::code::budget::{OUTPUTS_MAX, PLOT_LINES_MAX, TENSOR_ENTRIES_MAX};
+use crate::code::budget::{IMAGE_PATH_BYTES_MAX, OUTPUTS_MAX, PLOT_LINES_MAX, RANKED_MAX, TENSOR_ENTRIES_MAX};
 use crate::code::{Axis, Output, Plot, Tensor};
 use crate::numbers;
 
@@ -36,6 +36,7 @@ pub enum SavedOutput {
         x: Vec<f64>,
         lines: Vec<SavedLine>,
     },
+    Image(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,6 +103,7 @@ impl SavedOutput {
     fn of(output: &Output) -> Self {
         match output {
             Output::Number(number) => Self::Number(*number),
+            Output::Image(path) => Self::Image(path.to_string()),
             Output::Text(text) => Self::Text(text.to_string()),
             Output::Table { caption, tensor } => Self::Table {
                 caption: caption.to_string(),
@@ -132,6 +134,7 @@ impl SavedOutput {
     fn shown(&self) -> Option<Output> {
         Some(match self {
             Self::Number(number) => Output::Number(*number),
+            Self::Image(path) => (path.len() <= IMAGE_PATH_BYTES_MAX).then(|| Output::Image(path.as_str().into()))?,
             Self::Text(text) => Output::Text(text.as_str().into()),
             Self::Table { caption, axes, entries } => {
                 let lens = || axes.iter().map(|axis| axis.len);
@@ -148,7 +151,8 @@ impl SavedOutput {
             }
             Self::Ranking { words, numbers } => {
                 let ranked = words.iter().cloned().zip(numbers.iter().copied());
-                (words.len() == numbers.len()).then(|| Output::Ranking(ranked.collect()))?
+                let fits = words.len() == numbers.len() && words.len() <= RANKED_MAX;
+                fits.then(|| Output::Ranking(ranked.collect()))?
             }
             Self::Plot { x, lines } => {
                 let fits = lines.len() <= PLOT_LINES_MAX && lines.iter().all(|line| line.y.len() == x.len());

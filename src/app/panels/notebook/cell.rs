@@ -4,6 +4,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2};
 
+use crate::app::panels::outputs::pictures_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::OwnKind;
@@ -63,7 +64,10 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
 fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     match &*cell.cell.kind {
         CellKind::Text { .. } => text_ui(ui, cell, index, frame),
-        CellKind::Code { .. } | CellKind::Plot { .. } => code_ui(ui, cell, index, frame),
+        CellKind::Code { .. } | CellKind::Plot { .. } => {
+            code_ui(ui, cell, index, frame);
+            pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
+        }
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
         CellKind::Stage { caption, sentence, words, time } => {
             stage_ui(ui, cell, (caption, *sentence), (words, *time), frame);

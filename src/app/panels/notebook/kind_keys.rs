@@ -108,7 +108,7 @@ fn slider_keys(ui: &Ui, frame: &mut Frame, cell: &CellModel, slider: &Slider) ->
     let turned = |from: f64| (from + steps * step).clamp(least, most);
     match (&slider.bind, cell.turned) {
         (Bind::Time, _) => frame.view.set_time(turned(f64::from(frame.view.time())) as f32),
-        (Bind::Mask, Some(_)) => frame.ask(cell.id(), CellCommand::Slide(f64::from(u8::from(steps > 0.0)))),
+        (Bind::Mask, _) => frame.ask(cell.id(), CellCommand::Slide(f64::from(u8::from(steps > 0.0)))),
         (_, Some(from)) => frame.ask(cell.id(), CellCommand::Slide(turned(from))),
         (_, None) => {}
     }

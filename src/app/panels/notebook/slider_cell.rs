@@ -2,7 +2,7 @@
 
 use egui::{RichText, Slider as EguiSlider, Ui};
 
-use crate::app::panels::checkbox_ui;
+use crate::app::panels::{checkbox_ui, undecided_ui};
 use crate::app::theme::{Palette, size};
 use crate::kernel::notebook::CellCommand;
 use crate::lesson::cells::{Bind, Slider};
@@ -19,21 +19,16 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
         Bind::Time => Some(f64::from(frame.view.time())),
         _ => cell.turned,
     };
-    let Some(before) = turned else {
-        ui.label(RichText::new("It can be turned as soon as the model is there.").color(palette.ink_faint));
-        return;
-    };
-    let after = match slider.bind {
-        Bind::Mask => {
-            let mut on = before > 0.0;
-            checkbox_ui(ui, &mut on, "No word sees those after it").on_hover_text("The causal mask");
-            f64::from(u8::from(on))
+    let is_there = turned.is_some() || !frame.model.live.is_empty();
+    let after = match (&slider.bind, turned) {
+        (Bind::Mask, _) if is_there => mask_ui(ui, turned),
+        (_, Some(before)) => number_ui(ui, slider, before),
+        (_, None) => {
+            ui.label(RichText::new("It can be turned as soon as the model is there.").color(palette.ink_faint));
+            None
         }
-        _ => number_ui(ui, slider, before),
     };
-    if after == before {
-        return;
-    }
+    let Some(after) = after else { return };
     frame.select(cell.id());
     match slider.bind {
         Bind::Time => frame.view.set_time(after as f32),
@@ -41,7 +36,24 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
     }
 }
 
-fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> f64 {
+/// What it was turned to, if it was. A mask that the learner made is neither on nor off.
+fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
+    let mut on = turned.is_some_and(|turned| turned > 0.0);
+    let words = "No word sees those after it";
+    let response = match turned {
+        Some(_) => checkbox_ui(ui, &mut on, words),
+        None => undecided_ui(ui, &mut on, words),
+    };
+    let is_turned = response.on_hover_text("The causal mask").changed();
+    if turned.is_none() {
+        let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+        ui.label(RichText::new("The mask is one of its own: neither this nor none.").size(size::SMALL).color(ink));
+    }
+    is_turned.then(|| f64::from(u8::from(on)))
+}
+
+/// What it was turned to, if it was.
+fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
     const VALUE_ROOM: f32 = 130.0;
     let (mut value, mut is_turned) = (before, false);
     ui.horizontal(|ui| {
@@ -55,7 +67,7 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> f64 {
         }
         is_turned = ui.add(bar).on_hover_text("Turn it: what depends on it follows").changed();
     });
-    if is_turned { value } else { before }
+    is_turned.then_some(value)
 }
 
 fn name(bind: &Bind) -> String {

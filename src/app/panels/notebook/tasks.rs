@@ -3,12 +3,12 @@
 use egui::{Button, Frame as Card, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use crate::app::panels::choice_ui;
-use crate::app::panels::outputs::{fault_ui, outputs_ui};
+use crate::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
 use crate::app::panels::prose::prose_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::Answer;
-use crate::kernel::notebook::snapshot::Verdict;
+use crate::kernel::notebook::snapshot::{CellStatus, Verdict};
 use crate::lesson::cells::{Exercise, Predict};
 use crate::view_model::notebook::CellModel;
 
@@ -48,12 +48,14 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     }
     if let Some(run) = &cell.shown.run {
         let words = match right {
+            None => "",
+            Some(_) if cell.shown.status == CellStatus::Stale => "The model has changed since it was asked.",
             Some(right) if chosen == Some(right) => "That is what the model says.",
             Some(_) => "The model says otherwise.",
-            None => "",
         };
         ui.label(RichText::new(words).size(size::READING));
         outputs_ui(ui, &cell.outputs);
+        pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
         if let Some(fault) = &run.fault {
             fault_ui(ui, fault);
         }
@@ -113,7 +115,14 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return };
     let case =
         failed_case.map_or(String::new(), |case| format!(" It fails case {} of {}.", case + 1, exercise.cases.len()));
-    let words = if *is_right { "✓  Right.".to_owned() } else { format!("✗  Not yet.{case}") };
+    // It follows the model by itself, but where the answer is of an earlier session or writes to the model.
+    let is_now = cell.shown.status != CellStatus::Stale;
+    let words = match (is_right, is_now) {
+        (true, true) => "✓  Right.".to_owned(),
+        (true, false) => "✓  It was right.".to_owned(),
+        (false, true) => format!("✗  Not yet.{case}"),
+        (false, false) => format!("✗  It was not right yet.{case}"),
+    };
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
     if let Some(feedback) = feedback {
@@ -125,11 +134,13 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
             .on_hover_text("It must be true; it is the lesson's and cannot be written");
     });
     if !cell.value.is_empty() {
-        ui.label(RichText::new("value now").size(size::SMALL).color(palette.ink_faint));
+        let when = if is_now { "value now" } else { "value when it was checked" };
+        ui.label(RichText::new(when).size(size::SMALL).color(palette.ink_faint));
         ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
     }
     if !cell.outputs.is_empty() {
         ui.push_id("shown", |ui| outputs_ui(ui, &cell.outputs));
+        pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
     }
 }
 

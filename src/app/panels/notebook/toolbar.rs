@@ -7,6 +7,7 @@ use crate::app::panels::reference::reference_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
 use crate::kernel::notebook::NotebookCommand;
+use crate::view_model::course::Tasks;
 
 use super::Frame;
 
@@ -27,7 +28,7 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let (done, of) = frame.model.done;
+            let Tasks { done, of } = frame.model.tasks;
             if of > 0 {
                 let words = format!("{done} of {of} done");
                 ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_soft))

@@ -128,7 +128,8 @@ pub fn snapped(point: Pos2, pixels_per_point: f32) -> Pos2 {
     Pos2::new(point.x, (point.y * pixels_per_point).round() / pixels_per_point)
 }
 
-fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images: &mut Images) {
+/// A picture at its place, as soon as it is decoded.
+pub fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images: &mut Images) {
     let response = ui.interact(rect, ui.id().with(i), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, alt));
     if !ui.is_rect_visible(rect) {

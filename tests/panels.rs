@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::panels::arithmetic::arithmetic_ui;
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use attune::app::panels::heads::{HeadsUiState, heads_ui};
@@ -27,8 +28,10 @@ use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::heads::{HeadRow, HeadsModel};
 use attune::view_model::notebook::{CellModel, NotebookModel};
+use attune::view_model::path::{By, PathModel};
 use attune::view_model::stage::{AxisLabel, StageModel};
 use attune::view_model::training::{TrainingModel, TrainingStage};
+use attune::view_model::walk::{Focus, Step, WalkModel};
 use attune::view_model::weights::{TensorModel, WeightsModel};
 use egui::{Modifiers, Ui, Vec2};
 use egui_kittest::Harness;
@@ -229,8 +232,10 @@ fn a_sentence_of_ones_own_is_shown_by_enter() {
 
 #[test]
 fn the_controls_of_the_top_bar_never_overlap() {
-    for width in [800.0, 1000.0, 1280.0, 2560.0] {
-        let (model, mut state) = (notebook(), TopBarUiState::default());
+    for width in [800.0, 1000.0, 1067.0, 1280.0, 2560.0] {
+        let (mut model, mut state) = (notebook(), TopBarUiState::default());
+        model.title = "One word, two meanings".to_owned();
+        model.sentence = "apple launched a new phone while i was eating an apple".to_owned();
         let (harness, _) = show(Vec2::new(width, 44.0), |ui, view| top_bar_ui(ui, &model, &mut state, view));
         let rects = ["Your own …", "Undo", "Redo", "Smaller", "Larger", "Theme", "Keys"]
             .map(|label| harness.get_by_label(label).rect());
@@ -519,4 +524,39 @@ fn drag(harness: &mut Harness, from: egui::Pos2, by: Vec2, button: egui::Pointer
     }
     harness.event(press(from + by, false));
     harness.run_steps(2);
+}
+
+#[test]
+fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
+    let lesson = attune::lesson::parse("small.ron", include_str!("fixtures/small.ron")).expect("no issues");
+    let snapshot = attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot();
+    let attention = AttentionModel::of(&snapshot).expect("a model");
+    let inner = snapshot.clone();
+    let (mut harness, seen) = show(Vec2::new(520.0, 700.0), move |ui, view| {
+        let focus = view.query.map(|query| Focus { query, head: view.head, key: view.key });
+        let walk = focus.and_then(|focus| WalkModel::of(&inner, focus));
+        let path = view.query.and_then(|query| PathModel::of(&inner, query, view.head, view.by));
+        arithmetic_ui(ui, walk.as_ref(), path.as_ref(), &attention, view);
+        Vec::new()
+    });
+    seen.0.borrow_mut().1.reduced_motion = true;
+    assert!(harness.query_by_label_contains("Choose a word").is_some());
+    click(&mut harness, "seal");
+    click(&mut harness, "Head 2");
+    assert_eq!((seen.view().query, seen.view().head), (Some(1), 1));
+    for _ in 0..4 {
+        click(&mut harness, "A step on");
+    }
+    assert_eq!(seen.view().step(), Step::Softmax);
+    let walk = WalkModel::of(&snapshot, Focus { query: 1, head: 1, key: None }).expect("a walk");
+    assert!(harness.query_by_label(&walk.step(Step::Softmax).said).is_some());
+    for _ in 0..2 {
+        click(&mut harness, "A step on");
+    }
+    let path = PathModel::of(&snapshot, 1, 1, By::Word).expect("a path");
+    assert!(harness.query_by_label(&path.why).is_some());
+    click(&mut harness, "head");
+    assert_eq!(seen.view().by, By::Head);
+    click(&mut harness, "A step back");
+    assert_eq!(seen.view().step(), Step::Mix);
 }

@@ -30,7 +30,7 @@ pub fn top_bar_ui(ui: &mut Ui, model: &NotebookModel, state: &mut TopBarUiState,
         commands.extend(history_ui(ui, &model.history));
         saving_status_ui(ui, &state.saving);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            const WITH_TITLE: f32 = 600.0;
+            const WITH_TITLE: f32 = 720.0;
             if let Some(wish) = menu_ui(ui) {
                 state.wish = Some(wish);
             }
@@ -51,8 +51,11 @@ fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
     const RESERVED: f32 = 150.0;
     let mut chosen = None;
     let width = (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH);
-    let response =
-        ComboBox::from_id_salt("sentence").selected_text(&model.sentence).width(width).truncate().show_ui(ui, |ui| {
+    // A long sentence is cut off at the room that there is, not at that of the whole bar.
+    let response = ui.scope(|ui| {
+        ui.set_max_width(width);
+        let sentences = ComboBox::from_id_salt("sentence").selected_text(&model.sentence).width(width).truncate();
+        sentences.show_ui(ui, |ui| {
             for (index, sentence) in model.sentences.iter().enumerate() {
                 if ui.selectable_label(model.selected == Some(index), sentence).clicked()
                     && model.selected != Some(index)
@@ -60,7 +63,9 @@ fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
                     chosen = Some(Command::SelectSentence(index));
                 }
             }
-        });
+        })
+    });
+    let response = response.inner;
     response.response.on_hover_text("The sentence on the stage");
     chosen
 }

@@ -18,7 +18,7 @@ pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut ViewState) 
         (right, "contextual", 1.0, "Where attention puts each token"),
     ] {
         ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
-            ui.centered_and_justified(|ui| {
+            ui.horizontal_centered(|ui| {
                 let is_there = view.walk() == LAST * time;
                 if ui.selectable_label(is_there, words).on_hover_text(hint).clicked() {
                     view.glide_to(time);

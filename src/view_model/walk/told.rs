@@ -1,131 +1,23 @@
-//! The walk through attention: one query in one head, in eight steps, each with its numbers and in words.
+//! Each step of the walk, told from the snapshot.
 
 use std::ops::Range;
 
-use super::head_labels::HeadLabels;
-use crate::kernel::snapshot::{ModelSnapshot, Neighbour, SentenceSnapshot, Snapshot, StaticSpace};
+use super::{Focus, NumberRow, Step, StepModel};
+use crate::kernel::snapshot::{ModelSnapshot, Neighbour, SentenceSnapshot, StaticSpace};
+use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Holds;
-
-/// Where the walk is; in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
-    Embed,
-    Project,
-    Score,
-    Scale,
-    Softmax,
-    Mix,
-    Output,
-    Contextual,
-}
-
-impl Step {
-    pub const ALL: [Self; 8] = [
-        Self::Embed,
-        Self::Project,
-        Self::Score,
-        Self::Scale,
-        Self::Softmax,
-        Self::Mix,
-        Self::Output,
-        Self::Contextual,
-    ];
-
-    pub fn index(self) -> usize {
-        self as usize
-    }
-
-    /// As the time line names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Embed => "embed",
-            Self::Project => "Q K V",
-            Self::Score => "scores",
-            Self::Scale => "scale, mask",
-            Self::Softmax => "softmax",
-            Self::Mix => "mix",
-            Self::Output => "W_O",
-            Self::Contextual => "contextual",
-        }
-    }
-}
-
-/// Whose way is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Focus {
-    /// Position of the query in its sentence.
-    pub query: usize,
-    /// Counted over all blocks, the source's first.
-    pub head: usize,
-    /// The key of the worked product; none: the one that weighs most.
-    pub key: Option<usize>,
-}
-
-/// The numbers of a row of a tensor, or of one column of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NumberRow {
-    /// Such as `q(apple₁)`.
-    pub label: String,
-    /// Such as `Q[0]`, as code calls it; with the row that is shown, where it has several.
-    pub tensor: String,
-    pub values: Vec<f32>,
-    /// It is about the keys: a number for each.
-    pub is_by_key: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepModel {
-    pub step: Step,
-    /// In LaTeX, with the sizes of this model.
-    pub equation: String,
-    /// What happens, with the numbers.
-    pub said: String,
-    pub rows: Vec<NumberRow>,
-}
-
-/// All of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WalkModel {
-    pub focus: Focus,
-    /// `Head 1`
-    pub head: String,
-    /// Of the head's sentence.
-    pub queries: Vec<String>,
-    pub keys: Vec<String>,
-    /// The key of the worked product.
-    pub key: usize,
-    pub steps: Vec<StepModel>,
-}
-
-impl WalkModel {
-    /// `None` until there is a model, and where it has no such head or query.
-    pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
-        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-        if focus.head >= model.architecture.heads() {
-            return None;
-        }
-        let labels = HeadLabels::of(model);
-        let (queries, keys) = (labels.queries(focus.head).to_vec(), labels.keys(focus.head).to_vec());
-        let told = Told::of(space, model, focus, &queries, &keys)?;
-        let steps = Step::ALL.iter().map(|step| told.step(*step)).collect();
-        Some(Self { focus, head: labels.title(focus.head), key: told.key, steps, queries, keys })
-    }
-
-    pub fn step(&self, step: Step) -> &StepModel {
-        &self.steps[step.index()]
-    }
-}
+use crate::numerics::model::activations::HeadActivations;
 
 /// What the steps are told from.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     space: &'a StaticSpace,
     model: &'a ModelSnapshot,
     sentence: &'a SentenceSnapshot,
     queries: &'a [String],
     keys: &'a [String],
     query: usize,
-    key: usize,
+    pub key: usize,
     head: usize,
     /// The block of the head, and its number within it.
     block: usize,
@@ -136,7 +28,7 @@ struct Told<'a> {
 const NAMED: usize = 3;
 
 impl<'a> Told<'a> {
-    fn of(
+    pub fn of(
         space: &'a StaticSpace,
         model: &'a ModelSnapshot,
         focus: Focus,
@@ -155,7 +47,7 @@ impl<'a> Told<'a> {
         Some(Self { space, model, sentence, queries, keys, query, key, head, block, own })
     }
 
-    fn step(&self, step: Step) -> StepModel {
+    pub fn step(&self, step: Step) -> StepModel {
         let (equation, said, rows) = match step {
             Step::Embed => self.embed(),
             Step::Project => self.project(),
@@ -418,11 +310,11 @@ impl<'a> Told<'a> {
         (equation.to_owned(), format!("{moved}{after}"), rows)
     }
 
-    fn activations(&self) -> &'a crate::numerics::model::activations::HeadActivations<f32> {
+    fn activations(&self) -> &'a HeadActivations<f32> {
         &self.sentence.activations.blocks[self.block].heads[self.own]
     }
 
-    fn arithmetic(&self) -> &'a crate::numerics::arithmetic::Arithmetic<f32> {
+    fn arithmetic(&self) -> &'a Arithmetic<f32> {
         &self.sentence.arithmetic[self.head]
     }
 }

@@ -10,13 +10,14 @@ use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use attune::app::panels::heads::{HeadsUiState, heads_ui};
 use attune::app::panels::menu::Wish;
+use attune::app::panels::neighbours::neighbours_ui;
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::view::picture_ui;
-use attune::app::view_state::ViewState;
+use attune::app::view_state::{Pointed, ViewState};
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
 use attune::kernel::command::HeadSetting;
@@ -27,6 +28,7 @@ use attune::lesson::schema::{Cell, CellKind};
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::heads::{HeadRow, HeadsModel};
+use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::notebook::{CellModel, NotebookModel};
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::stage::{AxisLabel, StageModel};
@@ -559,4 +561,26 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     assert_eq!(seen.view().by, By::Head);
     click(&mut harness, "A step back");
     assert_eq!(seen.view().step(), Step::Mix);
+}
+
+#[test]
+fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
+    let lesson = attune::lesson::parse("small.ron", include_str!("fixtures/small.ron")).expect("no issues");
+    let snapshot = attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot();
+    let model = NeighboursModel::of(&snapshot).expect("a model");
+    let shown = model.clone();
+    let (mut harness, seen) = show(SIZE, move |ui, view| {
+        view.look_again();
+        neighbours_ui(ui, &shown, view);
+        Vec::new()
+    });
+    click(&mut harness, "seal");
+    let near = &model.tokens[1].after.by(Measure::Cosine)[0];
+    let row = harness.get_by_label(&format!("Contextual: {} {:.4}", near.word, near.cosine)).rect();
+    harness.hover_at(row.center());
+    harness.run_steps(3);
+    assert!(seen.view().is_pointed(&Pointed::Word(near.word.clone())));
+    click(&mut harness, "Euclidean");
+    let near = &model.tokens[1].after.by(Measure::Euclidean)[0];
+    assert!(harness.query_by_label(&format!("Contextual: {} {:.4}", near.word, near.distance)).is_some());
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::params::TensorName;
+use attune::numerics::vectors::Similarity;
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::heads::HeadsModel;
+use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::notebook::NotebookModel;
 use attune::view_model::stage::StageModel;
 use attune::view_model::training::{TrainingModel, TrainingStage};
@@ -121,4 +123,38 @@ fn training_says_where_it_stands() {
     assert_eq!(training.honest_label, format!("toy model · {parameters} parameters · 60 sentences · 17 words"));
     let reset = TrainingModel::of(&with(&[Command::ResetTraining]));
     assert_eq!((reset.stage, reset.step, reset.log.len()), (TrainingStage::Paused, 0, 0));
+}
+
+#[test]
+fn neighbours_are_those_of_the_true_space_before_and_after() {
+    let snapshot = with(&[]);
+    let model = NeighboursModel::of(&snapshot).expect("a model");
+    let space = snapshot.space.as_ref().expect("a space");
+    let sentence = &snapshot.model.as_ref().expect("a model").sentence;
+    let seal = &model.tokens[1];
+    assert_eq!(seal.label, "seal");
+    for measure in [Measure::Cosine, Measure::Euclidean] {
+        for (list, vector) in [
+            (&seal.before, space.vectors.row(sentence.tokens[1].word.expect("a word"))),
+            (&seal.after, sentence.activations.output.row(1)),
+        ] {
+            for near in list.by(measure) {
+                let row = space.vocabulary.iter().position(|word| *word == near.word).expect("a word");
+                let other = space.vectors.row(row);
+                assert!((near.cosine - Similarity::Cosine.of(vector, other)).abs() < 1e-6);
+                assert!((near.distance + Similarity::Euclidean.of(vector, other)).abs() < 1e-6);
+            }
+            let values: Vec<f32> = list.by(measure).iter().map(|near| near.value(measure)).collect();
+            let sorted = match measure {
+                Measure::Cosine => values.is_sorted_by(|a, b| a >= b),
+                Measure::Euclidean => values.is_sorted(),
+            };
+            assert!(sorted && !values.is_empty(), "{values:?}");
+        }
+        let is_new = |near: &attune::view_model::neighbours::NearWord| {
+            near.is_new != seal.before.by(measure).iter().any(|before| before.word == near.word)
+        };
+        assert!(seal.after.by(measure).iter().all(is_new));
+    }
+    assert!(seal.before.by(Measure::Cosine).iter().all(|near| near.word != "seal"), "no word is its own neighbour");
 }

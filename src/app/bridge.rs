@@ -10,6 +10,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::heads::HeadsModel;
+use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::stage::StageModel;
@@ -41,6 +42,7 @@ pub struct Models {
     pub heads: Option<HeadsModel>,
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
+    pub neighbours: Option<NeighboursModel>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
@@ -61,6 +63,7 @@ impl Models {
         self.heads = HeadsModel::of(snapshot);
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
+        self.neighbours = NeighboursModel::of(snapshot);
     }
 }
 

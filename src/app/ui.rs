@@ -62,6 +62,9 @@ pub fn workspace(
 ) -> Result {
     let ctx = contexts.ctx_mut()?.clone();
     follow_settings(&ctx, &view);
+    if view.look_again() {
+        ctx.request_repaint();
+    }
     let mut ui = root(&ctx);
     if figure.is_none() {
         let wish = window_ui(&mut ui, &mut page, &mut wishes, &mut desk.0, &mut view);
@@ -94,6 +97,7 @@ pub fn workspace(
         training: models.training.as_ref(),
         walk: models.walk.as_ref(),
         path: models.path.as_deref(),
+        neighbours: models.neighbours.as_ref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
     wishes.next = wishes.next.take().or(desk.0.take_wish());

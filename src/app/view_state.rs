@@ -3,6 +3,7 @@
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 
+use crate::view_model::neighbours::Measure;
 use crate::view_model::path::By;
 use crate::view_model::walk::Step;
 
@@ -22,6 +23,11 @@ pub struct ViewState {
     pub key: Option<usize>,
     /// What the arrows of a move stand for.
     pub by: By,
+    /// How nearness is measured.
+    pub measure: Measure,
+    /// What the pointer is over, in this frame and in the one before: panels and stage show each other's.
+    pointed: Option<Pointed>,
+    pointed_before: Option<Pointed>,
     /// Words that a stage cell lights; empty: all.
     pub lit: Vec<String>,
     /// The stage cell that was shown last.
@@ -36,6 +42,13 @@ pub struct ViewState {
     pub home_requested: bool,
     /// The stage alone, as a figure: no slider, no reminder.
     pub figure: bool,
+}
+
+/// Something that a panel and the stage both show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointed {
+    /// Of the vocabulary.
+    Word(String),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +99,9 @@ impl Default for ViewState {
             head: 0,
             key: None,
             by: By::default(),
+            measure: Measure::default(),
+            pointed: None,
+            pointed_before: None,
             lit: Vec::new(),
             shown_cell: None,
             theme: ThemeChoice::default(),
@@ -111,6 +127,22 @@ impl ViewState {
     pub fn for_another_lesson(&self) -> ViewState {
         let ViewState { theme, zoom, reduced_motion, .. } = *self;
         ViewState { theme, zoom, reduced_motion, ..ViewState::default() }
+    }
+
+    /// The pointer is over this; what shows it too lights it in the next frame.
+    pub fn point_at(&mut self, pointed: Pointed) {
+        self.pointed = Some(pointed);
+    }
+
+    pub fn is_pointed(&self, what: &Pointed) -> bool {
+        self.pointed_before.as_ref() == Some(what)
+    }
+
+    /// A new frame begins. True if something else is pointed at than in the last one.
+    pub fn look_again(&mut self) -> bool {
+        let is_other = self.pointed != self.pointed_before;
+        self.pointed_before = self.pointed.take();
+        is_other
     }
 
     /// Where the points are, from 0, static, to 1, contextual: they move in the last step of the walk.

@@ -4,7 +4,7 @@ use super::answers::answers;
 use super::examples::Rewriter;
 use super::interventions::are_none;
 use super::moves::Moves;
-use super::snapshot::{Neighbour, SentenceSnapshot, StaticSpace, Token};
+use super::snapshot::{Neighbour, Neighbours, SentenceSnapshot, StaticSpace, Token};
 use super::space::index_of;
 use crate::lesson::issue::shorten;
 use crate::lesson::text::tokenize;
@@ -56,7 +56,7 @@ pub struct SentenceFrame {
     tokens: Vec<Token>,
     source_tokens: Option<Vec<Token>>,
     start: Matrix<f32>,
-    static_neighbours: Vec<Vec<Neighbour>>,
+    static_neighbours: Vec<Neighbours>,
 }
 
 impl SentenceFrame {
@@ -67,7 +67,7 @@ impl SentenceFrame {
             input.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
         });
         let near = |word: usize| neighbours(space, space.vectors.row(word), Some(word));
-        let static_neighbours = input.words.iter().map(|word| word.map_or_else(Vec::new, near)).collect();
+        let static_neighbours = input.words.iter().map(|word| word.map_or_else(Neighbours::default, near)).collect();
         Self {
             tokens: tokens(&input, space),
             source_tokens: source.as_ref().map(|source| tokens(source, space)),
@@ -177,11 +177,18 @@ pub fn contributions(
     model.architecture.numbered_blocks().zip(&activations.blocks).map(of_block).collect()
 }
 
-fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Vec<Neighbour> {
-    nearest(Similarity::Cosine, &space.vectors, vector, NEIGHBOURS, except.as_slice())
-        .into_iter()
-        .map(|(word, cosine)| Neighbour { word, cosine })
-        .collect()
+fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Neighbours {
+    let by = |similarity: Similarity| {
+        let found = nearest(similarity, &space.vectors, vector, NEIGHBOURS, except.as_slice());
+        let of = |measure: Similarity, word: usize| measure.of(space.vectors.row(word), vector);
+        let neighbour = |(word, _)| Neighbour {
+            word,
+            cosine: of(Similarity::Cosine, word),
+            distance: -of(Similarity::Euclidean, word),
+        };
+        found.into_iter().map(neighbour).collect()
+    };
+    Neighbours { by_cosine: by(Similarity::Cosine), by_distance: by(Similarity::Euclidean) }
 }
 
 /// A learner's sentence as rows of the vocabulary.

@@ -226,10 +226,10 @@ pub struct SentenceSnapshot {
     pub end: Matrix<f32>,
     /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
     pub trained_end: Matrix<f32>,
-    /// Nearest words by cosine in the true space, best first, of each token's static vector.
-    pub static_neighbours: Vec<Vec<Neighbour>>,
-    /// The same of each token's output.
-    pub contextual_neighbours: Vec<Vec<Neighbour>>,
+    /// Of each token's static vector.
+    pub static_neighbours: Vec<Neighbours>,
+    /// Of each token's output.
+    pub contextual_neighbours: Vec<Neighbours>,
 }
 
 impl SentenceSnapshot {
@@ -271,9 +271,19 @@ pub struct Generated {
     pub is_current: bool,
 }
 
+/// Words near a vector in the true space, the nearest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Neighbours {
+    pub by_cosine: Vec<Neighbour>,
+    /// By the Euclidean distance.
+    pub by_distance: Vec<Neighbour>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbour {
     /// Row of the vocabulary.
     pub word: usize,
     pub cosine: f32,
+    /// `‖a − b‖`
+    pub distance: f32,
 }

@@ -10,6 +10,7 @@ pub mod head_labels;
 pub mod heads;
 pub mod highlight;
 pub mod home;
+pub mod neighbours;
 pub mod notebook;
 pub mod output;
 pub mod path;

@@ -1,6 +1,6 @@
 //! The points of the stage, in the lesson's one basis.
 
-use crate::kernel::snapshot::{Neighbour, Snapshot};
+use crate::kernel::snapshot::{Neighbours, Snapshot};
 use crate::kernel::token_labels::{occurrence, subscript};
 use crate::numerics::Matrix;
 
@@ -125,8 +125,8 @@ impl StageModel {
     }
 }
 
-fn nearest(vocabulary: &[String], neighbours: &[Neighbour]) -> Option<(String, f32)> {
-    neighbours.first().map(|neighbour| (vocabulary[neighbour.word].clone(), neighbour.cosine))
+fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {
+    neighbours.by_cosine.first().map(|neighbour| (vocabulary[neighbour.word].clone(), neighbour.cosine))
 }
 
 fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {

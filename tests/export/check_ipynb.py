@@ -2,10 +2,10 @@
 
 Run by hand, 2026-11-21, nbformat 5.11.1 and nbconvert 7.17.2, no complaint:
 
-    python3 -m venv /tmp/nbvenv && /tmp/nbvenv/bin/pip install nbformat nbconvert
-    attune export lessons/apple.ron --to ipynb -o /tmp/apple.ipynb
-    attune export tests/fixtures/notebook.ron --to ipynb -o /tmp/notebook.ipynb
-    /tmp/nbvenv/bin/python tests/export/check_ipynb.py /tmp/apple.ipynb /tmp/notebook.ipynb
+    python3 -m venv .venv && .venv/bin/pip install nbformat nbconvert
+    attune export lessons/apple.ron --to ipynb -o apple.ipynb
+    attune export tests/fixtures/notebook.ron --to ipynb -o notebook.ipynb
+    .venv/bin/python tests/export/check_ipynb.py apple.ipynb notebook.ipynb
 """
 
 import sys

@@ -8,6 +8,7 @@ use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::heads::HeadsModel;
+use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::PathModel;
 use crate::view_model::training::TrainingModel;
@@ -21,6 +22,7 @@ use super::faults::{fault_page_ui, fault_strip_ui};
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
 use super::menu::Wish;
+use super::neighbours::neighbours_ui;
 use super::note::{NoticeUiState, notice_ui};
 use super::notebook::{NotebookUiState, notebook_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
@@ -37,6 +39,7 @@ pub enum PanelId {
     Heads,
     Weights,
     Training,
+    Neighbours,
 }
 
 impl PanelId {
@@ -49,6 +52,7 @@ impl PanelId {
             PanelId::Heads => "Heads",
             PanelId::Weights => "Weights",
             PanelId::Training => "Training",
+            PanelId::Neighbours => "Neighbours",
         }
     }
 }
@@ -63,6 +67,7 @@ pub struct WorkspaceModel<'a> {
     pub training: Option<&'a TrainingModel>,
     pub walk: Option<&'a WalkModel>,
     pub path: Option<&'a PathModel>,
+    pub neighbours: Option<&'a NeighboursModel>,
 }
 
 /// Where the panels lie, and what each remembers.
@@ -88,7 +93,7 @@ impl Default for Workspace {
             1.0 - size::SIDE_SHARE,
             vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads],
         );
-        tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Training]);
+        tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training]);
         Workspace {
             dock,
             top_bar: TopBarUiState::default(),
@@ -217,12 +222,16 @@ impl TabViewer for Tabs<'_, '_> {
     }
 
     fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        let WorkspaceModel { notebook, attention, heads, weights, training, walk, path } = *self.model;
+        let WorkspaceModel { notebook, attention, heads, weights, training, walk, path, neighbours } = *self.model;
         if *tab == PanelId::Stage {
             (self.stage)(ui, self.view);
             return;
         }
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::PANEL_MARGIN)).show(ui, |ui| {
+            if let (PanelId::Neighbours, Some(model)) = (&*tab, neighbours) {
+                neighbours_ui(ui, model, self.view);
+                return;
+            }
             let commands = match (tab, notebook, attention, heads, weights, training) {
                 (PanelId::Notebook, Some(model), ..) => notebook_ui(ui, model, self.notebook_state, self.view),
                 (PanelId::Attention, _, Some(model), ..) => attention_ui(ui, model, self.view),

@@ -78,6 +78,13 @@ impl Known {
         }
     }
 
+    fn first_front(&self) -> usize {
+        match self {
+            Known::Tabs(_, front) => *front,
+            Known::Split(_, _, parts) => parts.0.first_front(),
+        }
+    }
+
     /// Fills a leaf that holds the first tabs already.
     fn fill(&self, tree: &mut Tree<PanelId>, node: NodeIndex) {
         match self {
@@ -117,6 +124,16 @@ impl Workspace {
         for panel in left {
             dock.push_to_first_leaf(panel);
         }
+        // What has come to the others does not hide them.
+        let front = known.first_front();
+        let first = dock.main_surface_mut().iter_mut().find_map(|node| match node {
+            Node::Leaf(leaf) => Some(leaf),
+            _ => None,
+        });
+        if let Some(leaf) = first {
+            // A front that is no tab leaves the first in front.
+            let _ = leaf.set_active_tab(front);
+        }
         self.dock = dock;
     }
 }
@@ -143,10 +160,21 @@ mod tests {
         let first = workspace.layout().expect("a layout");
         workspace.lay_out(&first);
         assert_eq!(workspace.layout(), Some(first));
-        let side = split(false, 0.25, tabs(&["Heads"], 0), tabs(&["Weights", "Training", "Attention"], 2));
+        let side = tabs(&["Weights", "Training", "Attention", "Neighbours"], 2);
+        let side = split(false, 0.25, tabs(&["Heads", "Arithmetic"], 0), side);
         let other = split(true, 0.75, split(false, 0.5, tabs(&["Stage"], 0), tabs(&["Notebook"], 0)), side);
         workspace.lay_out(&other);
         assert_eq!(workspace.layout(), Some(other));
+    }
+
+    #[test]
+    fn a_panel_that_a_layout_does_not_know_hides_none() {
+        let mut workspace = Workspace::default();
+        workspace.lay_out(&split(true, 0.5, tabs(&["Stage"], 0), tabs(&["Notebook", "Heads"], 1)));
+        let Some(Layout::Split { parts, .. }) = workspace.layout() else { panic!("a split") };
+        let Layout::Tabs { panels, front } = &parts.0 else { panic!("tabs") };
+        assert_eq!((panels[*front].as_str(), panels.len()), ("Stage", all(&workspace) - 2));
+        assert_eq!(parts.1, tabs(&["Notebook", "Heads"], 1));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod home;
 pub mod key_sheet;
 pub mod layout;
 pub mod menu;
+pub mod neighbours;
 pub mod note;
 pub mod notebook;
 pub mod outputs;

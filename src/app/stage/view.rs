@@ -4,7 +4,7 @@ use bevy::math::{Vec2, Vec3};
 use egui::{Color32, PointerButton, Pos2, Rect, Response, Sense, TextureId, Ui};
 
 use crate::app::theme::{self, Palette};
-use crate::app::view_state::ViewState;
+use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
@@ -67,9 +67,17 @@ pub fn picture_ui(
     let points = seen_points(model, &projection, rect, view, palette);
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));
     act(&response, hovered, &points, rig, view);
+    if let Some(point) = points.iter().find(|point| Some(point.hit) == hovered) {
+        view.point_at(Pointed::Word(point.word.to_owned()));
+    }
+    // Lit by a panel: the word itself, not the tokens of it.
+    let lit = points
+        .iter()
+        .find(|point| matches!(point.hit, Hit::Word(_)) && view.is_pointed(&Pointed::Word(point.word.to_owned())));
+    let lit = hovered.or(lit.map(|point| point.hit));
     let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
     let written = paint_caption(&canvas, model);
-    paint_labels(&canvas, model, &points, hovered, view.query, &written);
+    paint_labels(&canvas, model, &points, lit, view.query, &written);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time()));

@@ -39,6 +39,8 @@ pub mod size {
     pub const OUTLINE: f32 = 2.0;
     pub const CHIP: f32 = 11.0;
     pub const BAR: f32 = 8.0;
+    /// Of a bar under words.
+    pub const BAR_FAINT: f32 = 0.55;
     pub const CELL_MIN: f32 = 12.0;
     pub const CELL_MAX: f32 = 34.0;
     /// A heat-map cell shows its number if every digit has this width.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Focus, NumberRow, Step, StepModel};
-use crate::kernel::snapshot::{ModelSnapshot, Neighbour, SentenceSnapshot, StaticSpace};
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, StaticSpace};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Holds;
@@ -295,12 +295,12 @@ impl<'a> Told<'a> {
             (false, Holds::BeforeFeedForward) => "a_i = \\Delta_i, \\quad y_i = a_i + \\operatorname{FFN}(a_i)",
         };
         let is_last = self.block + 1 == self.sentence.activations.blocks.len();
-        let near = |neighbours: &[Neighbour]| {
-            let first = neighbours.first()?;
+        let near = |neighbours: Option<&Neighbours>| {
+            let first = neighbours?.by_cosine.first()?;
             Some(format!("{} (cosine {:.3})", self.space.vocabulary[first.word], first.cosine))
         };
-        let before = near(self.sentence.static_neighbours.get(self.query).map_or(&[][..], Vec::as_slice));
-        let now = near(self.sentence.contextual_neighbours.get(self.query).map_or(&[][..], Vec::as_slice));
+        let before = near(self.sentence.static_neighbours.get(self.query));
+        let now = near(self.sentence.contextual_neighbours.get(self.query));
         let moved = match (before, now) {
             (Some(before), Some(now)) if is_last => {
                 format!("{} was nearest to {before} and is now nearest to {now}.", self.name())

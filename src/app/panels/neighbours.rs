@@ -1,0 +1,86 @@
+//! The neighbours panel: the words near the chosen token, static beside contextual.
+
+use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::{Pointed, ViewState};
+use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
+
+pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState) {
+    ScrollArea::horizontal().id_salt("token").show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+            for (position, token) in model.tokens.iter().enumerate() {
+                let chosen = view.query == Some(position);
+                if ui.selectable_label(chosen, &token.label).on_hover_text("The words near this one").clicked() {
+                    (view.query, view.key) = (Some(position), None);
+                }
+            }
+        });
+    });
+    let Some(token) = view.query.and_then(|query| model.tokens.get(query)) else {
+        ui.weak("Choose a word, to see which words are near it before attention and after.");
+        return;
+    };
+    ui.horizontal(|ui| {
+        for (measure, words, hint) in [
+            (Measure::Cosine, "Cosine", "By the angle between the vectors: 1 is the same direction"),
+            (Measure::Euclidean, "Euclidean", "By the distance between the vectors: 0 is the same place"),
+        ] {
+            if ui.selectable_label(view.measure == measure, words).on_hover_text(hint).clicked() {
+                view.measure = measure;
+            }
+        }
+        ui.weak("in the true space, not in the picture");
+    });
+    ui.add_space(size::GAP_TIGHT);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.columns(2, |columns| {
+            for (ui, (title, words)) in
+                columns.iter_mut().zip([("Static", &token.before), ("Contextual", &token.after)])
+            {
+                ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+                let near = words.by(view.measure);
+                for word in near {
+                    row_ui(ui, title, word, near, view);
+                }
+            }
+        });
+    });
+}
+
+/// A word with its measure as a bar.
+fn row_ui(ui: &mut Ui, list: &str, word: &NearWord, near: &[NearWord], view: &mut ViewState) {
+    const BAR: f32 = 3.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let value = word.value(view.measure);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let said = format!("{list}: {} {value:.4}", word.word);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+    let pointed = Pointed::Word(word.word.clone());
+    if response.hovered() {
+        view.point_at(pointed.clone());
+    }
+    if view.is_pointed(&pointed) {
+        ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
+    }
+    let most = near.iter().map(|word| word.value(view.measure).abs()).fold(f32::MIN_POSITIVE, f32::max);
+    let bar = Rect::from_min_size(
+        rect.left_bottom() - vec2(0.0, BAR),
+        vec2(rect.width() * (value.abs() / most).clamp(0.0, 1.0), BAR),
+    );
+    ui.painter().rect_filled(bar, CornerRadius::ZERO, palette.word_of(word.group).gamma_multiply(size::BAR_FAINT));
+    let inner = egui::UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    ui.scope_builder(inner, |ui| {
+        ui.label(RichText::new(format!("{value:.3}")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let font = if word.is_new { theme::strong(size::BODY) } else { theme::plain(size::BODY) };
+            ui.add(Label::new(RichText::new(&word.word).font(font).color(palette.ink)).truncate());
+        });
+    });
+    let other = if word.is_new { "It is not in the other list. " } else { "" };
+    response.on_hover_text(format!(
+        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is",
+        word.cosine, word.distance
+    ));
+}

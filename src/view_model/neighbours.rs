@@ -1,0 +1,92 @@
+//! The Neighbours panel: which words are near a token, before attention and after it.
+
+use crate::kernel::snapshot::{Neighbour, Neighbours, Snapshot};
+use crate::kernel::token_labels::token_labels;
+
+/// How nearness is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// The angle alone counts.
+    #[default]
+    Cosine,
+    /// The distance in the true space.
+    Euclidean,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NeighboursModel {
+    pub tokens: Vec<TokenNeighbours>,
+}
+
+/// Of one token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenNeighbours {
+    pub label: String,
+    pub before: NearWords,
+    pub after: NearWords,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearWords {
+    by_cosine: Vec<NearWord>,
+    by_distance: Vec<NearWord>,
+}
+
+impl NearWords {
+    /// The nearest first.
+    pub fn by(&self, measure: Measure) -> &[NearWord] {
+        match measure {
+            Measure::Cosine => &self.by_cosine,
+            Measure::Euclidean => &self.by_distance,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearWord {
+    pub word: String,
+    /// Index into the lesson's groups.
+    pub group: Option<usize>,
+    pub cosine: f32,
+    pub distance: f32,
+    /// It is not in the other list.
+    pub is_new: bool,
+}
+
+impl NearWord {
+    pub fn value(&self, measure: Measure) -> f32 {
+        match measure {
+            Measure::Cosine => self.cosine,
+            Measure::Euclidean => self.distance,
+        }
+    }
+}
+
+impl NeighboursModel {
+    /// `None` until there is a model.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let (space, sentence) = (snapshot.space.as_ref()?, &snapshot.model.as_ref()?.sentence);
+        let list = |own: &[Neighbour], other: &[Neighbour]| {
+            let near = own.iter().map(|neighbour| NearWord {
+                word: space.vocabulary[neighbour.word].clone(),
+                group: space.group_of[neighbour.word],
+                cosine: neighbour.cosine,
+                distance: neighbour.distance,
+                is_new: other.iter().all(|other| other.word != neighbour.word),
+            });
+            near.collect()
+        };
+        let words = |own: &Neighbours, other: &Neighbours| NearWords {
+            by_cosine: list(&own.by_cosine, &other.by_cosine),
+            by_distance: list(&own.by_distance, &other.by_distance),
+        };
+        let pairs = sentence.static_neighbours.iter().zip(&sentence.contextual_neighbours);
+        let tokens = token_labels(&sentence.tokens).into_iter().zip(pairs);
+        let tokens = tokens.map(|(label, (before, after))| TokenNeighbours {
+            label,
+            before: words(before, after),
+            after: words(after, before),
+        });
+        Some(Self { tokens: tokens.collect() })
+    }
+}

@@ -569,7 +569,8 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     let snapshot = attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot();
     let model = NeighboursModel::of(&snapshot).expect("a model");
     let shown = model.clone();
-    let (mut harness, seen) = show(SIZE, move |ui, view| {
+    const NARROW: Vec2 = Vec2::new(320.0, 640.0);
+    let (mut harness, seen) = show(NARROW, move |ui, view| {
         view.look_again();
         neighbours_ui(ui, &shown, view);
         Vec::new()
@@ -577,6 +578,7 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     click(&mut harness, "seal");
     let near = &model.tokens[1].after.by(Measure::Cosine)[0];
     let row = harness.get_by_label(&format!("Contextual: {} {:.4}", near.word, near.cosine)).rect();
+    assert!(row.right() <= NARROW.x, "the second list ends at {} of {}", row.right(), NARROW.x);
     harness.hover_at(row.center());
     harness.run_steps(3);
     assert!(seen.view().is_pointed(&Pointed::Word(near.word.clone())));

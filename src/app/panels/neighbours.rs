@@ -31,7 +31,8 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState)
                 view.measure = measure;
             }
         }
-        ui.weak("in the true space, not in the picture");
+        let words = RichText::new("in the true space, not in the picture").weak();
+        ui.add(Label::new(words).truncate());
     });
     ui.add_space(size::GAP_TIGHT);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {

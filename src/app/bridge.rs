@@ -65,9 +65,7 @@ impl Models {
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
     }
-}
 
-impl Models {
     /// The walk follows the snapshot and the viewer's choice of word and head.
     fn walk_with(&mut self, snapshot: &Snapshot, view: &ViewState) {
         let Some(query) = view.query else {

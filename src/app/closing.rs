@@ -9,22 +9,19 @@ use super::session::Session;
 use super::wishes::Wishes;
 
 /// Asks once; asked a second time, the window closes.
-pub fn close(world: &mut World, mut asked: Local<bool>) {
+pub fn close(world: &mut World) {
     let requested = world.resource_mut::<Messages<WindowCloseRequested>>().drain().count() > 0;
-    let answer = world.get_resource_mut::<Session>().and_then(|mut session| session.closing_answer.take());
-    if answer == Some(false) {
-        *asked = false;
-    }
-    if !requested && answer != Some(true) {
+    let session = world.get_resource::<Session>();
+    if !requested && !session.is_some_and(|session| session.closes) {
         return;
     }
-    let why = if *asked { None } else { obstacle(world) };
+    let is_asked = session.is_some_and(|session| session.model.closing.is_some());
+    let why = if is_asked { None } else { obstacle(world) };
     let Some(mut session) = world.get_resource_mut::<Session>().filter(|_| why.is_some()) else {
         world.write_message(AppExit::Success);
         return;
     };
     session.model.closing = why;
-    *asked = true;
     world.resource_mut::<CoursePage>().close();
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
 
 use bevy::prelude::*;
 
@@ -64,10 +64,7 @@ impl CoursePage {
     /// What was found becomes what it shows, as soon as it is there.
     pub fn receive(&mut self) {
         let Some(search) = &mut self.search else { return };
-        let Ok(found) = search.get_mut().map_or_else(|poisoned| poisoned.into_inner().try_recv(), |s| s.try_recv())
-        else {
-            return;
-        };
+        let Ok(found) = search.get_mut().unwrap_or_else(PoisonError::into_inner).try_recv() else { return };
         self.search = None;
         self.model = Some(HomeModel::of(&found));
         self.found = found;
@@ -153,7 +150,5 @@ fn find(home: Option<&Home>) -> Found {
 
 /// What was found becomes what the page shows.
 pub fn receive(mut page: ResMut<CoursePage>) {
-    if page.search.is_some() {
-        page.receive();
-    }
+    page.receive();
 }

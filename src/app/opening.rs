@@ -55,7 +55,7 @@ impl Opening {
         }
     }
 
-    /// Puts it in the place of what the window shows.
+    /// Shows it in a window where no lesson is open, or no longer: see [`close`].
     pub fn show(self, world: &mut World) {
         let path = self.session.path().to_owned();
         world.resource_scope(|world, mut view: Mut<ViewState>| {
@@ -69,9 +69,6 @@ impl Opening {
             profile.forget_tasks();
         }
         name_window(world, Some(&path));
-        world.insert_resource(LatestSnapshot::default());
-        world.insert_resource(Models::default());
-        world.insert_resource(Outbox::default());
         world.insert_resource(self.issues);
         world.insert_resource(self.link);
         world.insert_resource(self.session);
@@ -115,5 +112,6 @@ pub fn close(world: &mut World) {
     world.insert_resource(Link::default());
     world.insert_resource(LatestSnapshot::default());
     world.insert_resource(Models::default());
+    world.insert_resource(Outbox::default());
     world.insert_resource(LessonIssues::default());
 }

@@ -61,8 +61,8 @@ pub struct Session {
     /// What the window shows of it, and what the learner chose there.
     pub model: SavingModel,
     pub choice: Option<SavingChoice>,
-    /// Whether the window closes though something would be lost, once the learner has said so.
-    pub closing_answer: Option<bool>,
+    /// The learner has said that the window closes whatever is lost.
+    pub closes: bool,
 }
 
 /// The work on one lesson.
@@ -93,7 +93,7 @@ impl Work {
 struct Shown<'a> {
     link: &'a Link,
     snapshot: Option<&'a Arc<Snapshot>>,
-    view: SavedView,
+    view: &'a SavedView,
 }
 
 impl Session {
@@ -116,7 +116,7 @@ impl Session {
             restored,
             model,
             choice,
-            closing_answer: None,
+            closes: false,
         }
     }
 
@@ -186,8 +186,8 @@ impl Session {
                 }
             }
             Some(SavingChoice::DismissReset) => self.way_back = None,
-            Some(SavingChoice::Close) => self.closing_answer = Some(true),
-            Some(SavingChoice::Stay) => (self.closing_answer, self.model.closing) = (Some(false), None),
+            Some(SavingChoice::Close) => self.closes = true,
+            Some(SavingChoice::Stay) => self.model.closing = None,
             Some(SavingChoice::GoBack(place)) => {
                 if let Some(checkpoint) = self.listed.get(place).cloned() {
                     self.go_back(&checkpoint, shown);
@@ -392,7 +392,7 @@ pub fn keep(
     }
     let replaces = session.choice.as_ref().is_some_and(SavingChoice::replaces_work);
     let settled = if replaces { session.settle(&link, &now) } else { None };
-    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(latest.0.as_ref()), view: now.clone() });
+    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(latest.0.as_ref()), view: &now });
     if let Some(restored) = session.restored.take() {
         restored.put_back(&mut view, &mut desk.0);
     }

@@ -99,14 +99,16 @@ fn choose(world: &mut World, choice: SavingChoice) {
 pub fn show_course(world: &mut World) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
     let behind = world.resource::<LatestSnapshot>().0.as_ref().map(|snapshot| snapshot.lesson.title.clone());
+    let page = world.resource::<CoursePage>();
+    if page.is_open && behind.is_some() && page.frame.fault.is_none() {
+        world.resource_mut::<CoursePage>().close();
+        return;
+    }
+    // What the page is about to read.
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }
     let mut page = world.resource_mut::<CoursePage>();
-    if page.is_open && behind.is_some() && page.frame.fault.is_none() {
-        page.close();
-        return;
-    }
     page.frame.behind = behind;
     page.open(setup.home.as_ref(), &setup.waker);
 }

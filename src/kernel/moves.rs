@@ -23,8 +23,6 @@ pub struct Moves {
     pub from: Matrix<f32>,
     /// Where they end: `X + Σ … + b_O`; (T, 3)
     pub to: Matrix<f32>,
-    /// What comes out of the block, after a norm or a feed-forward layer where there is one; (T, 3)
-    pub output: Matrix<f32>,
     /// `‖α_hij · V_hj W_O^h‖` in the true space, a row as in `terms`; (H·T, T_k)
     pub term_lengths: Matrix<f32>,
     /// `‖Σ_h α_hij · V_hj W_O^h‖`: what a word adds through all heads; (T, T_k)
@@ -40,38 +38,6 @@ pub struct Moves {
     pub bias_length: f32,
 }
 
-/// Lengths and shares of one query's move, in the true space.
-struct Measured {
-    terms: Vec<Vec<f32>>,
-    words: Vec<f32>,
-    shares: Vec<f32>,
-    bias_share: f32,
-    length: f32,
-}
-
-fn measure(contributions: &Contributions<f32>, (heads, keys): (usize, usize), query: usize) -> Measured {
-    let word = |key: usize| {
-        let mut sum = contributions.term(0, query, key).to_vec();
-        (1..heads).for_each(|head| add_scaled(&mut sum, 1.0, contributions.term(head, query, key)));
-        sum
-    };
-    let words: Vec<Vec<f32>> = (0..keys).map(word).collect();
-    let mut whole = contributions.bias.clone();
-    words.iter().for_each(|word| add_scaled(&mut whole, 1.0, word));
-    let square = dot(&whole, &whole);
-    // A token that does not move has no shares.
-    let share = |part: &[f32]| if square > 0.0 { dot(part, &whole) / square } else { 0.0 };
-    Measured {
-        terms: (0..heads)
-            .map(|head| (0..keys).map(|key| norm(contributions.term(head, query, key))).collect())
-            .collect(),
-        shares: words.iter().map(|word| share(word)).collect(),
-        words: words.iter().map(|word| norm(word)).collect(),
-        bias_share: share(&contributions.bias),
-        length: square.sqrt(),
-    }
-}
-
 impl Moves {
     pub fn of(
         projection: &Projection,
@@ -80,30 +46,48 @@ impl Moves {
         has_residual: bool,
     ) -> Self {
         let (queries, keys, heads) = (block.input.rows(), contributions.keys(), block.heads.len());
-        let mut terms = Matrix::zeros(heads * queries * keys, AXES);
-        for row in 0..terms.rows() {
-            let (head, query, key) = (row / (queries * keys), row / keys % queries, row % keys);
-            terms.row_mut(row).copy_from_slice(&projection.direction(contributions.term(head, query, key)));
-        }
-        let nothing = || Matrix::zeros(queries, block.input.cols());
-        let measured: Vec<Measured> = (0..queries).map(|query| measure(contributions, (heads, keys), query)).collect();
-        Self {
+        let width = block.input.cols();
+        let from = if has_residual {
+            projection.points(&block.input)
+        } else {
+            projection.points(&Matrix::zeros(queries, width))
+        };
+        let mut moves = Self {
             queries,
             keys,
-            terms,
+            terms: Matrix::zeros(heads * queries * keys, AXES),
             bias: projection.direction(&contributions.bias),
-            from: if has_residual { projection.points(&block.input) } else { projection.points(&nothing()) },
+            from,
             to: projection.points(&block.summed),
-            output: projection.points(&block.output),
-            term_lengths: Matrix::from_fn(heads * queries, keys, |row, key| {
-                measured[row % queries].terms[row / queries][key]
-            }),
-            word_lengths: Matrix::from_fn(queries, keys, |query, key| measured[query].words[key]),
-            word_shares: Matrix::from_fn(queries, keys, |query, key| measured[query].shares[key]),
+            term_lengths: Matrix::zeros(heads * queries, keys),
+            word_lengths: Matrix::zeros(queries, keys),
+            lengths: vec![0.0; queries],
+            word_shares: Matrix::zeros(queries, keys),
+            bias_shares: vec![0.0; queries],
             bias_length: norm(&contributions.bias),
-            bias_shares: measured.iter().map(|measured| measured.bias_share).collect(),
-            lengths: measured.iter().map(|measured| measured.length).collect(),
+        };
+        // What each word adds to one query, (T_k, D), and all of them together.
+        let (mut words, mut whole) = (Matrix::zeros(keys, width), vec![0.0; width]);
+        for query in 0..queries {
+            words.flat_mut().fill(0.0);
+            for (head, key) in (0..heads).flat_map(|head| (0..keys).map(move |key| (head, key))) {
+                let (term, row) = (contributions.term(head, query, key), head * queries + query);
+                moves.terms.row_mut(row * keys + key).copy_from_slice(&projection.direction(term));
+                moves.term_lengths.row_mut(row)[key] = norm(term);
+                add_scaled(words.row_mut(key), 1.0, term);
+            }
+            whole.copy_from_slice(&contributions.bias);
+            (0..keys).for_each(|key| add_scaled(&mut whole, 1.0, words.row(key)));
+            let square = dot(&whole, &whole);
+            // A token that does not move has no shares.
+            let share = |part: &[f32]| if square > 0.0 { dot(part, &whole) / square } else { 0.0 };
+            for key in 0..keys {
+                moves.word_lengths.row_mut(query)[key] = norm(words.row(key));
+                moves.word_shares.row_mut(query)[key] = share(words.row(key));
+            }
+            (moves.lengths[query], moves.bias_shares[query]) = (square.sqrt(), share(&contributions.bias));
         }
+        moves
     }
 
     /// `α_hij · V_hj W_O^h` as an arrow.

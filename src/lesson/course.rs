@@ -73,5 +73,10 @@ pub fn list(folder: &Path) -> Vec<CourseFile> {
 
 /// By its name, and a file at the end of all links.
 pub fn is_lesson(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION)) && path.is_file()
+    is_named_as_lesson(path) && path.is_file()
+}
+
+/// By its ending, whatever it is.
+pub fn is_named_as_lesson(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }

@@ -7,7 +7,6 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
 use super::model::activations::HeadActivations;
-use super::softmax::softmax_forward;
 use super::{Matrix, Scalar};
 
 /// From products to weights, a row for each query.
@@ -23,8 +22,6 @@ pub struct Arithmetic<S> {
     pub exponentials: Matrix<S>,
     /// `Σ_j exp(s_ij − max s_i)` (T)
     pub sums: Vec<S>,
-    /// `softmax(s_i)` (T, T_k): the weights, unless the head is frozen, uniform or off.
-    pub softmax: Matrix<S>,
 }
 
 impl<S: Scalar> Arithmetic<S> {
@@ -33,8 +30,6 @@ impl<S: Scalar> Arithmetic<S> {
         let (queries, keys) = (head.query.rows(), head.key.rows());
         let mut products = Matrix::zeros(queries, keys);
         matmul(products.view_mut(), Accum::Replace, head.query.view(), head.key.view().transpose(), S::one(), Par::Seq);
-        let mut softmax = head.scores.clone();
-        softmax.flat_mut().chunks_exact_mut(keys).for_each(softmax_forward);
         let largest: Vec<S> =
             (0..queries).map(|i| head.scores.row(i).iter().copied().fold(S::NEG_INFINITY, Scalar::max)).collect();
         let mut exponentials = Matrix::zeros(queries, keys);
@@ -44,6 +39,6 @@ impl<S: Scalar> Arithmetic<S> {
         }
         let sums =
             (0..queries).map(|i| exponentials.row(i).iter().copied().fold(S::zero(), |sum, x| sum + x)).collect();
-        Self { products, scale: S::from_f64(scale), largest, exponentials, sums, softmax }
+        Self { products, scale: S::from_f64(scale), largest, exponentials, sums }
     }
 }

@@ -65,7 +65,8 @@ impl HeadsModel {
     }
 }
 
-fn strongest(row: &[f32]) -> (usize, f32) {
+/// The largest and where it is, the first of equals.
+pub(super) fn strongest(row: &[f32]) -> (usize, f32) {
     row.iter()
         .copied()
         .enumerate()

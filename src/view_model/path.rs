@@ -2,6 +2,7 @@
 //! it was to where it came.
 
 use super::head_labels::HeadLabels;
+use super::heads::strongest;
 use crate::kernel::moves::{Moves, Point};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 
@@ -185,8 +186,8 @@ impl Told<'_> {
     }
 
     fn strongest_head(&self, key: usize) -> (usize, f32) {
-        let weights = (0..self.moves.heads()).map(|own| (own, self.weight(own, key)));
-        weights.fold((0, f32::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best })
+        let weights: Vec<f32> = (0..self.moves.heads()).map(|own| self.weight(own, key)).collect();
+        strongest(&weights)
     }
 }
 

@@ -11,7 +11,11 @@ use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::walk::{NumberRow, Step, StepModel, WalkModel};
 
+use super::choose_query_ui;
 use super::equation::equation_ui;
+use super::heat::Heat;
+
+const FOLLOW: &str = "Follow this word as the query";
 
 pub fn arithmetic_ui(
     ui: &mut Ui,
@@ -22,10 +26,10 @@ pub fn arithmetic_ui(
 ) {
     let Some(model) = model else {
         ui.weak("Choose a word on the stage or in the sentence, to follow its numbers.");
-        sentence_ui(ui, attention, view);
+        choose_query_ui(ui, &attention.tokens, FOLLOW, view);
         return;
     };
-    sentence_ui(ui, attention, view);
+    choose_query_ui(ui, &attention.tokens, FOLLOW, view);
     ui.horizontal_wrapped(|ui| {
         steps_ui(ui, view);
         heads_ui(ui, attention, view);
@@ -82,22 +86,6 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.is_by_key == b.is_by_key && a.values.len() == b.values.len()
 }
 
-/// The words of the sentence: one of them is the query.
-fn sentence_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
-    ScrollArea::horizontal().id_salt("query").show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-            for (position, token) in attention.tokens.iter().enumerate() {
-                let chosen = view.query == Some(position);
-                let response = ui.selectable_label(chosen, token).on_hover_text("Follow this word as the query");
-                if response.clicked() {
-                    (view.query, view.key) = (Some(position), None);
-                }
-            }
-        });
-    });
-}
-
 fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
     if attention.heads.len() < 2 {
         return;
@@ -146,35 +134,29 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
         ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
             let whole = Vec2::new(left + columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);
             let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
-            let at = |row: usize, column: usize| {
-                let corner = rect.min + Vec2::new(left + column as f32 * cell.x, (row + 1) as f32 * cell.y);
-                Rect::from_min_size(corner, cell)
-            };
+            let heat = Heat { origin: rect.min + Vec2::new(left, cell.y), cell, rows: rows.len(), cols: columns };
             let painter = ui.painter().with_clip_rect(ui.clip_rect());
             for column in 0..columns {
-                let head = at(0, column).translate(Vec2::new(0.0, -cell.y));
+                let head = heat.cell_rect(0, column).translate(Vec2::new(0.0, -cell.y));
                 let is_chosen = is_by_key && column == model.key;
                 let name = if is_by_key { model.keys[column].clone() } else { column.to_string() };
                 let ink = if is_chosen { palette.accent } else { palette.ink_faint };
                 painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
             }
             for (index, row) in rows.iter().enumerate() {
-                let corner = Pos2::new(rect.left(), at(index, 0).center().y);
+                let corner = Pos2::new(rect.left(), heat.cell_rect(index, 0).center().y);
                 let ink = palette.ink_soft;
                 painter.text(corner, Align2::LEFT_CENTER, &row.label, theme::plain(size::SMALL), ink);
-                paint_row(&painter, row, |column| at(index, column), palette);
+                paint_row(&painter, row, |column| heat.cell_rect(index, column), palette);
             }
             if is_by_key {
-                let column = Rect::from_min_max(at(0, model.key).min, at(rows.len() - 1, model.key).max);
+                let column = heat.cell_rect(0, model.key).union(heat.cell_rect(rows.len() - 1, model.key));
                 let outline = Stroke::new(size::HAIRLINE, palette.accent);
                 painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
             }
-            let hovered = response.hover_pos().and_then(|pointer| {
-                let column = ((pointer.x - rect.left() - left) / cell.x).floor();
-                let row = ((pointer.y - rect.top()) / cell.y).floor() - 1.0;
-                let is_inside = column >= 0.0 && (column as usize) < columns && (row as usize) < rows.len();
-                is_inside.then_some((row.max(0.0) as usize, column as usize))
-            });
+            // The name of a column is of its first row.
+            let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
+            let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
             if let Some((row, column)) = hovered {
                 if is_by_key && response.clicked() {
                     view.key = Some(column);

@@ -7,7 +7,7 @@ use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, Openin
 
 use crate::app::theme::Palette;
 use crate::export::Format;
-use crate::lesson::course::EXTENSION;
+use crate::lesson::course::is_named_as_lesson;
 
 use super::menu::Wish;
 
@@ -30,9 +30,7 @@ impl FilesUiState {
 
     /// Lets the learner choose a lesson.
     pub fn browse(&mut self, folder: Option<&Path>) {
-        let lessons = Filter::new(|path: &Path| {
-            path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
-        });
+        let lessons = Filter::new(is_named_as_lesson);
         const LESSONS: &str = "Lessons (.ron)";
         let mut dialog = quiet(folder, "Open a lesson").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
         dialog.pick_file();

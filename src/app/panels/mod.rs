@@ -34,9 +34,10 @@ pub mod top_bar;
 pub mod training;
 pub mod weights;
 
-use egui::{CornerRadius, Stroke, Ui, WidgetText};
+use egui::{CornerRadius, ScrollArea, Stroke, Ui, WidgetText};
 
 use crate::app::theme::{Palette, size};
+use crate::app::view_state::ViewState;
 
 /// A box that reads as one where it is unchecked too: square, with an outline.
 pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> egui::Response {
@@ -67,6 +68,26 @@ fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> 
         content(ui)
     })
     .inner
+}
+
+/// The words of the sentence, one of which is the query.
+pub fn choose_query_ui<'a>(
+    ui: &mut Ui,
+    tokens: impl IntoIterator<Item = &'a String>,
+    hint: &str,
+    view: &mut ViewState,
+) {
+    ScrollArea::horizontal().id_salt("query").show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+            for (position, token) in tokens.into_iter().enumerate() {
+                let chosen = view.query == Some(position);
+                if ui.selectable_label(chosen, token).on_hover_text(hint).clicked() {
+                    (view.query, view.key) = (Some(position), None);
+                }
+            }
+        });
+    });
 }
 
 /// A line in place of a panel that has nothing to show yet.

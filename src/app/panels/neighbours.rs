@@ -6,18 +6,10 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
 
+use super::choose_query_ui;
+
 pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState) {
-    ScrollArea::horizontal().id_salt("token").show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-            for (position, token) in model.tokens.iter().enumerate() {
-                let chosen = view.query == Some(position);
-                if ui.selectable_label(chosen, &token.label).on_hover_text("The words near this one").clicked() {
-                    (view.query, view.key) = (Some(position), None);
-                }
-            }
-        });
-    });
+    choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view);
     let Some(token) = view.query.and_then(|query| model.tokens.get(query)) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;

@@ -11,9 +11,9 @@ use crate::code::{Fault, Help};
 use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
 
 use super::copy::{copy, copy_button, is_copied};
-use super::equation::equation_ui;
 use super::plot::plot_ui;
 use super::prose::paint::image_ui;
+use super::reference::help_words_ui;
 use super::table::table_ui;
 
 /// All of them, one below the other. Give each cell an id of its own.
@@ -137,13 +137,7 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
 /// What `help` says, with the equation set.
 fn help_ui(ui: &mut Ui, help: &Help) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-    let call = RichText::new(help.call).monospace().color(palette.code.function);
-    ui.add(Label::new(call).selectable(true).wrap());
-    ui.add(Label::new(help.meaning).wrap());
-    if !help.equation.is_empty() {
-        equation_ui(ui, help.equation);
-    }
+    help_words_ui(ui, help);
     let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
     ui.add(Label::new(example).selectable(true).wrap());
 }

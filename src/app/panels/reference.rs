@@ -55,13 +55,7 @@ fn help_ui(ui: &mut Ui, help: &Help) -> bool {
         Frame::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::GAP as i8));
     let card = card.show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-        let call = RichText::new(help.call).monospace().color(palette.code.function);
-        ui.add(Label::new(call).selectable(true).wrap());
-        ui.add(Label::new(help.meaning).wrap());
-        if !help.equation.is_empty() {
-            equation_ui(ui, help.equation);
-        }
+        help_words_ui(ui, help);
         let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.accent);
         let button = ui.add(Button::new(example).frame(false).wrap()).on_hover_text("Insert this example");
         button.widget_info(|| {
@@ -70,4 +64,16 @@ fn help_ui(ui: &mut Ui, help: &Help) -> bool {
         button.clicked()
     });
     card.inner
+}
+
+/// The call, the meaning and the equation, one below the other.
+pub fn help_words_ui(ui: &mut Ui, help: &Help) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    ui.add(Label::new(call).selectable(true).wrap());
+    ui.add(Label::new(help.meaning).wrap());
+    if !help.equation.is_empty() {
+        equation_ui(ui, help.equation);
+    }
 }

@@ -123,12 +123,7 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
     let same =
         built.is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
     let same_walk = built.is_some_and(|built| {
-        let is_path = match (&built.path, &models.path) {
-            (Some(built), Some(now)) => Arc::ptr_eq(built, now),
-            (None, None) => true,
-            _ => false,
-        };
-        is_path && built.walk == view.walk()
+        built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
     });
     if !same {
         frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));

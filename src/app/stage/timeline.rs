@@ -77,14 +77,12 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let step = view.step();
-    let said = match walk {
-        Some(walk) => walk.step(step).said.clone(),
-        None => "Click a word to follow it. Space: a step on; Shift+Space: a step back.".to_owned(),
-    };
+    let hint = "Click a word to follow it. Space: a step on; Shift+Space: a step back.";
+    let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let title = format!("{} {}", step.index() + 1, step.name());
     ui.horizontal_top(|ui| {
         ui.label(RichText::new(title).font(theme::strong(size::BODY)).color(palette.accent));
-        let whole = ui.add(Label::new(RichText::new(&said).color(palette.ink_soft)).truncate());
+        let whole = ui.add(Label::new(RichText::new(said).color(palette.ink_soft)).truncate());
         whole.on_hover_text(said);
     });
 }

@@ -6,8 +6,10 @@ use super::{Focus, NumberRow, Step, StepModel};
 use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, StaticSpace};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
+use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Holds;
 use crate::numerics::model::activations::HeadActivations;
+use crate::view_model::heads::strongest;
 
 /// What the steps are told from.
 pub(super) struct Told<'a> {
@@ -41,7 +43,7 @@ impl<'a> Told<'a> {
         if focus.query >= weights.rows() {
             return None;
         }
-        let strongest = best(weights.row(focus.query), 1).first().copied().unwrap_or(0);
+        let (strongest, _) = strongest(weights.row(focus.query));
         let key = focus.key.filter(|key| *key < keys.len()).unwrap_or(strongest);
         let Focus { query, head, .. } = focus;
         Some(Self { space, model, sentence, queries, keys, query, key, head, block, own })
@@ -116,7 +118,7 @@ impl<'a> Told<'a> {
             self.head_row(format!("v({key})"), "V", head.value.row(self.key)),
         ];
         let (d_k, d_v) = (head.query.cols(), head.value.cols());
-        let config = &self.model.architecture.head(self.head).1.attention;
+        let config = &self.config().attention;
         if !config.projected {
             let said = format!("Nothing is learned here: each word is its own query, key and value of {d_k} numbers.");
             return ("q_i = k_i = v_i = x_i".to_owned(), said, rows);
@@ -124,7 +126,7 @@ impl<'a> Told<'a> {
         let bias = |symbol: &str| if config.bias { format!(" + b_{symbol}") } else { String::new() };
         let equation =
             format!("q_i = x_i W_Q{}, \\quad k_j = z_j W_K{}, \\quad v_j = z_j W_V{}", bias("Q"), bias("K"), bias("V"));
-        let equation = if config_is_cross(self) { equation } else { equation.replace("z_j", "x_j") };
+        let equation = if self.config().attends_to_source() { equation } else { equation.replace("z_j", "x_j") };
         let said = format!(
             "{name} asks with a query of {d_k} numbers. Every word offers a key to be found by, of {d_k} numbers too, \
              and a value to hand over, of {d_v}; here those of {key}."
@@ -141,7 +143,7 @@ impl<'a> Told<'a> {
             self.head_row(format!("k({key})"), "K", head.key.row(self.key)),
             self.by_key("q · k", "Q Kᵀ", products),
         ];
-        let largest = best(products, 1).first().copied().unwrap_or(self.key);
+        let (largest, _) = strongest(products);
         let said = format!(
             "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {}; \
              the largest is {}, with {}.",
@@ -174,7 +176,7 @@ impl<'a> Told<'a> {
             1 => "One word is hidden: its score is −∞.".to_owned(),
             count => format!("{count} words are hidden: their scores are −∞."),
         };
-        let config = &self.model.architecture.head(self.head).1.attention;
+        let config = &self.config().attention;
         let temperature = self.model.interventions.temperature.unwrap_or(config.temperature);
         let scales = self.model.interventions.scale.unwrap_or(config.scale);
         let under = match (scales, temperature == 1.0) {
@@ -240,7 +242,7 @@ impl<'a> Told<'a> {
     fn output(&self) -> (String, String, Vec<NumberRow>) {
         let contributions = &self.sentence.contributions[self.block];
         let lengths: Vec<f32> = contributions.head_lengths.iter().map(|lengths| lengths[self.query]).collect();
-        let config = &self.model.architecture.head(self.head).1.attention;
+        let config = &self.config().attention;
         let length = number(lengths[self.own]);
         let heads = lengths.len();
         let others = if heads == 1 {
@@ -276,7 +278,7 @@ impl<'a> Told<'a> {
 
     fn contextual(&self) -> (String, String, Vec<NumberRow>) {
         let block = &self.sentence.activations.blocks[self.block];
-        let config = self.model.architecture.head(self.head).1;
+        let config = self.config();
         let rows = vec![
             row(format!("x({})", self.name()), "X", block.input.row(self.query)),
             row(format!("y({})", self.name()), "Y", block.output.row(self.query)),
@@ -310,6 +312,10 @@ impl<'a> Told<'a> {
         (equation.to_owned(), format!("{moved}{after}"), rows)
     }
 
+    fn config(&self) -> &'a BlockConfig {
+        self.model.architecture.head(self.head).1
+    }
+
     fn activations(&self) -> &'a HeadActivations<f32> {
         &self.sentence.activations.blocks[self.block].heads[self.own]
     }
@@ -317,10 +323,6 @@ impl<'a> Told<'a> {
     fn arithmetic(&self) -> &'a Arithmetic<f32> {
         &self.sentence.arithmetic[self.head]
     }
-}
-
-fn config_is_cross(told: &Told) -> bool {
-    told.model.architecture.head(told.head).1.attends_to_source()
 }
 
 fn row(label: String, symbol: &str, values: &[f32]) -> NumberRow {

@@ -79,13 +79,6 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
     });
 }
 
-/// The height in `width` if it needs no work: a long notebook estimates the rest and lays out a few cells a frame.
-pub fn known_height(ui: &Ui, markdown: &str, width: f32, prose: &Prose) -> Option<f32> {
-    let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: prose.images.generation() };
-    let page = prose.pages.get(&prose.hasher.hash_one(markdown))?;
-    (page.set_for == set_for).then_some(page.layout.height)
-}
-
 /// The height that [`prose_ui`] takes in `width`: about half a millisecond at first, then a look-up.
 pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
     let Prose { images, pages, hasher, clock } = prose;

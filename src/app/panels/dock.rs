@@ -222,33 +222,39 @@ impl TabViewer for Tabs<'_, '_> {
     }
 
     fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        let WorkspaceModel { notebook, attention, heads, weights, training, walk, path, neighbours } = *self.model;
         if *tab == PanelId::Stage {
             (self.stage)(ui, self.view);
             return;
         }
-        Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::PANEL_MARGIN)).show(ui, |ui| {
-            if let (PanelId::Neighbours, Some(model)) = (&*tab, neighbours) {
-                neighbours_ui(ui, model, self.view);
-                return;
-            }
-            let commands = match (tab, notebook, attention, heads, weights, training) {
-                (PanelId::Notebook, Some(model), ..) => notebook_ui(ui, model, self.notebook_state, self.view),
-                (PanelId::Attention, _, Some(model), ..) => attention_ui(ui, model, self.view),
-                (PanelId::Arithmetic, _, Some(model), ..) => {
-                    arithmetic_ui(ui, walk, path, model, self.view);
-                    Vec::new()
-                }
-                (PanelId::Heads, _, _, Some(model), ..) => heads_ui(ui, model, self.heads_state, self.view),
-                (PanelId::Weights, _, _, _, Some(model), _) => weights_ui(ui, model, self.weights_state),
-                (PanelId::Training, .., Some(model)) => training_ui(ui, model, self.training_state),
-                _ => {
-                    waiting_ui(ui, "The static vectors are being trained …");
-                    Vec::new()
-                }
-            };
-            self.commands.extend(commands);
+        Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::PANEL_MARGIN)).show(ui, |ui| match self
+            .panel_ui(ui, *tab)
+        {
+            Some(commands) => self.commands.extend(commands),
+            None => waiting_ui(ui, "The static vectors are being trained …"),
         });
+    }
+}
+
+impl Tabs<'_, '_> {
+    /// None while there is nothing to show yet.
+    fn panel_ui(&mut self, ui: &mut Ui, tab: PanelId) -> Option<Vec<Command>> {
+        let model = self.model;
+        Some(match tab {
+            PanelId::Stage => Vec::new(),
+            PanelId::Notebook => notebook_ui(ui, model.notebook?, self.notebook_state, self.view),
+            PanelId::Attention => attention_ui(ui, model.attention?, self.view),
+            PanelId::Arithmetic => {
+                arithmetic_ui(ui, model.walk, model.path, model.attention?, self.view);
+                Vec::new()
+            }
+            PanelId::Heads => heads_ui(ui, model.heads?, self.heads_state, self.view),
+            PanelId::Weights => weights_ui(ui, model.weights?, self.weights_state),
+            PanelId::Training => training_ui(ui, model.training?, self.training_state),
+            PanelId::Neighbours => {
+                neighbours_ui(ui, model.neighbours?, self.view);
+                Vec::new()
+            }
+        })
     }
 }
 

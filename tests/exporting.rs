@@ -30,7 +30,7 @@ fn snapshot() -> Arc<Snapshot> {
 /// `None` where there is no graphics adapter at all; where one must be there, that is a failure.
 fn picture(snapshot: Arc<Snapshot>, dark: bool) -> Option<Vec<u8>> {
     let cell = Some("both".to_owned());
-    let options = PictureOptions { snapshot, cell, time: f32::NAN, size: SIZE, zoom: 1.0, workspace: false, dark };
+    let options = PictureOptions { cell, time: f32::NAN, size: SIZE, dark, ..PictureOptions::of(snapshot) };
     match draw(&options) {
         Ok(picture) => Some(picture),
         Err(AppFault::NoGpu(why)) => {

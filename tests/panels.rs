@@ -15,8 +15,8 @@ use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
-use attune::app::stage::camera::CameraRig;
-use attune::app::stage::view::picture_ui;
+use attune::app::stage::sight::Scene;
+use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::view_state::{Pointed, ViewState};
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
@@ -31,6 +31,7 @@ use attune::view_model::heads::{HeadRow, HeadsModel};
 use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::notebook::{CellModel, NotebookModel};
 use attune::view_model::path::{By, PathModel};
+use attune::view_model::search::Emphasis;
 use attune::view_model::stage::{AxisLabel, StageModel};
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use attune::view_model::walk::{Focus, Step, WalkModel};
@@ -459,12 +460,14 @@ fn the_stage_is_moved_over_the_stage_alone() {
     long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
     let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec();
     let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
-    let rig = Rc::new(RefCell::new(CameraRig::default()));
-    let (camera, mut workspace) = (rig.clone(), Workspace::default());
+    let hands = Rc::new(RefCell::new(Hands::default()));
+    let (held, mut workspace) = (hands.clone(), Workspace::default());
+    let rig = || hands.borrow().rig.clone();
     let (mut harness, _) = show(WINDOW, |ui, view| {
         let mut stage = |ui: &mut Ui, view: &mut ViewState| {
             let texture = Some(egui::TextureId::User(0));
-            picture_ui(ui, Some(&scene), None, &mut camera.borrow_mut(), view, texture);
+            let scene = Scene { model: &scene, emphasis: &Emphasis::default(), path: None };
+            picture_ui(ui, Some(scene), &mut held.borrow_mut(), view, texture);
         };
         let model = WorkspaceModel { notebook: Some(&long), ..WorkspaceModel::default() };
         workspace_ui(ui, &model, &mut Vec::new(), &mut workspace, view, &mut stage)
@@ -472,23 +475,23 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let last_line =
         |harness: &Harness| harness.get_all_by_label("A line of text.").last().map(|line| line.rect().top());
 
-    let (before, line) = (rig.borrow().clone(), last_line(&harness));
+    let (before, line) = (rig(), last_line(&harness));
     wheel(&mut harness, on_notebook);
-    assert_eq!(*rig.borrow(), before, "the wheel over the notebook leaves the stage alone");
+    assert_eq!(rig(), before, "the wheel over the notebook leaves the stage alone");
     assert!(last_line(&harness) < line, "and scrolls the notebook");
 
     let line = last_line(&harness);
     wheel(&mut harness, on_stage);
-    assert_ne!(*rig.borrow(), before, "the wheel over the stage zooms it");
+    assert_ne!(rig(), before, "the wheel over the stage zooms it");
     assert_eq!(last_line(&harness), line);
 
     for button in [egui::PointerButton::Primary, egui::PointerButton::Secondary, egui::PointerButton::Middle] {
-        let before = rig.borrow().clone();
+        let before = rig();
         drag(&mut harness, on_stage, Vec2::new(60.0, 20.0), button);
-        assert_ne!(*rig.borrow(), before, "{button:?} over the stage");
-        let before = rig.borrow().clone();
+        assert_ne!(rig(), before, "{button:?} over the stage");
+        let before = rig();
         drag(&mut harness, on_notebook, Vec2::new(20.0, 20.0), button);
-        assert_eq!(*rig.borrow(), before, "{button:?} over the notebook");
+        assert_eq!(rig(), before, "{button:?} over the notebook");
     }
 }
 

@@ -13,6 +13,7 @@ use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::walk::{Focus, WalkModel};
@@ -43,6 +44,9 @@ pub struct Models {
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
     pub neighbours: Option<NeighboursModel>,
+    /// How each point of the stage is shown; the same `Arc` as long as it is the same.
+    pub emphasis: Arc<Emphasis>,
+    emphasised: Option<Emphasised>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
@@ -50,6 +54,16 @@ pub struct Models {
     walked: Option<(u64, Focus, By)>,
     /// The kernel has seen all that was asked of it, and so has what is shown.
     pub is_answered: bool,
+}
+
+/// What the emphasis was made of.
+struct Emphasised {
+    stage: Option<Arc<StageModel>>,
+    search: Search,
+    is_isolated: bool,
+    lit: Vec<String>,
+    /// Whose neighbours are shown, in which snapshot.
+    near: Option<(usize, u64)>,
 }
 
 impl Models {
@@ -64,6 +78,35 @@ impl Models {
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
+    }
+
+    /// What is lit, faded and hidden follows the viewer's choice.
+    fn emphasise_with(&mut self, revision: u64, view: &ViewState) {
+        let near = view.query.filter(|_| view.isolated).map(|query| (query, revision));
+        let is_same = self.emphasised.as_ref().is_some_and(|before| {
+            before.stage.as_ref().map(Arc::as_ptr) == self.stage.as_ref().map(Arc::as_ptr)
+                && before.search == view.search
+                && before.is_isolated == view.isolated
+                && before.lit == view.lit
+                && before.near == near
+        });
+        if is_same {
+            return;
+        }
+        let of_query = view.query.zip(self.neighbours.as_ref()).and_then(|(query, all)| all.tokens.get(query));
+        let near_words = of_query.map(|token| token.words()).unwrap_or_default();
+        let choice = Choice { search: &view.search, is_isolated: view.isolated, lit: &view.lit, near: &near_words };
+        let emphasis = self.stage.as_ref().map(|stage| Emphasis::of(stage, choice)).unwrap_or_default();
+        if *self.emphasis != emphasis {
+            self.emphasis = Arc::new(emphasis);
+        }
+        self.emphasised = Some(Emphasised {
+            stage: self.stage.clone(),
+            search: view.search.clone(),
+            is_isolated: view.isolated,
+            lit: view.lit.clone(),
+            near,
+        });
     }
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
@@ -94,6 +137,7 @@ pub fn follow_walk(latest: Res<LatestSnapshot>, mut view: ResMut<ViewState>, mut
     if let Some(snapshot) = &latest.0 {
         models.walk_with(snapshot, &view);
     }
+    models.emphasise_with(latest.0.as_ref().map_or(0, |snapshot| snapshot.revision), &view);
 }
 
 /// Takes the newest snapshot, if there is one.
@@ -119,6 +163,7 @@ pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut M
     view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
     view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     models.walk_with(&snapshot, view);
+    models.emphasise_with(snapshot.revision, view);
     latest.0 = Some(snapshot);
 }
 

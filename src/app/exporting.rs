@@ -11,12 +11,13 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use super::fault::AppFault;
-use super::picture::{PictureOptions, draw};
-use crate::export::file::{ExportFault, Format, Target};
+use super::picture::{PictureOptions, draw, render};
+use crate::export::file::{ExportFault, Format, Target, obstacle};
 use crate::export::page::Page;
 use crate::export::sentence::at_sentence;
 use crate::export::{Pictures, StagePicture};
 use crate::kernel::snapshot::{Progress, Snapshot};
+use crate::lesson::issue::printable;
 
 /// Twice as large as a page shows it, for sharp letters on dense screens.
 const STAGE_SIZE: (u32, u32) = (1472, 828);
@@ -60,13 +61,12 @@ fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, is_dark_too: boo
     let snapshot = Arc::new(at_sentence(snapshot, sentence).ok_or_else(nothing)?);
     let paint = |dark| {
         draw(&PictureOptions {
-            snapshot: snapshot.clone(),
             cell: Some(cell.to_owned()),
             time: f32::NAN,
             size: STAGE_SIZE,
             zoom: STAGE_ZOOM,
-            workspace: false,
             dark,
+            ..PictureOptions::of(snapshot.clone())
         })
     };
     Ok(StagePicture { light: paint(false)?, dark: if is_dark_too { Some(paint(true)?) } else { None } })
@@ -99,19 +99,43 @@ impl Export {
         target: PathBuf,
         waker: impl Fn() + Send + 'static,
     ) -> Self {
+        Self::run(count(&snapshot, format), waker, move |drawn| {
+            write(&snapshot, &lesson, format, &target, drawn).map_err(|fault| fault.to_string())
+        })
+    }
+
+    /// Draws one picture and writes it. `waker` as in [`Self::start`].
+    pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| {
+            let name = printable(&target.display().to_string());
+            if let Some(why) = obstacle(&target) {
+                return Err(format!("{name}: {why}"));
+            }
+            let (width, height) = options.size;
+            render(&options, &target).map_err(|fault| fault.to_string())?;
+            Ok(format!("{name}: {width}×{height} pixels"))
+        })
+    }
+
+    /// `work` gets what it calls after each picture.
+    fn run(
+        of: usize,
+        waker: impl Fn() + Send + 'static,
+        work: impl FnOnce(&mut dyn FnMut()) -> Result<String, String> + Send + 'static,
+    ) -> Self {
         let (sender, news) = channel();
         let drawn = Arc::new(AtomicUsize::new(0));
-        let export = Self { news: Some(news), drawn: drawn.clone(), of: count(&snapshot, format) };
+        let export = Self { news: Some(news), drawn: drawn.clone(), of };
         thread::spawn(move || {
             // Last of all, the window learns that there is an end, even if it is a panic.
             let waker = AtEnd(waker);
             let sender = sender;
-            let result = write(&snapshot, &lesson, format, &target, || {
+            let result = work(&mut || {
                 drawn.fetch_add(1, Ordering::Relaxed);
                 (waker.0)();
             });
             // The window may be gone.
-            let _ = sender.send(result.map_err(|fault| fault.to_string()));
+            let _ = sender.send(result);
         });
         export
     }

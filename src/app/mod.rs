@@ -12,6 +12,7 @@
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
 //! | [`exporting`] | exports with pictures, beside the window |
+//! | [`matte`] | what of a picture lets through |
 //! | [`images`] | the lesson's pictures, from its folder only |
 //! | [`stage`] | the 3D view |
 //! | [`view_state`], [`pace`] | what the viewer chooses, when to draw |
@@ -30,6 +31,7 @@ pub mod fonts;
 pub mod gpu;
 pub mod images;
 pub mod keyboard;
+pub mod matte;
 pub mod opening;
 pub mod pace;
 pub mod panels;
@@ -47,7 +49,7 @@ pub mod window;
 pub mod wishes;
 
 pub use fault::AppFault;
-pub use picture::{PictureOptions, draw, render};
+pub use picture::{PictureOptions, StageView, draw, figure_app, render};
 pub use window::{WindowOptions, run};
 
 use bevy::prelude::*;

@@ -73,7 +73,7 @@ impl Opening {
         world.insert_resource(self.link);
         world.insert_resource(self.session);
         world.insert_resource(self.source);
-        world.resource_mut::<StageTab>().rig = default();
+        world.resource_mut::<StageTab>().hands = default();
     }
 }
 

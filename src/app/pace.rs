@@ -56,7 +56,7 @@ pub fn pace(
     if events.read().count() > 0 {
         *last_input = now;
     }
-    let moves = view.is_gliding() || tab.rig.is_moving() || tab.is_settling() || view.home_requested;
+    let moves = view.is_gliding() || tab.hands.rig.is_moving() || tab.is_settling() || view.home_requested;
     let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
     let mode = mode(is_busy || rest.is_followed(Instant::now()));
     rest.is_changed = settings.focused_mode != mode;

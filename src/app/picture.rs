@@ -15,17 +15,19 @@ use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::ExitCondition;
 use bevy::winit::WinitPlugin;
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
+use image::{ImageBuffer, PixelWithColorType, RgbImage};
 
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::CellKind;
 use crate::whole_file;
 
 use super::fault::AppFault;
+use super::stage::camera::CameraRig;
 use super::stage::frame::StageTab;
 use super::stage::points;
 use super::ui::Figure;
 use super::view_state::{ThemeChoice, ViewState};
-use super::{bridge, gpu, window};
+use super::{bridge, gpu, matte, theme, window};
 
 /// What to draw.
 #[derive(Clone, Debug)]
@@ -42,6 +44,34 @@ pub struct PictureOptions {
     /// The whole window instead of the stage alone.
     pub workspace: bool,
     pub dark: bool,
+    /// The ground lets through what the picture is laid on.
+    pub transparent: bool,
+    /// The stage as a viewer has it, in place of `cell` and `time`.
+    pub seen: Option<Arc<StageView>>,
+}
+
+/// What a viewer chose to see, and from where.
+#[derive(Clone, Debug)]
+pub struct StageView {
+    pub view: ViewState,
+    pub rig: CameraRig,
+}
+
+impl PictureOptions {
+    /// The stage alone: static, light, in the usual size.
+    pub fn of(snapshot: Arc<Snapshot>) -> Self {
+        Self {
+            snapshot,
+            cell: None,
+            time: 0.0,
+            size: theme::size::WINDOW,
+            zoom: 1.0,
+            workspace: false,
+            dark: false,
+            transparent: false,
+            seen: None,
+        }
+    }
 }
 
 /// Frames until fonts, layout and the stage's image have settled.
@@ -61,13 +91,25 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
     }
     let view = view_of(options)?;
     let renderer = gpu::open()?;
-    let mut app = gpu::quietly(|| headless(options, renderer)).map_err(AppFault::NoGpu)?;
+    let mut app =
+        gpu::quietly(|| headless(options.size, options.dark, options.workspace, renderer)).map_err(AppFault::NoGpu)?;
     prepare(&mut app, options, view);
-    encode(capture(&mut app)?)
+    if !options.transparent {
+        let picture = capture(&mut app)?;
+        return encode(&picture);
+    }
+    let [black, white] = theme::MATTES.map(|matte| {
+        app.world_mut().resource_mut::<ViewState>().matte = Some(matte);
+        capture(&mut app)
+    });
+    encode(&matte::lift(&black?, &white?))
 }
 
 fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     let theme = if options.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
+    if let Some(seen) = &options.seen {
+        return Ok(seen.view.as_figure(theme, options.zoom));
+    }
     let mut view = ViewState::themed(theme);
     view.reduced_motion = true;
     view.figure = !options.workspace;
@@ -89,7 +131,13 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     }
 }
 
-fn headless(options: &PictureOptions, renderer: RenderCreation) -> App {
+/// An app without a window that draws what its resources say, the stage alone, at each update.
+pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
+    let renderer = gpu::open()?;
+    gpu::quietly(|| headless(size, dark, false, renderer)).map_err(AppFault::NoGpu)
+}
+
+fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: RenderCreation) -> App {
     let mut app = App::new();
     app.add_plugins(
         DefaultPlugins
@@ -100,35 +148,37 @@ fn headless(options: &PictureOptions, renderer: RenderCreation) -> App {
             .disable::<TerminalCtrlCHandlerPlugin>(),
     )
     .add_plugins(super::plugin)
-    .insert_resource(ClearColor(window::ground(options.dark)))
+    .insert_resource(ClearColor(window::ground(dark)))
     .init_resource::<Captured>();
     app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
-    if !options.workspace {
+    if !workspace {
         app.insert_resource(Figure);
     }
-    app
-}
-
-/// The target, the camera on it, and what they show.
-fn prepare(app: &mut App, options: &PictureOptions, view: ViewState) {
-    let (width, height) = options.size;
     let target = Image::new_target_texture(width.max(1), height.max(1), TextureFormat::Rgba8UnormSrgb, None);
     let world = app.world_mut();
     let target = world.resource_mut::<Assets<Image>>().add(target);
     world.insert_resource(Target(target.clone()));
     world.spawn((PrimaryEguiContext, Camera2d, Msaa::Off, RenderTarget::Image(target.into())));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+/// What the app shows, and from where.
+fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
+    let world = app.world_mut();
     let mut latest = bridge::LatestSnapshot::default();
     let mut models = bridge::Models::default();
-    let mut view = view;
     bridge::show(options.snapshot.clone(), &mut latest, &mut models, &mut view);
-    if let Some(model) = &models.stage {
-        world.resource_mut::<StageTab>().rig.fit_now(points::extent(model));
+    let mut tab = world.resource_mut::<StageTab>();
+    if let Some(seen) = &options.seen {
+        tab.hands.rig = seen.rig.clone();
+    } else if let Some(model) = &models.stage {
+        tab.hands.rig.fit_now(points::extent(model));
     }
     world.insert_resource(latest);
     world.insert_resource(models);
     world.insert_resource(view);
-    app.finish();
-    app.cleanup();
 }
 
 #[derive(Resource)]
@@ -137,10 +187,10 @@ struct Target(Handle<Image>);
 #[derive(Resource, Default)]
 struct Captured(Option<Image>);
 
-fn capture(app: &mut App) -> Result<Image, AppFault> {
+fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     for _ in 0..SETTLE_FRAMES {
         app.update();
-        std::thread::sleep(std::time::Duration::from_secs_f32(super::theme::motion::RESIZE_SETTLES / 2.0));
+        std::thread::sleep(std::time::Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));
     }
     let target = app.world().resource::<Target>().0.clone();
     app.world_mut().spawn(Screenshot::image(target)).observe(
@@ -151,18 +201,23 @@ fn capture(app: &mut App) -> Result<Image, AppFault> {
     for _ in 0..PATIENCE_FRAMES {
         app.update();
         if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {
-            return Ok(picture);
+            return picture.try_into_dynamic().map(|picture| picture.to_rgb8()).map_err(|why| fault(&why));
         }
     }
     Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
 }
 
-fn encode(picture: Image) -> Result<Vec<u8>, AppFault> {
-    let fault = |why: &dyn std::fmt::Display| AppFault::Output(why.to_string());
-    let picture = picture.try_into_dynamic().map_err(|why| fault(&why))?;
+fn encode<P>(picture: &ImageBuffer<P, Vec<u8>>) -> Result<Vec<u8>, AppFault>
+where
+    P: PixelWithColorType<Subpixel = u8>,
+{
     let mut bytes = Vec::new();
-    picture.to_rgb8().write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
+    picture.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
     Ok(bytes)
+}
+
+fn fault(why: &dyn std::fmt::Display) -> AppFault {
+    AppFault::Output(why.to_string())
 }
 
 fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {

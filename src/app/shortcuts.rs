@@ -6,18 +6,15 @@ use crate::kernel::command::Command;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::panels::menu::Wish;
+use super::stage::view::stage_id;
 use super::view_state::ViewState;
 
+pub use super::stage::keys::SHEET as STAGE_SHEET;
+
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 15] = [
+pub const SHEET: [(&str, &str); 9] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
-    ("Home", "camera home"),
-    ("Left-drag", "orbit"),
-    ("Right- or middle-drag", "pan"),
-    ("Wheel", "zoom towards the pointer"),
-    ("Click", "light a token's row of attention"),
-    ("Double-click", "look at a point; where there is none, camera home"),
     ("P", "play or pause training"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
     ("Alt + Home", "the course"),
@@ -72,8 +69,8 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
     if ctx.text_edit_focused() {
         return commands;
     }
-    // With the keyboard on a control, Space presses that control.
-    if ctx.memory(|memory| memory.focused()).is_none() {
+    // With the keyboard on a control, Space presses that control; the stage is none.
+    if ctx.memory(|memory| memory.focused()).is_none_or(|focused| focused == stage_id()) {
         if pressed(Modifiers::SHIFT, Key::Space) {
             view.step_by(-1);
         } else if pressed(Modifiers::NONE, Key::Space) {

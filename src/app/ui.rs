@@ -17,11 +17,15 @@ use super::panels::files::files_ui;
 use super::panels::home::{drop_ui, home_ui};
 use super::panels::key_sheet::key_sheet_ui;
 use super::panels::menu::Wish;
+use super::panels::picture::picture_choice_ui;
 use super::panels::saving::saving_strip_ui;
 use super::session::Session;
 use super::shortcuts::{shortcuts, window_shortcuts};
 use super::source::LessonIssues;
+use super::stage::bar::{self, bar_ui};
 use super::stage::frame::StageTab;
+use super::stage::keys::keys;
+use super::stage::sight::Scene;
 use super::stage::timeline::timeline_ui;
 use super::stage::view::picture_ui;
 use super::view_state::{ThemeChoice, ViewState};
@@ -73,6 +77,7 @@ pub fn workspace(
             return Ok(());
         }
     }
+    keys(&ctx, models.stage.as_deref(), &models.emphasis, &mut tab.hands, &mut view);
     outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
     let mut stage = |ui: &mut Ui, view: &mut ViewState| stage_ui(ui, &models, &mut tab, view);
     if figure.is_some() {
@@ -113,8 +118,10 @@ fn window_ui(
     view: &mut ViewState,
 ) -> Option<Wish> {
     let ctx = ui.ctx().clone();
-    let is_dialog = wishes.files.is_open() || desk.checkpoints.is_some();
-    let chosen = files_ui(&ctx, &mut wishes.files).or_else(|| checkpoints_ui(&ctx, &mut desk.checkpoints));
+    let is_dialog = wishes.files.is_open() || wishes.picture.is_some() || desk.checkpoints.is_some();
+    let chosen = files_ui(&ctx, &mut wishes.files)
+        .or_else(|| picture_choice_ui(&ctx, &mut wishes.picture))
+        .or_else(|| checkpoints_ui(&ctx, &mut desk.checkpoints));
     if is_dialog {
         // What is typed there is for nobody below.
         ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
@@ -141,21 +148,26 @@ fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
     ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
 }
 
-/// The picture and, in the workspace, the time slider under it.
+/// The picture and, in the workspace, the bar over it and the time slider under it.
 fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
     let mut area = ui.available_rect_before_wrap();
+    let (model, emphasis) = (models.stage.as_deref(), &*models.emphasis);
     if !view.figure {
-        let timeline = area.split_top_bottom_at_y(area.bottom() - theme::size::TIMELINE).1;
+        let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
         area.max.y = timeline.top();
         ui.painter().rect_filled(timeline, 0.0, ui.visuals().panel_fill);
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, models.walk.as_ref(), view));
+        let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));
+        area = below;
+        if top.is_positive() {
+            let rig = &mut tab.hands.rig;
+            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| bar_ui(ui, model, emphasis, rig, view));
+        }
     }
-    let texture = tab.texture;
-    let rect = ui
-        .scope_builder(UiBuilder::new().max_rect(area), |ui| {
-            picture_ui(ui, models.stage.as_deref(), models.path.as_deref(), &mut tab.rig, view, texture)
-        })
-        .inner;
+    let (texture, hands) = (tab.texture, &mut tab.hands);
+    let scene = model.map(|model| Scene { model, emphasis, path: models.path.as_deref() });
+    let rect =
+        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, scene, hands, view, texture)).inner;
     tab.points = Vec2::new(rect.width(), rect.height());
     tab.pixels_per_point = ui.pixels_per_point();
     tab.dark = ui.visuals().dark_mode;

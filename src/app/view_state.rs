@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::view_model::neighbours::Measure;
 use crate::view_model::path::By;
+use crate::view_model::search::Search;
 use crate::view_model::walk::Step;
 
 use super::theme::{motion, size};
@@ -40,8 +41,19 @@ pub struct ViewState {
     pub key_sheet: bool,
     /// Asks the stage's camera to go home.
     pub home_requested: bool,
+    /// What is looked for on the stage, and which of the points that were found was looked at last.
+    pub search: Search,
+    pub looked_at: Option<usize>,
+    /// Nothing else is shown than what is found or, without a search, than the sentence and what is near its query.
+    pub isolated: bool,
+    /// Asks the field of the search for the keyboard.
+    pub search_requested: bool,
     /// The stage alone, as a figure: no slider, no reminder.
     pub figure: bool,
+    /// A figure without its caption.
+    pub bare: bool,
+    /// What a figure stands on, instead of the stage's own colour.
+    pub matte: Option<egui::Color32>,
 }
 
 /// Something that a panel and the stage both show.
@@ -109,7 +121,13 @@ impl Default for ViewState {
             reduced_motion: false,
             key_sheet: false,
             home_requested: false,
+            search: Search::default(),
+            looked_at: None,
+            isolated: false,
+            search_requested: false,
             figure: false,
+            bare: false,
+            matte: None,
         }
     }
 }
@@ -129,6 +147,23 @@ impl ViewState {
         ViewState { theme, zoom, reduced_motion, ..ViewState::default() }
     }
 
+    /// The same as a figure, at rest.
+    pub fn as_figure(&self, theme: ThemeChoice, zoom: f32) -> ViewState {
+        ViewState {
+            glide: None,
+            pointed: None,
+            pointed_before: None,
+            theme,
+            zoom,
+            reduced_motion: true,
+            key_sheet: false,
+            home_requested: false,
+            search_requested: false,
+            figure: true,
+            ..self.clone()
+        }
+    }
+
     /// The pointer is over this; what shows it too lights it in the next frame.
     pub fn point_at(&mut self, pointed: Pointed) {
         self.pointed = Some(pointed);
@@ -136,6 +171,28 @@ impl ViewState {
 
     pub fn is_pointed(&self, what: &Pointed) -> bool {
         self.pointed_before.as_ref() == Some(what)
+    }
+
+    /// The word that was pointed at in the frame before.
+    pub fn pointed_word(&self) -> Option<&str> {
+        match &self.pointed_before {
+            Some(Pointed::Word(word)) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Back to all points, and to no word in particular: first the search and what it hides, then the query.
+    pub fn clear(&mut self) {
+        if self.is_narrowed() {
+            (self.search.text, self.looked_at, self.isolated) = (String::new(), None, false);
+        } else {
+            (self.query, self.key) = (None, None);
+        }
+    }
+
+    /// Something is looked for, or hidden.
+    pub fn is_narrowed(&self) -> bool {
+        !self.search.text.is_empty() || self.isolated
     }
 
     /// A new frame begins. True if something else is pointed at than in the last one.

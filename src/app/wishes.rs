@@ -1,7 +1,7 @@
 //! What the panels wish of the window itself: the course, another file, an export, a reset.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bevy::prelude::*;
 
@@ -16,16 +16,25 @@ use super::opening::{Opening, Setup, close, name_window, unsaved};
 use super::panels::exported::ExportModel;
 use super::panels::files::FilesUiState;
 use super::panels::menu::Wish;
+use super::panels::picture::{PictureChoice, SIDES};
 use super::panels::saving::SavingChoice;
+use super::picture::{PictureOptions, StageView};
 use super::profile::Profile;
 use super::session::Session;
+use super::stage::frame::StageTab;
 use super::ui::Desk;
+use super::view_state::ViewState;
+
+/// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
+const ZOOM: (f32, f32) = (0.25, 12.0);
 
 /// What is wanted of the window; at most one thing a frame.
 #[derive(Resource, Default)]
 pub struct Wishes {
     pub next: Option<Wish>,
     pub files: FilesUiState,
+    /// The picture that is being chosen.
+    pub picture: Option<PictureChoice>,
     /// What the window says of the export.
     pub export: ExportModel,
     job: Option<Mutex<Export>>,
@@ -62,13 +71,23 @@ pub fn grant(world: &mut World) {
         Wish::Browse => browse(world),
         Wish::Open(path) => open(world, path),
         // One at a time.
-        Wish::Export(_) | Wish::Save(..) if wishes.is_exporting() => {}
+        Wish::Export(_) | Wish::Save(..) | Wish::Picture | Wish::SavePicture(..) if wishes.is_exporting() => {}
         Wish::Export(format) => {
             if let Some(path) = world.get_resource::<Session>().map(|session| session.path().to_owned()) {
                 world.resource_mut::<Wishes>().files.save(format, &path);
             }
         }
         Wish::Save(format, file) => export(world, format, file),
+        Wish::Picture => {
+            let choice = picture_of(world.resource::<StageTab>());
+            world.resource_mut::<Wishes>().picture = Some(choice);
+        }
+        Wish::PlacePicture(choice) => {
+            if let Some(path) = world.get_resource::<Session>().map(|session| session.path().to_owned()) {
+                world.resource_mut::<Wishes>().files.save_picture(choice, &path);
+            }
+        }
+        Wish::SavePicture(choice, file) => save_picture(world, choice, file),
         Wish::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
             world.resource_mut::<Desk>().0.checkpoints = rows;
@@ -86,6 +105,35 @@ fn export(world: &mut World, format: Format, file: PathBuf) {
     let snapshot = world.resource::<LatestSnapshot>().0.clone();
     let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
     let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
+    world.resource_mut::<Wishes>().job = Some(Mutex::new(job));
+}
+
+/// As large as the stage is on the screen.
+fn picture_of(tab: &StageTab) -> PictureChoice {
+    let side = |points: f32| ((points * tab.pixels_per_point).round() as u32).clamp(*SIDES.start(), *SIDES.end());
+    PictureChoice { size: (side(tab.points.x), side(tab.points.y)), is_transparent: false, has_caption: false }
+}
+
+/// Draws the stage as the window shows it, beside the window.
+fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let Some(snapshot) = world.resource::<LatestSnapshot>().0.clone() else { return };
+    let tab = world.resource::<StageTab>();
+    let mut view = world.resource::<ViewState>().clone();
+    view.bare = !choice.has_caption;
+    let seen = StageView { view, rig: tab.hands.rig.clone() };
+    // What is written is as large, beside the points, as it is on the screen.
+    let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);
+    let zoom = scale(choice.size.0, tab.points.x).min(scale(choice.size.1, tab.points.y));
+    let options = PictureOptions {
+        size: choice.size,
+        zoom: zoom.clamp(ZOOM.0, ZOOM.1),
+        dark: tab.dark,
+        transparent: choice.is_transparent,
+        seen: Some(Arc::new(seen)),
+        ..PictureOptions::of(snapshot)
+    };
+    let job = Export::picture(options, file, move || setup.waker.wake());
     world.resource_mut::<Wishes>().job = Some(Mutex::new(job));
 }
 

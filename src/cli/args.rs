@@ -101,6 +101,9 @@ pub struct RenderArgs {
     /// Draw the whole window with its panels, not the stage alone.
     #[arg(long)]
     pub workspace: bool,
+    /// Let through what the picture is laid on, where nothing is drawn.
+    #[arg(long, conflicts_with = "workspace")]
+    pub transparent: bool,
     /// The look of the picture.
     #[arg(long, value_enum, default_value = "light")]
     pub theme: ThemeArg,
@@ -141,7 +144,7 @@ impl ThemeArg {
 }
 
 /// The smallest and largest picture, in pixels a side.
-const SIDE_MIN: u32 = 16;
+const SIDE_MIN: u32 = 1;
 const SIDE_MAX: u32 = 8192;
 
 fn size(text: &str) -> Result<(u32, u32), String> {

@@ -42,13 +42,13 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
     super::progress::trained(&kernel, &request.lesson)?;
     kernel.apply(Command::SelectSentence(sentence));
     let options = PictureOptions {
-        snapshot: Arc::new(kernel.snapshot()),
         cell: request.cell.clone(),
         time: request.time.unwrap_or(time),
         size: request.size,
-        zoom: 1.0,
         workspace: request.workspace,
         dark: request.theme.is_dark(),
+        transparent: request.transparent,
+        ..PictureOptions::of(Arc::new(kernel.snapshot()))
     };
     crate::app::render(&options, &request.output).map_err(|fault| match fault {
         fault @ AppFault::Output(_) => Fault::output(fault),

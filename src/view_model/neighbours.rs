@@ -26,6 +26,14 @@ pub struct TokenNeighbours {
     pub after: NearWords,
 }
 
+impl TokenNeighbours {
+    /// All of them, by either measure.
+    pub fn words(&self) -> Vec<&str> {
+        let lists = [&self.before, &self.after].into_iter().flat_map(|near| [&near.by_cosine, &near.by_distance]);
+        lists.flatten().map(|near| near.word.as_str()).collect()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearWords {
     by_cosine: Vec<NearWord>,

@@ -91,8 +91,7 @@ impl StageModel {
                 in_sentence: in_sentence(word),
             })
             .collect::<Vec<_>>();
-        let radius =
-            words.iter().map(|w| w.at.iter().map(|x| x * x).sum::<f32>().sqrt()).fold(f32::MIN_POSITIVE, f32::max);
+        let radius = reach(words.iter().map(|word| word.at));
         let tokens = sentence.map(|sentence| {
             let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
             sentence
@@ -123,6 +122,14 @@ impl StageModel {
             radius,
         })
     }
+}
+
+/// How far the farthest of the points is from the origin. Those that have no place do not count.
+pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
+    // The square of a large number is no f32.
+    let length = |at: [f32; 3]| at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    let farthest = points.map(length).filter(|length| length.is_finite()).fold(0.0, f64::max);
+    (farthest as f32).clamp(f32::MIN_POSITIVE, f32::MAX)
 }
 
 fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {

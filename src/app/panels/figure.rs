@@ -11,14 +11,17 @@ use super::dock::StageUi;
 
 pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut StageUi) {
     const CAPTION: f32 = 64.0;
+    /// A lower picture has no caption.
+    const CAPTION_FROM: f32 = 3.0 * CAPTION;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (picture, caption) = {
         let whole = ui.max_rect();
-        whole.split_top_bottom_at_y(whole.bottom() - CAPTION)
+        let caption = if view.bare || whole.height() < CAPTION_FROM { 0.0 } else { CAPTION };
+        whole.split_top_bottom_at_y(whole.bottom() - caption)
     };
-    ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.matte.unwrap_or(palette.stage));
     ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage(ui, view));
-    let Some(model) = model else { return };
+    let Some(model) = model.filter(|_| caption.is_positive()) else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
             ui.label(RichText::new(&model.sentence).font(theme::strong(size::READING)));

@@ -10,6 +10,7 @@ use crate::export::Format;
 use crate::lesson::course::is_named_as_lesson;
 
 use super::menu::Wish;
+use super::picture::PictureChoice;
 
 /// None while it is closed.
 #[derive(Default)]
@@ -21,6 +22,7 @@ pub struct FilesUiState {
 enum Purpose {
     Open,
     Save(Format),
+    SavePicture(PictureChoice),
 }
 
 impl FilesUiState {
@@ -39,20 +41,31 @@ impl FilesUiState {
 
     /// Lets the learner choose where an export goes: by itself, beside the lesson and by its name.
     pub fn save(&mut self, format: Format, lesson: &Path) {
-        let file = format.beside(lesson);
+        let title = format!("Export as {}", format.name());
+        self.save_as(&title, &format.beside(lesson), (format.name(), format.extension()), Purpose::Save(format));
+    }
+
+    /// Lets the learner choose where a picture of the stage goes.
+    pub fn save_picture(&mut self, choice: PictureChoice, lesson: &Path) {
+        let file = lesson.with_extension("png");
+        self.save_as("Picture of the stage", &file, ("Picture", "png"), Purpose::SavePicture(choice));
+    }
+
+    /// By itself, to `file`.
+    fn save_as(&mut self, title: &str, file: &Path, (kind, extension): (&str, &str), purpose: Purpose) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut dialog = quiet(folder_of(lesson), &format!("Export as {}", format.name()))
+        let mut dialog = quiet(folder_of(file), title)
             .default_file_name(&name)
-            .add_save_extension(format.name(), format.extension())
-            .default_save_extension(format.name())
+            .add_save_extension(kind, extension)
+            .default_save_extension(kind)
             .show_new_folder_button(true);
         dialog.save_file();
-        self.dialog = Some((dialog, Purpose::Save(format)));
+        self.dialog = Some((dialog, purpose));
     }
 }
 
-fn folder_of(lesson: &Path) -> Option<&Path> {
-    lesson.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+fn folder_of(file: &Path) -> Option<&Path> {
+    file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
 /// The file that was chosen in this frame, and what for.
@@ -77,6 +90,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Wish> {
     picked.map(|file| match purpose {
         Purpose::Open => Wish::Open(file),
         Purpose::Save(format) => Wish::Save(format, file),
+        Purpose::SavePicture(choice) => Wish::SavePicture(choice, file),
     })
 }
 

@@ -1,9 +1,9 @@
 //! The sheet of keys, over everything.
 
-use egui::{Align2, Context, Grid, RichText, Window};
+use egui::{Align2, Context, Grid, RichText, Ui, Window};
 
 use crate::app::panels::notebook::SHEET as NOTEBOOK;
-use crate::app::shortcuts::SHEET;
+use crate::app::shortcuts::{SHEET, STAGE_SHEET};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 
@@ -11,7 +11,6 @@ use super::checkbox_ui;
 
 pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
     let mut open = view.key_sheet;
-    let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     Window::new("Keys and mouse")
         .open(&mut open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
@@ -19,22 +18,33 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
         .resizable(false)
         .show(ctx, |ui| {
             ui.horizontal_top(|ui| {
-                for (title, sheet) in [("Stage and window", &SHEET[..]), ("Notebook", &NOTEBOOK[..])] {
-                    ui.vertical(|ui| {
-                        ui.label(RichText::new(title).font(theme::strong(size::BODY)));
-                        Grid::new(title).num_columns(2).spacing([size::GAP_WIDE, size::GAP]).show(ui, |ui| {
-                            for (keys, meaning) in sheet {
-                                ui.label(RichText::new(*keys).font(theme::mono(size::MONO)).color(palette.accent));
-                                ui.label(*meaning);
-                                ui.end_row();
-                            }
-                        });
-                    });
+                ui.vertical(|ui| {
+                    sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);
+                    ui.add_space(size::GAP);
+                    sheet_ui(ui, "Window", &SHEET);
+                });
+                ui.add_space(size::GAP_WIDE);
+                ui.vertical(|ui| {
+                    sheet_ui(ui, "Notebook", &NOTEBOOK);
                     ui.add_space(size::GAP_WIDE);
-                }
+                    checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
+                });
             });
-            ui.add_space(size::GAP);
-            checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
         });
     view.key_sheet = open;
+}
+
+fn sheet_ui(ui: &mut Ui, title: &str, sheet: &[(&str, &str)]) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+    /// Lines of text, not controls.
+    const ROW: f32 = 17.0;
+    let spacing = [size::GAP_WIDE, size::GAP_TIGHT];
+    Grid::new(title).num_columns(2).spacing(spacing).min_row_height(ROW).show(ui, |ui| {
+        for (keys, meaning) in sheet {
+            ui.label(RichText::new(*keys).font(theme::mono(size::MONO)).color(palette.accent));
+            ui.label(*meaning);
+            ui.end_row();
+        }
+    });
 }

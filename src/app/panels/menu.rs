@@ -7,6 +7,8 @@ use egui::{Button, Ui};
 
 use crate::export::Format;
 
+use super::picture::PictureChoice;
+
 /// What is wanted of the window itself; what is wanted of the kernel is a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -22,6 +24,12 @@ pub enum Wish {
     Export(Format),
     /// That file.
     Save(Format, PathBuf),
+    /// What the picture of the stage is to be.
+    Picture,
+    /// A dialog to write it as a file.
+    PlacePicture(PictureChoice),
+    /// That file.
+    SavePicture(PictureChoice, PathBuf),
     /// The list of checkpoints.
     Checkpoints,
     /// The state that the checkpoint of this place in the list keeps.
@@ -51,6 +59,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Wish> {
                 entry(ui, &words, "", "The notebook as it is now, with your work in it", Wish::Export(format));
             }
         });
+        entry(ui, "Picture of the stage …", "", "The stage as you see it now, as PNG", Wish::Picture);
         ui.separator();
         let about = "Go back to how your work on this lesson was";
         entry(ui, "Checkpoints …", "", about, Wish::Checkpoints);

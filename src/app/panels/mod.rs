@@ -25,6 +25,7 @@ pub mod neighbours;
 pub mod note;
 pub mod notebook;
 pub mod outputs;
+pub mod picture;
 pub mod plot;
 pub mod prose;
 pub mod reference;

@@ -1,37 +1,49 @@
-//! The lines of the stage: arrows from each ghost to its live point, the ground and the axes.
+//! The lines of the stage: arrows from each ghost to its live point, the axes and, as long as the view has depth,
+//! the ground with a line from each token down to it.
 
 use crate::app::theme::Palette;
-use crate::view_model::stage::StageModel;
+use crate::view_model::search::{Emphasis, Shown};
+use crate::view_model::stage::{StageModel, TokenPoint};
 
-use super::points::{Instance, scaled, shade, token_color};
+use super::points::{Instance, has_place, scaled, shade, token_color};
 
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;
+/// From the live point to the ground below it.
+const DROP: f32 = 3.0;
+const GROUND_LINE: f32 = 4.0;
 /// Widths in points.
 const ARROW_WIDTH: f32 = 2.0;
 const GRID_WIDTH: f32 = 1.0;
 const AXIS_WIDTH: f32 = 1.4;
-/// The ground lies this far below the origin and is ruled in squares of the second number.
+const DROP_WIDTH: f32 = 1.0;
+const DROP_ALPHA: f32 = 0.32;
+/// The ground lies this far below the origin, as the shader has it too, and is ruled in squares of the second number.
 const GROUND: f32 = -1.0;
 const GRID_STEP: f32 = 0.25;
 const GRID_HALF: i32 = 4;
 /// How far an axis reaches on each side.
 pub const AXIS_REACH: f32 = 1.0;
 
-pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<Instance> {
-    let arrows = model.tokens.iter().map(|token| Instance {
+pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+    let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
         start: scaled(model, token.start),
         end: scaled(model, token.end),
-        color: shade(palette, token_color(model, &token.text, token.group, palette), &token.text, lit),
-        size: ARROW_WIDTH,
-        kind: ARROW,
-    });
-    ground(palette).into_iter().chain(axes(model, palette)).chain(arrows).collect()
+        color: shade(palette, token_color(model, &token.text, token.group, palette), emphasis.token(token.position))
+            .gamma_multiply(faintness),
+        size,
+        kind,
+    };
+    let shown = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Shown::Hidden);
+    let drops = shown().map(|token| from_to(token, DROP_ALPHA, DROP_WIDTH, DROP));
+    let arrows = shown().map(|token| from_to(token, 1.0, ARROW_WIDTH, ARROW));
+    let of_tokens = drops.chain(arrows).filter(|line| has_place(line.start) && has_place(line.end));
+    ground(palette).into_iter().chain(axes(model, palette)).chain(of_tokens).collect()
 }
 
 fn ground(palette: &Palette) -> Vec<Instance> {
     let reach = GRID_HALF as f32 * GRID_STEP;
-    let line = |start, end| Instance { start, end, color: palette.grid, size: GRID_WIDTH, kind: LINE };
+    let line = |start, end| Instance { start, end, color: palette.grid, size: GRID_WIDTH, kind: GROUND_LINE };
     (-GRID_HALF..=GRID_HALF)
         .map(|i| i as f32 * GRID_STEP)
         .flat_map(|x| [line([x, GROUND, -reach], [x, GROUND, reach]), line([-reach, GROUND, x], [reach, GROUND, x])])

@@ -13,11 +13,13 @@ use crate::app::bridge::Models;
 use crate::app::theme::{Palette, motion};
 use crate::app::view_state::ViewState;
 use crate::view_model::path::PathModel;
+use crate::view_model::search::Emphasis;
 use crate::view_model::stage::StageModel;
 
-use super::camera::{CameraRig, View};
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
+use super::projection::View;
+use super::view::Hands;
 use super::{arrows, points, walk_lines};
 
 /// How much of the far side the fog takes.
@@ -30,7 +32,7 @@ const LARGEST_PICTURE: u32 = 8192;
 /// The stage's place on the screen and its camera.
 #[derive(Resource, Default)]
 pub struct StageTab {
-    pub rig: CameraRig,
+    pub hands: Hands,
     pub texture: Option<TextureId>,
     /// Of the tab's rectangle, in points.
     pub points: Vec2,
@@ -40,12 +42,14 @@ pub struct StageTab {
     wanted: UVec2,
     settled: f32,
     built_from: Option<BuiltFrom>,
+    /// What the camera knows the size of.
+    fitted: Option<Arc<StageModel>>,
 }
 
 /// What the instance buffers were made of.
 struct BuiltFrom {
     model: Arc<StageModel>,
-    lit: Vec<String>,
+    emphasis: Arc<Emphasis>,
     dark: bool,
     /// How far the walk is, and whose.
     walk: f32,
@@ -67,12 +71,15 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
     }
     if view.home_requested {
         view.home_requested = false;
-        tab.rig.home();
+        tab.hands.rig.home();
     }
-    if let Some(model) = &models.stage {
-        tab.rig.fit(points::extent(model));
+    if let Some(model) = &models.stage
+        && tab.fitted.as_ref().is_none_or(|fitted| !Arc::ptr_eq(fitted, model))
+    {
+        tab.hands.rig.fit(points::extent(model));
+        tab.fitted = Some(model.clone());
     }
-    tab.rig.advance(seconds);
+    tab.hands.rig.advance(if view.reduced_motion { f32::INFINITY } else { seconds });
     tab.settled += seconds;
 }
 
@@ -120,24 +127,31 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
     let Some(model) = &models.stage else { return };
     let palette = Palette::of(tab.dark);
     let built = tab.built_from.as_ref();
-    let same =
-        built.is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
+    let emphasis = &models.emphasis;
+    let same = built.is_some_and(|built| {
+        Arc::ptr_eq(&built.model, model) && Arc::ptr_eq(&built.emphasis, emphasis) && built.dark == tab.dark
+    });
     let same_walk = built.is_some_and(|built| {
         built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
     });
     if !same {
-        frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));
+        frame.points = Arc::new(points::bytes(points::instances(model, emphasis, palette)));
     }
     if !same || !same_walk {
         // Few lines: the points, which may be many, are not written again.
-        let mut lines = arrows::instances(model, &view.lit, palette);
+        let mut lines = arrows::instances(model, emphasis, palette);
         let (walk, path) = (models.walk.as_ref(), models.path.as_deref());
-        lines.extend(walk_lines::instances(model, walk, path, view.walk(), palette));
+        lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk(), models.path.clone());
-        tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark, walk, path });
+        let (model, emphasis) = (model.clone(), emphasis.clone());
+        tab.built_from = Some(BuiltFrom { model, emphasis, dark: tab.dark, walk, path });
     }
-    let uniform = uniform(&tab.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
+    let ground = Rgba::from(view.matte.unwrap_or(palette.stage)).to_array();
+    if frame.ground != ground {
+        frame.ground = ground;
+    }
+    let uniform = uniform(&tab.hands.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {
         frame.uniform = uniform;
     }
@@ -152,6 +166,6 @@ fn uniform(view: &View, time: f32, pixels_per_point: f32, palette: &Palette) -> 
         background: Vec4::new(red, green, blue, 1.0),
         viewport: Vec4::new(pixels.x, pixels.y, view.distance, pixels_per_point),
         range: Vec4::new(time, view.near, fog(FOG_FROM), fog(FOG_TO)),
-        sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, 0.0),
+        sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, view.perspective),
     }
 }

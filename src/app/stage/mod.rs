@@ -1,15 +1,20 @@
 //! The 3D stage: points that move from static to contextual.
 //!
-//! The egui tab ([`view`]) steers the camera and writes the labels; [`frame`] turns model, time and
-//! camera into a [`pass::StageFrame`]; the pass draws it into an image that the tab shows.
+//! The egui tab ([`view`]) steers the camera and writes the labels, with the [`bar`] above it and the [`keys`] that
+//! do the same; [`frame`] turns model, time and camera into a [`pass::StageFrame`]; the pass draws it into an image
+//! that the tab shows.
 
 pub mod arrows;
+pub mod bar;
 pub mod camera;
 pub mod frame;
+pub mod keys;
 pub mod labels;
 pub mod pass;
 pub mod picking;
 pub mod points;
+pub mod projection;
+pub mod sight;
 pub mod timeline;
 pub mod view;
 pub mod walk_lines;

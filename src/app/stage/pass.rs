@@ -1,4 +1,4 @@
-//! The stage's render pass: four draws into an image of its own, only when something changed.
+//! The stage's render pass: a few draws into an image of its own, only when something changed.
 //!
 //! It stands outside Bevy's cameras: the main world hands over a [`StageFrame`], and one system in
 //! the render world uploads what differs and draws.
@@ -30,7 +30,11 @@ use super::points::INSTANCE_FLOATS;
 pub const COLOR_FORMAT: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
 const SHADER: Handle<Shader> = uuid_handle!("8a6a5b1e-54a9-4d0e-9f5f-3b7f6b3c2d11");
-const VERTICES: std::ops::Range<u32> = 0..4;
+/// Corners of a triangle around a disc, and of a rectangle around a line.
+const DISC_VERTICES: std::ops::Range<u32> = 0..3;
+const LINE_VERTICES: std::ops::Range<u32> = 0..4;
+/// More points than this are drawn once each, not first their inside and then their edge.
+const CROWD: u32 = 3000;
 const FLOAT_BYTES: usize = size_of::<f32>();
 const INSTANCE_BYTES: usize = INSTANCE_FLOATS * FLOAT_BYTES;
 
@@ -51,6 +55,8 @@ pub struct StageFrame {
     pub points: Arc<Vec<u8>>,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
+    /// What the picture is cleared to, linear.
+    pub ground: [f32; 4],
     /// `None` until the stage has a size.
     pub target: Option<Handle<Image>>,
 }
@@ -60,6 +66,7 @@ impl StageFrame {
         Arc::ptr_eq(&self.points, &other.points)
             && Arc::ptr_eq(&self.lines, &other.lines)
             && self.uniform == other.uniform
+            && self.ground == other.ground
             && self.target == other.target
     }
 }
@@ -105,7 +112,26 @@ struct Pipelines {
     layout: BindGroupLayoutDescriptor,
     core: CachedRenderPipelineId,
     edge: CachedRenderPipelineId,
+    whole: CachedRenderPipelineId,
     lines: CachedRenderPipelineId,
+}
+
+/// The same, made.
+struct Ready<'a> {
+    core: &'a RenderPipeline,
+    edge: &'a RenderPipeline,
+    whole: &'a RenderPipeline,
+    lines: &'a RenderPipeline,
+}
+
+/// How a fragment meets what is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meeting {
+    /// It covers, and hides what is behind.
+    Covers,
+    /// It lets through and hides nothing.
+    Blends,
+    Both,
 }
 
 impl Pipelines {
@@ -115,18 +141,19 @@ impl Pipelines {
             &BindGroupLayoutEntries::single(ShaderStages::VERTEX_FRAGMENT, uniform_buffer::<StageUniform>(false)),
         );
         let queue =
-            |vertex, fragment, opaque| cache.queue_render_pipeline(descriptor(&layout, vertex, fragment, opaque));
+            |vertex, fragment, meeting| cache.queue_render_pipeline(descriptor(&layout, vertex, fragment, meeting));
         Pipelines {
-            core: queue("disc_vertex", "disc_core", true),
-            edge: queue("disc_vertex", "disc_edge", false),
-            lines: queue("line_vertex", "line_fragment", false),
+            core: queue("disc_vertex", "disc_core", Meeting::Covers),
+            edge: queue("disc_vertex", "disc_edge", Meeting::Blends),
+            whole: queue("disc_vertex", "disc_whole", Meeting::Both),
+            lines: queue("line_vertex", "line_fragment", Meeting::Blends),
             layout,
         }
     }
 
-    fn ready<'a>(&self, cache: &'a PipelineCache) -> Option<[&'a RenderPipeline; 3]> {
+    fn ready<'a>(&self, cache: &'a PipelineCache) -> Option<Ready<'a>> {
         let get = |id| cache.get_render_pipeline(id);
-        Some([get(self.core)?, get(self.lines)?, get(self.edge)?])
+        Some(Ready { core: get(self.core)?, edge: get(self.edge)?, whole: get(self.whole)?, lines: get(self.lines)? })
     }
 }
 
@@ -134,7 +161,7 @@ fn descriptor(
     layout: &BindGroupLayoutDescriptor,
     vertex: &'static str,
     fragment: &'static str,
-    opaque: bool,
+    meeting: Meeting,
 ) -> RenderPipelineDescriptor {
     RenderPipelineDescriptor {
         label: Some(format!("stage_{fragment}").into()),
@@ -151,14 +178,14 @@ fn descriptor(
             entry_point: Some(fragment.into()),
             targets: vec![Some(ColorTargetState {
                 format: COLOR_FORMAT,
-                blend: (!opaque).then_some(BlendState::ALPHA_BLENDING),
+                blend: (meeting != Meeting::Covers).then_some(BlendState::ALPHA_BLENDING),
                 write_mask: ColorWrites::ALL,
             })],
         }),
         primitive: PrimitiveState { topology: PrimitiveTopology::TriangleStrip, ..default() },
         depth_stencil: Some(DepthStencilState {
             format: DEPTH_FORMAT,
-            depth_write_enabled: Some(opaque),
+            depth_write_enabled: Some(meeting != Meeting::Blends),
             depth_compare: Some(CompareFunction::LessEqual),
             stencil: StencilState::default(),
             bias: DepthBiasState::default(),
@@ -209,7 +236,7 @@ fn draw_stage(
     }
     gpu.upload(&frame, &device, &queue);
     gpu.keep_depth(target.size_2d(), &device);
-    gpu.draw(&pipelines.layout, ready, &target.texture_view, &cache, &device, &queue);
+    gpu.draw(&pipelines.layout, ready, (&target.texture_view, frame.ground), &cache, &device, &queue);
     gpu.drawn = Some((frame.clone(), id));
 }
 
@@ -231,15 +258,13 @@ impl StageGpu {
     fn draw(
         &self,
         layout: &BindGroupLayoutDescriptor,
-        [core, lines, edge]: [&RenderPipeline; 3],
-        target: &TextureView,
+        ready: Ready,
+        (target, ground): (&TextureView, [f32; 4]),
         cache: &PipelineCache,
         device: &RenderDevice,
         queue: &RenderQueue,
     ) {
         let (Some(uniform), Some((_, depth))) = (self.uniform.binding(), &self.depth) else { return };
-        let background = self.uniform.get().background;
-        let clear = LinearRgba::rgb(background.x, background.y, background.z);
         let group =
             device.create_bind_group("stage", &cache.get_bind_group_layout(layout), &BindGroupEntries::single(uniform));
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor { label: Some("stage") });
@@ -250,7 +275,10 @@ impl StageGpu {
                     view: target,
                     depth_slice: None,
                     resolve_target: None,
-                    ops: Operations { load: LoadOp::Clear(clear.into()), store: StoreOp::Store },
+                    ops: Operations {
+                        load: LoadOp::Clear(LinearRgba::from_f32_array(ground).into()),
+                        store: StoreOp::Store,
+                    },
                 })],
                 depth_stencil_attachment: Some(RenderPassDepthStencilAttachment {
                     view: depth,
@@ -261,12 +289,20 @@ impl StageGpu {
                 occlusion_query_set: None,
                 multiview_mask: None,
             });
-            for (pipeline, instances) in [(core, &self.points), (lines, &self.lines), (edge, &self.points)] {
-                let Some(instances) = instances else { continue };
+            pass.set_bind_group(0, &*group, &[]);
+            let mut draw = |pipeline: &RenderPipeline, instances: &Option<Uploaded>, vertices| {
+                let Some(instances) = instances else { return };
                 pass.set_pipeline(pipeline);
-                pass.set_bind_group(0, &*group, &[]);
                 pass.set_vertex_buffer(0, *instances.buffer.slice(..));
-                pass.draw(VERTICES, 0..instances.count);
+                pass.draw(vertices, 0..instances.count);
+            };
+            if self.points.as_ref().is_some_and(|points| points.count > CROWD) {
+                draw(ready.whole, &self.points, DISC_VERTICES);
+                draw(ready.lines, &self.lines, LINE_VERTICES);
+            } else {
+                draw(ready.core, &self.points, DISC_VERTICES);
+                draw(ready.lines, &self.lines, LINE_VERTICES);
+                draw(ready.edge, &self.points, DISC_VERTICES);
             }
         }
         queue.submit([encoder.finish()]);

@@ -19,8 +19,10 @@ pub struct Candidate<T> {
 pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Candidate<T>>) -> Option<T> {
     candidates
         .into_iter()
-        .map(|candidate| ((candidate.at.distance(pointer) - candidate.radius).max(0.0), candidate))
+        .map(|candidate| (candidate.at.distance(pointer) - candidate.radius, candidate))
+        // What is no number is within reach of nothing.
         .filter(|(distance, _)| *distance <= REACH)
+        .map(|(distance, candidate)| (distance.max(0.0), candidate))
         .min_by(|(a, near), (b, far)| a.total_cmp(b).then(near.depth.total_cmp(&far.depth)))
         .map(|(_, candidate)| candidate.what)
 }
@@ -42,6 +44,23 @@ mod tests {
     #[test]
     fn the_nearest_on_the_screen_wins_whatever_its_depth() {
         assert_eq!(nearest(Vec2::ZERO, [at(1, 7.0, 1.0), at(2, 4.0, 9.0)]), Some(2));
+    }
+
+    #[test]
+    fn a_stack_is_picked_from_the_front() {
+        let stack = |front: usize| (0..9).map(move |what| at(what, 0.0, ((what as usize + 9 - front) % 9) as f32));
+        for front in 0..9 {
+            assert_eq!(nearest(Vec2::ZERO, stack(front)), Some(front as u8));
+            // Beside the stack too, up to the last point of the screen.
+            let edge = 2.0 + REACH;
+            assert_eq!(nearest(Vec2::new(0.0, edge - 0.01), stack(front)), Some(front as u8));
+            assert_eq!(nearest(Vec2::new(0.0, edge + 0.01), stack(front)), None);
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_is_never_picked() {
+        assert_eq!(nearest(Vec2::ZERO, [at(1, f32::NAN, 0.0), at(2, f32::INFINITY, 0.0), at(3, 3.0, 9.0)]), Some(3));
     }
 
     #[test]

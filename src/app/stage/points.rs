@@ -3,6 +3,7 @@
 use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
+use crate::view_model::search::{Emphasis, Shown};
 use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
@@ -51,9 +52,14 @@ pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
     at.map(|x| x / model.radius.max(f32::MIN_POSITIVE))
 }
 
-/// The colour of a word or token, stepped back when other words are lit.
-pub fn shade(palette: &Palette, color: Color32, text: &str, lit: &[String]) -> Color32 {
-    if lit.is_empty() || lit.iter().any(|word| word == text) { color } else { palette.dimmed(color) }
+/// The colour of a word or token, stepped back when others are lit.
+pub fn shade(palette: &Palette, color: Color32, shown: Shown) -> Color32 {
+    if shown == Shown::Lit { color } else { palette.dimmed(color) }
+}
+
+/// A point that has no place cannot be drawn.
+pub fn has_place(at: [f32; 3]) -> bool {
+    at.iter().all(|x| x.is_finite())
 }
 
 /// So few points that all of them are labelled.
@@ -68,18 +74,20 @@ pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette
 }
 
 /// Every disc and ring of the scene.
-pub fn instances(model: &StageModel, lit: &[String], palette: &Palette) -> Vec<Instance> {
-    let words = model.words.iter().map(|word| word_point(model, word, lit, palette));
-    let ghosts = model
-        .tokens
-        .iter()
-        .filter(|token| token.end != token.trained_end)
-        .map(|token| trained_ghost(model, token, palette));
-    let tokens = model.tokens.iter().map(|token| token_point(model, token, lit, palette));
-    words.chain(ghosts).chain(tokens).collect()
+pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+    let words = model.words.iter().enumerate().filter_map(|(index, word)| {
+        let shown = emphasis.word(index);
+        (shown != Shown::Hidden).then(|| word_point(model, word, shown, palette))
+    });
+    let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Shown::Hidden);
+    let ghosts =
+        in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
+    let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
+    let all = words.chain(ghosts).chain(tokens);
+    all.filter(|instance| has_place(instance.start) && has_place(instance.end)).collect()
 }
 
-fn word_point(model: &StageModel, word: &WordPoint, lit: &[String], palette: &Palette) -> Instance {
+fn word_point(model: &StageModel, word: &WordPoint, shown: Shown, palette: &Palette) -> Instance {
     let at = scaled(model, word.at);
     let (color, size, kind) = if word.in_sentence {
         (token_color(model, &word.text, word.group, palette), TOKEN_RADIUS, RING)
@@ -88,11 +96,11 @@ fn word_point(model: &StageModel, word: &WordPoint, lit: &[String], palette: &Pa
     } else {
         (palette.word_of(word.group), WORD_RADIUS, DISC)
     };
-    Instance { start: at, end: at, color: shade(palette, color, &word.text, lit), size, kind }
+    Instance { start: at, end: at, color: shade(palette, color, shown), size, kind }
 }
 
-fn token_point(model: &StageModel, token: &TokenPoint, lit: &[String], palette: &Palette) -> Instance {
-    let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, lit);
+fn token_point(model: &StageModel, token: &TokenPoint, shown: Shown, palette: &Palette) -> Instance {
+    let color = shade(palette, token_color(model, &token.text, token.group, palette), shown);
     Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
 }
 
@@ -108,10 +116,13 @@ fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> I
 pub fn extent(model: &StageModel) -> f32 {
     const STEP: f32 = 0.125;
     const WORDS: f32 = 0.9;
+    /// From farther away the words would be one point.
+    const MOST: f32 = 12.0;
     let length = |at: [f32; 3]| scaled(model, at).iter().map(|x| x * x).sum::<f32>().sqrt();
-    let mut words: Vec<f32> = model.words.iter().map(|word| length(word.at)).collect();
-    words.sort_by(f32::total_cmp);
-    let most_words = words.get((words.len() as f32 * WORDS) as usize).copied().unwrap_or(1.0);
-    let reach = model.tokens.iter().flat_map(|token| [token.start, token.end]).map(length).fold(most_words, f32::max);
-    if reach.is_finite() { (reach / STEP).ceil().max(1.0) * STEP } else { 1.0 }
+    let mut words: Vec<f32> = model.words.iter().map(|word| length(word.at)).filter(|x| x.is_finite()).collect();
+    let most = (words.len() as f32 * WORDS) as usize;
+    let most_words = if most < words.len() { *words.select_nth_unstable_by(most, f32::total_cmp).1 } else { 1.0 };
+    let tokens = model.tokens.iter().flat_map(|token| [token.start, token.end]).map(length);
+    let reach = tokens.filter(|x| x.is_finite()).fold(most_words, f32::max);
+    ((reach / STEP).ceil().max(1.0) * STEP).min(MOST)
 }

@@ -10,7 +10,7 @@ struct Stage {
     viewport: vec4<f32>,
     // time; near plane; fog from and to, in scene units from the eye
     range: vec4<f32>,
-    // least radius and radius of a token, in points; strength of the fog
+    // least radius and radius of a token, in points; strength of the fog; how much of the ground is there
     sizes: vec4<f32>,
 }
 
@@ -28,11 +28,18 @@ const RING: f32 = 1.0;
 const ARROW: f32 = 1.0;
 // An arrow of its full length whatever the time, from tip to tail.
 const STILL_ARROW: f32 = 2.0;
+// From where the point is now to the ground below it.
+const DROP: f32 = 3.0;
+const GROUND_LINE: f32 = 4.0;
+// The height of the ground.
+const GROUND: f32 = -1.0;
 // In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
 const RIM: f32 = 0.22;
 const SHINE: f32 = 0.14;
+// Of an edge that still covers something.
+const FAINTEST: f32 = 0.1;
 const HEAD_LENGTH: f32 = 10.0;
 const HEAD_SLOPE: f32 = 0.42;
 
@@ -62,12 +69,17 @@ struct Disc {
     @location(2) @interpolate(flat) shape: vec3<f32>,
 }
 
+// The triangle around a circle of radius 1: less to set up than a square of two.
+fn around(vertex: u32) -> vec2<f32> {
+    return vec2<f32>((f32(vertex) - 1.0) * sqrt(3.0), select(-1.0, 2.0, vertex == 1u));
+}
+
 @vertex
 fn disc_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Disc {
     let center = mix(instance.start, instance.end, stage.range.x);
     let clip = stage.clip_from_world * vec4<f32>(center, 1.0);
     let radius = radius_at(instance.shape.x, clip.w);
-    let local = corner_of(vertex) * (radius + 1.0);
+    let local = around(vertex) * (radius + 1.0);
     var out: Disc;
     out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
     out.local = local;
@@ -116,6 +128,16 @@ fn disc_edge(disc: Disc) -> @location(0) vec4<f32> {
     return vec4<f32>(disc_color(disc), alpha);
 }
 
+// Both at once, where there are many: a soft edge then covers what is drawn later behind it.
+@fragment
+fn disc_whole(disc: Disc) -> @location(0) vec4<f32> {
+    let alpha = disc_alpha(disc) * disc.color.a;
+    if alpha <= FAINTEST {
+        discard;
+    }
+    return vec4<f32>(disc_color(disc), alpha);
+}
+
 // --- lines and arrows ---
 
 struct Line {
@@ -123,7 +145,7 @@ struct Line {
     // along and across the line, in pixels; fog
     @location(0) @interpolate(linear) local: vec3<f32>,
     @location(1) @interpolate(flat) color: vec4<f32>,
-    // length and half width in pixels; kind
+    // length and half width in pixels; length of the head in points
     @location(2) @interpolate(flat) shape: vec3<f32>,
 }
 
@@ -138,12 +160,17 @@ fn clipped(from_clip: vec4<f32>, to_clip: vec4<f32>) -> vec4<f32> {
 
 @vertex
 fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
-    let is_arrow = instance.shape.y == ARROW;
-    let goal = select(instance.end, mix(instance.start, instance.end, stage.range.x), is_arrow);
-    let clip_a = stage.clip_from_world * vec4<f32>(instance.start, 1.0);
+    let kind = instance.shape.y;
+    let is_arrow = kind == ARROW;
+    let is_drop = kind == DROP;
+    let now = mix(instance.start, instance.end, stage.range.x);
+    let begin = select(instance.start, now, is_drop);
+    let goal = select(select(instance.end, now, is_arrow), vec3<f32>(now.x, GROUND, now.z), is_drop);
+    let clip_a = stage.clip_from_world * vec4<f32>(begin, 1.0);
     let clip_b = stage.clip_from_world * vec4<f32>(goal, 1.0);
+    let presence = select(1.0, stage.sizes.w, kind >= DROP);
     var out: Line;
-    if clip_a.w <= stage.range.y && clip_b.w <= stage.range.y {
+    if presence <= 0.0 || (clip_a.w <= stage.range.y && clip_b.w <= stage.range.y) {
         out.position = vec4<f32>(2.0, 2.0, 2.0, 1.0);
         return out;
     }
@@ -153,9 +180,8 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let from_px = a.xy / a.w * half_view;
     let to_px = b.xy / b.w * half_view;
     // An arrow stops at the disc's edge and starts at the ghost's.
-    let inset = select(0.0, 1.0, is_arrow);
-    let radius_a = radius_at(stage.sizes.y, a.w) * inset;
-    let radius_b = (radius_at(stage.sizes.y, b.w) + stage.viewport.w) * inset;
+    let radius_a = select(0.0, radius_at(stage.sizes.y, a.w), is_arrow || is_drop);
+    let radius_b = select(0.0, radius_at(stage.sizes.y, b.w) + stage.viewport.w, is_arrow);
     let whole = distance(from_px, to_px);
     let length_px = whole - radius_a - radius_b;
     if length_px < stage.viewport.w {
@@ -165,7 +191,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let along = (to_px - from_px) / whole;
     let across = vec2<f32>(-along.y, along.x);
     let half_width = instance.shape.x * stage.viewport.w * 0.5;
-    let has_head = instance.shape.y >= ARROW;
+    let has_head = is_arrow || kind == STILL_ARROW;
     let reach = select(half_width, max(half_width, HEAD_LENGTH * HEAD_SLOPE * stage.viewport.w), has_head) + 1.0;
     let corner = corner_of(vertex);
     let u = select(-1.0, length_px + 1.0, corner.x > 0.0);
@@ -175,8 +201,8 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let depth = mix(a.z / a.w, b.z / b.w, share);
     out.position = vec4<f32>(px / half_view, depth, 1.0);
     out.local = vec3<f32>(u, v, fog_at(mix(a.w, b.w, share)));
-    out.color = instance.color;
-    out.shape = vec3<f32>(length_px, half_width, instance.shape.y);
+    out.color = vec4<f32>(instance.color.rgb, instance.color.a * presence);
+    out.shape = vec3<f32>(length_px, half_width, select(0.0, HEAD_LENGTH, has_head));
     return out;
 }
 
@@ -184,10 +210,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
 fn line_fragment(line: Line) -> @location(0) vec4<f32> {
     let u = line.local.x;
     let v = abs(line.local.y);
-    var head = 0.0;
-    if line.shape.z >= ARROW {
-        head = min(HEAD_LENGTH * stage.viewport.w, line.shape.x);
-    }
+    let head = min(line.shape.z * stage.viewport.w, line.shape.x);
     let shaft = max(v - line.shape.y, max(-u, u - (line.shape.x - head)));
     var outside = shaft;
     if head > 0.0 {

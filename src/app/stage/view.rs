@@ -1,99 +1,106 @@
 //! The stage's tab: the picture, what the pointer does to it, and what is written over it.
 
-use bevy::math::{Vec2, Vec3};
-use egui::{Color32, PointerButton, Pos2, Rect, Response, Sense, TextureId, Ui};
+use bevy::math::Vec2;
+use egui::{
+    EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo,
+};
 
-use crate::app::theme::{self, Palette};
+use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::path::{PathArrow, PathModel};
+pub use crate::view_model::search::Hit;
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
 
-use super::camera::{CameraRig, View};
-use super::labels::Priority;
-use super::picking::{self, Candidate};
-use super::points::{LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
+use super::camera::CameraRig;
+use super::sight::{Scene, Sight};
 use super::writing::{Canvas, paint_caption, paint_labels};
 
-/// What can be hovered and picked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hit {
-    /// Index into the model's words.
-    Word(usize),
-    /// Position in the sentence.
-    Token(usize),
+/// The camera, and what the keys of the stage need to know of the last frame.
+#[derive(Clone, Debug, Default)]
+pub struct Hands {
+    pub rig: CameraRig,
+    /// The pointer is over the stage, and over which point.
+    pub is_over: bool,
+    pub hovered: Option<Hit>,
+    /// In points.
+    pub size: Vec2,
 }
 
-/// A point of the model where it is seen now.
-pub struct SeenPoint<'a> {
-    pub hit: Hit,
-    pub text: String,
-    pub word: &'a str,
-    pub color: Color32,
-    pub world: Vec3,
-    pub at: Pos2,
-    pub radius: f32,
-    pub depth: f32,
-    pub priority: Priority,
-}
-
-impl SeenPoint<'_> {
-    /// The square inside the disc.
-    pub fn disc(&self) -> Rect {
-        Rect::from_center_size(self.at, egui::Vec2::splat(self.radius * std::f32::consts::SQRT_2))
-    }
+/// Of the stage as something that has the keyboard.
+pub fn stage_id() -> Id {
+    Id::new("stage picture")
 }
 
 /// The picture with its labels. Returns its rectangle, in points.
 pub fn picture_ui(
     ui: &mut Ui,
-    model: Option<&StageModel>,
-    path: Option<&PathModel>,
-    rig: &mut CameraRig,
+    scene: Option<Scene>,
+    hands: &mut Hands,
     view: &mut ViewState,
     texture: Option<TextureId>,
 ) -> Rect {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+    let (_, rect) = ui.allocate_space(ui.available_size().max(egui::Vec2::ZERO));
+    let response = ui.interact(rect, stage_id(), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(egui::WidgetType::Image, true, "Stage: the words in space"));
     let painter = ui.painter_at(rect);
-    let (Some(model), Some(texture)) = (model, texture) else {
+    hands.size = to_glam(rect.size());
+    let (Some(scene), Some(texture)) = (scene, texture) else {
         painter.rect_filled(rect, 0.0, palette.stage);
+        (hands.is_over, hands.hovered) = (false, None);
         return rect;
     };
-    steer(ui, &response, rect, rig);
+    steer(ui, &response, rect, &mut hands.rig);
+    keep_keys(&response);
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
-    let projection = rig.view(to_glam(rect.size()));
-    let points = seen_points(model, &projection, rect, view, palette);
-    let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));
-    act(&response, hovered, &points, rig, view);
-    if let Some(point) = points.iter().find(|point| Some(point.hit) == hovered) {
-        view.point_at(Pointed::Word(point.word.to_owned()));
+    let projection = hands.rig.view(hands.size);
+    let sight = Sight { scene, projection, rect, time: view.time(), palette };
+    let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| sight.pick(pointer));
+    (hands.is_over, hands.hovered) = (response.hovered(), hovered);
+    act(&response, hovered, &sight, &mut hands.rig, view);
+    if let Some(hit) = hovered {
+        view.point_at(Pointed::Word(sight.word(hit).to_owned()));
     }
     // Lit by a panel: the word itself, not the tokens of it.
-    let lit = points
-        .iter()
-        .find(|point| matches!(point.hit, Hit::Word(_)) && view.is_pointed(&Pointed::Word(point.word.to_owned())));
-    let lit = hovered.or(lit.map(|point| point.hit));
-    let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
-    let written = paint_caption(&canvas, model);
-    paint_labels(&canvas, model, &points, lit, view.query, &written);
+    let pointed = view.pointed_word();
+    let pointed = pointed.and_then(|pointed| scene.model.words.iter().position(|word| word.text == pointed));
+    let is_resting = |index: &usize| !scene.model.words[*index].in_sentence;
+    let lit = hovered.or(pointed.filter(is_resting).map(Hit::Word));
+    let canvas = Canvas { painter: &painter, sight };
+    let written = paint_caption(&canvas);
+    paint_labels(&canvas, lit, view.query, &written);
+    focus_ring(&painter, rect, &response, palette);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time()));
+        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.time()));
     } else if let Some(pointer) = response.hover_pos()
-        && let Some(arrow) = path.filter(|_| view.step() >= Step::Output).and_then(|path| {
-            let seen = |at| {
-                projection
-                    .project(Vec3::from(scaled(model, at)))
-                    .map(|seen| rect.min + egui::vec2(seen.at.x, seen.at.y))
-            };
-            arrow_at(path, pointer, seen)
-        })
+        && let Some(path) = scene.path.filter(|_| view.step() >= Step::Output)
+        && let Some(arrow) = arrow_at(path, pointer, |at| sight.at(at))
     {
         response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
     }
     rect
+}
+
+/// A click gives the stage the keyboard. Its arrows then turn the camera, and do not lead to another control.
+fn keep_keys(response: &Response) {
+    if response.clicked_by(PointerButton::Primary) {
+        response.request_focus();
+    }
+    if response.has_focus() {
+        let kept =
+            EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..EventFilter::default() };
+        response.ctx.memory_mut(|memory| memory.set_focus_lock_filter(response.id, kept));
+    }
+}
+
+/// The keyboard is here.
+fn focus_ring(painter: &egui::Painter, rect: Rect, response: &Response, palette: &Palette) {
+    if response.has_focus() {
+        painter.rect_stroke(rect, 0.0, Stroke::new(size::HAIRLINE, palette.accent), StrokeKind::Inside);
+    }
 }
 
 /// The arrow within reach of the pointer, the nearest.
@@ -127,7 +134,7 @@ fn to_glam(size: egui::Vec2) -> Vec2 {
 fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
     let drag = to_glam(response.drag_delta());
     if drag != Vec2::ZERO {
-        if response.dragged_by(PointerButton::Primary) {
+        if response.dragged_by(PointerButton::Primary) && !rig.is_flat() {
             rig.orbit(drag);
         } else {
             rig.pan(drag, to_glam(rect.size()));
@@ -139,95 +146,19 @@ fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
     const PINCH: f32 = 300.0;
     let amount = if pinch == 1.0 { scroll } else { pinch.ln() * PINCH };
     if amount != 0.0 {
-        let offset = (pointer - rect.center()) / (rect.size() / 2.0);
+        let offset = (pointer - rect.center()) / (rect.size().max(egui::Vec2::splat(1.0)) / 2.0);
         rig.zoom(amount, Vec2::new(offset.x, -offset.y), rect.aspect_ratio());
     }
 }
 
-fn seen_points<'a>(
-    model: &'a StageModel,
-    projection: &View,
-    rect: Rect,
-    view: &ViewState,
-    palette: &Palette,
-) -> Vec<SeenPoint<'a>> {
-    let see = |world: Vec3, size: f32| {
-        projection.project(world).map(|seen| {
-            let radius = projection.radius_at(size, seen.depth).max(LEAST_RADIUS);
-            (rect.min + egui::vec2(seen.at.x, seen.at.y), radius, seen.depth)
-        })
-    };
-    let few = is_small(model);
-    let words = model.words.iter().enumerate().filter(|(_, word)| !word.in_sentence).filter_map(|(index, word)| {
-        let priority = if word.group.is_some() { Priority::GroupWord } else { Priority::Word };
-        let world = Vec3::from(scaled(model, word.at));
-        let (at, radius, depth) = see(world, WORD_RADIUS)?;
-        let color = shade(palette, palette.word_of(word.group), &word.text, &view.lit);
-        Some(SeenPoint {
-            hit: Hit::Word(index),
-            text: word.text.clone(),
-            word: &word.text,
-            color,
-            world,
-            at,
-            radius,
-            depth,
-            priority,
-        })
-    });
-    let tokens = model.tokens.iter().filter_map(|token| {
-        let world = Vec3::from(scaled(model, token.at(view.time())));
-        let (at, radius, depth) = see(world, TOKEN_RADIUS)?;
-        let color = shade(palette, token_color(model, &token.text, token.group, palette), &token.text, &view.lit);
-        let hit = Hit::Token(token.position);
-        Some(SeenPoint {
-            hit,
-            text: token.label(),
-            word: &token.text,
-            color,
-            world,
-            at,
-            radius,
-            depth,
-            priority: Priority::Token,
-        })
-    });
-    let mut points: Vec<SeenPoint> = words.chain(tokens).collect();
-    // Before the first step all tokens of one word lie on one point: its label says the word once.
-    if view.time() == 0.0 {
-        let mut seen: Vec<&str> = Vec::new();
-        for point in points.iter_mut().filter(|point| matches!(point.hit, Hit::Token(_))) {
-            if seen.contains(&point.word) {
-                point.text.clear()
-            } else {
-                point.text = point.word.to_owned()
-            }
-            seen.push(point.word);
-        }
-    }
-    points.iter_mut().filter(|point| point.priority == Priority::Word && !few).for_each(|point| point.text.clear());
-    points
-}
-
-fn pick(points: &[SeenPoint], pointer: Pos2) -> Option<Hit> {
-    let glam = |pos: Pos2| Vec2::new(pos.x, pos.y);
-    let candidates = points.iter().map(|point| Candidate {
-        what: point.hit,
-        at: glam(point.at),
-        radius: point.radius,
-        depth: point.depth,
-    });
-    picking::nearest(glam(pointer), candidates)
-}
-
 /// A click selects a token, a click beside every point clears; a double click focuses a point or goes home.
-fn act(response: &Response, hovered: Option<Hit>, points: &[SeenPoint], rig: &mut CameraRig, view: &mut ViewState) {
+fn act(response: &Response, hovered: Option<Hit>, sight: &Sight, rig: &mut CameraRig, view: &mut ViewState) {
     if response.double_clicked() {
-        match points.iter().find(|point| Some(point.hit) == hovered) {
-            Some(point) => rig.focus(point.world),
+        match hovered.and_then(|hit| sight.place(hit)) {
+            Some(place) => rig.focus(place),
             None => rig.home(),
         }
-    } else if response.clicked() {
+    } else if response.clicked_by(PointerButton::Primary) {
         match hovered {
             Some(Hit::Token(position)) => view.query = Some(position),
             Some(Hit::Word(_)) => {}
@@ -246,7 +177,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
     let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
     match hit {
         Hit::Word(index) => {
-            let word = &model.words[index];
+            let Some(word) = model.words.get(index) else { return };
             ui.strong(&word.text);
             if let Some(group) = group(word.group) {
                 ui.weak(format!("group {group}"));

@@ -2,10 +2,11 @@
 
 use crate::app::theme::Palette;
 use crate::view_model::path::{PathArrow, PathModel};
+use crate::view_model::search::{Emphasis, Shown};
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::{Step, WalkModel};
 
-use super::points::{Instance, scaled, token_color};
+use super::points::{Instance, has_place, scaled, token_color};
 
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.
@@ -24,12 +25,14 @@ pub fn instances(
     model: &StageModel,
     walk: Option<&WalkModel>,
     path: Option<&PathModel>,
+    emphasis: &Emphasis,
     at: f32,
     palette: &Palette,
 ) -> Vec<Instance> {
     let (Some(walk), Some(path)) = (walk, path) else { return Vec::new() };
-    let mut lines = key_lines(model, walk, at, palette);
+    let mut lines = key_lines(model, walk, emphasis, at, palette);
     lines.extend(arrows(model, path, at, palette));
+    lines.retain(|line| has_place(line.start) && has_place(line.end));
     lines
 }
 
@@ -38,7 +41,7 @@ fn share(at: f32, step: Step) -> f32 {
     (at - step.index() as f32 + 1.0).clamp(0.0, 1.0)
 }
 
-fn key_lines(model: &StageModel, walk: &WalkModel, at: f32, palette: &Palette) -> Vec<Instance> {
+fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
     let shown = share(at, Step::Score);
     // Keys of another sentence have no points.
     if shown == 0.0 || walk.keys.len() != model.tokens.len() || walk.queries.len() != model.tokens.len() {
@@ -59,7 +62,7 @@ fn key_lines(model: &StageModel, walk: &WalkModel, at: f32, palette: &Palette) -
         let alpha = shown * seen * (PLAIN + (1.0 - PLAIN) * weighed) * (1.0 - (1.0 - FAINT) * gone);
         let width = THIN + WEIGHT_WIDTH * weight * weighed;
         // What weighs next to nothing is no line any more.
-        let is_drawn = key != walk.focus.query && alpha > 0.0;
+        let is_drawn = key != walk.focus.query && alpha > 0.0 && emphasis.token(key) != Shown::Hidden;
         is_drawn.then(|| Instance {
             start: scaled(model, query.start),
             end: scaled(model, token.start),

@@ -6,19 +6,17 @@ use bevy::math::Vec3;
 use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, Palette, size};
+use crate::view_model::search::Hit;
 use crate::view_model::stage::StageModel;
 
 use super::arrows::axis_end;
-use super::camera::View;
 use super::labels::{self, Obstacle, Priority, Wish};
-use super::view::{Hit, SeenPoint};
+use super::sight::{SeenPoint, Sight};
 
 /// Where it is written.
 pub struct Canvas<'a> {
     pub painter: &'a Painter,
-    pub rect: Rect,
-    pub projection: &'a View,
-    pub palette: &'a Palette,
+    pub sight: Sight<'a>,
 }
 
 /// A text that waits for a place.
@@ -28,22 +26,18 @@ struct Label {
     color: Color32,
 }
 
-pub fn paint_labels(
-    canvas: &Canvas,
-    model: &StageModel,
-    points: &[SeenPoint],
-    hovered: Option<Hit>,
-    query: Option<usize>,
-    written: &[Rect],
-) {
-    let Canvas { painter, rect, palette, .. } = *canvas;
-    let in_sight = || points.iter().filter(|point| rect.contains(point.at));
+pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>, written: &[Rect]) {
+    let Canvas { painter, ref sight } = *canvas;
+    let (mut named, others) = sight.labelled();
+    // What is under the pointer has a name, whatever it is.
+    let is_there = |hit| named.iter().any(|point| point.hit == hit);
+    named.extend(hovered.filter(|hit| !is_there(*hit)).and_then(|hit| sight.see(hit)));
     let mut waiting: Vec<Label> = Vec::new();
-    for point in in_sight() {
+    for point in &named {
         let is_hovered = hovered == Some(point.hit);
         let is_selected = query.is_some_and(|query| point.hit == Hit::Token(query));
         if is_hovered || is_selected {
-            let color = if is_selected { palette.accent } else { palette.ink };
+            let color = if is_selected { sight.palette.accent } else { sight.palette.ink };
             painter.circle_stroke(point.at, point.radius + size::RING_GAP, Stroke::new(size::RING, color));
         }
         let priority = match (is_hovered, is_selected) {
@@ -53,47 +47,53 @@ pub fn paint_labels(
         };
         waiting.extend(point_label(canvas, point, priority));
     }
-    waiting.extend((0..model.axes.len()).filter_map(|axis| axis_label(canvas, model, axis)));
+    let axes = &sight.scene.model.axes;
+    waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, &label.name)));
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
-    let discs: Vec<Obstacle> = in_sight().map(obstacle).collect();
+    let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).collect();
     let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
-    for (place, label) in labels::place(&wishes, &discs, written, rect).into_iter().zip(waiting) {
+    for (place, label) in labels::place(&wishes, &discs, written, sight.rect).into_iter().zip(waiting) {
         if let Some(place) = place {
-            paint_haloed(painter, place.min, label.galley, label.color, palette.stage);
+            paint_haloed(painter, place.min, label.galley, label.color, sight.palette.stage);
         }
     }
 }
 
 fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option<Label> {
-    let is_named = !point.text.is_empty() || priority == Priority::Hovered;
-    let text = if point.text.is_empty() { point.word.to_owned() } else { point.text.clone() };
+    let sight = &canvas.sight;
+    let plain = || (priority == Priority::Hovered).then(|| sight.word(point.hit).to_owned());
+    let text = sight.label(point.hit).or_else(plain)?;
     let strong = priority <= Priority::Token;
     let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
-    let color = faded(canvas, label_color(point, strong, canvas.palette), point.depth);
+    let color = faded(sight, label_color(sight.color(point.hit), strong, sight.palette), point.divisor);
     let galley = canvas.painter.layout_no_wrap(text, font, color);
     let wish = Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
-    is_named.then_some(Label { wish, galley, color })
+    Some(Label { wish, galley, color })
 }
 
 /// The name of an axis at its positive end; it gives way to every word.
-fn axis_label(canvas: &Canvas, model: &StageModel, axis: usize) -> Option<Label> {
-    let seen = canvas.projection.project(Vec3::from(axis_end(axis)))?;
-    let point = canvas.rect.min + egui::vec2(seen.at.x, seen.at.y);
-    let color = canvas.palette.ink_faint;
-    let galley = canvas.painter.layout_no_wrap(model.axes[axis].name.clone(), theme::mono(size::LABEL_AXIS), color);
+fn axis_label(canvas: &Canvas, axis: usize, name: &str) -> Option<Label> {
+    /// Of an axis that is seen from its end there is nothing to name.
+    const SHORT: f32 = 24.0;
+    let sight = &canvas.sight;
+    let seen = sight.projection.project(Vec3::from(axis_end(axis)))?;
+    let length = sight.projection.project(Vec3::ZERO).map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
+    let point = sight.rect.min + egui::vec2(seen.at.x, seen.at.y);
+    let color = sight.palette.ink_faint;
+    let galley = canvas.painter.layout_no_wrap(name.to_owned(), theme::mono(size::LABEL_AXIS), color);
     let wish = Wish { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
-    canvas.rect.contains(point).then_some(Label { wish, galley, color })
+    (length > SHORT && sight.rect.contains(point)).then_some(Label { wish, galley, color })
 }
 
-fn label_color(point: &SeenPoint, strong: bool, palette: &Palette) -> Color32 {
+fn label_color(color: Color32, strong: bool, palette: &Palette) -> Color32 {
     const TOWARDS_INK: f32 = 0.35;
-    if strong { point.color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { point.color }
+    if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color }
 }
 
-fn faded(canvas: &Canvas, color: Color32, depth: f32) -> Color32 {
-    let Canvas { projection, palette, .. } = *canvas;
+fn faded(sight: &Sight, color: Color32, divisor: f32) -> Color32 {
+    let Sight { projection, palette, .. } = sight;
     const MOST: f32 = 0.55;
-    let share = ((depth - projection.distance) / projection.extent).clamp(0.0, 1.0) * MOST;
+    let share = ((divisor - projection.distance) / projection.extent).clamp(0.0, 1.0) * MOST;
     color.lerp_to_gamma(palette.stage, share)
 }
 
@@ -106,9 +106,14 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
     painter.galley(at, galley, color);
 }
 
+/// A stage that is smaller has no room for words about it.
+const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
+
 /// What the axes are, how much they show, and the groups' colours. Returns where it is written.
-pub fn paint_caption(canvas: &Canvas, model: &StageModel) -> Vec<Rect> {
-    let Canvas { painter, rect, palette, .. } = *canvas;
+pub fn paint_caption(canvas: &Canvas) -> Vec<Rect> {
+    let Canvas { painter, ref sight } = *canvas;
+    let Sight { rect, palette, .. } = *sight;
+    let model = sight.scene.model;
     /// Below this share the picture may mislead.
     const LITTLE: f32 = 0.5;
     let axes = model
@@ -127,7 +132,17 @@ pub fn paint_caption(canvas: &Canvas, model: &StageModel) -> Vec<Rect> {
         paint_haloed(painter, bottom, galley, color, palette.stage);
         bottom.y -= size::GAP_TIGHT / 2.0;
     };
-    line("3D is a projection; the numbers are exact.".to_owned(), palette.ink_faint);
+    if rect.width() < CAPTION_MIN.x || rect.height() < CAPTION_MIN.y {
+        return written;
+    }
+    let is_flat = sight.projection.perspective == 0.0;
+    let kind = if is_flat { "2D" } else { "3D" };
+    line(format!("{kind} is a projection; the numbers are exact."), palette.ink_faint);
+    match sight.lost() {
+        0 => {}
+        1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),
+        lost => line(format!("{lost} points are not shown: a coordinate of each is no number"), palette.warn),
+    }
     if model.explained < LITTLE {
         line(format!("{axes}: together only {:.0}% of the variance", model.explained * 100.0), palette.warn);
     } else {

@@ -54,6 +54,11 @@ pub mod size {
     pub const CHART_MAX: f32 = 240.0;
     pub const CURVE: f32 = 1.6;
     pub const TIMELINE: f32 = 62.0;
+    /// Above the stage; a stage that is lower than the second has no room for it.
+    pub const VIEW_BAR: f32 = 34.0;
+    pub const VIEW_BAR_FROM: f32 = 160.0;
+    pub const SEARCH: f32 = 150.0;
+    pub const SEARCH_MIN: f32 = 72.0;
     /// Beside the lines of code, for their numbers.
     pub const GUTTER: i8 = 34;
     pub const CODE_LEADING: f32 = 3.5;
@@ -137,6 +142,8 @@ pub mod motion {
     pub const LONG_WAIT: f32 = 3600.0;
 }
 
+/// A figure that is drawn on both shows how much of each of its pixels lets through.
+pub const MATTES: [Color32; 2] = [Color32::BLACK, Color32::WHITE];
 /// Paints nothing.
 pub const CLEAR: Color32 = Color32::TRANSPARENT;
 /// Multiplies an image by one.

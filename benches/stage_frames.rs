@@ -1,0 +1,151 @@
+//! A frame of the stage with more and more points, at 1280x720: while the camera orbits, and still.
+//!
+//!     cargo bench --profile dev --bench stage_frames [-- COUNT ...]
+//!
+//! A JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done; `still` is what
+//! the stage asks of the processor where nothing moves: labels, picking, and finding that nothing is to be drawn.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use attune::app::bridge::Models;
+use attune::app::figure_app;
+use attune::app::stage::frame::StageTab;
+use attune::app::stage::sight::Scene;
+use attune::app::stage::view::{Hands, picture_ui};
+use attune::app::view_state::ViewState;
+use attune::app::{fonts, theme};
+use attune::view_model::search::Emphasis;
+use attune::view_model::stage::{AxisLabel, StageModel, WordPoint};
+use bevy::app::App;
+use bevy::math::Vec2;
+use bevy::render::render_resource::PollType;
+use bevy::render::renderer::RenderDevice;
+use egui::{Context, Event, Pos2, RawInput, Rect, TextureId, pos2, vec2};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+const SIZE: (u32, u32) = (1280, 720);
+/// Of points, unless others are asked for; the first is what the others are compared with.
+const COUNTS: [usize; 4] = [0, 100, 1_000, 10_000];
+/// Frames that are not measured, and that are.
+const WARM: usize = 10;
+const FRAMES: usize = 120;
+/// Points of the screen that the camera is dragged in each frame.
+const DRAG: Vec2 = Vec2::new(4.0, 0.5);
+/// Words with names among many.
+const GROUPED: usize = 40;
+
+/// Words in a ball.
+fn scene(count: usize) -> StageModel {
+    let mut random = StdRng::seed_from_u64(1);
+    let mut point = || loop {
+        let at: [f32; 3] = std::array::from_fn(|_| random.random_range(-1.0..1.0));
+        if at.iter().map(|x| x * x).sum::<f32>() <= 1.0 {
+            return at;
+        }
+    };
+    let word = |index: usize| WordPoint {
+        text: format!("word{index}"),
+        group: (index < GROUPED).then_some(index % 4),
+        at: point(),
+        in_sentence: false,
+    };
+    StageModel {
+        words: (0..count).map(word).collect(),
+        tokens: Vec::new(),
+        groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.2 }).to_vec(),
+        explained: 0.6,
+        radius: 1.0,
+    }
+}
+
+fn tell(points: usize, what: &str, mut times: Vec<f64>) {
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!(
+        r#"{{"points":{points},"what":"{what}","median_ms":{:.3},"p99_ms":{:.3},"frames":{}}}"#,
+        at(0.5),
+        at(0.99),
+        times.len()
+    );
+}
+
+/// How long each of the frames takes, in milliseconds.
+fn timed(mut frame: impl FnMut()) -> Vec<f64> {
+    (0..WARM).for_each(|_| frame());
+    let time = |_| {
+        let begun = Instant::now();
+        frame();
+        1e3 * begun.elapsed().as_secs_f64()
+    };
+    (0..FRAMES).map(time).collect()
+}
+
+fn frame(app: &mut App) {
+    app.update();
+    let device = app.world().resource::<RenderDevice>();
+    device.poll(PollType::wait_indefinitely()).expect("the graphics card answers");
+}
+
+fn app(model: StageModel) -> App {
+    let mut app = figure_app(SIZE, false).unwrap_or_else(|fault| panic!("{fault}"));
+    let world = app.world_mut();
+    let mut view = ViewState::default();
+    (view.figure, view.bare, view.reduced_motion) = (true, true, true);
+    world.insert_resource(view);
+    let mut models = Models::default();
+    models.stage = Some(Arc::new(model));
+    world.insert_resource(models);
+    app
+}
+
+/// Of the stage's own pass, with the pointer over it.
+fn still(model: &StageModel) -> Vec<f64> {
+    let ctx = Context::default();
+    ctx.set_fonts(fonts::definitions());
+    theme::apply(&ctx);
+    let (mut hands, mut view, emphasis) = (Hands::default(), ViewState::default(), Emphasis::default());
+    let mut passes = Vec::new();
+    let mut count = 0u32;
+    timed(|| {
+        count += 1;
+        let size = vec2(SIZE.0 as f32, SIZE.1 as f32);
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+            time: Some(f64::from(count) / 60.0),
+            events: vec![Event::PointerMoved(pos2(640.0, 360.0))],
+            ..RawInput::default()
+        };
+        let mut output = ctx.run_ui(input, |ui| {
+            let begun = Instant::now();
+            let scene = Scene { model, emphasis: &emphasis, path: None };
+            picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
+            passes.push(1e3 * begun.elapsed().as_secs_f64());
+        });
+        output.textures_delta.clear();
+    });
+    passes.split_off(passes.len().saturating_sub(FRAMES))
+}
+
+fn main() {
+    // Cargo adds a flag of its own.
+    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
+    let mut empty = None;
+    for count in if asked.is_empty() { COUNTS.to_vec() } else { asked } {
+        let model = scene(count);
+        tell(count, "still", still(&model));
+        let mut app = app(model);
+        let orbit = timed(|| {
+            app.world_mut().resource_mut::<StageTab>().hands.rig.orbit(DRAG);
+            frame(&mut app);
+        });
+        let mut sorted = orbit.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted[sorted.len() / 2];
+        tell(count, "orbit", orbit);
+        tell(count, "rest", timed(|| frame(&mut app)));
+        let empty = *empty.get_or_insert(median);
+        println!(r#"{{"points":{count},"what":"orbit beside an empty stage","times":{:.2}}}"#, median / empty);
+    }
+}

@@ -1,0 +1,177 @@
+//! The bar above the stage: search, what it hides, and where the camera looks from.
+
+use egui::{Align, Id, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::view_model::search::{Emphasis, Found};
+use crate::view_model::stage::StageModel;
+
+use super::camera::CameraRig;
+use super::keys::look_at_next;
+use super::view::stage_id;
+
+/// A bar that is narrower leaves out the count, and then the axes: keys do the same.
+const WITH_COUNT: f32 = 470.0;
+const WITH_AXES: f32 = 400.0;
+const WITH_VIEWS: f32 = 300.0;
+/// A search is no longer than this.
+const TEXT_MAX: usize = 200;
+const AXES: [(&str, &str); 3] = [("X", "first"), ("Y", "second"), ("Z", "third")];
+
+/// How high the bar is over a stage of this height.
+pub fn height(stage: f32, emphasis: &Emphasis) -> f32 {
+    let fault = if matches!(emphasis.found, Some(Err(_))) { size::TABLE_ROW } else { 0.0 };
+    if stage < size::VIEW_BAR_FROM { 0.0 } else { size::VIEW_BAR + fault }
+}
+
+pub fn bar_ui(ui: &mut Ui, model: Option<&StageModel>, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let area = ui.available_rect_before_wrap();
+    ui.painter().rect_filled(area, 0.0, palette.stage);
+    let Some(model) = model else { return };
+    let (row, below) = area.split_top_bottom_at_y(area.top() + size::VIEW_BAR);
+    let inner = row.shrink2(egui::vec2(size::GAP, 0.0));
+    let width = inner.width();
+    ui.scope_builder(UiBuilder::new().max_rect(inner).layout(Layout::right_to_left(Align::Center)), |ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        if width > WITH_VIEWS {
+            views_ui(ui, rig, view, width > WITH_AXES);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            search_ui(ui, model, emphasis, rig, view, width > WITH_COUNT);
+        });
+    });
+    if let Some(Err(why)) = &emphasis.found {
+        fault_ui(ui, below, why, palette);
+    }
+}
+
+/// From right to left.
+fn views_ui(ui: &mut Ui, rig: &mut CameraRig, view: &mut ViewState, with_axes: bool) {
+    let quiet = |ui: &mut Ui, sign: &str, name: &str| {
+        let response = ui.add(egui::Button::new(RichText::new(sign).size(size::BODY)).frame_when_inactive(false));
+        named(response, name)
+    };
+    if quiet(ui, "Home", "Camera home").on_hover_text("Camera home (Home)").clicked() {
+        view.home_requested = true;
+    }
+    let is_flat = rig.is_flat();
+    if toggle(ui, is_flat, "2D", "2D")
+        .on_hover_text("The plane of two axes, without perspective; a drag pans (2)")
+        .clicked()
+    {
+        rig.toggle_flat();
+    }
+    if !with_axes {
+        return;
+    }
+    for (axis, (sign, ordinal)) in AXES.into_iter().enumerate().rev() {
+        let hint = format!("Look along the {ordinal} axis; again: from the other side ({sign})");
+        if quiet(ui, sign, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
+            rig.look_along(axis);
+        }
+    }
+}
+
+fn search_ui(
+    ui: &mut Ui,
+    model: &StageModel,
+    emphasis: &Emphasis,
+    rig: &mut CameraRig,
+    view: &mut ViewState,
+    with_count: bool,
+) {
+    /// For what stands beside the field.
+    const BESIDE: f32 = 136.0;
+    const COUNT: f32 = 62.0;
+    let beside = BESIDE + if with_count { COUNT } else { 0.0 };
+    let width = (ui.available_width() - beside).clamp(size::SEARCH_MIN, size::SEARCH);
+    let field = field_ui(ui, width, view);
+    if field.changed() {
+        view.looked_at = None;
+    }
+    let lost = |key| field.lost_focus() && ui.input(|input| input.key_pressed(key));
+    if lost(Key::Enter) {
+        let back = ui.input(|input| input.modifiers.shift);
+        look_at_next(model, emphasis, if back { -1 } else { 1 }, rig, view);
+        field.request_focus();
+    } else if lost(Key::Escape) {
+        view.clear();
+        ui.memory_mut(|memory| memory.request_focus(stage_id()));
+    }
+    let pattern = toggle(ui, view.search.is_pattern, ".*", "Regular expression");
+    if pattern.on_hover_text("What is written is a regular expression: ^b, ing$, cat|dog").clicked() {
+        view.search.is_pattern = !view.search.is_pattern;
+        view.looked_at = None;
+    }
+    let count = emphasis.found.as_ref().map(|found| count(found, view.looked_at));
+    let hint = if view.search.is_blank() {
+        "Show only the sentence, and what is near its chosen word (I)"
+    } else {
+        "Show only what is found (I)"
+    };
+    if toggle(ui, view.isolated, "Isolate", "Isolate").on_hover_text(hint).clicked() {
+        view.isolated = !view.isolated;
+    }
+    if view.is_narrowed() {
+        let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
+        if named(clear, "Clear").on_hover_text("All points again (Esc)").clicked() {
+            view.clear();
+        }
+    }
+    if let Some(count) = count.filter(|_| with_count) {
+        ui.add(egui::Label::new(RichText::new(count).weak()).truncate());
+    }
+}
+
+fn field_ui(ui: &mut Ui, width: f32, view: &mut ViewState) -> Response {
+    let field = TextEdit::singleline(&mut view.search.text)
+        .id(Id::new("stage search"))
+        .hint_text("Search words")
+        .char_limit(TEXT_MAX)
+        .margin(Margin::symmetric(size::RADIUS as i8, size::RADIUS_SMALL as i8))
+        .font(theme::plain(size::BODY))
+        .desired_width(width);
+    let response = ui.add(field);
+    response.widget_info(|| {
+        let info = WidgetInfo::text_edit(true, &view.search.text, &view.search.text, "");
+        WidgetInfo { label: Some("Search words".to_owned()), ..info }
+    });
+    if view.search_requested {
+        view.search_requested = false;
+        response.request_focus();
+    }
+    response.on_hover_text("Words with these letters are lit (/); Enter looks at the next")
+}
+
+/// How many were found, or which of them is looked at.
+pub fn count(found: &Found, looked_at: Option<usize>) -> String {
+    match (found, looked_at) {
+        (Err(_), _) => String::new(),
+        (Ok(found), _) if found.is_empty() => "none".to_owned(),
+        (Ok(found), Some(at)) => format!("{} of {}", at + 1, found.len()),
+        (Ok(found), None) => format!("{} found", found.len()),
+    }
+}
+
+fn fault_ui(ui: &mut Ui, below: Rect, why: &str, palette: &Palette) {
+    let inner = below.shrink2(egui::vec2(size::GAP_WIDE - size::GAP_TIGHT, 0.0));
+    ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
+        let said = RichText::new(format!("Not a pattern: {why}")).color(palette.error).size(size::SMALL);
+        ui.add(egui::Label::new(said).truncate()).on_hover_text(why);
+    });
+}
+
+fn toggle(ui: &mut Ui, is_on: bool, sign: &str, name: &str) -> Response {
+    let response = ui.selectable_label(is_on, sign);
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_on, name));
+    response
+}
+
+/// What shows a sign is called by a word.
+fn named(response: Response, name: &str) -> Response {
+    let enabled = response.enabled();
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, name));
+    response
+}

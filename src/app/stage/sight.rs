@@ -1,0 +1,196 @@
+//! What is seen of the scene at one moment, and what of it is under the pointer.
+
+use bevy::math::{Vec2, Vec3};
+use egui::{Color32, Pos2, Rect};
+
+use crate::app::theme::Palette;
+use crate::view_model::path::PathModel;
+use crate::view_model::search::{Emphasis, Hit, Shown};
+use crate::view_model::stage::StageModel;
+
+use super::labels::Priority;
+use super::picking::{self, Candidate};
+use super::points::{
+    LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, has_place, is_small, scaled, shade, token_color,
+};
+use super::projection::View;
+
+/// Names of words that are written at the same time, at most: more would cover the points.
+const NAMED_MAX: usize = 160;
+/// Labels keep off the discs of words as long as there are no more than this.
+const APART_MAX: usize = 1500;
+
+/// What there is to see.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub model: &'a StageModel,
+    pub emphasis: &'a Emphasis,
+    pub path: Option<&'a PathModel>,
+}
+
+/// The scene in a rectangle of the screen.
+#[derive(Clone, Copy)]
+pub struct Sight<'a> {
+    pub scene: Scene<'a>,
+    pub projection: View,
+    pub rect: Rect,
+    /// From 0, static, to 1, contextual.
+    pub time: f32,
+    pub palette: &'a Palette,
+}
+
+/// A point where it is seen now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeenPoint {
+    pub hit: Hit,
+    pub at: Pos2,
+    pub radius: f32,
+    pub depth: f32,
+    /// Of its fog: in 2D nothing is farther than anything else.
+    pub divisor: f32,
+    pub priority: Priority,
+}
+
+impl SeenPoint {
+    /// The square inside the disc.
+    pub fn disc(&self) -> Rect {
+        Rect::from_center_size(self.at, egui::Vec2::splat(self.radius * std::f32::consts::SQRT_2))
+    }
+}
+
+/// Where a point is in the scene at a time.
+pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
+    let at = match hit {
+        Hit::Word(index) => model.words.get(index)?.at,
+        Hit::Token(position) => model.tokens.get(position)?.at(time),
+    };
+    Some(Vec3::from(scaled(model, at)))
+}
+
+impl<'a> Sight<'a> {
+    /// Where a point is in the scene.
+    pub fn place(&self, hit: Hit) -> Option<Vec3> {
+        place(self.scene.model, hit, self.time)
+    }
+
+    /// Where a place of the model is on the screen.
+    pub fn at(&self, at: [f32; 3]) -> Option<Pos2> {
+        let seen = self.projection.project(Vec3::from(scaled(self.scene.model, at)))?;
+        Some(self.rect.min + egui::vec2(seen.at.x, seen.at.y))
+    }
+
+    pub fn word(&self, hit: Hit) -> &'a str {
+        let model = self.scene.model;
+        match hit {
+            Hit::Word(index) => model.words.get(index).map_or("", |word| &word.text),
+            Hit::Token(position) => model.tokens.get(position).map_or("", |token| &token.text),
+        }
+    }
+
+    /// What is written beside it. Before the first step all tokens of one word lie on one point, which says the word
+    /// once.
+    pub fn label(&self, hit: Hit) -> Option<String> {
+        let Hit::Token(position) = hit else { return Some(self.word(hit).to_owned()) };
+        let token = self.scene.model.tokens.get(position)?;
+        if self.time > 0.0 {
+            return Some(token.label());
+        }
+        let first = self.scene.model.tokens.iter().position(|other| other.text == token.text);
+        (first == Some(position)).then(|| token.text.clone())
+    }
+
+    pub fn color(&self, hit: Hit) -> Color32 {
+        let Scene { model, emphasis, .. } = self.scene;
+        let (color, shown) = match hit {
+            Hit::Word(index) => {
+                (self.palette.word_of(model.words.get(index).and_then(|word| word.group)), emphasis.word(index))
+            }
+            Hit::Token(position) => {
+                let token = model.tokens.get(position);
+                let color =
+                    token.map(|token| token_color(model, &token.text, token.group, self.palette)).unwrap_or_default();
+                (color, emphasis.token(position))
+            }
+        };
+        shade(self.palette, color, shown)
+    }
+
+    /// `None` behind the camera, and of what is hidden.
+    pub fn see(&self, hit: Hit) -> Option<SeenPoint> {
+        let Scene { model, emphasis, .. } = self.scene;
+        let (shown, size, priority) = match hit {
+            Hit::Word(index) => {
+                let is_grouped = model.words.get(index)?.group.is_some();
+                let is_quiet = !is_grouped && !is_small(model);
+                let size = if is_quiet { QUIET_RADIUS } else { WORD_RADIUS };
+                (emphasis.word(index), size, if is_grouped { Priority::GroupWord } else { Priority::Word })
+            }
+            Hit::Token(position) => (emphasis.token(position), TOKEN_RADIUS, Priority::Token),
+        };
+        if shown == Shown::Hidden {
+            return None;
+        }
+        let seen = self.projection.project(self.place(hit)?)?;
+        let radius = self.projection.radius_at(size, seen.divisor).max(LEAST_RADIUS);
+        let at = self.rect.min + egui::vec2(seen.at.x, seen.at.y);
+        Some(SeenPoint { hit, at, radius, depth: seen.depth, divisor: seen.divisor, priority })
+    }
+
+    fn tokens(&self) -> impl Iterator<Item = Hit> {
+        (0..self.scene.model.tokens.len()).map(Hit::Token)
+    }
+
+    /// A word of the sentence is where its token is.
+    fn words(&self) -> impl Iterator<Item = Hit> {
+        let words = self.scene.model.words.iter().enumerate();
+        words.filter(|(_, word)| !word.in_sentence).map(|(index, _)| Hit::Word(index))
+    }
+
+    /// The nearest point within reach of the pointer.
+    pub fn pick(&self, pointer: Pos2) -> Option<Hit> {
+        let candidates = self.words().chain(self.tokens()).filter_map(|hit| {
+            let SeenPoint { at, radius, depth, .. } = self.see(hit)?;
+            Some(Candidate { what: hit, at: Vec2::new(at.x, at.y), radius, depth })
+        });
+        picking::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+    }
+
+    /// The points that have names, and those that names keep off where they are few.
+    pub fn labelled(&self) -> (Vec<SeenPoint>, Vec<SeenPoint>) {
+        let Scene { model, emphasis, .. } = self.scene;
+        let is_searched = emphasis.found.as_ref().is_some_and(Result::is_ok);
+        let has_name = |hit: &Hit| {
+            let Hit::Word(index) = *hit else { return false };
+            match emphasis.word(index) {
+                Shown::Hidden => false,
+                Shown::Faded if is_searched => false,
+                _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
+            }
+        };
+        let named: Vec<Hit> = self.words().filter(has_name).collect();
+        // Of too many, some of each part of the list.
+        let stride = named.len().div_ceil(NAMED_MAX).max(1);
+        let in_sight = |hit| self.see(hit).filter(|point| self.rect.contains(point.at));
+        let words = named.into_iter().step_by(stride).filter_map(in_sight).map(|mut point| {
+            if is_searched || emphasis.is_isolated() {
+                point.priority = Priority::GroupWord;
+            }
+            point
+        });
+        let named = words.chain(self.tokens().filter_map(in_sight)).collect();
+        let is_crowd = model.words.len() > APART_MAX;
+        let others = if is_crowd {
+            Vec::new()
+        } else {
+            self.words().filter(|hit| !has_name(hit)).filter_map(in_sight).collect()
+        };
+        (named, others)
+    }
+
+    /// Points that have no place, for their coordinates are no numbers.
+    pub fn lost(&self) -> usize {
+        let model = self.scene.model;
+        let words = model.words.iter().filter(|word| !word.in_sentence && !has_place(word.at)).count();
+        words + model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count()
+    }
+}

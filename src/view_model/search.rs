@@ -1,0 +1,259 @@
+//! Which points of the stage are looked for, and how each of them is shown.
+
+use regex::{Regex, RegexBuilder};
+
+use super::stage::StageModel;
+
+/// What is looked for; blank: nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    pub text: String,
+    /// The text is a regular expression, not a part of a word.
+    pub is_pattern: bool,
+}
+
+/// A point of the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hit {
+    /// Index into the model's words.
+    Word(usize),
+    /// Position in the sentence.
+    Token(usize),
+}
+
+/// What a search has found, the sentence first; or what is wrong with its pattern.
+pub type Found = Result<Vec<Hit>, String>;
+
+/// True of the words that match.
+type Matcher = Box<dyn Fn(&str) -> bool>;
+
+/// The most that a pattern may need when it is made ready, in bytes, and its deepest nesting.
+const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_DEPTH: u32 = 50;
+
+impl Search {
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// `None` where nothing is looked for. Upper and lower case are the same.
+    pub fn find(&self, stage: &StageModel) -> Option<Found> {
+        (!self.is_blank()).then(|| self.matcher().map(|matches| points(stage, matches)))
+    }
+
+    fn matcher(&self) -> Result<Matcher, String> {
+        let text = self.text.trim();
+        if self.is_pattern {
+            let pattern = pattern(text)?;
+            return Ok(Box::new(move |word| pattern.is_match(word)));
+        }
+        let part = text.to_lowercase();
+        Ok(Box::new(move |word| word.to_lowercase().contains(&part)))
+    }
+}
+
+fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
+    let tokens = stage.tokens.iter().filter(|token| matches(&token.text)).map(|token| Hit::Token(token.position));
+    // A word of the sentence is found where it is now.
+    let words = stage.words.iter().enumerate().filter(|(_, word)| !word.in_sentence && matches(&word.text));
+    tokens.chain(words.map(|(index, _)| Hit::Word(index))).collect()
+}
+
+fn pattern(text: &str) -> Result<Regex, String> {
+    let built =
+        RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();
+    built.map_err(|error| match error {
+        regex::Error::Syntax(said) => in_a_line(&said),
+        regex::Error::CompiledTooBig(_) => "it repeats too much".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// The library draws a sign under the fault and says what it is in the last line.
+fn in_a_line(said: &str) -> String {
+    const INDENT: usize = 4;
+    let why = said.lines().last().unwrap_or(said).trim_start_matches("error: ");
+    let sign = said.lines().find(|line| line.trim_start().starts_with('^'));
+    let place = sign.and_then(|line| line.chars().position(|sign| sign == '^')).and_then(|at| at.checked_sub(INDENT));
+    match place {
+        Some(place) => format!("{why}, at character {}", place + 1),
+        None => why.to_owned(),
+    }
+}
+
+/// How a point is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shown {
+    #[default]
+    Lit,
+    Faded,
+    Hidden,
+}
+
+/// What the viewer chose to look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    pub search: &'a Search,
+    /// Show nothing else: than what is found or, without a search, than the sentence and what is near its query.
+    pub is_isolated: bool,
+    /// Words that a stage cell lights; empty: all.
+    pub lit: &'a [String],
+    /// Words near the query.
+    pub near: &'a [&'a str],
+}
+
+/// How each point of the stage is shown. By default all are lit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Emphasis {
+    pub found: Option<Found>,
+    is_isolated: bool,
+    tokens: Vec<Shown>,
+    words: Vec<Shown>,
+}
+
+impl Emphasis {
+    pub fn of(stage: &StageModel, choice: Choice) -> Emphasis {
+        let found = choice.search.find(stage);
+        let Some(show) = choice.rule() else { return Emphasis { found, ..Emphasis::default() } };
+        Emphasis {
+            found,
+            is_isolated: choice.is_isolated,
+            tokens: stage.tokens.iter().map(|token| show(&token.text, true)).collect(),
+            words: stage.words.iter().map(|word| show(&word.text, word.in_sentence)).collect(),
+        }
+    }
+
+    pub fn token(&self, position: usize) -> Shown {
+        self.tokens.get(position).copied().unwrap_or_default()
+    }
+
+    pub fn word(&self, index: usize) -> Shown {
+        self.words.get(index).copied().unwrap_or_default()
+    }
+
+    /// Some points may be hidden.
+    pub fn is_isolated(&self) -> bool {
+        self.is_isolated
+    }
+
+    /// Points of the search; none where there is no search or its pattern is wrong.
+    pub fn matches(&self) -> &[Hit] {
+        self.found.as_ref().and_then(|found| found.as_deref().ok()).unwrap_or_default()
+    }
+}
+
+type Rule<'a> = Box<dyn Fn(&str, bool) -> Shown + 'a>;
+
+impl<'a> Choice<'a> {
+    /// From a word, and whether it is in the sentence, to how it is shown; none: all are lit.
+    fn rule(self) -> Option<Rule<'a>> {
+        let lit = move |word: &str| {
+            let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
+            if is_lit { Shown::Lit } else { Shown::Faded }
+        };
+        // While a pattern is being written, nothing changes.
+        let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
+        let other = if self.is_isolated { Shown::Hidden } else { Shown::Faded };
+        match matches {
+            Some(matches) => Some(Box::new(move |word, _| if matches(word) { Shown::Lit } else { other })),
+            None if self.is_isolated && self.search.is_blank() => {
+                let is_kept = move |word: &str, in_sentence| in_sentence || self.near.contains(&word);
+                Some(Box::new(move |word, there| if is_kept(word, there) { lit(word) } else { Shown::Hidden }))
+            }
+            None => (!self.lit.is_empty()).then(|| Box::new(move |word: &str, _| lit(word)) as Rule<'a>),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
+
+    fn stage() -> StageModel {
+        let word =
+            |text: &str, in_sentence| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3], in_sentence };
+        let token = |position, text: &str| TokenPoint {
+            text: text.to_owned(),
+            position,
+            occurrence: None,
+            group: None,
+            start: [0.0; 3],
+            end: [0.0; 3],
+            trained_end: [0.0; 3],
+            static_nearest: None,
+            contextual_nearest: None,
+        };
+        StageModel {
+            words: vec![word("bank", true), word("Banker", false), word("river", true), word("Ärger", false)],
+            tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
+            groups: Vec::new(),
+            axes: Vec::new(),
+            explained: 1.0,
+            radius: 1.0,
+        }
+    }
+
+    fn search(text: &str, is_pattern: bool) -> Search {
+        Search { text: text.to_owned(), is_pattern }
+    }
+
+    fn emphasis(search: &Search, is_isolated: bool, lit: &[String], near: &[&str]) -> String {
+        let stage = stage();
+        let emphasis = Emphasis::of(&stage, Choice { search, is_isolated, lit, near });
+        let sign = |shown| match shown {
+            Shown::Lit => '*',
+            Shown::Faded => '.',
+            Shown::Hidden => ' ',
+        };
+        let tokens = (0..stage.tokens.len()).map(|i| sign(emphasis.token(i)));
+        let words = (0..stage.words.len()).map(|i| sign(emphasis.word(i)));
+        tokens.chain(['|']).chain(words).collect()
+    }
+
+    #[test]
+    fn a_part_of_a_word_is_found_in_any_case() {
+        let found = |text, is_pattern| search(text, is_pattern).find(&stage());
+        assert_eq!(found("BANK", false), Some(Ok(vec![Hit::Token(0), Hit::Token(2), Hit::Word(1)])));
+        assert_eq!(found(" är", false), Some(Ok(vec![Hit::Word(3)])));
+        assert_eq!(found("a.k", false), Some(Ok(Vec::new())), "a dot is a dot");
+        assert_eq!(found("  ", false), None);
+    }
+
+    #[test]
+    fn a_pattern_is_a_regular_expression() {
+        let found = |text| search(text, true).find(&stage());
+        assert_eq!(found("^r|ER$"), Some(Ok(vec![Hit::Token(1), Hit::Word(1), Hit::Word(3)])));
+        assert_eq!(found(r"^\w{5}$"), Some(Ok(vec![Hit::Token(1), Hit::Word(3)])), "an umlaut is a letter");
+        assert_eq!(found("a("), Some(Err("unclosed group, at character 2".to_owned())));
+        assert_eq!(
+            found("[z-a]").and_then(Result::err).as_deref(),
+            Some("invalid character class range, the start must be <= the end, at character 2")
+        );
+        assert_eq!(found("(a{1000}){1000}"), Some(Err("it repeats too much".to_owned())));
+        assert!(found(&"(".repeat(10_000)).is_some_and(|found| found.is_err()));
+    }
+
+    #[test]
+    fn what_is_found_is_lit_and_the_others_are_faded_or_hidden() {
+        let river = search("river", false);
+        assert_eq!(emphasis(&river, false, &[], &[]), ".*.|..*.");
+        assert_eq!(emphasis(&river, true, &[], &[]), " * |  * ");
+        assert_eq!(emphasis(&search("no such word", false), true, &[], &[]), "   |    ");
+    }
+
+    #[test]
+    fn without_a_search_the_sentence_and_its_neighbours_are_isolated() {
+        let none = Search::default();
+        assert_eq!(emphasis(&none, false, &[], &[]), "***|****");
+        assert_eq!(emphasis(&none, true, &[], &["Ärger"]), "***|* **");
+        assert_eq!(emphasis(&none, true, &["river".to_owned()], &[]), ".*.|. * ");
+    }
+
+    #[test]
+    fn a_wrong_pattern_changes_nothing() {
+        let wrong = search("[", true);
+        assert_eq!(emphasis(&wrong, true, &[], &[]), "***|****");
+        assert_eq!(emphasis(&wrong, false, &["bank".to_owned()], &[]), "*.*|*...");
+    }
+}

@@ -174,7 +174,9 @@ fn in_2d_and_along_an_axis_a_point_is_where_its_projection_says() {
     let folder = folder("flat");
     let snapshot = snapshot(&folder);
     let model = StageModel::of(&snapshot).expect("the static vectors are there");
-    let (mut flat, mut along) = (CameraRig::default(), CameraRig::default());
+    let mut flat = CameraRig::default();
+    flat.fit_now(extent(&model));
+    let mut along = flat.clone();
     flat.toggle_flat();
     along.look_along(0);
     for (mut rig, time) in [(flat, 1.0), (along, 0.0)] {

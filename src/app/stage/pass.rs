@@ -18,7 +18,7 @@ use bevy::render::render_resource::{
     RenderPassDescriptor, RenderPipeline, RenderPipelineDescriptor, ShaderStages, ShaderType, StencilState, StoreOp,
     Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureId, TextureUsages, TextureView,
     TextureViewDescriptor, UniformBuffer, VertexAttribute, VertexFormat, VertexState, VertexStepMode,
-    binding_types::uniform_buffer,
+    binding_types::{storage_buffer_read_only_sized, uniform_buffer},
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue, render_system};
 use bevy::render::texture::GpuImage;
@@ -31,8 +31,8 @@ pub const COLOR_FORMAT: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
 const SHADER: Handle<Shader> = uuid_handle!("8a6a5b1e-54a9-4d0e-9f5f-3b7f6b3c2d11");
 /// Corners of a triangle around a disc, and of a rectangle around a line.
-const DISC_VERTICES: std::ops::Range<u32> = 0..3;
-const LINE_VERTICES: std::ops::Range<u32> = 0..4;
+const DISC_CORNERS: u32 = 3;
+const LINE_CORNERS: u32 = 4;
 /// More points than this are drawn once each, not first their inside and then their edge.
 const CROWD: u32 = 3000;
 const FLOAT_BYTES: usize = size_of::<f32>();
@@ -51,7 +51,7 @@ pub struct StageUniform {
 /// One picture of the stage, complete.
 #[derive(Resource, Clone, Default)]
 pub struct StageFrame {
-    /// Bytes of the point instances; another `Arc` is another upload.
+    /// Bytes of the points; another `Arc` is another upload.
     pub points: Arc<Vec<u8>>,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
@@ -109,7 +109,8 @@ struct Uploaded {
 
 #[derive(Clone)]
 struct Pipelines {
-    layout: BindGroupLayoutDescriptor,
+    /// Of lines, and of discs.
+    layouts: [BindGroupLayoutDescriptor; 2],
     core: CachedRenderPipelineId,
     edge: CachedRenderPipelineId,
     whole: CachedRenderPipelineId,
@@ -136,18 +137,20 @@ enum Meeting {
 
 impl Pipelines {
     fn queue(cache: &PipelineCache) -> Pipelines {
-        let layout = BindGroupLayoutDescriptor::new(
-            "stage_uniform",
-            &BindGroupLayoutEntries::single(ShaderStages::VERTEX_FRAGMENT, uniform_buffer::<StageUniform>(false)),
-        );
-        let queue =
-            |vertex, fragment, meeting| cache.queue_render_pipeline(descriptor(&layout, vertex, fragment, meeting));
+        let uniform = || uniform_buffer::<StageUniform>(false);
+        let stages = ShaderStages::VERTEX_FRAGMENT;
+        let of_lines =
+            BindGroupLayoutDescriptor::new("stage_lines", &BindGroupLayoutEntries::single(stages, uniform()));
+        let entries =
+            BindGroupLayoutEntries::sequential(stages, (uniform(), storage_buffer_read_only_sized(false, None)));
+        let of_discs = BindGroupLayoutDescriptor::new("stage_discs", &entries);
+        let disc = |fragment, meeting| cache.queue_render_pipeline(disc_descriptor(&of_discs, fragment, meeting));
         Pipelines {
-            core: queue("disc_vertex", "disc_core", Meeting::Covers),
-            edge: queue("disc_vertex", "disc_edge", Meeting::Blends),
-            whole: queue("disc_vertex", "disc_whole", Meeting::Both),
-            lines: queue("line_vertex", "line_fragment", Meeting::Blends),
-            layout,
+            core: disc("disc_core", Meeting::Covers),
+            edge: disc("disc_edge", Meeting::Blends),
+            whole: disc("disc_whole", Meeting::Both),
+            lines: cache.queue_render_pipeline(line_descriptor(&of_lines)),
+            layouts: [of_lines, of_discs],
         }
     }
 
@@ -157,21 +160,31 @@ impl Pipelines {
     }
 }
 
-fn descriptor(
+/// A list of triangles that look their numbers up.
+fn disc_descriptor(
     layout: &BindGroupLayoutDescriptor,
-    vertex: &'static str,
     fragment: &'static str,
     meeting: Meeting,
+) -> RenderPipelineDescriptor {
+    descriptor(layout, ("disc_vertex", fragment), meeting, Vec::new(), PrimitiveTopology::TriangleList)
+}
+
+fn line_descriptor(layout: &BindGroupLayoutDescriptor) -> RenderPipelineDescriptor {
+    let entries = ("line_vertex", "line_fragment");
+    descriptor(layout, entries, Meeting::Blends, vec![instance_layout()], PrimitiveTopology::TriangleStrip)
+}
+
+fn descriptor(
+    layout: &BindGroupLayoutDescriptor,
+    (vertex, fragment): (&'static str, &'static str),
+    meeting: Meeting,
+    buffers: Vec<VertexBufferLayout>,
+    topology: PrimitiveTopology,
 ) -> RenderPipelineDescriptor {
     RenderPipelineDescriptor {
         label: Some(format!("stage_{fragment}").into()),
         layout: vec![layout.clone()],
-        vertex: VertexState {
-            shader: SHADER,
-            shader_defs: Vec::new(),
-            entry_point: Some(vertex.into()),
-            buffers: vec![instance_layout()],
-        },
+        vertex: VertexState { shader: SHADER, shader_defs: Vec::new(), entry_point: Some(vertex.into()), buffers },
         fragment: Some(FragmentState {
             shader: SHADER,
             shader_defs: Vec::new(),
@@ -182,7 +195,7 @@ fn descriptor(
                 write_mask: ColorWrites::ALL,
             })],
         }),
-        primitive: PrimitiveState { topology: PrimitiveTopology::TriangleStrip, ..default() },
+        primitive: PrimitiveState { topology, ..default() },
         depth_stencil: Some(DepthStencilState {
             format: DEPTH_FORMAT,
             depth_write_enabled: Some(meeting != Meeting::Blends),
@@ -236,7 +249,7 @@ fn draw_stage(
     }
     gpu.upload(&frame, &device, &queue);
     gpu.keep_depth(target.size_2d(), &device);
-    gpu.draw(&pipelines.layout, ready, (&target.texture_view, frame.ground), &cache, &device, &queue);
+    gpu.draw(&pipelines.layouts, ready, (&target.texture_view, frame.ground), &cache, &device, &queue);
     gpu.drawn = Some((frame.clone(), id));
 }
 
@@ -257,7 +270,7 @@ impl StageGpu {
 
     fn draw(
         &self,
-        layout: &BindGroupLayoutDescriptor,
+        layouts: &[BindGroupLayoutDescriptor; 2],
         ready: Ready,
         (target, ground): (&TextureView, [f32; 4]),
         cache: &PipelineCache,
@@ -265,8 +278,14 @@ impl StageGpu {
         queue: &RenderQueue,
     ) {
         let (Some(uniform), Some((_, depth))) = (self.uniform.binding(), &self.depth) else { return };
-        let group =
-            device.create_bind_group("stage", &cache.get_bind_group_layout(layout), &BindGroupEntries::single(uniform));
+        let [of_lines, of_discs] = layouts.each_ref().map(|layout| cache.get_bind_group_layout(layout));
+        let lines = self.lines.as_ref().map(|lines| {
+            (lines, device.create_bind_group("stage lines", &of_lines, &BindGroupEntries::single(uniform.clone())))
+        });
+        let discs = self.points.as_ref().map(|points| {
+            let entries = BindGroupEntries::sequential((uniform, points.buffer.as_entire_binding()));
+            (points.count, device.create_bind_group("stage discs", &of_discs, &entries))
+        });
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor { label: Some("stage") });
         {
             let mut pass = encoder.begin_render_pass(&RenderPassDescriptor {
@@ -289,20 +308,19 @@ impl StageGpu {
                 occlusion_query_set: None,
                 multiview_mask: None,
             });
-            pass.set_bind_group(0, &*group, &[]);
-            let mut draw = |pipeline: &RenderPipeline, instances: &Option<Uploaded>, vertices| {
-                let Some(instances) = instances else { return };
+            let is_crowd = discs.as_ref().is_some_and(|(count, _)| *count > CROWD);
+            let (first, last) = if is_crowd { (ready.whole, None) } else { (ready.core, Some(ready.edge)) };
+            for (pipeline, is_of_lines) in [(Some(first), false), (Some(ready.lines), true), (last, false)] {
+                let Some(pipeline) = pipeline else { continue };
                 pass.set_pipeline(pipeline);
-                pass.set_vertex_buffer(0, *instances.buffer.slice(..));
-                pass.draw(vertices, 0..instances.count);
-            };
-            if self.points.as_ref().is_some_and(|points| points.count > CROWD) {
-                draw(ready.whole, &self.points, DISC_VERTICES);
-                draw(ready.lines, &self.lines, LINE_VERTICES);
-            } else {
-                draw(ready.core, &self.points, DISC_VERTICES);
-                draw(ready.lines, &self.lines, LINE_VERTICES);
-                draw(ready.edge, &self.points, DISC_VERTICES);
+                if let Some((lines, group)) = lines.as_ref().filter(|_| is_of_lines) {
+                    pass.set_bind_group(0, &**group, &[]);
+                    pass.set_vertex_buffer(0, *lines.buffer.slice(..));
+                    pass.draw(0..LINE_CORNERS, 0..lines.count);
+                } else if let Some((count, group)) = discs.as_ref().filter(|_| !is_of_lines) {
+                    pass.set_bind_group(0, &**group, &[]);
+                    pass.draw(0..count * DISC_CORNERS, 0..1);
+                }
             }
         }
         queue.submit([encoder.finish()]);
@@ -319,7 +337,7 @@ fn keep_uploaded(uploaded: &mut Option<Uploaded>, source: &Arc<Vec<u8>>, device:
         buffer: device.create_buffer_with_data(&BufferInitDescriptor {
             label: Some("stage instances"),
             contents: source,
-            usage: BufferUsages::VERTEX,
+            usage: BufferUsages::VERTEX | BufferUsages::STORAGE,
         }),
         count: (source.len() / INSTANCE_BYTES) as u32,
     });

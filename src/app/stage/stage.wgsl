@@ -1,5 +1,7 @@
-// The stage: impostor discs and screen-space lines. One instance layout for both:
+// The stage: impostor discs and screen-space lines. Both have the same numbers:
 // where it starts, where it ends, its colour, a radius or width, and a kind.
+// Lines are instances. Discs, which may be many, are one list of triangles that look their numbers
+// up: renderers that draw with the processor begin anew for each instance.
 // Time and camera are uniforms, so a moving picture uploads nothing else.
 
 struct Stage {
@@ -22,6 +24,19 @@ struct Instance {
     @location(2) color: vec4<f32>,
     // x: radius or width, in points; y: kind
     @location(3) shape: vec2<f32>,
+}
+
+// Twelve numbers a disc, as the instances have them.
+@group(0) @binding(1) var<storage, read> discs: array<array<f32, 12>>;
+
+fn disc_of(index: u32) -> Instance {
+    let n = discs[index];
+    return Instance(
+        vec3<f32>(n[0], n[1], n[2]),
+        vec3<f32>(n[3], n[4], n[5]),
+        vec4<f32>(n[6], n[7], n[8], n[9]),
+        vec2<f32>(n[10], n[11]),
+    );
 }
 
 const RING: f32 = 1.0;
@@ -75,11 +90,14 @@ fn around(vertex: u32) -> vec2<f32> {
 }
 
 @vertex
-fn disc_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Disc {
+fn disc_vertex(@builtin(vertex_index) index: u32) -> Disc {
+    let instance = disc_of(index / 3u);
+    let vertex = index % 3u;
     let center = mix(instance.start, instance.end, stage.range.x);
     let clip = stage.clip_from_world * vec4<f32>(center, 1.0);
     let radius = radius_at(instance.shape.x, clip.w);
-    let local = around(vertex) * (radius + 1.0);
+    // As far as the soft edge reaches.
+    let local = around(vertex) * (radius + 0.5);
     var out: Disc;
     out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
     out.local = local;

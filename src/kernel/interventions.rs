@@ -48,9 +48,13 @@ pub fn check_gain(gain: f32) -> Result<(), String> {
     Err(format!("a head's gain is from 0 to {GAIN_MAX}, not {gain}"))
 }
 
-/// A head that counts once is live.
+/// A head that counts once is live; one that does not count is off.
 pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
-    if gain == 1.0 { HeadMode::Live } else { HeadMode::Gain(gain) }
+    match gain {
+        0.0 => HeadMode::Off,
+        1.0 => HeadMode::Live,
+        _ => HeadMode::Gain(gain),
+    }
 }
 
 /// The mask with one pair of query and key turned, from hidden to seen or back; `None` where it is the model's again.

@@ -9,7 +9,7 @@ use crate::view_model::notebook::NotebookModel;
 
 use super::dock::StageUi;
 
-pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut StageUi) {
+pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut dyn StageUi) {
     const CAPTION: f32 = 64.0;
     /// A lower picture has no caption.
     const CAPTION_FROM: f32 = 3.0 * CAPTION;
@@ -20,7 +20,7 @@ pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewStat
         whole.split_top_bottom_at_y(whole.bottom() - caption)
     };
     ui.painter().rect_filled(ui.max_rect(), 0.0, view.matte.unwrap_or(palette.stage));
-    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage(ui, view));
+    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, view));
     let Some(model) = model.filter(|_| caption.is_positive()) else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {

@@ -15,6 +15,7 @@ pub mod notebook;
 pub mod output;
 pub mod path;
 pub mod plot;
+pub mod provenance;
 pub mod reference;
 pub mod scope;
 pub mod stage;

@@ -55,9 +55,7 @@ fn worked_out(worked: &Worked) -> Option<f64> {
         Worked::Quotient { over, under } => value(over) / value(under),
         Worked::Share(count) => 1.0 / *count as f64,
         Worked::Scale { key_width, temperature } => 1.0 / (key_width.map_or(1.0, |d| (d as f64).sqrt()) * temperature),
-        Worked::Length(sums) => {
-            sums.iter().map(|sum| sum.iter().map(value).sum::<f64>().powi(2)).sum::<f64>().sqrt()
-        }
+        Worked::Length(sums) => sums.iter().map(|sum| sum.iter().map(value).sum::<f64>().powi(2)).sum::<f64>().sqrt(),
         Worked::Distance(pairs) => pairs.iter().map(|(a, b)| (value(a) - value(b)).powi(2)).sum::<f64>().sqrt(),
         Worked::Cosine(pairs) => {
             let [ab, aa, bb] = pairs.iter().fold([0.0; 3], |[ab, aa, bb], (a, b)| {
@@ -106,10 +104,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         let (queries, keys) = (activations.weights.rows(), activations.weights.cols());
         for query in 0..queries {
             all.extend([Entry::RowSum { head, query }, Entry::HeadLength { head, query }]);
-            all.extend([
-                Entry::Query { head, token: query, dim: 1 },
-                Entry::Mix { head, token: query, dim: 1 },
-            ]);
+            all.extend([Entry::Query { head, token: query, dim: 1 }, Entry::Mix { head, token: query, dim: 1 }]);
             for key in 0..keys {
                 all.extend([
                     Entry::Key { head, token: key, dim: 0 },
@@ -173,7 +168,10 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
         }
     }
     let optional = |entry: &Entry| {
-        matches!(entry, Entry::Position { .. } | Entry::Normed { .. } | Entry::BiasLength { .. } | Entry::Parameter { .. })
+        matches!(
+            entry,
+            Entry::Position { .. } | Entry::Normed { .. } | Entry::BiasLength { .. } | Entry::Parameter { .. }
+        )
     };
     missing.retain(|entry| !optional(entry));
     assert!(missing.is_empty(), "{name}: {missing:?}");
@@ -231,7 +229,7 @@ fn a_weight_leads_back_to_the_static_vector() {
     let told = Provenance::of(&snapshot, Entry::Weight { head: 0, query: 1, key: 5 }).expect("a weight");
     assert_eq!((told.name.as_str(), told.place.as_str()), ("A₁[\"seal\", \"duck\"]", "A[0, 1, 5]"));
     assert_eq!(told.meaning, "attention weight: how much seal looks at duck in head 1");
-    let way: Vec<String> = told.way_back(&snapshot).into_iter().map(|(_, symbol)| symbol).collect();
+    let way: Vec<String> = told.way.iter().map(|(_, symbol)| symbol.clone()).collect();
     assert_eq!(way[..3], ["exp", "S₁", "Q₁ Kᵀ"], "{way:?}");
     assert!(["E", "W_Q", "W_K", "P", "b_Q", "b_K"].contains(&way.last().expect("an end").as_str()), "{way:?}");
     let text = Provenance::of(&snapshot, Entry::Product { head: 0, query: 1, key: 5 }).expect("a score").worked.text(2);

@@ -13,10 +13,13 @@ use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::provenance::{Entry, Provenance};
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
+use crate::view_model::variables::VariablesModel;
 use crate::view_model::walk::{Focus, WalkModel};
 use crate::view_model::weights::WeightsModel;
+use crate::view_model::what_if::WhatIfModel;
 
 use super::view_state::ViewState;
 
@@ -46,6 +49,11 @@ pub struct Models {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
+    /// The number that was asked where it comes from.
+    pub provenance: Option<Provenance>,
+    traced: Option<(u64, Entry)>,
+    pub what_if: Option<WhatIfModel>,
+    pub variables: Option<VariablesModel>,
     /// What the two were made of.
     walked: Option<(u64, Focus, By)>,
     /// The kernel has seen all that was asked of it, and so has what is shown.
@@ -53,7 +61,7 @@ pub struct Models {
 }
 
 impl Models {
-    fn rebuild(&mut self, snapshot: &Snapshot) {
+    fn rebuild(&mut self, snapshot: &Arc<Snapshot>) {
         let stage = StageModel::of(snapshot);
         if self.stage.as_deref() != stage.as_ref() {
             self.stage = stage.map(Arc::new);
@@ -64,6 +72,22 @@ impl Models {
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
+        self.what_if = WhatIfModel::of(snapshot);
+        self.variables = Some(VariablesModel::of(snapshot));
+    }
+
+    /// Where the number comes from that was asked last; one that is no longer there is asked no more.
+    fn trace_with(&mut self, snapshot: &Snapshot, view: &mut ResMut<ViewState>) {
+        let wanted = view.asked().map(|entry| (snapshot.revision, entry));
+        if self.traced == wanted {
+            return;
+        }
+        self.traced = wanted;
+        self.provenance = wanted.and_then(|(_, entry)| Provenance::of(snapshot, entry));
+        if wanted.is_some() && self.provenance.is_none() {
+            view.ask_no_more();
+            self.traced = None;
+        }
     }
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
@@ -93,6 +117,7 @@ pub fn follow_walk(latest: Res<LatestSnapshot>, mut view: ResMut<ViewState>, mut
     }
     if let Some(snapshot) = &latest.0 {
         models.walk_with(snapshot, &view);
+        models.trace_with(snapshot, &mut view);
     }
 }
 

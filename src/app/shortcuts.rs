@@ -9,7 +9,7 @@ use super::panels::menu::Wish;
 use super::view_state::ViewState;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 15] = [
+pub const SHEET: [(&str, &str); 17] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
     ("Home", "camera home"),
@@ -18,6 +18,8 @@ pub const SHEET: [(&str, &str); 15] = [
     ("Wheel", "zoom towards the pointer"),
     ("Click", "light a token's row of attention"),
     ("Double-click", "look at a point; where there is none, camera home"),
+    ("Right-click", "where a number, a cell, an arrow or a point comes from"),
+    ("W", "where the weight of the chosen words comes from; Esc closes"),
     ("P", "play or pause training"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
     ("Alt + Home", "the course"),

@@ -7,9 +7,7 @@ use super::answers::answers;
 use super::examples::Rewriter;
 use super::interventions::are_none;
 use super::moves::Moves;
-use super::snapshot::{
-    Neighbour, Neighbours, SentenceSnapshot, StaticSpace, Token, Unchanged, UnchangedResult,
-};
+use super::snapshot::{Neighbour, Neighbours, SentenceSnapshot, StaticSpace, Token, Unchanged, UnchangedResult};
 use super::space::index_of;
 use crate::lesson::issue::shorten;
 use crate::lesson::text::tokenize;

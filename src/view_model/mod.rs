@@ -21,5 +21,7 @@ pub mod scope;
 pub mod stage;
 pub mod table;
 pub mod training;
+pub mod variables;
 pub mod walk;
 pub mod weights;
+pub mod what_if;

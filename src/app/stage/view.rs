@@ -6,6 +6,7 @@ use egui::{Color32, PointerButton, Pos2, Rect, Response, Sense, TextureId, Ui};
 use crate::app::theme::{self, Palette};
 use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::path::{PathArrow, PathModel};
+use crate::view_model::provenance::{Entry, Place};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
 
@@ -66,7 +67,14 @@ pub fn picture_ui(
     let projection = rig.view(to_glam(rect.size()));
     let points = seen_points(model, &projection, rect, view, palette);
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));
-    act(&response, hovered, &points, rig, view);
+    let arrow = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged()).and_then(|pointer| {
+        let path = path.filter(|_| view.step() >= Step::Output)?;
+        let seen = |at| {
+            projection.project(Vec3::from(scaled(model, at))).map(|seen| rect.min + egui::vec2(seen.at.x, seen.at.y))
+        };
+        arrow_at(path, pointer, seen)
+    });
+    act(&response, hovered, arrow, &points, rig, view);
     if let Some(point) = points.iter().find(|point| Some(point.hit) == hovered) {
         view.point_at(Pointed::Word(point.word.to_owned()));
     }
@@ -81,16 +89,8 @@ pub fn picture_ui(
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time()));
-    } else if let Some(pointer) = response.hover_pos()
-        && let Some(arrow) = path.filter(|_| view.step() >= Step::Output).and_then(|path| {
-            let seen = |at| {
-                projection
-                    .project(Vec3::from(scaled(model, at)))
-                    .map(|seen| rect.min + egui::vec2(seen.at.x, seen.at.y))
-            };
-            arrow_at(path, pointer, seen)
-        })
-    {
+    } else if let Some(arrow) = arrow {
+        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
     }
     rect
@@ -116,7 +116,7 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
         ui.monospace(format!("weight α  {weight:.4}"));
     }
     ui.monospace(format!("length    {:.4}", arrow.length));
-    ui.weak("What it adds to the word, in the true space");
+    ui.weak("What it adds to the word, in the true space. Click: where it comes from.");
 }
 
 fn to_glam(size: egui::Vec2) -> Vec2 {
@@ -221,17 +221,36 @@ fn pick(points: &[SeenPoint], pointer: Pos2) -> Option<Hit> {
 }
 
 /// A click selects a token, a click beside every point clears; a double click focuses a point or goes home.
-fn act(response: &Response, hovered: Option<Hit>, points: &[SeenPoint], rig: &mut CameraRig, view: &mut ViewState) {
-    if response.double_clicked() {
+fn act(
+    response: &Response,
+    hovered: Option<Hit>,
+    arrow: Option<&PathArrow>,
+    points: &[SeenPoint],
+    rig: &mut CameraRig,
+    view: &mut ViewState,
+) {
+    // A right-drag pans; a right-click asks where something comes from.
+    if response.secondary_clicked() {
+        let place = hovered.map(|hit| match hit {
+            Hit::Word(word) => Place::Word(word),
+            Hit::Token(token) if view.time() > 0.0 => Place::Contextual(token),
+            Hit::Token(token) => Place::Static(token),
+        });
+        let entry = place.map(|of| Entry::Coordinate { of, axis: 0 }).or(arrow.map(|arrow| arrow.entry));
+        if let Some(entry) = entry {
+            view.ask(entry);
+        }
+    } else if response.double_clicked() {
         match points.iter().find(|point| Some(point.hit) == hovered) {
             Some(point) => rig.focus(point.world),
             None => rig.home(),
         }
     } else if response.clicked() {
-        match hovered {
-            Some(Hit::Token(position)) => view.query = Some(position),
-            Some(Hit::Word(_)) => {}
-            None => view.query = None,
+        match (hovered, arrow) {
+            (Some(Hit::Token(position)), _) => view.query = Some(position),
+            (Some(Hit::Word(_)), _) => {}
+            (None, Some(arrow)) => view.ask(arrow.entry),
+            (None, None) => view.query = None,
         }
     }
 }
@@ -264,6 +283,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             ui.monospace(format!("contextual {}", place(token.end)));
             nearest_ui(ui, token);
             ui.weak("Click: light its row of attention. Double-click: look at it.");
+            ui.weak("Right-click: where its place comes from.");
         }
     }
 }

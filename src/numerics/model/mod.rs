@@ -172,7 +172,8 @@ impl<S: Scalar> AttentionModel<S> {
         architecture.check();
         let (width, max_tokens) = (architecture.width, architecture.max_tokens);
         assert_eq!(embedding.cols(), width, "model: E is {} wide, D is {width}", embedding.cols());
-        let fixed_positions = (architecture.positions == Positions::Sinusoidal).then(|| Arc::new(sinusoidal(max_tokens, width)));
+        let fixed_positions =
+            (architecture.positions == Positions::Sinusoidal).then(|| Arc::new(sinusoidal(max_tokens, width)));
         let candidates = match (architecture.readout, &classes) {
             (Readout::Tied, Classes::Labels(_)) => panic!("model: labels have no static vectors to tie them to"),
             (Readout::Tied, Classes::Words(candidates)) if !architecture.train_embedding => Some(candidates.words()),

@@ -79,7 +79,10 @@ impl Teller<'_> {
                     terms.extend(has_bias.then_some(Parameter { tensor: bias, row: 0, col: dim }));
                     terms
                 });
-                told("\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\sum_h \\sum_j \\alpha_{ij}^h v_j^h W_O^h + b_O", worked?)
+                told(
+                    "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\sum_h \\sum_j \\alpha_{ij}^h v_j^h W_O^h + b_O",
+                    worked?,
+                )
             }
             Summed { block, token, dim } => self.summed(block, token, dim),
             Output { block, token, dim } => self.output(block, token, dim),
@@ -269,7 +272,8 @@ impl Teller<'_> {
                 let over = self.operand(Entry::Exponential { head, query, key })?;
                 let under = self.operand(Entry::RowSum { head, query })?;
                 if under.value == 0.0 {
-                    notes = vec![format!("{} sees no word at all: all its weights are 0.", self.query_word(head, query))];
+                    notes =
+                        vec![format!("{} sees no word at all: all its weights are 0.", self.query_word(head, query))];
                     Worked::Given(vec![over])
                 } else {
                     Worked::Quotient { over, under }
@@ -279,7 +283,9 @@ impl Teller<'_> {
         let symbols = match parts.mode {
             HeadMode::Uniform => "\\alpha_{ij} = \\frac{1}{\\text{keys in sight}}",
             HeadMode::Frozen(_) => "\\alpha_{ij} = \\text{as it was when frozen}",
-            HeadMode::Live | HeadMode::Off => "\\alpha_{ij} = \\frac{e^{s_{ij} - \\max_k s_{ik}}}{\\sum_l e^{s_{il} - \\max_k s_{ik}}}",
+            HeadMode::Live | HeadMode::Off => {
+                "\\alpha_{ij} = \\frac{e^{s_{ij} - \\max_k s_{ik}}}{\\sum_l e^{s_{il} - \\max_k s_{ik}}}"
+            }
         };
         Some((symbols.to_owned(), worked, notes))
     }
@@ -328,7 +334,8 @@ impl Teller<'_> {
         if !attention.output {
             let symbols = "\\alpha_{ij} \\, v_j".to_owned();
             if !columns.contains(&dim) {
-                let note = format!("This entry belongs to another head: {} adds nothing here.", self.labels.title(head));
+                let note =
+                    format!("This entry belongs to another head: {} adds nothing here.", self.labels.title(head));
                 return Some((symbols, Worked::Given(Vec::new()), vec![note]));
             }
             let value = self.operand(Entry::Value { head, token: key, dim: dim - columns.start })?;
@@ -341,7 +348,11 @@ impl Teller<'_> {
             Some(Term::of([weight.clone(), value, weights]))
         };
         let terms: Option<Vec<Term>> = (0..columns.len()).map(part).collect();
-        Some(("\\alpha_{ij} \\, v_j W_O = \\alpha_{ij} \\sum_c v_{jc} \\, W_{O\\,cd}".to_owned(), Worked::Sum(terms?), notes))
+        Some((
+            "\\alpha_{ij} \\, v_j W_O = \\alpha_{ij} \\sum_c v_{jc} \\, W_{O\\,cd}".to_owned(),
+            Worked::Sum(terms?),
+            notes,
+        ))
     }
 
     fn summed(&self, block: usize, token: usize, dim: usize) -> Option<Told> {
@@ -379,7 +390,8 @@ impl Teller<'_> {
             (Norm::Post, None) => {
                 let row = self.operands(self.width(), |dim| Entry::Summed { block, token, dim })?;
                 let names = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
-                let symbols = "y_i = \\operatorname{Norm}(a_i), \\quad \\gamma_d \\, \\frac{a_d - \\mu}{\\sigma} + \\beta_d";
+                let symbols =
+                    "y_i = \\operatorname{Norm}(a_i), \\quad \\gamma_d \\, \\frac{a_d - \\mu}{\\sigma} + \\beta_d";
                 let note = "The heads' contributions add up before the norm, not behind it.".to_owned();
                 Some((symbols.to_owned(), self.norm(row, dim, block, names)?, vec![note]))
             }
@@ -387,7 +399,9 @@ impl Teller<'_> {
                 let symbols = match norm {
                     Norm::None => "y_i = a_i + \\operatorname{FFN}(a_i)",
                     Norm::Pre => "y_i = a_i + \\operatorname{FFN}(\\operatorname{Norm}(a_i))",
-                    Norm::Post => "b_i = \\operatorname{Norm}(a_i), \\quad y_i = \\operatorname{Norm}(b_i + \\operatorname{FFN}(b_i))",
+                    Norm::Post => {
+                        "b_i = \\operatorname{Norm}(a_i), \\quad y_i = \\operatorname{Norm}(b_i + \\operatorname{FFN}(b_i))"
+                    }
                 };
                 let note = format!(
                     "A feed-forward layer of {hidden} units follows the attention; it works on each word by itself, \

@@ -21,51 +21,150 @@ use crate::numerics::params::TensorId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// Of `E`, by the row of the vocabulary.
-    Static { word: usize, dim: usize },
+    Static {
+        word: usize,
+        dim: usize,
+    },
     /// Of `P`, where it is not learned.
-    Position { place: usize, dim: usize },
-    Parameter { tensor: TensorId, row: usize, col: usize },
+    Position {
+        place: usize,
+        dim: usize,
+    },
+    Parameter {
+        tensor: TensorId,
+        row: usize,
+        col: usize,
+    },
     /// What goes into a block.
-    Input { block: usize, token: usize, dim: usize },
+    Input {
+        block: usize,
+        token: usize,
+        dim: usize,
+    },
     /// The same behind the norm of a block that norms first.
-    Normed { block: usize, token: usize, dim: usize },
-    Query { head: usize, token: usize, dim: usize },
-    Key { head: usize, token: usize, dim: usize },
-    Value { head: usize, token: usize, dim: usize },
+    Normed {
+        block: usize,
+        token: usize,
+        dim: usize,
+    },
+    Query {
+        head: usize,
+        token: usize,
+        dim: usize,
+    },
+    Key {
+        head: usize,
+        token: usize,
+        dim: usize,
+    },
+    Value {
+        head: usize,
+        token: usize,
+        dim: usize,
+    },
     /// `q · k`
-    Product { head: usize, query: usize, key: usize },
+    Product {
+        head: usize,
+        query: usize,
+        key: usize,
+    },
     /// What products are multiplied with.
-    Scale { head: usize },
+    Scale {
+        head: usize,
+    },
     /// Scaled, and −∞ where masked.
-    Score { head: usize, query: usize, key: usize },
+    Score {
+        head: usize,
+        query: usize,
+        key: usize,
+    },
     /// `exp(s − max s)`
-    Exponential { head: usize, query: usize, key: usize },
+    Exponential {
+        head: usize,
+        query: usize,
+        key: usize,
+    },
     /// `Σ exp(s − max s)`
-    RowSum { head: usize, query: usize },
-    Weight { head: usize, query: usize, key: usize },
-    Mix { head: usize, token: usize, dim: usize },
+    RowSum {
+        head: usize,
+        query: usize,
+    },
+    Weight {
+        head: usize,
+        query: usize,
+        key: usize,
+    },
+    Mix {
+        head: usize,
+        token: usize,
+        dim: usize,
+    },
     /// `α v W_O`: what a key adds to a query through a head.
-    Term { head: usize, query: usize, key: usize, dim: usize },
+    Term {
+        head: usize,
+        query: usize,
+        key: usize,
+        dim: usize,
+    },
     /// The lengths of what a key adds through a head, through all heads of a block, and of what a head adds.
-    TermLength { head: usize, query: usize, key: usize },
-    WordLength { block: usize, query: usize, key: usize },
-    HeadLength { head: usize, query: usize },
+    TermLength {
+        head: usize,
+        query: usize,
+        key: usize,
+    },
+    WordLength {
+        block: usize,
+        query: usize,
+        key: usize,
+    },
+    HeadLength {
+        head: usize,
+        query: usize,
+    },
     /// The length of `b_O`.
-    BiasLength { block: usize },
+    BiasLength {
+        block: usize,
+    },
     /// The length of the whole move in a block.
-    MoveLength { block: usize, query: usize },
+    MoveLength {
+        block: usize,
+        query: usize,
+    },
     /// `x + Σ α v W_O + b_O`
-    Summed { block: usize, token: usize, dim: usize },
+    Summed {
+        block: usize,
+        token: usize,
+        dim: usize,
+    },
     /// What comes out of a block.
-    Output { block: usize, token: usize, dim: usize },
+    Output {
+        block: usize,
+        token: usize,
+        dim: usize,
+    },
     /// Of a point on the stage.
-    Coordinate { of: Place, axis: usize },
+    Coordinate {
+        of: Place,
+        axis: usize,
+    },
     /// Between a token, before attention or after it, and a word of the vocabulary.
-    Cosine { of: Place, word: usize },
-    Distance { of: Place, word: usize },
-    Logit { row: usize, class: usize },
+    Cosine {
+        of: Place,
+        word: usize,
+    },
+    Distance {
+        of: Place,
+        word: usize,
+    },
+    Logit {
+        row: usize,
+        class: usize,
+    },
     /// Of one of the likeliest answers.
-    Probability { row: usize, class: usize },
+    Probability {
+        row: usize,
+        class: usize,
+    },
 }
 
 /// A vector that has a point on the stage.
@@ -129,29 +228,39 @@ pub struct Provenance {
     pub worked: Worked,
     /// What else is to be said: why it is exactly 0, what was changed.
     pub notes: Vec<String>,
+    /// What it leads back to: from one number to the one that counts most in it, as far as it goes.
+    pub way: Vec<(Entry, String)>,
+    /// What stands beside it: the other axes of a point.
+    pub beside: Vec<(Entry, String)>,
 }
 
 impl Provenance {
     /// `None` where the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
-        Teller::of(snapshot)?.tell(entry)
+        let teller = Teller::of(snapshot)?;
+        let mut told = teller.tell(entry)?;
+        told.way = way_back(&teller, &told);
+        if let Entry::Coordinate { of, axis } = entry {
+            let names = teller.space.projection.names().into_iter().take(teller.space.projection.dimensions());
+            let others = names.enumerate().filter(|(other, _)| *other != axis);
+            told.beside = others.map(|(axis, name)| (Entry::Coordinate { of, axis }, name.to_owned())).collect();
+        }
+        Some(told)
     }
 
     /// Every digit of the number.
     pub fn exact(&self) -> String {
         worked::exact(self.value)
     }
+}
 
-    /// What it leads back to: from one number to the one that counts most in it, as far as it goes.
-    pub fn way_back(&self, snapshot: &Snapshot) -> Vec<(Entry, String)> {
-        const STEPS_MAX: usize = 40;
-        let Some(teller) = Teller::of(snapshot) else { return Vec::new() };
-        let mut way = Vec::new();
-        let mut next = self.worked.leads_to();
-        while let Some(entry) = next.filter(|_| way.len() < STEPS_MAX) {
-            way.push((entry, teller.symbol(entry)));
-            next = teller.tell(entry).and_then(|told| told.worked.leads_to());
-        }
-        way
+fn way_back(teller: &Teller, told: &Provenance) -> Vec<(Entry, String)> {
+    const STEPS_MAX: usize = 40;
+    let mut way = Vec::new();
+    let mut next = told.worked.leads_to();
+    while let Some(entry) = next.filter(|_| way.len() < STEPS_MAX) {
+        way.push((entry, teller.symbol(entry)));
+        next = teller.tell(entry).and_then(|told| told.worked.leads_to());
     }
+    way
 }

@@ -36,18 +36,26 @@ impl<'a> Teller<'a> {
         Some(Self { snapshot, space, model, sentence: &model.sentence, labels: HeadLabels::of(model) })
     }
 
+    /// Without the way back and what stands beside.
     pub fn tell(&self, entry: Entry) -> Option<Provenance> {
         let value = self.value(entry)?;
         let (symbols, worked, notes) = self.work(entry)?;
         let (name, place, meaning) = (self.name(entry), self.place(entry), self.meaning(entry));
-        Some(Provenance { entry, name, meaning, place, value, symbols, worked, notes })
+        let (way, beside) = (Vec::new(), Vec::new());
+        Some(Provenance { entry, name, meaning, place, value, symbols, worked, notes, way, beside })
     }
 
     fn work(&self, entry: Entry) -> Option<(String, Worked, Vec<String>)> {
         use Entry::*;
         match entry {
-            Static { .. } | Position { .. } | Parameter { .. } | Coordinate { .. } | Cosine { .. } | Distance { .. }
-            | Logit { .. } | Probability { .. } => self.reading(entry),
+            Static { .. }
+            | Position { .. }
+            | Parameter { .. }
+            | Coordinate { .. }
+            | Cosine { .. }
+            | Distance { .. }
+            | Logit { .. }
+            | Probability { .. } => self.reading(entry),
             _ => self.forward(entry),
         }
     }

@@ -54,12 +54,21 @@ pub enum Worked {
     Given(Vec<Operand>),
     Sum(Vec<Term>),
     /// `exp(score − largest)`
-    Exponential { score: Operand, largest: Operand },
-    Quotient { over: Operand, under: Operand },
+    Exponential {
+        score: Operand,
+        largest: Operand,
+    },
+    Quotient {
+        over: Operand,
+        under: Operand,
+    },
     /// One part of so many.
     Share(usize),
     /// `1 / (√d_k τ)`, without the root where nothing is scaled.
-    Scale { key_width: Option<usize>, temperature: f64 },
+    Scale {
+        key_width: Option<usize>,
+        temperature: f64,
+    },
     /// `√ Σ_d (Σ …)²`
     Length(Vec<Vec<Operand>>),
     /// `√ Σ (a − b)²`
@@ -67,9 +76,17 @@ pub enum Worked {
     /// `a · b / (‖a‖ ‖b‖)`
     Cosine(Vec<(Operand, Operand)>),
     /// `γ (x − mean) / deviation + β` of one entry of a row.
-    Norm { row: Vec<Operand>, at: usize, gain: Operand, bias: Operand },
+    Norm {
+        row: Vec<Operand>,
+        at: usize,
+        gain: Operand,
+        bias: Operand,
+    },
     /// `exp(z) / Σ exp(z)`
-    Softmax { all: Vec<Operand>, at: usize },
+    Softmax {
+        all: Vec<Operand>,
+        at: usize,
+    },
     /// Through layers of which the snapshot keeps no entries: from this.
     Through(Operand),
 }
@@ -196,13 +213,7 @@ impl Worked {
             }
             Self::Norm { row, at, gain, bias } => {
                 let own = &row[*at];
-                let formula = vec![
-                    number(gain),
-                    text("· ("),
-                    number(own),
-                    text("− mean) / deviation +"),
-                    number(bias),
-                ];
+                let formula = vec![number(gain), text("· ("), number(own), text("− mean) / deviation +"), number(bias)];
                 let mut lines = vec![formula, vec![text(&format!("mean and deviation over these {}:", row.len()))]];
                 let order = sorted(row.len(), |i| f64::from(row[i].value));
                 lines.extend(order.iter().take(most).map(|&i| vec![number(&row[i])]));

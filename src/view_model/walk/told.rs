@@ -120,7 +120,10 @@ impl<'a> Told<'a> {
         let word = tokens.and_then(|tokens| tokens.get(self.query)?.word);
         if let Some(word) = word {
             let first = Entry::Static { word, dim: 0 };
-            rows.insert(0, row(format!("E[{}]", self.space.vocabulary[word]), "E", self.space.vectors.row(word), first));
+            rows.insert(
+                0,
+                row(format!("E[{}]", self.space.vocabulary[word]), "E", self.space.vectors.row(word), first),
+            );
         }
         let has_positions = word.is_some_and(|word| self.space.vectors.row(word) != input);
         let own = "the same wherever it stands";

@@ -3,7 +3,7 @@
 
 use super::head_labels::HeadLabels;
 use crate::kernel::command::HeadSetting;
-use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace, Unchanged};
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
 use crate::numerics::attention::{HeadMode, Mask};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct WhatIfModel {
     pub mask: MaskState,
     /// What is changed, in sentences; empty where nothing is.
     pub said: Vec<String>,
-    /// Of each token, while something is changed.
+    /// Of each token; where nothing is changed, before is as now.
     pub effects: Vec<Effect>,
 }
 
@@ -41,6 +41,8 @@ pub struct HeadState {
     pub head: usize,
     /// `Head 1`
     pub title: String,
+    /// Labels of what it looks at.
+    pub keys: Vec<String>,
     pub setting: HeadSetting,
     /// It is the only one that takes part.
     pub solo: bool,
@@ -67,8 +69,6 @@ pub struct Effect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectRow {
     pub head: usize,
-    pub title: String,
-    pub keys: Vec<String>,
     pub before: Vec<f32>,
     pub now: Vec<f32>,
 }
@@ -96,10 +96,10 @@ impl WhatIfModel {
         let heads = changed.heads.iter().enumerate().map(|(head, mode)| HeadState {
             head,
             title: labels.title(head),
+            keys: labels.keys(head).to_vec(),
             setting: setting(mode),
             solo: is_solo && *mode != HeadMode::Off,
         });
-        let effects = model.sentence.unchanged.as_ref().map(|unchanged| effects(space, model, unchanged, &labels));
         let mut told = Self {
             temperature: Setting::of(changed.temperature, attention.temperature),
             scale: Setting::of(changed.scale, attention.scale),
@@ -107,7 +107,7 @@ impl WhatIfModel {
             heads: heads.collect(),
             mask,
             said: Vec::new(),
-            effects: effects.unwrap_or_default(),
+            effects: effects(space, model, &labels),
             tokens: labels.tokens,
         };
         told.said = told.say(model);
@@ -157,30 +157,30 @@ impl WhatIfModel {
     }
 }
 
-fn effects(space: &StaticSpace, model: &ModelSnapshot, unchanged: &Unchanged, labels: &HeadLabels) -> Vec<Effect> {
+fn effects(space: &StaticSpace, model: &ModelSnapshot, labels: &HeadLabels) -> Vec<Effect> {
+    let sentence = &model.sentence;
     let nearest = |neighbours: Option<&Neighbours>| {
         let first = neighbours?.by_cosine.first()?;
         Some((space.vocabulary[first.word].clone(), first.cosine))
     };
-    let pairs: Vec<_> =
-        model.sentence.activations.heads().zip(unchanged.result.activations.heads()).enumerate().collect();
-    let effect = |(token, moved): (usize, &f32)| Effect {
-        moved: *moved,
-        nearest: [
-            nearest(unchanged.result.contextual_neighbours.get(token)),
-            nearest(model.sentence.contextual_neighbours.get(token)),
-        ],
-        rows: pairs
-            .iter()
+    let unchanged = sentence.unchanged.as_ref();
+    let was = unchanged.map_or(&sentence.activations, |unchanged| &unchanged.result.activations);
+    let near = unchanged.map_or(&sentence.contextual_neighbours, |unchanged| &unchanged.result.contextual_neighbours);
+    let effect = |token: usize| Effect {
+        moved: unchanged.map_or(0.0, |unchanged| unchanged.moved[token]),
+        nearest: [nearest(near.get(token)), nearest(sentence.contextual_neighbours.get(token))],
+        rows: sentence
+            .activations
+            .heads()
+            .zip(was.heads())
+            .enumerate()
             .filter(|(head, _)| !labels.is_of_source(*head))
             .map(|(head, (now, before))| EffectRow {
-                head: *head,
-                title: labels.title(*head),
-                keys: labels.keys(*head).to_vec(),
+                head,
                 before: before.weights.row(token).to_vec(),
                 now: now.weights.row(token).to_vec(),
             })
             .collect(),
     };
-    unchanged.moved.iter().enumerate().map(effect).collect()
+    (0..sentence.tokens.len()).map(effect).collect()
 }

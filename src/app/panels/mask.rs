@@ -1,8 +1,8 @@
 //! Who sees whom, painted: a grid of queries and keys in which a drag shows or hides.
 
 use egui::{
-    Align2, Color32, CornerRadius, EventFilter, Key, Label, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
-    WidgetInfo, WidgetType, epaint::TextShape,
+    Align2, Color32, CornerRadius, Event, EventFilter, Key, Label, Pos2, Rect, Response, RichText, Sense, Stroke, Ui,
+    Vec2, WidgetInfo, WidgetType, epaint::TextShape,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -17,10 +17,19 @@ const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
 
 #[derive(Default)]
 pub struct MaskUiState {
-    /// What is being painted: whether it shows, and the mask so far. It is given as one command when it ends.
-    stroke: Option<(bool, Vec<bool>)>,
+    /// It is given as one command when it ends.
+    stroke: Option<Painted>,
     /// Row and column that the keyboard is at.
     cursor: (usize, usize),
+}
+
+/// A stroke that is being painted.
+struct Painted {
+    shows: bool,
+    /// The mask so far.
+    sees: Vec<bool>,
+    /// Where the pointer has come to.
+    at: Pos2,
 }
 
 pub fn mask_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
@@ -87,7 +96,7 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
     let response = ui.interact(heat.rect(), ui.id().with("mask"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Mask: who sees whom"));
     let command = paint_stroke(&response, &heat, model, state).or_else(|| by_keys(ui, &response, model, state));
-    let sees = state.stroke.as_ref().map_or(&model.mask.now, |(_, sees)| sees);
+    let sees = state.stroke.as_ref().map_or(&model.mask.now, |painted| &painted.sees);
     for (at, (sees, own)) in sees.iter().zip(&model.mask.own).enumerate() {
         let (row, col) = (at / count, at % count);
         let fill = if *sees { palette.accent } else { palette.raised };
@@ -109,36 +118,47 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
 fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let count = model.tokens.len();
     // Another sentence came under the stroke.
-    state.stroke = state.stroke.take().filter(|(_, sees)| sees.len() == count * count);
-    let at = |pointer: Pos2| heat.at(pointer).map(|(row, col)| row * count + col);
-    if response.is_pointer_button_down_on()
-        && let Some(pointer) = response.interact_pointer_pos()
-    {
-        let start = || {
-            let origin = response.ctx.input(|input| input.pointer.press_origin())?;
-            Some((!model.mask.now[at(origin)?], model.mask.now.clone()))
-        };
-        if state.stroke.is_none() {
-            state.stroke = start();
-        }
-        if let Some((shows, sees)) = &mut state.stroke {
-            // A fast pointer leaves no gaps.
-            let from = pointer - response.ctx.input(|input| input.pointer.delta());
-            let steps = (from.distance(pointer) / heat.cell.x).ceil() as usize + 1;
-            for step in 0..=steps {
-                let place = from.lerp(pointer, step as f32 / steps as f32);
-                if let Some(at) = at(place) {
-                    sees[at] = *shows;
-                }
-            }
-            if let Some(at) = response.ctx.input(|input| input.pointer.press_origin()).and_then(at) {
-                sees[at] = *shows;
+    state.stroke = state.stroke.take().filter(|painted| painted.sees.len() == count * count);
+    let cell = |pointer: Pos2| heat.at(pointer).map(|(row, col)| row * count + col);
+    let is_down = response.is_pointer_button_down_on();
+    if state.stroke.is_none() && (is_down || response.clicked()) {
+        let pressed = response.ctx.input(|input| input.pointer.press_origin()).or(response.interact_pointer_pos())?;
+        let mut sees = model.mask.now.clone();
+        let first = cell(pressed)?;
+        sees[first] = !sees[first];
+        state.stroke = Some(Painted { shows: sees[first], sees, at: pressed });
+    }
+    let painted = state.stroke.as_mut()?;
+    // Every place that the pointer was at, in however few frames; and between them, so that it leaves no gaps.
+    for pointer in moves(response) {
+        let steps = (painted.at.distance(pointer) / heat.cell.x).ceil() as usize + 1;
+        for step in 0..=steps {
+            if let Some(at) = cell(painted.at.lerp(pointer, step as f32 / steps as f32)) {
+                painted.sees[at] = painted.shows;
             }
         }
+        painted.at = pointer;
+    }
+    if is_down {
         return None;
     }
-    let (_, sees) = state.stroke.take()?;
+    let Painted { sees, .. } = state.stroke.take()?;
     (sees != model.mask.now).then(|| set(model, sees))
+}
+
+/// Where the pointer went in this frame while its button was down.
+fn moves(response: &Response) -> Vec<Pos2> {
+    response.ctx.input(|input| {
+        // What came before the press is no part of the stroke.
+        let is_press = |event: &Event| matches!(event, Event::PointerButton { pressed: true, .. });
+        let from = input.events.iter().rposition(is_press).map_or(0, |place| place + 1);
+        let down = input.events[from..].iter().map_while(|event| match event {
+            Event::PointerMoved(pos) => Some(Some(*pos)),
+            Event::PointerButton { pressed: false, .. } => None,
+            _ => Some(None),
+        });
+        down.flatten().collect()
+    })
 }
 
 /// With the keyboard on the grid, arrows go from cell to cell and Space turns one.

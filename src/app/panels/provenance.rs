@@ -66,12 +66,12 @@ pub fn provenance_keys(ctx: &Context, walk: Option<&WalkModel>, view: &mut ViewS
     }
 }
 
-/// Which number the card was opened for, and in which frame.
+/// Which number the card was opened for, and when.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Opened {
     depth: usize,
     entry: Option<Entry>,
-    frame: u64,
+    time: f64,
     /// Asked from outside the card, not from within it.
     is_fresh: bool,
 }
@@ -80,23 +80,29 @@ struct Opened {
 pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewState) {
     let id = Id::new("provenance");
     let asked = view.asked();
-    let frame = ctx.cumulative_frame_nr();
+    let time = ctx.input(|input| input.time);
     let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
     let is_new = before.entry != asked || before.depth != view.asked_depth();
     let depth = view.asked_depth();
     let is_fresh = depth == 1 && before.depth <= 1;
-    let opened = if is_new { Opened { depth, entry: asked, frame, is_fresh } } else { before };
+    let opened = if is_new { Opened { depth, entry: asked, time, is_fresh } } else { before };
     ctx.data_mut(|data| data.insert_temp(id, opened));
     let Some(model) = model.filter(|model| Some(model.entry) == asked) else { return };
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
     // It comes beside what was clicked, and stays where it is while it is followed back.
-    let window = match ctx.pointer_latest_pos().filter(|_| opened.is_fresh && opened.frame + 1 >= frame) {
+    let window = match ctx.pointer_latest_pos().filter(|_| opened.is_fresh && opened.time == time) {
         Some(pointer) => window.current_pos(pointer + Vec2::splat(size::GAP_WIDE)),
         None => window,
     };
     let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
     let Some(shown) = window.show(ctx, |ui| card_ui(ui, model, view)) else { return };
-    if shown.response.clicked_elsewhere() && frame > opened.frame && view.asked() == asked {
+    let rect = shown.response.rect;
+    let is_elsewhere = ctx.input(|input| {
+        let at = input.pointer.interact_pos();
+        input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
+    });
+    // The click that opened it is none of those.
+    if is_elsewhere && time > opened.time && view.asked() == asked {
         view.ask_no_more();
     }
 }

@@ -1,6 +1,6 @@
 //! The what-if panel: what the learner changes about the forward pass, beside the ghost of the unchanged result.
 
-use egui::{Button, DragValue, Label, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
+use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
@@ -9,7 +9,7 @@ use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use crate::view_model::what_if::{HeadState, WhatIfModel};
 
 use super::mask::{MaskUiState, mask_ui};
-use super::what_if_effect::effect_ui;
+use super::what_if_effect::{effect_ui, said};
 use super::{checkbox_ui, choose_query_ui};
 
 #[derive(Default)]
@@ -20,33 +20,54 @@ pub struct WhatIfUiState {
 pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfUiState, view: &mut ViewState) -> Vec<Command> {
     let mut commands = Vec::new();
     choose_query_ui(ui, &model.tokens, "See what the changes do to this word", view);
+    commands.extend(summary_ui(ui, model, view));
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        commands.extend(said_ui(ui, model));
-        effect_ui(ui, model, view);
-        ui.add_space(size::GAP);
         commands.extend(temperature_ui(ui, model));
         commands.extend(scale_ui(ui, model));
-        ui.add_space(size::GAP);
         for head in &model.heads {
             commands.extend(ui.push_id(head.head, |ui| head_ui(ui, head, model.heads.len())).inner);
         }
+        ui.add_space(size::GAP_TIGHT);
+        effect_ui(ui, model, view);
         ui.add_space(size::GAP);
         commands.extend(mask_ui(ui, model, &mut state.mask));
     });
     commands
 }
 
-/// What is changed, in sentences, and all of it back.
-fn said_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
-    if model.said.is_empty() {
-        ui.weak("Nothing is changed. Turn something below: the points move, and the ghosts stay where they were.");
-        return None;
-    }
+/// What is changed and what comes of it, and all of it back. It has its room whether there is something to say or
+/// not: nothing moves under the hand that changes something.
+fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &ViewState) -> Option<Command> {
+    const LINES: f32 = 3.0;
+    const LINE: f32 = 17.0;
+    const BUTTON: f32 = 68.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
     let mut command = None;
-    ui.horizontal_top(|ui| {
-        let reset = reset_ui(ui, true, "Reset all", "Everything below as the lesson has it");
-        command = reset.then_some(Command::ResetInterventions);
-        ui.add(Label::new(model.said.join(" ")).wrap());
+    let is_changed = !model.said.is_empty();
+    let row = egui::vec2(ui.available_width(), LINES * LINE);
+    ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Min), |ui| {
+        ui.set_min_height(LINES * LINE);
+        ui.allocate_ui(egui::vec2(row.x - BUTTON, row.y), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 0.0;
+                let mut line = |text: String, ink| {
+                    let label = Label::new(RichText::new(&text).color(ink).size(size::SMALL)).truncate();
+                    ui.add(label).on_hover_text(text);
+                };
+                if is_changed {
+                    line(model.said.join(" "), palette.ink);
+                    for text in said(model, view.query) {
+                        line(text, palette.ink_soft);
+                    }
+                } else {
+                    line("Nothing is changed. Turn something:".to_owned(), palette.ink_soft);
+                    line("the points move, their ghosts stay.".to_owned(), palette.ink_soft);
+                }
+            });
+        });
+        if is_changed && reset_ui(ui, true, "Reset all", "Everything below as the lesson has it; weights stay turned") {
+            command = Some(Command::ResetInterventions);
+        }
     });
     command
 }
@@ -99,7 +120,7 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
     ui.horizontal(|ui| {
         title_ui(ui, "Scale");
         let mut is_on = model.scale.now;
-        let words = format!("scores divided by √d_k = √{}", model.key_width);
+        let words = format!("divide by √d_k = √{}", model.key_width);
         if checkbox_ui(ui, &mut is_on, words).on_hover_text("Without it, wide keys make sharp weights").changed() {
             command = Some(Command::SetScale((is_on != model.scale.own).then_some(is_on)));
         }

@@ -1,66 +1,72 @@
 //! What the changes do to one word: how far it moved, what is near it, and its weights before and after.
 
-use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::view_model::provenance::Entry;
-use crate::view_model::what_if::{Effect, EffectRow, WhatIfModel};
+use crate::view_model::what_if::{EffectRow, WhatIfModel};
 
 use super::provenance::number_ui;
 
-/// Weights that differ by less look the same.
-const SEEN: f32 = 5e-4;
-
+/// The weights of the chosen word in the head that the walk is through.
 pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut ViewState) {
-    if model.effects.is_empty() {
-        return;
-    }
-    let chosen = view.query.and_then(|query| Some((query, model.effects.get(query)?)));
-    let Some((query, effect)) = chosen else {
-        let most = model.effects.iter().enumerate().max_by(|a, b| a.1.moved.total_cmp(&b.1.moved));
-        let Some((token, effect)) = most else { return };
-        let words = format!(
-            "Most of all it moved {}, by {:.3}. Choose a word above to see more.",
-            model.tokens[token], effect.moved
-        );
-        ui.add(Label::new(words).wrap());
+    let Some((query, effect)) = view.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
+        ui.weak("Choose a word above, to see its weights beside the unchanged ones.");
         return;
     };
-    ui.add(Label::new(said(&model.tokens[query], effect)).wrap().selectable(true));
-    for row in &effect.rows {
-        ui.push_id(row.head, |ui| row_ui(ui, row, query, view));
-    }
+    let shown = effect.rows.iter().find(|row| row.head == view.head).or(effect.rows.first());
+    let Some(row) = shown else { return };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for other in &effect.rows {
+            let Some(head) = model.heads.get(other.head) else { continue };
+            let words = RichText::new(&head.title).color(palette.head(head.head));
+            let is_chosen = other.head == row.head;
+            let response = ui.selectable_label(is_chosen, words);
+            let name = format!("Weights of {}", head.title.to_lowercase());
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text("The weights in this head").clicked() {
+                (view.head, view.key) = (head.head, None);
+            }
+        }
+        ui.weak(RichText::new("filled: now; outlined: unchanged").size(size::SMALL));
+    });
+    bars_ui(ui, row, &model.heads[row.head].keys, query, view);
 }
 
-fn said(token: &str, effect: &Effect) -> String {
-    let moved = format!("{token} is {:.3} away from its unchanged place.", effect.moved);
-    let near = |near: &(String, f32)| format!("{} (cosine {:.3})", near.0, near.1);
-    match &effect.nearest {
+/// How far a token moved, and what is near it; where none is chosen, of the one that moved most.
+pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
+    let chosen = query.and_then(|query| Some((query, model.effects.get(query)?)));
+    let Some((token, effect)) = chosen else {
+        let most = model.effects.iter().enumerate().max_by(|a, b| a.1.moved.total_cmp(&b.1.moved));
+        let said =
+            most.map(|(token, effect)| format!("Most of all {} moved, by {:.3}.", model.tokens[token], effect.moved));
+        return said.into_iter().collect();
+    };
+    let moved = format!("{} is {:.3} away from its ghost.", model.tokens[token], effect.moved);
+    let near = match &effect.nearest {
         [Some(before), Some(now)] if before.0 == now.0 => {
-            format!("{moved} Nearest to it is still {}; it was {:.3}.", near(now), before.1)
+            Some(format!("Nearest stays {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
         }
-        [Some(before), Some(now)] => format!("{moved} Nearest to it is {}; it was {}.", near(now), near(before)),
-        _ => moved,
-    }
+        [Some(before), Some(now)] => {
+            Some(format!("Nearest is {} ({:.3}); was {} ({:.3}).", now.0, now.1, before.0, before.1))
+        }
+        _ => None,
+    };
+    std::iter::once(moved).chain(near).collect()
 }
 
 /// A bar for each key: filled now, and an outline where it was.
-fn row_ui(ui: &mut Ui, row: &EffectRow, query: usize, view: &mut ViewState) {
+fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &mut ViewState) {
     const WORD: f32 = 84.0;
     const NUMBERS: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let hue = palette.head(row.head);
-    let is_same = row.before.iter().zip(&row.now).all(|(before, now)| (before - now).abs() < SEEN);
-    if is_same {
-        ui.weak(format!("{}: its weights are the same.", row.title));
-        return;
-    }
-    ui.horizontal(|ui| {
-        ui.label(RichText::new(&row.title).font(theme::strong(size::BODY)).color(hue));
-        ui.weak("filled: now; outlined: unchanged");
-    });
-    for (key, word) in row.keys.iter().enumerate() {
+    ui.spacing_mut().interact_size.y = size::CHIP;
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    for (key, word) in keys.iter().enumerate() {
         let (before, now) = (row.before[key], row.now[key]);
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing = vec2(size::GAP_TIGHT, 0.0);

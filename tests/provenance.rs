@@ -203,6 +203,7 @@ fn what_the_learner_changed_is_said_as_the_reason() {
         (head(0, HeadSetting::Uniform), Entry::Weight { head: 0, query: 0, key: 1 }, "everywhere alike"),
         (head(0, HeadSetting::Frozen), Entry::Weight { head: 0, query: 0, key: 1 }, "is frozen"),
         (head(0, HeadSetting::Off), Entry::Mix { head: 0, token: 0, dim: 0 }, "Head 1 is off"),
+        (head(0, HeadSetting::Gain(2.5)), Entry::Mix { head: 0, token: 0, dim: 0 }, "Head 1 mixes counts 2.5 times"),
         (Command::SetTemperature(Some(0.5)), Entry::Score { head: 0, query: 0, key: 1 }, "temperature was set to 0.5"),
         (Command::SetScale(Some(false)), Entry::Scale { head: 1 }, "Scaling was turned off"),
         (Command::SetMask(Some(holes.clone())), Entry::Weight { head: 0, query: 0, key: 1 }, "your mask hides it"),

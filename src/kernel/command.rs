@@ -85,7 +85,7 @@ pub enum Command {
     Redo,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HeadSetting {
     Live,
     /// It mixes nothing.
@@ -94,6 +94,8 @@ pub enum HeadSetting {
     Uniform,
     /// The weights stay as they are now, until another sentence is shown.
     Frozen,
+    /// What it mixes counts so many times, from 0, off, over 1, live; successive gains of a head undo as one.
+    Gain(f32),
 }
 
 /// Weights to compare those in use with.

@@ -90,6 +90,7 @@ impl WhatIfModel {
             HeadMode::Off => HeadSetting::Off,
             HeadMode::Uniform => HeadSetting::Uniform,
             HeadMode::Frozen(_) => HeadSetting::Frozen,
+            HeadMode::Gain(gain) => HeadSetting::Gain(*gain),
         };
         let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
         let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
@@ -130,9 +131,10 @@ impl WhatIfModel {
         for head in heads {
             let what = match head.setting {
                 HeadSetting::Live => continue,
-                HeadSetting::Off => "is off",
-                HeadSetting::Uniform => "looks everywhere alike",
-                HeadSetting::Frozen => "keeps the weights it had",
+                HeadSetting::Off => "is off".to_owned(),
+                HeadSetting::Uniform => "looks everywhere alike".to_owned(),
+                HeadSetting::Frozen => "keeps the weights it had".to_owned(),
+                HeadSetting::Gain(gain) => format!("counts {gain} times"),
             };
             said.push(format!("{} {what}.", head.title));
         }

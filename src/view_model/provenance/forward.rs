@@ -45,6 +45,7 @@ impl Teller<'_> {
             }
             Weight { head, query, key } => self.weight(head, query, key),
             Mix { head, token, dim } => self.mix(head, token, dim),
+            Gain { .. } => told("\\text{set by hand}", Worked::Given(Vec::new())),
             Term { head, query, key, dim } => self.term(head, query, key, dim),
             TermLength { head, query, key } => {
                 let entries = self.operands(self.width(), |dim| Term { head, query, key, dim })?;
@@ -268,7 +269,7 @@ impl Teller<'_> {
                 Worked::Share(scores.iter().filter(|score| **score > f32::NEG_INFINITY).count())
             }
             HeadMode::Frozen(_) => Worked::Given(Vec::new()),
-            HeadMode::Live | HeadMode::Off => {
+            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
                 let over = self.operand(Entry::Exponential { head, query, key })?;
                 let under = self.operand(Entry::RowSum { head, query })?;
                 if under.value == 0.0 {
@@ -283,7 +284,7 @@ impl Teller<'_> {
         let symbols = match parts.mode {
             HeadMode::Uniform => "\\alpha_{ij} = \\frac{1}{\\text{keys in sight}}",
             HeadMode::Frozen(_) => "\\alpha_{ij} = \\text{as it was when frozen}",
-            HeadMode::Live | HeadMode::Off => {
+            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
                 "\\alpha_{ij} = \\frac{e^{s_{ij} - \\max_k s_{ik}}}{\\sum_l e^{s_{il} - \\max_k s_{ik}}}"
             }
         };
@@ -293,8 +294,9 @@ impl Teller<'_> {
     /// What the learner did to a head, where it counts.
     fn head_notes(&self, head: usize, effect: Effect) -> Vec<String> {
         let title = self.labels.title(head);
-        let said = match (self.model.interventions.heads.get(head), effect) {
+        let said: Option<String> = match (self.model.interventions.heads.get(head), effect) {
             (Some(HeadMode::Off), Effect::Sum) => Some(format!("{title} is off: it mixes nothing, and adds nothing.")),
+            (Some(HeadMode::Gain(gain)), Effect::Sum) => Some(format!("What {title} mixes counts {gain} times.")),
             (Some(HeadMode::Off), Effect::Weights) => Some(format!("{title} is off: its weights are not used.")),
             (Some(HeadMode::Uniform), Effect::Weights) => {
                 Some(format!("{title} is set to look everywhere alike: its scores do not count."))
@@ -307,6 +309,12 @@ impl Teller<'_> {
         said.into_iter().collect()
     }
 
+    /// A factor of what a head mixes, where the learner gave it one.
+    fn gain(&self, head: usize) -> Option<Operand> {
+        let has_gain = matches!(self.head(head)?.mode, HeadMode::Gain(_));
+        self.operand(Entry::Gain { head }).filter(|_| has_gain)
+    }
+
     fn mix(&self, head: usize, token: usize, dim: usize) -> Option<Told> {
         let parts = self.head(head)?;
         let symbols = "m_i = \\sum_j \\alpha_{ij} \\, v_j".to_owned();
@@ -314,9 +322,11 @@ impl Teller<'_> {
         if *parts.mode == HeadMode::Off {
             return Some((symbols, Worked::Given(Vec::new()), notes));
         }
+        let symbols = if matches!(parts.mode, HeadMode::Gain(_)) { symbols.replace('=', "= g") } else { symbols };
         let term = |key| {
             let weight = self.operand(Entry::Weight { head, query: token, key })?;
-            Some(Term::of([weight, self.operand(Entry::Value { head, token: key, dim })?]))
+            let value = self.operand(Entry::Value { head, token: key, dim })?;
+            Some(Term::of([weight, value].into_iter().chain(self.gain(head))))
         };
         let terms: Option<Vec<Term>> = (0..parts.activations.weights.cols()).map(term).collect();
         Some((symbols, Worked::Sum(terms?), notes))
@@ -339,13 +349,14 @@ impl Teller<'_> {
                 return Some((symbols, Worked::Given(Vec::new()), vec![note]));
             }
             let value = self.operand(Entry::Value { head, token: key, dim: dim - columns.start })?;
-            return Some((symbols, Worked::Sum(vec![Term::of([weight, value])]), notes));
+            let term = Term::of([weight, value].into_iter().chain(self.gain(head)));
+            return Some((symbols, Worked::Sum(vec![term]), notes));
         }
         let tensor = TensorName::OutputWeights.of_block(parts.block);
         let part = |c: usize| {
             let value = self.operand(Entry::Value { head, token: key, dim: c })?;
             let weights = self.operand(Entry::Parameter { tensor, row: columns.start + c, col: dim })?;
-            Some(Term::of([weight.clone(), value, weights]))
+            Some(Term::of([weight.clone(), value, weights].into_iter().chain(self.gain(head))))
         };
         let terms: Option<Vec<Term>> = (0..columns.len()).map(part).collect();
         Some((

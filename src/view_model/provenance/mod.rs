@@ -99,6 +99,10 @@ pub enum Entry {
         token: usize,
         dim: usize,
     },
+    /// How often the learner lets a head's mix count.
+    Gain {
+        head: usize,
+    },
     /// `α v W_O`: what a key adds to a query through a head.
     Term {
         head: usize,
@@ -200,7 +204,7 @@ impl Entry {
             | Self::Weight { key, .. }
             | Self::TermLength { key, .. }
             | Self::WordLength { key, .. } => *key += index,
-            Self::HeadLength { head, .. } | Self::Scale { head } => *head += index,
+            Self::HeadLength { head, .. } | Self::Scale { head } | Self::Gain { head } => *head += index,
             Self::RowSum { query, .. } | Self::MoveLength { query, .. } => *query += index,
             Self::BiasLength { block } => *block += index,
             Self::Coordinate { axis, .. } => *axis += index,

@@ -79,6 +79,7 @@ impl Teller<'_> {
             RowSum { .. } => "Σ exp".to_owned(),
             Weight { head: h, .. } => head("A", h),
             Mix { head: h, .. } => head("M", h),
+            Gain { head: h } => head("gain", h),
             Term { head: h, .. } => format!("α {} W_O", head("V", h)),
             TermLength { head: h, .. } => format!("‖α {} W_O‖", head("V", h)),
             WordLength { block, .. } => format!("‖Σ_h α {} W_O‖", of_block("V", block)),
@@ -134,7 +135,7 @@ impl Teller<'_> {
             }
             RowSum { head, query } | HeadLength { head, query } => format!("[{:?}]", self.query_word(head, query)),
             MoveLength { block, query } => format!("[{:?}]", self.token_of(block, query)),
-            Scale { .. } | BiasLength { .. } => String::new(),
+            Scale { .. } | Gain { .. } | BiasLength { .. } => String::new(),
             Coordinate { of, axis } => {
                 let axis = self.space.projection.names().get(axis).copied().unwrap_or_default();
                 format!("[{:?}, {axis}]", self.token_at(of))
@@ -234,6 +235,7 @@ impl Teller<'_> {
                 self.query_word(head, query),
                 title(head)
             ),
+            Gain { head } => format!("how often the mix of {} counts", title(head)),
             Exponential { head, key, .. } => {
                 format!("the score of {} through exp, less the row's largest", self.key_word(head, key))
             }

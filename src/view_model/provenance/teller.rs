@@ -83,6 +83,7 @@ impl<'a> Teller<'a> {
             RowSum { head: h, query } => *head(h)?.arithmetic.sums.get(query)?,
             Weight { head: h, query, key } => at(&head(h)?.activations.weights, query, key)?,
             Mix { head: h, token, dim } => at(&head(h)?.activations.mix, token, dim)?,
+            Gain { head: h } => head(h)?.mode.gain(),
             Term { head: h, query, key, dim } => {
                 let parts = head(h).filter(|parts| parts.has(query, key))?;
                 *self.sentence.contributions[parts.block].term(parts.own, query, key).get(dim)?

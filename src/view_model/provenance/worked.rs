@@ -118,7 +118,9 @@ impl Worked {
             Self::Sum(terms) => {
                 let largest = terms.iter().max_by(|a, b| size(a.value(), b.value()))?;
                 // Of a scale and a product, the product.
-                let leads = |factor: &&Factor| !matches!(factor.first().entry, Some(Entry::Scale { .. }) | None);
+                let leads = |factor: &&Factor| {
+                    !matches!(factor.first().entry, Some(Entry::Scale { .. } | Entry::Gain { .. }) | None)
+                };
                 largest.0.iter().find(leads)?.first().entry
             }
             Self::Exponential { score, .. } => score.entry,

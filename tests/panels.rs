@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use attune::app::look::Look;
 use attune::app::panels::arithmetic::arithmetic_ui;
-use attune::app::panels::attention::attention_ui;
+use attune::app::panels::attention::{AttentionUiState, attention_ui};
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
 use attune::app::panels::fold::fold_ui;
 use attune::app::panels::heads::{HeadsUiState, heads_ui};
@@ -184,7 +184,7 @@ fn cell(id: &str, kind: CellKind) -> CellModel {
 #[test]
 fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
     let model = attention();
-    let (mut harness, seen) = show(SIZE, |ui, view| attention_ui(ui, &model, view));
+    let (mut harness, seen) = show(SIZE, |ui, view| attention_ui(ui, &model, &mut AttentionUiState::default(), view));
     click(&mut harness, "Query river in head 1");
     assert_eq!(seen.view().query, Some(2));
     click(&mut harness, "Query river in head 1");
@@ -362,7 +362,7 @@ fn finished_training_is_not_played_again() {
 fn every_reset_names_what_it_resets() {
     let model = weights();
     let mut state = WeightsUiState { entry: (1, 2), ..WeightsUiState::default() };
-    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     for label in ["Reset entry", "Reset matrix", "Reset all"] {
         click(&mut harness, label);
     }
@@ -376,7 +376,7 @@ fn every_reset_names_what_it_resets() {
 fn another_tensor_comes_into_hand() {
     let model = weights();
     let mut state = WeightsUiState::default();
-    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     click(&mut harness, "W_O");
     click(&mut harness, "Reset matrix");
     assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights.into())]);
@@ -386,7 +386,7 @@ fn another_tensor_comes_into_hand() {
 fn a_list_of_a_thousand_sliders_lays_out_only_those_in_sight() {
     let model = weights();
     let mut state = WeightsUiState { view: WeightsView::List, ..WeightsUiState::default() };
-    let (harness, _) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    let (harness, _) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     assert!(harness.query_by_label("Slider W_Q[0,3]").is_some());
     assert!(harness.query_by_label("Slider W_Q[31,31]").is_none());
 }
@@ -395,7 +395,7 @@ fn a_list_of_a_thousand_sliders_lays_out_only_those_in_sight() {
 fn a_slider_sets_its_entry_at_once() {
     let model = weights();
     let mut state = WeightsUiState { entry: (0, 5), ..WeightsUiState::default() };
-    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     click(&mut harness, "Slider W_Q[0,5]");
     let commands = seen.commands();
     assert!(
@@ -416,7 +416,7 @@ fn a_field_that_is_entered_and_left_changes_nothing() {
     model.tensors[0].values[0] = EXACT;
     for leave in ["Escape", "Enter", "Tab", "a click elsewhere"] {
         let mut state = WeightsUiState::default();
-        let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+        let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
         let field = harness.get_by_role(egui::accesskit::Role::SpinButton).rect().center();
         press(&mut harness, field);
         let focused = |harness: &Harness| harness.ctx.memory(|memory| memory.focused());
@@ -436,7 +436,7 @@ fn a_field_that_is_entered_and_left_changes_nothing() {
 fn a_number_that_is_typed_is_set() {
     let model = weights();
     let mut state = WeightsUiState::default();
-    let (mut harness, seen) = show(SIZE, |ui, _| weights_ui(ui, &model, &mut state));
+    let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     let field = harness.get_by_role(egui::accesskit::Role::SpinButton).rect().center();
     press(&mut harness, field);
     harness.event(egui::Event::Text("−10".to_owned()));
@@ -453,18 +453,20 @@ fn a_number_that_is_typed_is_set() {
 /// Two heads under each other in a panel that has no room for both.
 #[test]
 fn a_row_that_is_clicked_stays_where_it_is() {
-    const HEIGHT: f32 = 210.0;
+    // The controls take some of it.
+    const HEIGHT: f32 = 270.0;
     let mut model = attention();
     let second = HeadMap { head: 1, title: "Head 2".to_owned(), ..model.heads[0].clone() };
     model.heads.push(second);
-    let (mut harness, seen) = show(Vec2::new(150.0, HEIGHT), |ui, view| attention_ui(ui, &model, view));
+    let (mut harness, seen) =
+        show(Vec2::new(150.0, HEIGHT), |ui, view| attention_ui(ui, &model, &mut AttentionUiState::default(), view));
     let row = |harness: &Harness, head| harness.get_by_label(&format!("Query of in head {head}")).rect().top();
     let before = row(&harness, 1);
     click(&mut harness, "Query of in head 1");
     harness.run_steps(20);
     assert_eq!((seen.view().query, row(&harness, 1)), (Some(1), before));
     // Selected elsewhere, such as on the stage, a row out of sight is scrolled into it.
-    wheel(&mut harness, egui::Pos2::new(75.0, 100.0));
+    wheel(&mut harness, egui::Pos2::new(75.0, 230.0));
     assert!(row(&harness, 1) < before);
     seen.0.borrow_mut().1.query = Some(0);
     harness.run_steps(40);

@@ -14,11 +14,14 @@ use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::provenance::{Entry, Provenance};
 use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
+use crate::view_model::variables::VariablesModel;
 use crate::view_model::walk::{Focus, WalkModel};
 use crate::view_model::weights::WeightsModel;
+use crate::view_model::what_if::WhatIfModel;
 
 use super::view_state::ViewState;
 
@@ -51,6 +54,11 @@ pub struct Models {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
+    /// The number that was asked where it comes from.
+    pub provenance: Option<Provenance>,
+    traced: Option<(u64, Entry)>,
+    pub what_if: Option<WhatIfModel>,
+    pub variables: Option<VariablesModel>,
     /// The block of the chosen head.
     pub fold: Option<FoldModel>,
     /// The head and the revision that the fold was made of.
@@ -72,7 +80,7 @@ struct Emphasised {
 }
 
 impl Models {
-    fn rebuild(&mut self, snapshot: &Snapshot) {
+    fn rebuild(&mut self, snapshot: &Arc<Snapshot>) {
         let stage = StageModel::of(snapshot);
         if self.stage.as_deref() != stage.as_ref() {
             self.stage = stage.map(Arc::new);
@@ -83,6 +91,22 @@ impl Models {
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
+        self.what_if = WhatIfModel::of(snapshot);
+        self.variables = Some(VariablesModel::of(snapshot));
+    }
+
+    /// Where the number comes from that was asked last; one that is no longer there is asked no more.
+    fn trace_with(&mut self, snapshot: &Snapshot, view: &mut ResMut<ViewState>) {
+        let wanted = view.asked().map(|entry| (snapshot.revision, entry));
+        if self.traced == wanted {
+            return;
+        }
+        self.traced = wanted;
+        self.provenance = wanted.and_then(|(_, entry)| Provenance::of(snapshot, entry));
+        if wanted.is_some() && self.provenance.is_none() {
+            view.ask_no_more();
+            self.traced = None;
+        }
     }
 
     /// What is lit, faded and hidden follows the viewer's choice.
@@ -145,6 +169,7 @@ pub fn follow_walk(latest: Res<LatestSnapshot>, mut view: ResMut<ViewState>, mut
     }
     if let Some(snapshot) = &latest.0 {
         models.walk_with(snapshot, &view);
+        models.trace_with(snapshot, &mut view);
     }
     models.emphasise_with(latest.0.as_ref().map_or(0, |snapshot| snapshot.revision), &view);
 }

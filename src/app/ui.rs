@@ -108,6 +108,9 @@ pub fn workspace(
         path: models.path.as_deref(),
         fold: models.fold.as_ref(),
         neighbours: models.neighbours.as_ref(),
+        provenance: models.provenance.as_ref(),
+        what_if: models.what_if.as_ref(),
+        variables: models.variables.as_ref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
     wishes.next = wishes.next.take().or(desk.0.take_wish());

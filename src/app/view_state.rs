@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::view_model::neighbours::Measure;
 use crate::view_model::path::By;
+use crate::view_model::provenance::Entry;
 use crate::view_model::search::Search;
 use crate::view_model::walk::Step;
 
@@ -26,6 +27,8 @@ pub struct ViewState {
     pub by: By,
     /// How nearness is measured.
     pub measure: Measure,
+    /// The numbers that were asked where they come from, each from within the one before; the last is shown.
+    asked: Vec<Entry>,
     /// What the pointer is over, in this frame and in the one before: panels and stage show each other's.
     pointed: Option<Pointed>,
     pointed_before: Option<Pointed>,
@@ -112,6 +115,7 @@ impl Default for ViewState {
             key: None,
             by: By::default(),
             measure: Measure::default(),
+            asked: Vec::new(),
             pointed: None,
             pointed_before: None,
             lit: Vec::new(),
@@ -162,6 +166,35 @@ impl ViewState {
             figure: true,
             ..self.clone()
         }
+    }
+
+    /// Asks a number where it comes from.
+    pub fn ask(&mut self, entry: Entry) {
+        self.asked = vec![entry];
+    }
+
+    /// Asks one of the numbers that the last one comes from.
+    pub fn ask_further(&mut self, entry: Entry) {
+        self.asked.push(entry);
+    }
+
+    /// Back to the number that was asked before.
+    pub fn ask_back(&mut self) {
+        self.asked.pop();
+    }
+
+    pub fn ask_no_more(&mut self) {
+        self.asked.clear();
+    }
+
+    /// The number that shows where it comes from.
+    pub fn asked(&self) -> Option<Entry> {
+        self.asked.last().copied()
+    }
+
+    /// How many were asked one from within another.
+    pub fn asked_depth(&self) -> usize {
+        self.asked.len()
     }
 
     /// The pointer is over this; what shows it too lights it in the next frame.

@@ -38,6 +38,11 @@ impl Variable {
         nests(&self.value, NESTING_MAX)
     }
 
+    /// As a cell would show it; `None` of nothing.
+    pub fn output(&self) -> Option<Output> {
+        Output::of(&self.value)
+    }
+
     pub fn as_tensor(&self) -> Option<Tensor> {
         self.value.clone().try_cast()
     }

@@ -407,6 +407,7 @@ impl Ready {
             training: self.training_snapshot(lesson),
             interventions: shown.interventions().clone(),
             classes: self.classes.clone(),
+            fixed_positions: network.fixed_positions().cloned(),
             generated: shown.generated(model.live()),
             sentence: Arc::new(sentence),
         }

@@ -1,10 +1,13 @@
 //! One sentence through the model: everything that a viewer may see of it.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use super::answers::answers;
 use super::examples::Rewriter;
 use super::interventions::are_none;
 use super::moves::Moves;
-use super::snapshot::{Neighbour, Neighbours, SentenceSnapshot, StaticSpace, Token};
+use super::snapshot::{Neighbour, Neighbours, SentenceSnapshot, StaticSpace, Token, Unchanged, UnchangedResult};
 use super::space::index_of;
 use crate::lesson::issue::shorten;
 use crate::lesson::text::tokenize;
@@ -57,6 +60,7 @@ pub struct SentenceFrame {
     source_tokens: Option<Vec<Token>>,
     start: Matrix<f32>,
     static_neighbours: Vec<Neighbours>,
+    unchanged: UnchangedCache,
 }
 
 impl SentenceFrame {
@@ -75,6 +79,7 @@ impl SentenceFrame {
             source,
             start,
             static_neighbours,
+            unchanged: UnchangedCache::default(),
             sentence,
         }
     }
@@ -112,18 +117,21 @@ impl SentenceFrame {
         space: &StaticSpace,
         model: &AttentionModel<f32>,
         live: &Parameters<f32>,
-        trained: &Parameters<f32>,
+        trained: &Arc<Parameters<f32>>,
         interventions: &Interventions<f32>,
     ) -> SentenceSnapshot {
         let activations = self.activations(model, live, interventions);
         let contributions = contributions(model, live, &activations, interventions);
         let end = space.projection.points(&activations.output);
         // The ghost differs only while weights or interventions do.
-        let trained_end = if std::ptr::eq(live, trained) && are_none(interventions) {
-            end.clone()
-        } else {
-            space.projection.points(&self.activations(model, trained, &Interventions::default()).output)
-        };
+        let is_changed = !(std::ptr::eq(live, &**trained) && are_none(interventions));
+        let unchanged = is_changed.then(|| self.unchanged.of(trained, || self.unchanged(space, model, trained)));
+        let trained_end = unchanged.as_ref().map_or_else(|| end.clone(), |(_, end)| end.clone());
+        let unchanged = unchanged.map(|(result, _)| {
+            let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
+            let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
+            Unchanged { result, moved }
+        });
         let contextual_neighbours =
             (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
         let blocks = || model.architecture.numbered_blocks().zip(&activations.blocks);
@@ -148,7 +156,39 @@ impl SentenceFrame {
             contributions,
             end,
             trained_end,
+            unchanged,
             contextual_neighbours,
+        }
+    }
+
+    fn unchanged(
+        &self,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        trained: &Parameters<f32>,
+    ) -> (Arc<UnchangedResult>, Matrix<f32>) {
+        let activations = self.activations(model, trained, &Interventions::default());
+        let rows = (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None));
+        let contextual_neighbours = rows.collect();
+        let end = space.projection.points(&activations.output);
+        (Arc::new(UnchangedResult { activations, contextual_neighbours }), end)
+    }
+}
+
+/// With the points of its outputs.
+type Ghost = (Arc<UnchangedResult>, Matrix<f32>);
+
+/// The unchanged result of a sentence: while a slider is dragged it stays, and is not run again.
+#[derive(Clone, Debug, Default)]
+struct UnchangedCache(RefCell<Option<(Arc<Parameters<f32>>, Ghost)>>);
+
+impl UnchangedCache {
+    fn of(&self, trained: &Arc<Parameters<f32>>, make: impl FnOnce() -> Ghost) -> Ghost {
+        let mut kept = self.0.borrow_mut();
+        match &*kept {
+            // Held, so that nothing new can stand at its address.
+            Some((of, ghost)) if Arc::ptr_eq(of, trained) => ghost.clone(),
+            _ => kept.insert((trained.clone(), make())).1.clone(),
         }
     }
 }

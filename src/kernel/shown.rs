@@ -154,7 +154,7 @@ impl Shown {
         &self,
         model: &AttentionModel<f32>,
         live: &Parameters<f32>,
-        trained: &Parameters<f32>,
+        trained: &Arc<Parameters<f32>>,
     ) -> SentenceSnapshot {
         self.frame.run(&self.space, model, live, trained, &self.interventions)
     }

@@ -113,6 +113,8 @@ pub struct ModelSnapshot {
     pub interventions: Arc<ForwardInterventions<f32>>,
     /// What the model chooses among: words, or labels.
     pub classes: Arc<[String]>,
+    /// `P` (T_max, D) of a model whose positions are not learned.
+    pub fixed_positions: Option<Arc<Matrix<f32>>>,
     /// What it wrote when it was asked to go on.
     pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
@@ -226,8 +228,26 @@ pub struct SentenceSnapshot {
     pub end: Matrix<f32>,
     /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
     pub trained_end: Matrix<f32>,
+    /// What would be without the learner's changes; `None` where nothing is changed.
+    pub unchanged: Option<Unchanged>,
     /// Of each token's static vector.
     pub static_neighbours: Vec<Neighbours>,
+    /// Of each token's output.
+    pub contextual_neighbours: Vec<Neighbours>,
+}
+
+/// The same sentence with the trained parameters and no intervention, beside what is shown.
+#[derive(Clone, Debug)]
+pub struct Unchanged {
+    /// The same `Arc` as long as the sentence and the trained parameters are the same.
+    pub result: Arc<UnchangedResult>,
+    /// `‖y_i − y_i'‖` in the true space: how far the changes moved each output.
+    pub moved: Vec<f32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct UnchangedResult {
+    pub activations: Activations<f32>,
     /// Of each token's output.
     pub contextual_neighbours: Vec<Neighbours>,
 }

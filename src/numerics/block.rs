@@ -179,6 +179,13 @@ impl<S: Scalar> BlockCache<S> {
     }
 }
 
+impl<S> BlockCache<S> {
+    /// What the attention of a block that norms first is given, (N, D).
+    pub fn normed_input(&self) -> Option<&Matrix<S>> {
+        self.input_norm.as_ref().map(|(_, normed)| normed)
+    }
+}
+
 /// `γ` and `β` of a norm.
 fn gain_and_bias<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> (&[S], &[S]) {
     (parameters.values_of(ids[0]), parameters.values_of(ids[1]))

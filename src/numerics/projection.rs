@@ -162,6 +162,16 @@ impl Projection {
         std::array::from_fn(|axis| super::vectors::dot(vector, self.axes.row(axis)))
     }
 
+    /// What is taken away of every vector before it is projected, (D).
+    pub fn mean(&self) -> &[f32] {
+        &self.mean
+    }
+
+    /// The direction of an axis, (D).
+    pub fn axis(&self, axis: usize) -> &[f32] {
+        self.axes.row(axis)
+    }
+
     /// What each axis is: `PC1` or `x₁`, and so on; `B − A` where it was chosen.
     pub fn names(&self) -> [&'static str; AXES] {
         self.kinds.map(|kind| match kind {

@@ -48,6 +48,21 @@ impl AttentionModel {
         Some(AttentionModel { tokens: labels.tokens, heads })
     }
 
+    /// Of these heads, for a spreadsheet: the words of the rows and columns, every digit, a head below the other.
+    pub fn tsv(&self, heads: &[usize]) -> String {
+        let table = |head: &usize| {
+            let map = &self.heads[*head];
+            let rows = map.queries.iter().zip(&map.weights).map(|(query, weights)| {
+                let numbers = weights.iter().map(f32::to_string);
+                std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
+            });
+            let title = if heads.len() > 1 { format!("{}\n", map.title) } else { String::new() };
+            let rows: Vec<String> = rows.collect();
+            format!("{title}\t{}\n{}\n", map.keys.join("\t"), rows.join("\n"))
+        };
+        heads.iter().map(table).collect::<Vec<_>>().join("\n")
+    }
+
     /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
         let map = &self.heads[head];

@@ -53,6 +53,8 @@ impl NearWords {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearWord {
     pub word: String,
+    /// Row of the vocabulary.
+    pub row: usize,
     /// Index into the lesson's groups.
     pub group: Option<usize>,
     pub cosine: f32,
@@ -76,6 +78,7 @@ impl NeighboursModel {
         let (space, sentence) = (snapshot.space.as_ref()?, &snapshot.model.as_ref()?.sentence);
         let list = |own: &[Neighbour], other: &[Neighbour]| {
             let near = own.iter().map(|neighbour| NearWord {
+                row: neighbour.word,
                 word: space.vocabulary[neighbour.word].clone(),
                 group: space.group_of[neighbour.word],
                 cosine: neighbour.cosine,

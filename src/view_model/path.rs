@@ -3,6 +3,7 @@
 
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
+use super::provenance::Entry;
 use crate::kernel::moves::{Moves, Point};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 
@@ -29,6 +30,8 @@ pub struct PathArrow {
     pub weight: Option<f32>,
     /// In the true space.
     pub length: f32,
+    /// The length, as it can be asked where it comes from.
+    pub entry: Entry,
     pub from: Point,
     pub to: Point,
 }
@@ -71,8 +74,8 @@ impl PathModel {
         let mut lay = |part: Part| {
             let start = tip;
             tip = std::array::from_fn(|axis| start[axis] + part.arrow[axis]);
-            let Part { label, head, key, weight, length, .. } = part;
-            PathArrow { label, head, key, weight, length, from: start, to: tip }
+            let Part { label, head, key, weight, length, entry, .. } = part;
+            PathArrow { label, head, key, weight, length, entry, from: start, to: tip }
         };
         let arrows = parts.into_iter().chain(bias).map(&mut lay).collect();
         Some(Self { query, arrows, from, to: point(moves.to.row(query)), why: told.why() })
@@ -95,6 +98,7 @@ struct Part {
     key: Option<usize>,
     weight: Option<f32>,
     length: f32,
+    entry: Entry,
     arrow: Point,
 }
 
@@ -120,6 +124,7 @@ impl Told<'_> {
                     key: Some(key),
                     weight: None,
                     length: self.moves.word_lengths.get(self.query, key),
+                    entry: Entry::WordLength { block: self.block, query: self.query, key },
                     arrow: sum((0..heads).map(|own| self.term(own, key))),
                 })
                 .collect(),
@@ -130,6 +135,7 @@ impl Told<'_> {
                     key: None,
                     weight: None,
                     length: self.model.sentence.contributions[self.block].head_lengths[own][self.query],
+                    entry: Entry::HeadLength { head: self.first_head() + own, query: self.query },
                     arrow: sum((0..keys).map(|key| self.term(own, key))),
                 })
                 .collect(),
@@ -141,6 +147,7 @@ impl Told<'_> {
                     key: Some(key),
                     weight: Some(self.weight(own, key)),
                     length: self.moves.term_length(own, self.query, key),
+                    entry: Entry::TermLength { head: self.first_head() + own, query: self.query, key },
                     arrow: self.term(own, key),
                 })
                 .collect(),
@@ -154,7 +161,8 @@ impl Told<'_> {
     fn bias(&self) -> Option<Part> {
         let arrow = self.moves.bias;
         let length = self.moves.bias_length;
-        let part = Part { label: "b_O".to_owned(), head: None, key: None, weight: None, length, arrow };
+        let entry = Entry::BiasLength { block: self.block };
+        let part = Part { label: "b_O".to_owned(), head: None, key: None, weight: None, length, entry, arrow };
         (length > 0.0).then_some(part)
     }
 

@@ -55,7 +55,8 @@ fn busy_learner() -> Kernel {
 
 fn runs(kernel: &Kernel) -> Vec<Option<RunSnapshot>> {
     let cells = kernel.snapshot().notebook.cells.clone();
-    let run = |run: RunSnapshot| RunSnapshot { is_from_before: true, defined: Vec::new(), ..run };
+    let run =
+        |run: RunSnapshot| RunSnapshot { is_from_before: true, defined: Vec::new(), variables: Arc::from([]), ..run };
     cells.into_iter().map(|cell| cell.run.map(|shown| run(RunSnapshot::clone(&shown)))).collect()
 }
 

@@ -9,11 +9,13 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::provenance::Entry;
 use crate::view_model::walk::{NumberRow, Step, StepModel, WalkModel};
 
 use super::choose_query_ui;
 use super::equation::equation_ui;
 use super::heat::Heat;
+use super::provenance::{ASK_HINT, HINT, ask_on, number_ui};
 
 const FOLLOW: &str = "Follow this word as the query";
 
@@ -74,9 +76,12 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
         ui.horizontal(|ui| {
             let ink = arrow.head.map_or(palette.ink, |head| palette.head(head));
             ui.label(RichText::new(&arrow.label).color(ink));
-            let weight = arrow.weight.map_or(String::new(), |weight| format!("α {weight:.3}, "));
-            let length = format!("{weight}length {:.3}", arrow.length);
-            ui.label(RichText::new(length).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+            let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+            if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {
+                let entry = Entry::Weight { head, query: path.query, key };
+                number_ui(ui, small(format!("α {weight:.3}")), entry, view);
+            }
+            number_ui(ui, small(format!("length {:.3}", arrow.length)), arrow.entry, view);
         });
     }
 }
@@ -161,11 +166,19 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
                 if is_by_key && response.clicked() {
                     view.key = Some(column);
                 }
-                let said = provenance(model, &rows[row], column);
+                let entry = rows[row].entry(column);
+                // A click on a key works it through; where a click means nothing else, it asks too.
+                if !is_by_key && response.clicked() {
+                    view.ask(entry);
+                }
+                ask_on(&response, entry, view);
+                let said = told(model, &rows[row], column);
                 response.on_hover_ui_at_pointer(|ui| {
                     ui.monospace(said);
                     if is_by_key {
-                        ui.weak("Click: work this key through");
+                        ui.weak(format!("Click: work this key through. {ASK_HINT}"));
+                    } else {
+                        ui.weak(HINT);
                     }
                 });
             }
@@ -189,7 +202,7 @@ fn paint_row(painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, pal
 }
 
 /// Which entry of which tensor a number is.
-fn provenance(model: &WalkModel, row: &NumberRow, column: usize) -> String {
+fn told(model: &WalkModel, row: &NumberRow, column: usize) -> String {
     let value = row.values[column];
     let of = if row.is_by_key { format!(", key {}", model.keys[column]) } else { format!(", entry {column}") };
     format!("{} · {}{of}: {value}", row.tensor, row.label)

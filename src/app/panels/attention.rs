@@ -1,36 +1,176 @@
-//! The attention panel: one heat map a head; rows are queries, columns are keys.
+//! The attention panel: one heat map a head, rows are queries and columns are keys; or lines from queries to keys.
 
-use egui::{Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, epaint::TextShape};
+use egui::{
+    Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, epaint::TextShape,
+};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::attention::{AttentionModel, HeadMap};
+use crate::view_model::provenance::Entry;
 
+use super::attention_lines::lines_ui;
+use super::copy::copy_button;
 use super::heat::Heat;
+use super::provenance::{ASK_HINT, ask_on};
 
 /// Keys are written on a slant above their columns.
 const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
 
-pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, view: &mut ViewState) -> Vec<Command> {
-    ui.weak("Each row is a query and sums to 1; each column is a key.");
-    ui.add_space(size::GAP_TIGHT);
+/// How the weights are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttentionView {
+    #[default]
+    Map,
+    Lines,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttentionUiState {
+    pub view: AttentionView,
+    /// The one head that is shown; none: all.
+    pub head: Option<usize>,
+    /// Multiplies the cells.
+    zoom: f32,
+}
+
+impl Default for AttentionUiState {
+    fn default() -> Self {
+        Self { view: AttentionView::Map, head: None, zoom: 1.0 }
+    }
+}
+
+const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+
+pub fn attention_ui(
+    ui: &mut Ui,
+    model: &AttentionModel,
+    state: &mut AttentionUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
+    state.head = state.head.filter(|head| *head < model.heads.len());
+    let shown: Vec<usize> = match state.head {
+        Some(head) => vec![head],
+        None => (0..model.heads.len()).collect(),
+    };
+    controls_ui(ui, model, &shown, state);
+    copy_by_key(ui, model, &shown);
     let selected = view.query;
-    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        let beside = heads_beside(ui, model);
-        let mut lit = Vec::new();
-        for row in model.heads.chunks(beside) {
-            ui.columns(beside, |columns| {
-                for (ui, map) in columns.iter_mut().zip(row) {
-                    lit.extend(ui.push_id(map.head, |ui| head_ui(ui, model, map, view)).inner);
-                }
-            });
-            ui.add_space(size::GAP_WIDE);
+    let maps = || shown.iter().filter_map(|head| model.heads.get(*head));
+    match state.view {
+        AttentionView::Lines => {
+            ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| lines_ui(ui, model, maps(), view));
         }
-        show_query(ui, selected, view.query, &lit);
-    });
+        AttentionView::Map => {
+            let area = if state.zoom > 1.0 { ScrollArea::both() } else { ScrollArea::vertical() };
+            area.auto_shrink([false, false]).show(ui, |ui| {
+                let maps: Vec<&HeadMap> = maps().collect();
+                let beside = if state.zoom > 1.0 { 1 } else { heads_beside(ui, model).min(maps.len().max(1)) };
+                let mut lit = Vec::new();
+                for row in maps.chunks(beside) {
+                    if beside == 1 {
+                        // What is larger than the panel scrolls: a column would keep it within.
+                        lit.extend(row.iter().filter_map(|map| {
+                            ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom, view)).inner
+                        }));
+                    } else {
+                        ui.columns(beside, |columns| {
+                            for (ui, map) in columns.iter_mut().zip(row) {
+                                let one = ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom, view));
+                                lit.extend(one.inner);
+                            }
+                        });
+                    }
+                    ui.add_space(size::GAP_WIDE);
+                }
+                show_query(ui, selected, view.query, &lit);
+            });
+        }
+    }
     // What is shown is a choice of the viewer: nothing goes to the kernel.
     Vec::new()
+}
+
+/// Map or lines, which heads, how large, and all of it for a spreadsheet.
+fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut AttentionUiState) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for (choice, words, hint) in [
+            (AttentionView::Map, "Map", "Each row is a query and sums to 1; each column is a key"),
+            (AttentionView::Lines, "Lines", "From each query, left, to its keys, right: the thicker, the more weight"),
+        ] {
+            if ui.selectable_label(state.view == choice, words).on_hover_text(hint).clicked() {
+                state.view = choice;
+            }
+        }
+        ui.separator();
+        heads_choice_ui(ui, model, state);
+        if state.view == AttentionView::Map {
+            let place = ZOOMS.iter().position(|zoom| *zoom == state.zoom).unwrap_or(0);
+            for (sign, name, next) in
+                [("−", "Smaller cells", place.checked_sub(1)), ("+", "Larger cells", Some(place + 1))]
+            {
+                let zoom = next.and_then(|next| ZOOMS.get(next));
+                let button = ui.add_enabled(zoom.is_some(), Button::new(sign).small());
+                button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, zoom.is_some(), name));
+                if button.on_hover_text(format!("{name}: with room, each shows its number")).clicked() {
+                    state.zoom = zoom.copied().unwrap_or(state.zoom);
+                }
+            }
+        }
+        copy_button(ui, &format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown)), || {
+            model.tsv(shown)
+        });
+    });
+}
+
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiState) {
+    /// As many heads have a button each; more have a list.
+    const BUTTONS: usize = 4;
+    if model.heads.len() < 2 {
+        return;
+    }
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let short =
+        |map: &HeadMap| if model.heads.len() > BUTTONS { map.title.clone() } else { (map.head + 1).to_string() };
+    let mut choice = |ui: &mut Ui, head: Option<usize>, words: RichText, name: &str| {
+        let response = ui.selectable_label(state.head == head, words);
+        let is_chosen = state.head == head;
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name));
+        if response.on_hover_text(name).clicked() {
+            state.head = head;
+        }
+    };
+    let mut choices = |ui: &mut Ui| {
+        choice(ui, None, RichText::new("All"), "Show all heads");
+        for map in &model.heads {
+            let words = RichText::new(short(map)).color(palette.head(map.head)).strong();
+            choice(ui, Some(map.head), words, &format!("Show {} alone", map.title.to_lowercase()));
+        }
+    };
+    if model.heads.len() <= BUTTONS {
+        choices(ui);
+    } else {
+        let menu = ui.menu_button("Heads", choices);
+        menu.response.on_hover_text("Which heads are shown");
+    }
+    ui.separator();
+}
+
+fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
+    match shown {
+        [head] if model.heads.len() > 1 => format!("the weights of {}", model.heads[*head].title.to_lowercase()),
+        _ => "the weights of all heads".to_owned(),
+    }
+}
+
+/// Ctrl or Cmd and C over the panel copies what is shown, unless text is selected or written.
+fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize]) {
+    let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, egui::Event::Copy)));
+    if is_asked && !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect()) {
+        ui.copy_text(model.tsv(shown));
+    }
 }
 
 /// How many heads fit beside each other with a number in every cell.
@@ -43,7 +183,7 @@ fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
 }
 
 /// One head's map. Returns where its lit row lies.
-fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewState) -> Option<Rect> {
+fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: &mut ViewState) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
     ui.label(
@@ -51,7 +191,7 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, view: &mut ViewSt
     );
     // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
     let query = view.query.filter(|_| !map.is_of_source);
-    let layout = Layout::of(ui, map);
+    let layout = Layout::of(ui, map, zoom);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat = Heat {
         origin: rect.min + layout.offset,
@@ -88,14 +228,15 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(ui: &Ui, map: &HeadMap) -> Layout {
+    fn of(ui: &Ui, map: &HeadMap, zoom: f32) -> Layout {
         let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
         let left = widest(&map.queries) + size::GAP;
         let height = widest(&map.keys) * SLANT.sin().abs() + size::LABEL;
         // The last key's label leans out to the right.
         let lean = map.keys.last().map_or(0.0, |key| text_width(ui, key) * SLANT.cos());
         let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
-        let cell = ((ui.available_width() - left - lean) / count).clamp(size::CELL_MIN, size::CELL_MAX).floor();
+        let room = ui.clip_rect().width().min(ui.available_width()) - left - lean;
+        let cell = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
         Layout {
             size: Vec2::new(left + count * cell + lean, height + rows * cell),
             offset: Vec2::new(left, height),
@@ -104,7 +245,7 @@ impl Layout {
     }
 }
 
-fn text_width(ui: &Ui, text: &str) -> f32 {
+pub(super) fn text_width(ui: &Ui, text: &str) -> f32 {
     ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
 }
 
@@ -162,17 +303,29 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Vie
 }
 
 fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut ViewState) {
+    response.widget_info(|| {
+        WidgetInfo::labeled(WidgetType::Other, true, format!("Weights of {}", map.title.to_lowercase()))
+    });
     let cell = response.hover_pos().and_then(|pointer| heat.at(pointer));
     let Some((query, key)) = cell else { return };
-    if response.clicked() && !map.is_of_source {
-        view.query = Some(query);
+    if response.clicked() {
+        choose(view, map, query, key);
     }
+    ask_on(response, Entry::Weight { head: map.head, query, key }, view);
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(map.head, query, key));
         ui.weak(format!("The row sums to {:.4}.", map.weights[query].iter().sum::<f32>()));
+        ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
     });
 }
 
-fn toggle(query: &mut Option<usize>, row: usize) {
+/// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
+pub(super) fn choose(view: &mut ViewState, map: &HeadMap, query: usize, key: usize) {
+    if !map.is_of_source {
+        (view.query, view.key, view.head) = (Some(query), Some(key), map.head);
+    }
+}
+
+pub(super) fn toggle(query: &mut Option<usize>, row: usize) {
     *query = if *query == Some(row) { None } else { Some(row) };
 }

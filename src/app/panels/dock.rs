@@ -13,12 +13,15 @@ use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::PathModel;
+use crate::view_model::provenance::Provenance;
 use crate::view_model::training::TrainingModel;
+use crate::view_model::variables::VariablesModel;
 use crate::view_model::walk::WalkModel;
 use crate::view_model::weights::WeightsModel;
+use crate::view_model::what_if::WhatIfModel;
 
 use super::arithmetic::arithmetic_ui;
-use super::attention::attention_ui;
+use super::attention::{AttentionUiState, attention_ui};
 use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::fold::fold_ui;
@@ -28,10 +31,13 @@ use super::menu::Wish;
 use super::neighbours::neighbours_ui;
 use super::note::{NoticeUiState, notice_ui};
 use super::notebook::{NotebookUiState, notebook_ui};
+use super::provenance::{provenance_keys, provenance_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
 use super::training::{TrainingUiState, training_ui};
+use super::variables::{VariablesUiState, variables_ui};
 use super::waiting_ui;
 use super::weights::{WeightsUiState, weights_ui};
+use super::what_if::{WhatIfUiState, what_if_ui};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PanelId {
@@ -44,6 +50,8 @@ pub enum PanelId {
     Weights,
     Training,
     Neighbours,
+    WhatIf,
+    Variables,
 }
 
 impl PanelId {
@@ -58,6 +66,8 @@ impl PanelId {
             PanelId::Weights => "Weights",
             PanelId::Training => "Training",
             PanelId::Neighbours => "Neighbours",
+            PanelId::WhatIf => "What if",
+            PanelId::Variables => "Variables",
         }
     }
 }
@@ -74,6 +84,10 @@ pub struct WorkspaceModel<'a> {
     pub walk: Option<&'a WalkModel>,
     pub path: Option<&'a PathModel>,
     pub neighbours: Option<&'a NeighboursModel>,
+    /// Of the number that was asked where it comes from.
+    pub provenance: Option<&'a Provenance>,
+    pub what_if: Option<&'a WhatIfModel>,
+    pub variables: Option<&'a VariablesModel>,
 }
 
 /// Where the panels lie, and what each remembers.
@@ -84,6 +98,9 @@ pub struct Workspace {
     pub checkpoints: Option<Vec<CheckpointRow>>,
     notice: NoticeUiState,
     notebook: NotebookUiState,
+    attention: AttentionUiState,
+    what_if: WhatIfUiState,
+    variables: VariablesUiState,
     heads: HeadsUiState,
     weights: WeightsUiState,
     training: TrainingUiState,
@@ -97,15 +114,22 @@ impl Default for Workspace {
         let [_, side] = tree.split_right(
             stage,
             1.0 - size::SIDE_SHARE,
-            vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads],
+            vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads, PanelId::WhatIf],
         );
-        tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training]);
+        tree.split_below(
+            side,
+            size::SIDE_SPLIT,
+            vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Variables],
+        );
         Workspace {
             dock,
             top_bar: TopBarUiState::default(),
             checkpoints: None,
             notice: NoticeUiState::default(),
             notebook: NotebookUiState::default(),
+            attention: AttentionUiState::default(),
+            what_if: WhatIfUiState::default(),
+            variables: VariablesUiState::default(),
             heads: HeadsUiState::default(),
             weights: WeightsUiState::default(),
             training: TrainingUiState::default(),
@@ -182,7 +206,20 @@ pub fn workspace_ui(
         }
         return commands;
     };
-    let Workspace { dock, top_bar, notice, notebook: notebook_state, heads, weights, training, .. } = workspace;
+    let Workspace {
+        dock,
+        top_bar,
+        notice,
+        notebook: notebook_state,
+        attention,
+        what_if,
+        variables,
+        heads,
+        weights,
+        training,
+        ..
+    } = workspace;
+    provenance_keys(ui.ctx(), model.walk, view);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         commands.extend(top_bar_ui(ui, notebook, top_bar, view));
@@ -192,6 +229,9 @@ pub fn workspace_ui(
     let mut tabs = Tabs {
         model,
         notebook_state,
+        attention_state: attention,
+        what_if_state: what_if,
+        variables_state: variables,
         heads_state: heads,
         weights_state: weights,
         training_state: training,
@@ -205,6 +245,7 @@ pub fn workspace_ui(
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
         .show_inside(ui, &mut tabs);
+    provenance_ui(ui.ctx(), model.provenance, view);
     key_sheet_ui(ui.ctx(), view);
     commands
 }
@@ -214,6 +255,9 @@ const WAITING: &str = "The static vectors are being trained …";
 struct Tabs<'a> {
     model: &'a WorkspaceModel<'a>,
     notebook_state: &'a mut NotebookUiState,
+    attention_state: &'a mut AttentionUiState,
+    what_if_state: &'a mut WhatIfUiState,
+    variables_state: &'a mut VariablesUiState,
     heads_state: &'a mut HeadsUiState,
     weights_state: &'a mut WeightsUiState,
     training_state: &'a mut TrainingUiState,
@@ -279,16 +323,21 @@ impl Tabs<'_> {
         Some(match tab {
             PanelId::Stage | PanelId::Fold => Vec::new(),
             PanelId::Notebook => notebook_ui(ui, model.notebook?, self.notebook_state, self.view),
-            PanelId::Attention => attention_ui(ui, model.attention?, self.view),
+            PanelId::Attention => attention_ui(ui, model.attention?, self.attention_state, self.view),
             PanelId::Arithmetic => {
                 arithmetic_ui(ui, model.walk, model.path, model.attention?, self.view);
                 Vec::new()
             }
             PanelId::Heads => heads_ui(ui, model.heads?, model.attention?, self.heads_state, self.view),
-            PanelId::Weights => weights_ui(ui, model.weights?, self.weights_state),
+            PanelId::Weights => weights_ui(ui, model.weights?, self.weights_state, self.view),
             PanelId::Training => training_ui(ui, model.training?, self.training_state),
             PanelId::Neighbours => {
                 neighbours_ui(ui, model.neighbours?, self.view);
+                Vec::new()
+            }
+            PanelId::WhatIf => what_if_ui(ui, model.what_if?, self.what_if_state, self.view),
+            PanelId::Variables => {
+                variables_ui(ui, model.variables?, self.variables_state);
                 Vec::new()
             }
         })

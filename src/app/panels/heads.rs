@@ -8,9 +8,11 @@ use crate::kernel::command::{Command, HeadSetting};
 use crate::kernel::interventions::GAIN_MAX;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
+use crate::view_model::provenance::Entry;
 
 use super::checkbox_ui;
 use super::heat::Heat;
+use super::provenance::number_ui;
 
 /// Of a gain's slider.
 const GAIN_STEP: f64 = 0.05;
@@ -41,20 +43,31 @@ pub fn heads_ui(
     let longest = state.longest;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for head in &model.heads {
-            ui.push_id(head.head, |ui| commands.extend(head_ui(ui, model, head, query, longest)));
+            ui.push_id(head.head, |ui| commands.extend(head_ui(ui, model, head, query, longest, view)));
             ui.add_space(size::GAP_WIDE);
         }
     });
     commands
 }
 
-fn head_ui(ui: &mut Ui, model: &HeadsModel, head: &HeadRow, query: Option<usize>, longest: f32) -> Option<Command> {
+fn head_ui(
+    ui: &mut Ui,
+    model: &HeadsModel,
+    head: &HeadRow,
+    query: Option<usize>,
+    longest: f32,
+    view: &mut ViewState,
+) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let command = controls_ui(ui, head, palette);
     if let Some(query) = query.filter(|query| *query < head.strongest.len()) {
-        length_ui(ui, head, query, longest, palette);
+        length_ui(ui, head, query, longest, palette, view);
         let (key, weight) = head.strongest[query];
-        ui.label(format!("“{}” looks most at “{}” ({weight:.3})", model.tokens[query], head.keys[key]));
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+            ui.label(format!("“{}” looks most at “{}”", model.tokens[query], head.keys[key]));
+            number_ui(ui, format!("{weight:.3}"), Entry::Weight { head: head.head, query, key }, view);
+        });
     }
     let command = command.or(gain_ui(ui, head));
     ui.weak(&head.place);
@@ -164,7 +177,7 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
 }
 
 /// The length of what the head adds, as a bar and as a number.
-fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette) {
+fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut ViewState) {
     const NUMBER: f32 = 64.0;
     let length = head.move_length[query];
     ui.horizontal(|ui| {
@@ -176,6 +189,6 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
             ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.head));
         }
         response.on_hover_text("Length of the head's contribution to this token in the true space");
-        ui.monospace(format!("{length:.3}"));
+        number_ui(ui, format!("{length:.3}"), Entry::HeadLength { head: head.head, query }, view);
     });
 }

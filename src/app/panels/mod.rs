@@ -4,6 +4,7 @@
 
 pub mod arithmetic;
 pub mod attention;
+mod attention_lines;
 pub mod checkpoints;
 pub mod code_text;
 pub mod completion;
@@ -21,6 +22,7 @@ pub mod heat;
 pub mod home;
 pub mod key_sheet;
 pub mod layout;
+pub mod mask;
 pub mod menu;
 pub mod neighbours;
 pub mod note;
@@ -29,12 +31,16 @@ pub mod outputs;
 pub mod picture;
 pub mod plot;
 pub mod prose;
+pub mod provenance;
 pub mod reference;
 pub mod saving;
 pub mod table;
 pub mod top_bar;
 pub mod training;
+pub mod variables;
 pub mod weights;
+pub mod what_if;
+mod what_if_effect;
 
 use egui::{CornerRadius, ScrollArea, Stroke, Ui, WidgetText};
 

@@ -5,12 +5,14 @@ use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
+use crate::view_model::provenance::{Entry, Place};
 
 use super::choose_query_ui;
+use super::provenance::ask_on;
 
 pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState) {
     choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view);
-    let Some(token) = view.query.and_then(|query| model.tokens.get(query)) else {
+    let Some((query, token)) = view.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
     };
@@ -29,13 +31,15 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState)
     ui.add_space(size::GAP_TIGHT);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.columns(2, |columns| {
-            for (ui, (title, words)) in
-                columns.iter_mut().zip([("Static", &token.before), ("Contextual", &token.after)])
-            {
+            let lists = [
+                ("Static", &token.before, Place::Static(query)),
+                ("Contextual", &token.after, Place::Contextual(query)),
+            ];
+            for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
                 let near = words.by(view.measure);
                 for word in near {
-                    row_ui(ui, title, word, near, view);
+                    row_ui(ui, (title, of), word, near, view);
                 }
             }
         });
@@ -43,17 +47,25 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState)
 }
 
 /// A word with its measure as a bar.
-fn row_ui(ui: &mut Ui, list: &str, word: &NearWord, near: &[NearWord], view: &mut ViewState) {
+fn row_ui(ui: &mut Ui, (list, of): (&str, Place), word: &NearWord, near: &[NearWord], view: &mut ViewState) {
     const BAR: f32 = 3.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let value = word.value(view.measure);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let said = format!("{list}: {} {value:.4}", word.word);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
     let pointed = Pointed::Word(word.word.clone());
     if response.hovered() {
         view.point_at(pointed.clone());
     }
+    let entry = match view.measure {
+        Measure::Cosine => Entry::Cosine { of, word: word.row },
+        Measure::Euclidean => Entry::Distance { of, word: word.row },
+    };
+    if response.clicked() {
+        view.ask(entry);
+    }
+    ask_on(&response, entry, view);
     if view.is_pointed(&pointed) {
         ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
     }
@@ -73,7 +85,7 @@ fn row_ui(ui: &mut Ui, list: &str, word: &NearWord, near: &[NearWord], view: &mu
     });
     let other = if word.is_new { "It is not in the other list. " } else { "" };
     response.on_hover_text(format!(
-        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is",
+        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is. Click: where the number comes from.",
         word.cosine, word.distance
     ));
 }

@@ -3,11 +3,14 @@
 use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
 
 use crate::app::theme::{Palette, size};
+use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::numerics::params::{TensorId, TensorName};
+use crate::view_model::provenance::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::heat::Heat;
+use super::provenance::{ASK_HINT, ask_on, number_ui};
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;
@@ -33,7 +36,7 @@ impl Default for WeightsUiState {
     }
 }
 
-pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) -> Vec<Command> {
+pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState, view: &mut ViewState) -> Vec<Command> {
     let mut commands = Vec::new();
     tensors_ui(ui, model, state);
     let Some(tensor) = model.tensors.iter().find(|tensor| tensor.id == state.tensor).or_else(|| model.tensors.first())
@@ -45,10 +48,10 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState)
     commands.extend(resets_ui(ui, model, tensor, state));
     match state.view {
         WeightsView::Map => {
-            commands.extend(entry_ui(ui, tensor, state.entry));
-            map_ui(ui, tensor, state);
+            commands.extend(entry_ui(ui, tensor, state.entry, view));
+            map_ui(ui, tensor, state, view);
         }
-        WeightsView::List => commands.extend(list_ui(ui, tensor)),
+        WeightsView::List => commands.extend(list_ui(ui, tensor, view)),
     }
     commands
 }
@@ -132,14 +135,15 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
 }
 
 /// The entry in hand: slider, number, and where training left it.
-fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize)) -> Option<Command> {
+fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut ViewState) -> Option<Command> {
     if tensor.values.is_empty() {
         return None;
     }
     const WITH_TRAINED: f32 = 110.0;
     let mut command = None;
     ui.horizontal(|ui| {
-        ui.monospace(RichText::new(format!("{}[{row},{col}]", tensor.id)).strong());
+        let name = RichText::new(format!("{}[{row},{col}]", tensor.id)).strong();
+        number_ui(ui, name, Entry::Parameter { tensor: tensor.id, row, col }, view);
         command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
             ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
@@ -164,12 +168,12 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     slider.on_hover_text(format!(
         "Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."
     ));
-    number_ui(ui, &mut value);
+    field_ui(ui, &mut value);
     (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.id, row, col, value })
 }
 
 /// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it was.
-fn number_ui(ui: &mut Ui, value: &mut f32) {
+fn field_ui(ui: &mut Ui, value: &mut f32) {
     let exact = f64::from(*value);
     let shown = ui.style().number_formatter.format(exact, DECIMALS..=DECIMALS);
     let read = move |text: &str| if text == shown { Some(exact) } else { typed(text) };
@@ -202,7 +206,7 @@ fn largest(tensor: &TensorModel) -> f32 {
     tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
 }
 
-fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
+fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &mut ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         let fit = (ui.available_width() - size::GAP) / tensor.cols.max(1) as f32;
@@ -217,10 +221,11 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState) {
         if response.clicked() {
             state.entry = (row, col);
         }
+        ask_on(&response, Entry::Parameter { tensor: tensor.id, row, col }, view);
         response.on_hover_ui_at_pointer(|ui| {
             ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.id, tensor.value(row, col)));
             ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
-            ui.weak("Click to take it in hand.");
+            ui.weak(format!("Click to take it in hand. {ASK_HINT}"));
         });
     });
 }
@@ -246,7 +251,7 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
 }
 
 /// Every entry as a row; only those in sight are laid out.
-fn list_ui(ui: &mut Ui, tensor: &TensorModel) -> Option<Command> {
+fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut ViewState) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show_rows(
         ui,
@@ -257,7 +262,8 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel) -> Option<Command> {
                 let (row, col) = (index / tensor.cols, index % tensor.cols);
                 ui.push_id(index, |ui| {
                     ui.horizontal(|ui| {
-                        ui.monospace(format!("{}[{row:>2},{col:>2}]", tensor.id));
+                        let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
+                        number_ui(ui, name, Entry::Parameter { tensor: tensor.id, row, col }, view);
                         command = value_ui(ui, tensor, row, col).or(command.take());
                     });
                 });

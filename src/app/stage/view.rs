@@ -8,6 +8,7 @@ use egui::{
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::path::{PathArrow, PathModel};
+use crate::view_model::provenance::{Entry, Place};
 pub use crate::view_model::search::Hit;
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
@@ -59,7 +60,11 @@ pub fn picture_ui(
     let sight = Sight { scene, projection, rect, time: view.time(), palette };
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| sight.pick(pointer));
     (hands.is_over, hands.hovered) = (response.hovered(), hovered);
-    act(&response, hovered, &sight, &mut hands.rig, view);
+    let arrow = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged()).and_then(|pointer| {
+        let path = scene.path.filter(|_| view.step() >= Step::Output)?;
+        arrow_at(path, pointer, |at| sight.at(at))
+    });
+    act(&response, hovered, arrow, &sight, &mut hands.rig, view);
     if let Some(hit) = hovered {
         view.point_at(Pointed::Word(sight.word(hit).to_owned()));
     }
@@ -75,10 +80,8 @@ pub fn picture_ui(
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.time()));
-    } else if let Some(pointer) = response.hover_pos()
-        && let Some(path) = scene.path.filter(|_| view.step() >= Step::Output)
-        && let Some(arrow) = arrow_at(path, pointer, |at| sight.at(at))
-    {
+    } else if let Some(arrow) = arrow {
+        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
     }
     rect
@@ -123,7 +126,7 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
         ui.monospace(format!("weight α  {weight:.4}"));
     }
     ui.monospace(format!("length    {:.4}", arrow.length));
-    ui.weak("What it adds to the word, in the true space");
+    ui.weak("What it adds to the word, in the true space. Click: where it comes from.");
 }
 
 fn to_glam(size: egui::Vec2) -> Vec2 {
@@ -152,17 +155,36 @@ fn steer(ui: &Ui, response: &Response, rect: Rect, rig: &mut CameraRig) {
 }
 
 /// A click selects a token, a click beside every point clears; a double click focuses a point or goes home.
-fn act(response: &Response, hovered: Option<Hit>, sight: &Sight, rig: &mut CameraRig, view: &mut ViewState) {
-    if response.double_clicked() {
+fn act(
+    response: &Response,
+    hovered: Option<Hit>,
+    arrow: Option<&PathArrow>,
+    sight: &Sight,
+    rig: &mut CameraRig,
+    view: &mut ViewState,
+) {
+    // A right-drag pans; a right-click asks where something comes from.
+    if response.secondary_clicked() {
+        let place = hovered.map(|hit| match hit {
+            Hit::Word(word) => Place::Word(word),
+            Hit::Token(token) if view.time() > 0.0 => Place::Contextual(token),
+            Hit::Token(token) => Place::Static(token),
+        });
+        let entry = place.map(|of| Entry::Coordinate { of, axis: 0 }).or(arrow.map(|arrow| arrow.entry));
+        if let Some(entry) = entry {
+            view.ask(entry);
+        }
+    } else if response.double_clicked() {
         match hovered.and_then(|hit| sight.place(hit)) {
             Some(place) => rig.focus(place),
             None => rig.home(),
         }
     } else if response.clicked_by(PointerButton::Primary) {
-        match hovered {
-            Some(Hit::Token(position)) => view.query = Some(position),
-            Some(Hit::Word(_)) => {}
-            None => view.query = None,
+        match (hovered, arrow) {
+            (Some(Hit::Token(position)), _) => view.query = Some(position),
+            (Some(Hit::Word(_)), _) => {}
+            (None, Some(arrow)) => view.ask(arrow.entry),
+            (None, None) => view.query = None,
         }
     }
 }
@@ -195,6 +217,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             ui.monospace(format!("contextual {}", place(token.end)));
             nearest_ui(ui, token);
             ui.weak("Click: light its row of attention. Double-click: look at it.");
+            ui.weak("Right-click: where its place comes from.");
         }
     }
 }

@@ -33,7 +33,7 @@ use self::live::LiveName;
 use self::merge::{Merged, merge};
 use self::runs::{Analysis, CellRun, Outcome};
 use self::saved::SavedNotebook;
-use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot};
+use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 
@@ -277,7 +277,9 @@ impl Notebook {
             attempts.is_passed |= is_right;
         }
         let defined = outcome.defined.iter().map(|variable| variable.name.clone());
+        let variables = outcome.defined.iter().filter_map(VariableSnapshot::of).collect();
         let shown = RunSnapshot {
+            variables,
             text,
             number: is_code.then_some(self.code_runs_done),
             outputs: outcome.outputs.into(),

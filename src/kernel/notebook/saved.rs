@@ -1,5 +1,6 @@
 //! What is kept of a notebook from one session to the next: plain data, made from what a viewer sees.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -221,6 +222,7 @@ impl SavedRun {
         };
         let is_code = matches!(kind, CellKind::Code { .. });
         Some(RunSnapshot {
+            variables: Arc::from([]),
             text: self.text.as_str().into(),
             number: self.number.filter(|_| is_code),
             outputs: outputs.into(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::document::DocumentCell;
-use crate::code::{Axis, Fault, Output};
+use crate::code::{Axis, Fault, Output, Variable};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {
@@ -74,11 +74,35 @@ pub struct RunSnapshot {
     pub elapsed: Duration,
     /// Names of the variables and functions that the cells below see.
     pub defined: Vec<String>,
+    /// The variables among them, with what they hold; none of a run of an earlier session.
+    pub variables: Arc<[VariableSnapshot]>,
     pub verdict: Option<Verdict>,
     /// It wrote to the model.
     pub wrote: bool,
     /// It ran in an earlier session: its variables are not there until it runs again.
     pub is_from_before: bool,
+}
+
+/// A variable of code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableSnapshot {
+    pub name: String,
+    /// As a cell would show it; long text is cut.
+    pub value: Output,
+}
+
+impl VariableSnapshot {
+    pub fn of(variable: &Variable) -> Option<Self> {
+        /// More of a list is for a cell to show.
+        const TEXT_MAX: usize = 400;
+        let value = match variable.output()? {
+            Output::Text(text) if text.len() > TEXT_MAX => {
+                Output::Text(format!("{} …", &text[..text.floor_char_boundary(TEXT_MAX)]).into())
+            }
+            value => value,
+        };
+        Some(Self { name: variable.name.clone(), value })
+    }
 }
 
 /// What the check of an exercise, or the model's answer to a prediction, came to.

@@ -23,6 +23,8 @@ pub struct Activations<S> {
 pub struct BlockActivations<S> {
     /// What goes in, (T, D).
     pub input: Matrix<S>,
+    /// The same behind its norm, of a block that norms first; (T, D).
+    pub normed: Option<Matrix<S>>,
     pub heads: Vec<HeadActivations<S>>,
     /// `X + M W_O + b_O` (T, D)
     pub summed: Matrix<S>,
@@ -190,6 +192,7 @@ fn run<S: Scalar>(
     });
     BlockActivations {
         input: x.0.clone(),
+        normed: cache.normed_input().cloned(),
         heads: heads.collect(),
         output: cache.tail.output().clone(),
         summed: cache.tail.summed,

@@ -159,7 +159,7 @@ pub struct AttentionModel<S> {
     /// `E_C` (C, D) of a tied readout, where `E` is frozen.
     readout: Option<Matrix<S>>,
     /// `P` (T_max, D) where it is not learned.
-    fixed_positions: Option<Matrix<S>>,
+    fixed_positions: Option<Arc<Matrix<S>>>,
 }
 
 /// Standard deviation of learned positions at the start.
@@ -172,7 +172,8 @@ impl<S: Scalar> AttentionModel<S> {
         architecture.check();
         let (width, max_tokens) = (architecture.width, architecture.max_tokens);
         assert_eq!(embedding.cols(), width, "model: E is {} wide, D is {width}", embedding.cols());
-        let fixed_positions = (architecture.positions == Positions::Sinusoidal).then(|| sinusoidal(max_tokens, width));
+        let fixed_positions =
+            (architecture.positions == Positions::Sinusoidal).then(|| Arc::new(sinusoidal(max_tokens, width)));
         let candidates = match (architecture.readout, &classes) {
             (Readout::Tied, Classes::Labels(_)) => panic!("model: labels have no static vectors to tie them to"),
             (Readout::Tied, Classes::Words(candidates)) if !architecture.train_embedding => Some(candidates.words()),
@@ -246,6 +247,11 @@ impl<S: Scalar> AttentionModel<S> {
             Some(fixed) => fixed.flat(),
             None => parameters.values_of(TensorName::Positions),
         }
+    }
+
+    /// `P` (T_max, D) where it is not learned.
+    pub fn fixed_positions(&self) -> Option<&Arc<Matrix<S>>> {
+        self.fixed_positions.as_ref()
     }
 
     /// Rows of `P`.

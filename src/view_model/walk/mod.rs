@@ -4,6 +4,7 @@ mod told;
 
 use self::told::Told;
 use super::head_labels::HeadLabels;
+use super::provenance::Entry;
 use crate::kernel::snapshot::Snapshot;
 
 /// Where the walk is; in this order.
@@ -71,6 +72,14 @@ pub struct NumberRow {
     pub values: Vec<f32>,
     /// It is about the keys: a number for each.
     pub is_by_key: bool,
+    /// The first of them, as it can be asked where it comes from.
+    pub first: Entry,
+}
+
+impl NumberRow {
+    pub fn entry(&self, column: usize) -> Entry {
+        self.first.along(column)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,9 @@ use crate::numerics::attention::HeadMode;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Holds;
 use crate::numerics::model::activations::HeadActivations;
+use crate::numerics::params::TensorName;
 use crate::view_model::heads::strongest;
+use crate::view_model::provenance::Entry;
 
 /// What the steps are told from.
 pub(super) struct Told<'a> {
@@ -67,17 +69,47 @@ impl<'a> Told<'a> {
         &self.queries[self.query]
     }
 
-    fn head_row(&self, label: String, symbol: &str, values: &[f32]) -> NumberRow {
-        NumberRow { label, tensor: format!("{symbol}[{}]", self.head), values: values.to_vec(), is_by_key: false }
+    fn head_row(&self, label: String, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
+        NumberRow {
+            label,
+            tensor: format!("{symbol}[{}]", self.head),
+            values: values.to_vec(),
+            is_by_key: false,
+            first,
+        }
     }
 
-    fn by_key(&self, label: &str, symbol: &str, values: &[f32]) -> NumberRow {
-        NumberRow { is_by_key: true, ..self.head_row(label.to_owned(), symbol, values) }
+    fn by_key(&self, label: &str, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
+        NumberRow { is_by_key: true, ..self.head_row(label.to_owned(), symbol, values, first) }
+    }
+
+    fn query_entry(&self) -> Entry {
+        Entry::Query { head: self.head, token: self.query, dim: 0 }
+    }
+
+    fn key_entry(&self) -> Entry {
+        Entry::Key { head: self.head, token: self.key, dim: 0 }
+    }
+
+    fn value_entry(&self) -> Entry {
+        Entry::Value { head: self.head, token: self.key, dim: 0 }
+    }
+
+    fn product_entry(&self) -> Entry {
+        Entry::Product { head: self.head, query: self.query, key: 0 }
+    }
+
+    fn score_entry(&self) -> Entry {
+        Entry::Score { head: self.head, query: self.query, key: 0 }
+    }
+
+    fn weight_entry(&self) -> Entry {
+        Entry::Weight { head: self.head, query: self.query, key: 0 }
     }
 
     fn embed(&self) -> (String, String, Vec<NumberRow>) {
         let input = self.sentence.activations.blocks[self.block].input.row(self.query);
-        let mut rows = vec![row(format!("x({})", self.name()), "X", input)];
+        let mut rows = vec![row(format!("x({})", self.name()), "X", input, self.input_entry())];
         let is_first = self.block == 0 || self.block == self.model.architecture.source_blocks.len();
         if !is_first {
             let said =
@@ -87,7 +119,11 @@ impl<'a> Told<'a> {
         let tokens = if self.is_of_source() { self.sentence.source.as_deref() } else { Some(&*self.sentence.tokens) };
         let word = tokens.and_then(|tokens| tokens.get(self.query)?.word);
         if let Some(word) = word {
-            rows.insert(0, row(format!("E[{}]", self.space.vocabulary[word]), "E", self.space.vectors.row(word)));
+            let first = Entry::Static { word, dim: 0 };
+            rows.insert(
+                0,
+                row(format!("E[{}]", self.space.vocabulary[word]), "E", self.space.vectors.row(word), first),
+            );
         }
         let has_positions = word.is_some_and(|word| self.space.vectors.row(word) != input);
         let own = "the same wherever it stands";
@@ -105,6 +141,10 @@ impl<'a> Told<'a> {
         }
     }
 
+    fn input_entry(&self) -> Entry {
+        Entry::Input { block: self.block, token: self.query, dim: 0 }
+    }
+
     fn is_of_source(&self) -> bool {
         self.block < self.model.architecture.source_blocks.len()
     }
@@ -113,9 +153,9 @@ impl<'a> Told<'a> {
         let head = self.activations();
         let (name, key) = (self.name(), &self.keys[self.key]);
         let rows = vec![
-            self.head_row(format!("q({name})"), "Q", head.query.row(self.query)),
-            self.head_row(format!("k({key})"), "K", head.key.row(self.key)),
-            self.head_row(format!("v({key})"), "V", head.value.row(self.key)),
+            self.head_row(format!("q({name})"), "Q", head.query.row(self.query), self.query_entry()),
+            self.head_row(format!("k({key})"), "K", head.key.row(self.key), self.key_entry()),
+            self.head_row(format!("v({key})"), "V", head.value.row(self.key), self.value_entry()),
         ];
         let (d_k, d_v) = (head.query.cols(), head.value.cols());
         let config = &self.config().attention;
@@ -139,9 +179,9 @@ impl<'a> Told<'a> {
         let (name, key) = (self.name(), &self.keys[self.key]);
         let products = arithmetic.products.row(self.query);
         let rows = vec![
-            self.head_row(format!("q({name})"), "Q", head.query.row(self.query)),
-            self.head_row(format!("k({key})"), "K", head.key.row(self.key)),
-            self.by_key("q · k", "Q Kᵀ", products),
+            self.head_row(format!("q({name})"), "Q", head.query.row(self.query), self.query_entry()),
+            self.head_row(format!("k({key})"), "K", head.key.row(self.key), self.key_entry()),
+            self.by_key("q · k", "Q Kᵀ", products, self.product_entry()),
         ];
         let (largest, _) = strongest(products);
         let said = format!(
@@ -158,8 +198,10 @@ impl<'a> Told<'a> {
         let (head, arithmetic) = (self.activations(), self.arithmetic());
         let scores = head.scores.row(self.query);
         let hidden = scores.iter().filter(|score| **score == f32::NEG_INFINITY).count();
-        let rows =
-            vec![self.by_key("q · k", "Q Kᵀ", arithmetic.products.row(self.query)), self.by_key("score", "S", scores)];
+        let rows = vec![
+            self.by_key("q · k", "Q Kᵀ", arithmetic.products.row(self.query), self.product_entry()),
+            self.by_key("score", "S", scores, self.score_entry()),
+        ];
         let key = &self.keys[self.key];
         let scaled = if arithmetic.scale == 1.0 {
             "Nothing is scaled here.".to_owned()
@@ -192,10 +234,11 @@ impl<'a> Told<'a> {
     fn softmax(&self) -> (String, String, Vec<NumberRow>) {
         let (head, arithmetic) = (self.activations(), self.arithmetic());
         let weights = head.weights.row(self.query);
+        let exponential = Entry::Exponential { head: self.head, query: self.query, key: 0 };
         let rows = vec![
-            self.by_key("score", "S", head.scores.row(self.query)),
-            self.by_key("exp(score − max)", "exp", arithmetic.exponentials.row(self.query)),
-            self.by_key("weight", "A", weights),
+            self.by_key("score", "S", head.scores.row(self.query), self.score_entry()),
+            self.by_key("exp(score − max)", "exp", arithmetic.exponentials.row(self.query), exponential),
+            self.by_key("weight", "A", weights, self.weight_entry()),
         ];
         let said = match self.model.interventions.heads.get(self.head) {
             Some(HeadMode::Uniform) => {
@@ -226,10 +269,11 @@ impl<'a> Told<'a> {
     fn mix(&self) -> (String, String, Vec<NumberRow>) {
         let head = self.activations();
         let weights = head.weights.row(self.query);
+        let mix = Entry::Mix { head: self.head, token: self.query, dim: 0 };
         let rows = vec![
-            self.by_key("weight", "A", weights),
-            self.head_row(format!("v({})", self.keys[self.key]), "V", head.value.row(self.key)),
-            self.head_row(format!("mix({})", self.name()), "M", head.mix.row(self.query)),
+            self.by_key("weight", "A", weights, self.weight_entry()),
+            self.head_row(format!("v({})", self.keys[self.key]), "V", head.value.row(self.key), self.value_entry()),
+            self.head_row(format!("mix({})", self.name()), "M", head.mix.row(self.query), mix),
         ];
         let gain = match self.model.interventions.heads.get(self.head) {
             Some(HeadMode::Off) => Some((number(0.0), " This head is off: its mix counts 0 times.".to_owned())),
@@ -272,14 +316,17 @@ impl<'a> Told<'a> {
                 format!("The mixes of the heads stand side by side: this head moves {} by {length}.", self.name()),
             )
         };
+        let tensor = TensorName::OutputBias.of_block(self.block);
+        let bias = Entry::Parameter { tensor, row: 0, col: 0 };
         let rows = vec![
             NumberRow {
                 label: "length, by head".to_owned(),
                 tensor: "‖Σ_j α_j v_j W_O‖".to_owned(),
                 values: lengths,
                 is_by_key: false,
+                first: Entry::HeadLength { head: self.head - self.own, query: self.query },
             },
-            row("b_O".to_owned(), "b_O", &contributions.bias),
+            row("b_O".to_owned(), "b_O", &contributions.bias, bias),
         ];
         (equation, said, rows)
     }
@@ -287,9 +334,10 @@ impl<'a> Told<'a> {
     fn contextual(&self) -> (String, String, Vec<NumberRow>) {
         let block = &self.sentence.activations.blocks[self.block];
         let config = self.config();
+        let output = Entry::Output { block: self.block, token: self.query, dim: 0 };
         let rows = vec![
-            row(format!("x({})", self.name()), "X", block.input.row(self.query)),
-            row(format!("y({})", self.name()), "Y", block.output.row(self.query)),
+            row(format!("x({})", self.name()), "X", block.input.row(self.query), self.input_entry()),
+            row(format!("y({})", self.name()), "Y", block.output.row(self.query), output),
         ];
         let after = match self.sentence.contributions[self.block].holds {
             Holds::AtOutput => String::new(),
@@ -333,8 +381,8 @@ impl<'a> Told<'a> {
     }
 }
 
-fn row(label: String, symbol: &str, values: &[f32]) -> NumberRow {
-    NumberRow { label, tensor: symbol.to_owned(), values: values.to_vec(), is_by_key: false }
+fn row(label: String, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
+    NumberRow { label, tensor: symbol.to_owned(), values: values.to_vec(), is_by_key: false, first }
 }
 
 /// Places of the largest, the largest first.

@@ -1,0 +1,188 @@
+//! The What-if panel: what the learner changed about the forward pass, and what comes of it beside the
+//! unchanged result.
+
+use super::head_labels::HeadLabels;
+use crate::kernel::command::HeadSetting;
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
+use crate::numerics::attention::{HeadMode, Mask};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhatIfModel {
+    pub tokens: Vec<String>,
+    pub temperature: Setting<f64>,
+    /// Whether scores are divided by `√d_k`.
+    pub scale: Setting<bool>,
+    pub key_width: usize,
+    pub heads: Vec<HeadState>,
+    pub mask: MaskState,
+    /// What is changed, in sentences; empty where nothing is.
+    pub said: Vec<String>,
+    /// Of each token; where nothing is changed, before is as now.
+    pub effects: Vec<Effect>,
+}
+
+/// As it is, and as the lesson has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting<T> {
+    pub now: T,
+    pub own: T,
+    /// The learner set it.
+    pub is_set: bool,
+}
+
+impl<T: Copy> Setting<T> {
+    fn of(set: Option<T>, own: T) -> Self {
+        Self { now: set.unwrap_or(own), own, is_set: set.is_some() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeadState {
+    pub head: usize,
+    /// `Head 1`
+    pub title: String,
+    /// Labels of what it looks at.
+    pub keys: Vec<String>,
+    pub setting: HeadSetting,
+    /// It is the only one that takes part.
+    pub solo: bool,
+}
+
+/// Who sees whom, row by row: a row is a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MaskState {
+    pub now: Vec<bool>,
+    pub own: Vec<bool>,
+}
+
+/// What the changes do to one token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// `‖y − y'‖`, in the true space.
+    pub moved: f32,
+    /// The nearest word with its cosine, before the changes and with them.
+    pub nearest: [Option<(String, f32)>; 2],
+    /// The row of weights of each head that has the token for a query.
+    pub rows: Vec<EffectRow>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectRow {
+    pub head: usize,
+    pub before: Vec<f32>,
+    pub now: Vec<f32>,
+}
+
+impl WhatIfModel {
+    /// `None` until there is a model.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        let labels = HeadLabels::of(model);
+        // The layers are all alike, and self-attention comes first.
+        let attention = &model.architecture.blocks[0].attention;
+        let changed = &model.interventions;
+        let count = labels.tokens.len();
+        let sees = |mask: &Mask| (0..count * count).map(|at| mask.sees(at / count, at % count)).collect::<Vec<bool>>();
+        let own = sees(&attention.mask);
+        let mask = MaskState { now: changed.mask.as_ref().map_or_else(|| own.clone(), sees), own };
+        let setting = |mode: &HeadMode<f32>| match mode {
+            HeadMode::Live => HeadSetting::Live,
+            HeadMode::Off => HeadSetting::Off,
+            HeadMode::Uniform => HeadSetting::Uniform,
+            HeadMode::Frozen(_) => HeadSetting::Frozen,
+            HeadMode::Gain(gain) => HeadSetting::Gain(*gain),
+        };
+        let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
+        let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
+        let heads = changed.heads.iter().enumerate().map(|(head, mode)| HeadState {
+            head,
+            title: labels.title(head),
+            keys: labels.keys(head).to_vec(),
+            setting: setting(mode),
+            solo: is_solo && *mode != HeadMode::Off,
+        });
+        let mut told = Self {
+            temperature: Setting::of(changed.temperature, attention.temperature),
+            scale: Setting::of(changed.scale, attention.scale),
+            key_width: attention.key_width,
+            heads: heads.collect(),
+            mask,
+            said: Vec::new(),
+            effects: effects(space, model, &labels),
+            tokens: labels.tokens,
+        };
+        told.said = told.say(model);
+        Some(told)
+    }
+
+    pub fn is_masked_by_hand(&self) -> bool {
+        self.mask.now != self.mask.own
+    }
+
+    fn say(&self, model: &ModelSnapshot) -> Vec<String> {
+        let Self { temperature, scale, key_width, heads, mask, .. } = self;
+        let mut said = Vec::new();
+        if temperature.is_set && temperature.now != temperature.own {
+            said.push(format!("Temperature {} instead of {}.", temperature.now, temperature.own));
+        }
+        if scale.is_set && scale.now != scale.own {
+            said.push(format!("Scores are {}divided by √{key_width}.", if scale.now { "" } else { "not " }));
+        }
+        for head in heads {
+            let what = match head.setting {
+                HeadSetting::Live => continue,
+                HeadSetting::Off => "is off".to_owned(),
+                HeadSetting::Uniform => "looks everywhere alike".to_owned(),
+                HeadSetting::Frozen => "keeps the weights it had".to_owned(),
+                HeadSetting::Gain(gain) => format!("counts {gain} times"),
+            };
+            said.push(format!("{} {what}.", head.title));
+        }
+        let differ =
+            |hides: bool| mask.now.iter().zip(&mask.own).filter(|(now, own)| now != own && **now != hides).count();
+        for (count, what) in
+            [(differ(true), "hidden that the lesson shows"), (differ(false), "shown that the lesson hides")]
+        {
+            match count {
+                0 => {}
+                1 => said.push(format!("One pair is {what}.")),
+                count => said.push(format!("{count} pairs are {what}.")),
+            }
+        }
+        let turned = model.parameters.flat().iter().zip(model.trained.flat()).filter(|(now, own)| now != own).count();
+        match turned {
+            0 => {}
+            1 => said.push("One weight is turned.".to_owned()),
+            turned => said.push(format!("{turned} weights are turned.")),
+        }
+        said
+    }
+}
+
+fn effects(space: &StaticSpace, model: &ModelSnapshot, labels: &HeadLabels) -> Vec<Effect> {
+    let sentence = &model.sentence;
+    let nearest = |neighbours: Option<&Neighbours>| {
+        let first = neighbours?.by_cosine.first()?;
+        Some((space.vocabulary[first.word].clone(), first.cosine))
+    };
+    let unchanged = sentence.unchanged.as_ref();
+    let was = unchanged.map_or(&sentence.activations, |unchanged| &unchanged.result.activations);
+    let near = unchanged.map_or(&sentence.contextual_neighbours, |unchanged| &unchanged.result.contextual_neighbours);
+    let effect = |token: usize| Effect {
+        moved: unchanged.map_or(0.0, |unchanged| unchanged.moved[token]),
+        nearest: [nearest(near.get(token)), nearest(sentence.contextual_neighbours.get(token))],
+        rows: sentence
+            .activations
+            .heads()
+            .zip(was.heads())
+            .enumerate()
+            .filter(|(head, _)| !labels.is_of_source(*head))
+            .map(|(head, (now, before))| EffectRow {
+                head,
+                before: before.weights.row(token).to_vec(),
+                now: now.weights.row(token).to_vec(),
+            })
+            .collect(),
+    };
+    (0..sentence.tokens.len()).map(effect).collect()
+}

@@ -458,7 +458,8 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let mut long = notebook();
     long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
     let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec();
-    let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
+    let scene =
+        StageModel { words: vec![], tokens: vec![], second: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
     let rig = Rc::new(RefCell::new(CameraRig::default()));
     let (camera, mut workspace) = (rig.clone(), Workspace::default());
     let (mut harness, _) = show(WINDOW, |ui, view| {

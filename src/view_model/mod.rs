@@ -3,6 +3,8 @@
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
 pub mod attention;
+pub mod axes;
+pub mod compare;
 pub mod completion;
 pub mod course;
 pub mod editing;
@@ -17,6 +19,7 @@ pub mod path;
 pub mod plot;
 pub mod reference;
 pub mod scope;
+pub mod sentences;
 pub mod stage;
 pub mod table;
 pub mod training;

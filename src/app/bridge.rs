@@ -9,15 +9,19 @@ use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::axes::AxesModel;
+use crate::view_model::compare::CompareModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::sentences::SentencesModel;
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::walk::{Focus, WalkModel};
 use crate::view_model::weights::WeightsModel;
 
+use super::basis_glide::{self, BasisGlide};
 use super::view_state::ViewState;
 
 /// The kernel's thread; absent until a lesson loads, and in a picture.
@@ -43,11 +47,16 @@ pub struct Models {
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
     pub neighbours: Option<NeighboursModel>,
+    pub sentences: Option<SentencesModel>,
+    pub compare: Option<CompareModel>,
+    pub axes: Option<AxesModel>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
     /// What the two were made of.
     walked: Option<(u64, Focus, By)>,
+    /// Another basis is on its way to the stage.
+    pub glide: Option<BasisGlide>,
     /// The kernel has seen all that was asked of it, and so has what is shown.
     pub is_answered: bool,
 }
@@ -64,6 +73,9 @@ impl Models {
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
+        self.sentences = SentencesModel::of(snapshot, self.sentences.as_ref());
+        self.compare = CompareModel::of(snapshot);
+        self.axes = AxesModel::of(snapshot);
     }
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
@@ -115,10 +127,12 @@ pub fn receive(
 
 /// Makes `snapshot` what the window shows.
 pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut Models, view: &mut ViewState) {
+    let before = (LatestSnapshot(latest.0.take()), models.stage.clone(), models.path.clone());
     models.rebuild(&snapshot);
     view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
     view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     models.walk_with(&snapshot, view);
+    basis_glide::begin(models, before, &snapshot);
     latest.0 = Some(snapshot);
 }
 

@@ -9,7 +9,7 @@ use super::panels::menu::Wish;
 use super::view_state::ViewState;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 15] = [
+pub const SHEET: [(&str, &str); 17] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
     ("Home", "camera home"),
@@ -20,6 +20,8 @@ pub const SHEET: [(&str, &str); 15] = [
     ("Double-click", "look at a point; where there is none, camera home"),
     ("P", "play or pause training"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
+    ("Alt + S", "write a sentence of your own"),
+    ("Alt + C", "compare with a second sentence, or no longer"),
     ("Alt + Home", "the course"),
     ("Ctrl + O", "open a file"),
     ("T", "theme: system, light, dark"),

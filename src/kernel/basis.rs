@@ -51,6 +51,9 @@ impl ChosenAxis {
 impl Basis {
     /// The map to the axes.
     fn projection(&self, lesson: &Lesson, space: &StaticSpace) -> Result<Projection, String> {
+        if *self == Basis::default() {
+            return Ok(space.own_projection.clone());
+        }
         let own;
         let spread = match &self.fitted {
             Some(fitted) => &**fitted,

@@ -93,6 +93,8 @@ pub struct StaticSpace {
     pub projection: Projection,
     /// What chose the projection.
     pub basis: Basis,
+    /// The projection of the beginning, which a reset brings back.
+    pub own_projection: Projection,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
     /// Index into [`Lesson::groups`] of each word that belongs to one.

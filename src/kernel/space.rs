@@ -142,13 +142,14 @@ impl SpaceTrainer {
             groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
         let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
         let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
-        let points = projection.points(&vectors);
+        let (points, own_projection) = (projection.points(&vectors), projection.clone());
         Ok(StaticSpace {
             vocabulary: self.vocabulary.clone(),
             vectors,
             projection,
             points,
             basis: Basis::default(),
+            own_projection,
             group_of,
         })
     }

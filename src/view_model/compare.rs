@@ -29,7 +29,7 @@ pub struct PairModel {
     pub after: Likeness,
     /// The nearest other words to each output, by cosine.
     pub near: [Vec<NearOutput>; 2],
-    /// What attention does to it, in a sentence with the numbers.
+    /// What attention does to it, in a sentence.
     pub said: String,
 }
 
@@ -51,9 +51,7 @@ impl CompareModel {
         let (first, second) = (&model.sentence, model.second.as_ref()?);
         let labels = [token_labels(&first.tokens), second_labels(&token_labels(&second.sentence.tokens))];
         let near = [&first.contextual_neighbours, &second.sentence.contextual_neighbours];
-        let mut shared: Vec<&SharedWord> = second.shared.iter().collect();
-        shared.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
-        let pairs = shared.into_iter().map(|shared| {
+        let pairs = furthest_first(&second.shared).into_iter().map(|shared| {
             let places = [shared.first, shared.second];
             let labels: [String; 2] = std::array::from_fn(|i| labels[i][places[i]].clone());
             PairModel {
@@ -73,13 +71,34 @@ impl CompareModel {
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
-    /// The pair that is looked at: of the chosen query, else of a word that is lit, else the one that is taken
-    /// furthest apart.
-    pub fn chosen(&self, query: Option<usize>, lit: &[String]) -> Option<&PairModel> {
-        let of_query = query.and_then(|query| self.pairs.iter().find(|pair| pair.first == query));
-        let of_lit = || self.pairs.iter().find(|pair| lit.contains(&pair.word));
-        of_query.or_else(of_lit).or_else(|| self.pairs.first())
+    /// The pair that is looked at, see [`choose`].
+    pub fn chosen(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairModel> {
+        let pair = |pair: &PairModel| (pair.first, pair.second, lit.contains(&pair.word));
+        choose(self.pairs.iter().map(pair), query, second).map(|index| &self.pairs[index])
     }
+}
+
+/// Which of the pairs, by their positions and whether their word is lit, is looked at: that of the chosen query
+/// and position in the second sentence, else of the query, else of a word that is lit, else the first.
+pub fn choose(
+    pairs: impl Iterator<Item = (usize, usize, bool)> + Clone,
+    query: Option<usize>,
+    second: Option<usize>,
+) -> Option<usize> {
+    let rank = |(first, other, is_lit): (usize, usize, bool)| {
+        let is_query = query == Some(first);
+        (is_query && second == Some(other), is_query, is_lit)
+    };
+    // Of equals the first.
+    let ranks = pairs.enumerate().map(|(index, pair)| (rank(pair), std::cmp::Reverse(index)));
+    ranks.max().map(|(_, index)| index.0)
+}
+
+/// The least alike after attention first.
+pub fn furthest_first(shared: &[SharedWord]) -> Vec<&SharedWord> {
+    let mut pairs: Vec<&SharedWord> = shared.iter().collect();
+    pairs.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
+    pairs
 }
 
 /// Token labels with the mark of the second sentence.
@@ -98,17 +117,12 @@ fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<Near
 }
 
 fn said([first, second]: &[String; 2], shared: &SharedWord) -> String {
-    let SharedWord { before, after, .. } = shared;
-    let Likeness { cosine, distance } = after;
+    let Likeness { cosine, distance } = shared.after;
     if !(cosine.is_finite() && distance.is_finite()) {
         return format!("{first} and {second} are not finite: nothing can be said of them.");
     }
-    let number = |x: f32| format!("{x:.3}").replace('-', "−");
-    let start = format!("{first} and {second} start as one vector (cosine {})", number(before.cosine));
-    let end = format!("cosine {}, distance {}", number(*cosine), number(*distance));
-    if *distance == 0.0 {
-        format!("{start} and stay one: {end}.")
-    } else {
-        format!("{start}. Attention takes them apart: {end}.")
+    if distance == 0.0 {
+        return format!("{first} and {second} start as one vector, and stay one.");
     }
+    format!("{first} and {second} start as one vector; attention takes them apart.")
 }

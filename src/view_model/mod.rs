@@ -4,6 +4,7 @@
 
 pub mod attention;
 pub mod axes;
+pub mod between;
 pub mod compare;
 pub mod completion;
 pub mod course;

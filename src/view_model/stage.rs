@@ -1,6 +1,8 @@
 //! The points of the stage, in the lesson's one basis.
 
 use super::axes::names;
+use super::compare::{choose, furthest_first};
+use crate::kernel::second::SharedWord;
 use crate::kernel::snapshot::{Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::kernel::token_labels::{occurrence, subscript};
 use crate::numerics::Matrix;
@@ -14,6 +16,8 @@ pub struct StageModel {
     pub tokens: Vec<TokenPoint>,
     /// The sentence that is compared with it.
     pub second: Vec<TokenPoint>,
+    /// Words of both, the least alike after attention first.
+    pub shared: Vec<SharedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
     /// What the axes are, with their share of the variance of the words that the lesson names: three, or as many as
@@ -78,12 +82,20 @@ pub struct AxisLabel {
 }
 
 impl StageModel {
+    /// The shared word that is looked at, see [`choose`].
+    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&SharedWord> {
+        let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
+        let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
+        choose(pairs, query, second).map(|index| &self.shared[index])
+    }
+
     /// `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
-        let second = snapshot.model.as_ref().and_then(|model| Some(&model.second.as_ref()?.sentence));
-        let shown = || sentence.into_iter().chain(second).flat_map(|sentence| &sentence.tokens);
+        let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
+        let shown =
+            || sentence.into_iter().chain(second.map(|second| &second.sentence)).flat_map(|sentence| &sentence.tokens);
         let in_sentence = |word| shown().any(|token| token.word == Some(word));
         let words = space
             .vocabulary
@@ -103,7 +115,9 @@ impl StageModel {
         Some(StageModel {
             words,
             tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
-            second: second.map_or_else(Vec::new, |second| token_points(space, second)),
+            second: second.map_or_else(Vec::new, |second| token_points(space, &second.sentence)),
+            shared: second
+                .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.map(|(name, variance)| AxisLabel { name, variance }).collect(),
             explained: space.projection.explained_together(),

@@ -7,17 +7,22 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::axes::AxesModel;
+use crate::view_model::compare::CompareModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::PathModel;
+use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::walk::WalkModel;
 use crate::view_model::weights::WeightsModel;
 
 use super::arithmetic::arithmetic_ui;
 use super::attention::attention_ui;
+use super::axes::{AxesUiState, axes_ui};
 use super::checkpoints::CheckpointRow;
+use super::compare::{CompareUiState, compare_ui};
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
@@ -40,6 +45,8 @@ pub enum PanelId {
     Weights,
     Training,
     Neighbours,
+    Compare,
+    Axes,
 }
 
 impl PanelId {
@@ -53,6 +60,8 @@ impl PanelId {
             PanelId::Weights => "Weights",
             PanelId::Training => "Training",
             PanelId::Neighbours => "Neighbours",
+            PanelId::Compare => "Compare",
+            PanelId::Axes => "Axes",
         }
     }
 }
@@ -68,6 +77,9 @@ pub struct WorkspaceModel<'a> {
     pub walk: Option<&'a WalkModel>,
     pub path: Option<&'a PathModel>,
     pub neighbours: Option<&'a NeighboursModel>,
+    pub sentences: Option<&'a SentencesModel>,
+    pub compare: Option<&'a CompareModel>,
+    pub axes: Option<&'a AxesModel>,
 }
 
 /// Where the panels lie, and what each remembers.
@@ -81,6 +93,8 @@ pub struct Workspace {
     heads: HeadsUiState,
     weights: WeightsUiState,
     training: TrainingUiState,
+    compare: CompareUiState,
+    axes: AxesUiState,
 }
 
 impl Default for Workspace {
@@ -91,9 +105,10 @@ impl Default for Workspace {
         let [_, side] = tree.split_right(
             stage,
             1.0 - size::SIDE_SHARE,
-            vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads],
+            vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads, PanelId::Compare],
         );
-        tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training]);
+        let lower = vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Axes];
+        tree.split_below(side, size::SIDE_SPLIT, lower);
         Workspace {
             dock,
             top_bar: TopBarUiState::default(),
@@ -103,6 +118,8 @@ impl Default for Workspace {
             heads: HeadsUiState::default(),
             weights: WeightsUiState::default(),
             training: TrainingUiState::default(),
+            compare: CompareUiState::default(),
+            axes: AxesUiState::default(),
         }
     }
 }
@@ -159,11 +176,18 @@ pub fn workspace_ui(
         }
         return commands;
     };
-    let Workspace { dock, top_bar, notice, notebook: notebook_state, heads, weights, training, .. } = workspace;
+    let Workspace { dock, top_bar, notice, notebook: notebook_state, heads, weights, training, compare, axes, .. } =
+        workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        commands.extend(top_bar_ui(ui, notebook, top_bar, view));
+        commands.extend(top_bar_ui(ui, notebook, model.sentences, top_bar, view));
     });
+    if std::mem::take(&mut top_bar.begins_comparison)
+        && let Some(place) = dock.find_tab(&PanelId::Compare)
+    {
+        // It is there: it was found.
+        let _ = dock.set_active_tab(place);
+    }
     fault_strip_ui(ui, issues);
     notice_ui(ui.ctx(), notebook.notice.as_ref(), notice);
     let mut tabs = Tabs {
@@ -172,6 +196,8 @@ pub fn workspace_ui(
         heads_state: heads,
         weights_state: weights,
         training_state: training,
+        compare_state: compare,
+        axes_state: axes,
         view,
         stage,
         commands: &mut commands,
@@ -192,6 +218,8 @@ struct Tabs<'a, 'b> {
     heads_state: &'a mut HeadsUiState,
     weights_state: &'a mut WeightsUiState,
     training_state: &'a mut TrainingUiState,
+    compare_state: &'a mut CompareUiState,
+    axes_state: &'a mut AxesUiState,
     view: &'a mut ViewState,
     stage: &'a mut StageUi<'b>,
     commands: &'a mut Vec<Command>,
@@ -254,6 +282,8 @@ impl Tabs<'_, '_> {
                 neighbours_ui(ui, model.neighbours?, self.view);
                 Vec::new()
             }
+            PanelId::Compare => compare_ui(ui, model.compare, model.sentences?, self.compare_state, self.view),
+            PanelId::Axes => axes_ui(ui, model.axes?, self.axes_state),
         })
     }
 }

@@ -4,8 +4,10 @@
 
 pub mod arithmetic;
 pub mod attention;
+pub mod axes;
 pub mod checkpoints;
 pub mod code_text;
+pub mod compare;
 pub mod completion;
 pub mod copy;
 pub mod dock;
@@ -29,6 +31,7 @@ pub mod plot;
 pub mod prose;
 pub mod reference;
 pub mod saving;
+pub mod sentence_field;
 pub mod table;
 pub mod top_bar;
 pub mod training;

@@ -18,7 +18,7 @@ use crate::view_model::stage::StageModel;
 use super::camera::{CameraRig, View};
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
-use super::{arrows, points, walk_lines};
+use super::{arrows, points, second, walk_lines};
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
@@ -50,6 +50,8 @@ struct BuiltFrom {
     /// How far the walk is, and whose.
     walk: f32,
     path: Option<Arc<PathModel>>,
+    /// The pair that is looked at, by its positions, and the time.
+    compared: Option<(usize, usize, f32)>,
 }
 
 impl StageTab {
@@ -126,16 +128,24 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
         built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
     });
     if !same {
-        frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));
+        frame.points = Arc::new(points::bytes(
+            points::instances(model, &view.lit, palette).into_iter().chain(second::points(model, palette)),
+        ));
     }
-    if !same || !same_walk {
+    let pair = second::chosen(model, &view);
+    // The line between the two ends of a pair follows the time.
+    let compared = pair.map(|pair| (pair.first, pair.second, view.time()));
+    let is_same_pair = built.is_some_and(|built| built.compared == compared);
+    if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
         let mut lines = arrows::instances(model, &view.lit, palette);
         let (walk, path) = (models.walk.as_ref(), models.path.as_deref());
         lines.extend(walk_lines::instances(model, walk, path, view.walk(), palette));
+        lines.extend(second::lines(model, pair, view.time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk(), models.path.clone());
-        tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark, walk, path });
+        tab.built_from =
+            Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark, walk, path, compared });
     }
     let uniform = uniform(&tab.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {

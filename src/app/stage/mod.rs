@@ -10,6 +10,7 @@ pub mod labels;
 pub mod pass;
 pub mod picking;
 pub mod points;
+pub mod second;
 pub mod timeline;
 pub mod view;
 pub mod walk_lines;

@@ -5,6 +5,7 @@ use egui::{Color32, PointerButton, Pos2, Rect, Response, Sense, TextureId, Ui};
 
 use crate::app::theme::{self, Palette};
 use crate::app::view_state::{Pointed, ViewState};
+use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
@@ -13,6 +14,7 @@ use super::camera::{CameraRig, View};
 use super::labels::Priority;
 use super::picking::{self, Candidate};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
+use super::second;
 use super::writing::{Canvas, paint_caption, paint_labels};
 
 /// What can be hovered and picked.
@@ -66,7 +68,14 @@ pub fn picture_ui(
     let projection = rig.view(to_glam(rect.size()));
     let points = seen_points(model, &projection, rect, view, palette);
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| pick(&points, pointer));
-    act(&response, hovered, &points, rig, view);
+    let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
+    let beside = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
+    let beside = beside.and_then(|pointer| second::pick(&canvas, model, view.time(), pointer));
+    if let Some(position) = beside.filter(|_| response.clicked()) {
+        second::choose(model, position, view);
+    } else {
+        act(&response, hovered, &points, rig, view);
+    }
     if let Some(point) = points.iter().find(|point| Some(point.hit) == hovered) {
         view.point_at(Pointed::Word(point.word.to_owned()));
     }
@@ -75,12 +84,18 @@ pub fn picture_ui(
         .iter()
         .find(|point| matches!(point.hit, Hit::Word(_)) && view.is_pointed(&Pointed::Word(point.word.to_owned())));
     let lit = hovered.or(lit.map(|point| point.hit));
-    let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
-    let written = paint_caption(&canvas, model);
+    let mut written = paint_caption(&canvas, model);
+    if !model.second.is_empty() {
+        second::paint_caption(&canvas, model, view, &mut written);
+        second::paint_labels(&canvas, model, view, &mut written);
+    }
     paint_labels(&canvas, model, &points, lit, view.query, &written);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, model, hit, view.time()));
+    } else if let Some(token) = beside.and_then(|position| model.second.get(position)) {
+        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
+        response.on_hover_ui_at_pointer(|ui| second_ui(ui, model, token, view.time()));
     } else if let Some(pointer) = response.hover_pos()
         && let Some(arrow) = path.filter(|_| view.step() >= Step::Output).and_then(|path| {
             let seen = |at| {
@@ -266,6 +281,21 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             ui.weak("Click: light its row of attention. Double-click: look at it.");
         }
     }
+}
+
+/// A token of the second sentence.
+fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
+    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+    let place = |at: [f32; 3]| {
+        let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
+        format!("({})", along.join(", "))
+    };
+    ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
+    ui.monospace(format!("now        {}", place(token.at(time))));
+    ui.monospace(format!("static     {}", place(token.start)));
+    ui.monospace(format!("contextual {}", place(token.end)));
+    nearest_ui(ui, token);
+    ui.weak("Click: look at its way beside that of the first sentence.");
 }
 
 fn nearest_ui(ui: &mut Ui, token: &TokenPoint) {

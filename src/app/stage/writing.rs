@@ -6,7 +6,8 @@ use bevy::math::Vec3;
 use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::stage::StageModel;
+use crate::view_model::axes::LITTLE;
+use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
 use super::camera::View;
@@ -75,12 +76,14 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
     is_named.then_some(Label { wish, galley, color })
 }
 
-/// The name of an axis at its positive end; it gives way to every word.
+/// The name of an axis with its share of the variance, at its positive end; it gives way to every word.
 fn axis_label(canvas: &Canvas, model: &StageModel, axis: usize) -> Option<Label> {
     let seen = canvas.projection.project(Vec3::from(axis_end(axis)))?;
     let point = canvas.rect.min + egui::vec2(seen.at.x, seen.at.y);
     let color = canvas.palette.ink_faint;
-    let galley = canvas.painter.layout_no_wrap(model.axes[axis].name.clone(), theme::mono(size::LABEL_AXIS), color);
+    let AxisLabel { name, variance } = &model.axes[axis];
+    let text = format!("{name} {:.0}%", variance * 100.0);
+    let galley = canvas.painter.layout_no_wrap(text, theme::mono(size::LABEL_AXIS), color);
     let wish = Wish { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
     canvas.rect.contains(point).then_some(Label { wish, galley, color })
 }
@@ -98,7 +101,7 @@ fn faded(canvas: &Canvas, color: Color32, depth: f32) -> Color32 {
 }
 
 /// Text with an outline in the ground's colour, so that it reads over points and lines.
-fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
+pub fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
     const AROUND: [(f32, f32); 4] = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)];
     for (x, y) in AROUND {
         painter.galley_with_override_text_color(at + egui::vec2(x, y) * size::HALO, galley.clone(), halo);
@@ -109,8 +112,6 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
 /// What the axes are, how much they show, and the groups' colours. Returns where it is written.
 pub fn paint_caption(canvas: &Canvas, model: &StageModel) -> Vec<Rect> {
     let Canvas { painter, rect, palette, .. } = *canvas;
-    /// Below this share the picture may mislead.
-    const LITTLE: f32 = 0.5;
     let axes = model
         .axes
         .iter()

@@ -61,6 +61,13 @@ impl BasisGlide {
 }
 
 impl Models {
+    /// What is walked through is another move: it has no way to glide.
+    pub fn glide_to_path(&mut self) {
+        if let Some(glide) = &mut self.glide {
+            glide.to.1.clone_from(&self.path);
+        }
+    }
+
     /// Shows the way as far as it is.
     pub fn glide_on(&mut self, seconds: f32) {
         let Some(glide) = &mut self.glide else { return };

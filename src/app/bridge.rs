@@ -11,6 +11,7 @@ use crate::kernel::worker::Worker;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::axes::AxesModel;
 use crate::view_model::compare::CompareModel;
+use crate::view_model::fold::FoldModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
@@ -53,6 +54,10 @@ pub struct Models {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
+    /// The block of the chosen head.
+    pub fold: Option<FoldModel>,
+    /// The head and the revision that the fold was made of.
+    folded: Option<(u64, usize)>,
     /// What the two were made of.
     walked: Option<(u64, Focus, By)>,
     /// Another basis is on its way to the stage.
@@ -80,8 +85,13 @@ impl Models {
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
     fn walk_with(&mut self, snapshot: &Snapshot, view: &ViewState) {
+        let folded = Some((snapshot.revision, view.head));
+        if self.folded != folded {
+            (self.fold, self.folded) = (FoldModel::of(snapshot, view.head), folded);
+        }
         let Some(query) = view.query else {
             (self.walk, self.path, self.walked) = (None, None, None);
+            self.glide_to_path();
             return;
         };
         let focus = Focus { query, head: view.head, key: view.key };
@@ -90,6 +100,7 @@ impl Models {
             self.walked = wanted;
             self.walk = WalkModel::of(snapshot, focus);
             self.path = PathModel::of(snapshot, query, view.head, view.by).map(Arc::new);
+            self.glide_to_path();
         }
     }
 }

@@ -126,7 +126,7 @@ impl Axis {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HeadSetting {
     Live,
     /// It mixes nothing.
@@ -135,6 +135,8 @@ pub enum HeadSetting {
     Uniform,
     /// The weights stay as they are now, until another sentence is shown.
     Frozen,
+    /// What it mixes counts so many times, from 0, off, over 1, live; successive gains of a head undo as one.
+    Gain(f32),
 }
 
 /// Weights to compare those in use with.

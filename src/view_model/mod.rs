@@ -9,6 +9,7 @@ pub mod compare;
 pub mod completion;
 pub mod course;
 pub mod editing;
+pub mod fold;
 pub mod head_labels;
 pub mod heads;
 pub mod highlight;

@@ -106,7 +106,7 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
         ("cosine", pair.before.cosine, pair.after.cosine, "1 is the same direction"),
         ("distance", pair.before.distance, pair.after.distance, "0 is the same place"),
     ];
-    Grid::new("numbers").num_columns(4).spacing([size::GAP, size::GAP_TIGHT]).show(ui, |ui| {
+    Grid::new("numbers").num_columns(4).min_col_width(0.0).spacing([size::GAP, size::GAP_TIGHT]).show(ui, |ui| {
         for (name, before, after, hint) in rows {
             ui.label(name).on_hover_text(format!("Of the two vectors in the true space: {hint}"));
             ui.label(number(before, palette.ink_soft)).on_hover_text("Before attention");

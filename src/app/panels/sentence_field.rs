@@ -230,13 +230,16 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> Shown {
     const OFFERED: usize = 4;
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut shown = Shown { edit: None, has_focus: false };
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
-        reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
-        let more = reading.count - reading.words.len();
-        if more > 0 {
-            ui.weak(format!("and {more} more"));
-        }
+    // What is pasted may be long: the rest stays in sight.
+    ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
+            reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
+            let more = reading.count - reading.words.len();
+            if more > 0 {
+                ui.weak(format!("and {more} more"));
+            }
+        });
     });
     let (said, ink) = match &reading.fault {
         None => ("On the stage.", palette.ink_soft),

@@ -68,6 +68,7 @@ pub mod lesson;
 pub mod nearest;
 pub mod numbers;
 pub mod numerics;
+pub mod pattern;
 pub mod store;
 pub mod view_model;
 pub mod whole_file;

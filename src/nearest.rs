@@ -27,6 +27,23 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best
 }
 
+/// The candidates that are near enough to be what was meant, at most `count`, the nearest first; of equally
+/// near ones the first.
+pub fn nearest_few<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>, count: usize) -> Vec<&'c str> {
+    let wanted: Vec<char> = name.to_lowercase().chars().take(CHARS_MAX + 1).collect();
+    if wanted.len() > CHARS_MAX {
+        return Vec::new();
+    }
+    let allowed = wanted.len().div_ceil(3);
+    let near = candidates.into_iter().filter_map(|candidate| {
+        let lower: Vec<char> = candidate.chars().flat_map(char::to_lowercase).take(CHARS_MAX + allowed + 1).collect();
+        Some((distance_within(&wanted, &lower, allowed)?, candidate))
+    });
+    let mut near: Vec<(usize, &str)> = near.collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
+}
+
 /// Typing mistakes between two words, if there are at most so many: a letter too many, too few,
 /// wrong, or two neighbours exchanged (optimal string alignment). What lies further than the limit
 /// off the diagonal of the table has more and is left out.
@@ -74,6 +91,15 @@ mod tests {
         assert_eq!(nearest("unrelated", names), None);
         assert_eq!(nearest(&"x".repeat(1_000_000), names), None);
         assert_eq!(nearest("ab", ["ba", "ab", "AB"]), Some("ab"));
+    }
+
+    #[test]
+    fn finds_all_that_may_be_meant() {
+        let names = ["pears", "peer", "pear", "plum", "bear"];
+        assert_eq!(nearest_few("pear", names, 3), ["pear", "pears", "peer"]);
+        assert_eq!(nearest_few("pear", names, 9).len(), 4);
+        assert_eq!(nearest_few("unrelated", names, 3), [""; 0]);
+        assert_eq!(nearest_few(&"x".repeat(1_000_000), names, 3), [""; 0]);
     }
 
     /// The whole table, as in a textbook.

@@ -14,7 +14,6 @@ use attune::app::panels::heads::{HeadsUiState, heads_ui};
 use attune::app::panels::menu::Wish;
 use attune::app::panels::neighbours::neighbours_ui;
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
-use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
 use attune::app::stage::sight::Scene;
@@ -310,34 +309,6 @@ fn a_wide_table_leaves_the_column_its_width() {
 }
 
 #[test]
-fn a_sentence_of_ones_own_is_shown_by_enter() {
-    const BAR: Vec2 = Vec2::new(1280.0, 300.0);
-    let (model, mut state) = (notebook(), TopBarUiState::default());
-    let (mut harness, seen) = show(BAR, |ui, view| top_bar_ui(ui, &model, &mut state, view));
-    click(&mut harness, "Your own …");
-    harness.event(egui::Event::Text("river of money".to_owned()));
-    harness.run_steps(2);
-    harness.key_press(egui::Key::Enter);
-    harness.run_steps(2);
-    assert_eq!(seen.commands(), vec![Command::SetSentence("river of money".to_owned())]);
-}
-
-#[test]
-fn the_controls_of_the_top_bar_never_overlap() {
-    for width in [800.0, 1000.0, 1067.0, 1280.0, 2560.0] {
-        let (mut model, mut state) = (notebook(), TopBarUiState::default());
-        model.title = "One word, two meanings".to_owned();
-        model.sentence = "apple launched a new phone while i was eating an apple".to_owned();
-        let (harness, _) = show(Vec2::new(width, 44.0), |ui, view| top_bar_ui(ui, &model, &mut state, view));
-        let rects = ["Your own …", "Undo", "Redo", "Smaller", "Larger", "Theme", "Keys"]
-            .map(|label| harness.get_by_label(label).rect());
-        for pair in rects.windows(2) {
-            assert!(pair[0].right() <= pair[1].left(), "at {width}: {pair:?}");
-        }
-    }
-}
-
-#[test]
 fn training_is_paused_stepped_and_reset() {
     let model = training(TrainingStage::Playing);
     let mut state = TrainingUiState::default();
@@ -550,7 +521,16 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let mut long = notebook();
     long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
     let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec();
-    let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
+    let scene = StageModel {
+        words: vec![],
+        tokens: vec![],
+        second: vec![],
+        shared: vec![],
+        groups: vec![],
+        axes,
+        explained: 0.9,
+        radius: 1.0,
+    };
     let hands = Rc::new(RefCell::new(Hands::default()));
     let (held, mut workspace) = (hands.clone(), Workspace::default());
     let rig = || hands.borrow().rig.clone();

@@ -47,6 +47,8 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
     StageModel {
         words,
         tokens,
+        second: Vec::new(),
+        shared: Vec::new(),
         groups: vec!["fruit".to_owned()],
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec(),
         explained: 0.9,

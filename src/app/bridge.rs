@@ -9,6 +9,8 @@ use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::axes::AxesModel;
+use crate::view_model::compare::CompareModel;
 use crate::view_model::fold::FoldModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
@@ -16,6 +18,7 @@ use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::provenance::{Entry, Provenance};
 use crate::view_model::search::{Choice, Emphasis, Search};
+use crate::view_model::sentences::SentencesModel;
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::variables::VariablesModel;
@@ -23,6 +26,7 @@ use crate::view_model::walk::{Focus, WalkModel};
 use crate::view_model::weights::WeightsModel;
 use crate::view_model::what_if::WhatIfModel;
 
+use super::basis_glide::{self, BasisGlide};
 use super::view_state::ViewState;
 
 /// The kernel's thread; absent until a lesson loads, and in a picture.
@@ -51,6 +55,9 @@ pub struct Models {
     /// How each point of the stage is shown; the same `Arc` as long as it is the same.
     pub emphasis: Arc<Emphasis>,
     emphasised: Option<Emphasised>,
+    pub sentences: Option<SentencesModel>,
+    pub compare: Option<CompareModel>,
+    pub axes: Option<AxesModel>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
@@ -65,6 +72,8 @@ pub struct Models {
     folded: Option<(u64, usize)>,
     /// What the two were made of.
     walked: Option<(u64, Focus, By)>,
+    /// Another basis is on its way to the stage.
+    pub glide: Option<BasisGlide>,
     /// The kernel has seen all that was asked of it, and so has what is shown.
     pub is_answered: bool,
 }
@@ -93,6 +102,9 @@ impl Models {
         self.neighbours = NeighboursModel::of(snapshot);
         self.what_if = WhatIfModel::of(snapshot);
         self.variables = Some(VariablesModel::of(snapshot));
+        self.sentences = SentencesModel::of(snapshot, self.sentences.as_ref());
+        self.compare = CompareModel::of(snapshot);
+        self.axes = AxesModel::of(snapshot);
     }
 
     /// Where the number comes from that was asked last; one that is no longer there is asked no more.
@@ -146,6 +158,7 @@ impl Models {
         }
         let Some(query) = view.query else {
             (self.walk, self.path, self.walked) = (None, None, None);
+            self.glide_to_path();
             return;
         };
         let focus = Focus { query, head: view.head, key: view.key };
@@ -154,6 +167,7 @@ impl Models {
             self.walked = wanted;
             self.walk = WalkModel::of(snapshot, focus);
             self.path = PathModel::of(snapshot, query, view.head, view.by).map(Arc::new);
+            self.glide_to_path();
         }
     }
 }
@@ -193,11 +207,13 @@ pub fn receive(
 
 /// Makes `snapshot` what the window shows.
 pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut Models, view: &mut ViewState) {
+    let before = (LatestSnapshot(latest.0.take()), models.stage.clone(), models.path.clone());
     models.rebuild(&snapshot);
     view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
     view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     models.walk_with(&snapshot, view);
     models.emphasise_with(snapshot.revision, view);
+    basis_glide::begin(models, before, &snapshot);
     latest.0 = Some(snapshot);
 }
 

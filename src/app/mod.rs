@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`window`], [`picture`] | the two ways in: [`run`] and [`render`] |
 //! | [`bridge`] | snapshots in, commands out |
+//! | [`basis_glide`] | points on their way to another basis |
 //! | [`wishes`], [`opening`], [`course`] | what panels wish of the window: another lesson, and the page to choose it from |
 //! | [`closing`] | the window closes when all is kept |
 //! | [`source`] | the lesson file, watched |
@@ -21,6 +22,7 @@
 //!
 //! Panels and stage never import each other; [`ui`] hands the stage to the dock as a closure.
 
+pub mod basis_glide;
 pub mod blending;
 pub mod bridge;
 pub mod closing;
@@ -98,7 +100,7 @@ pub fn plugin(app: &mut App) {
                 )
                     .chain()
                     .in_set(AppSystems::Receive),
-                stage::frame::advance.in_set(AppSystems::Advance),
+                (basis_glide::advance, stage::frame::advance).chain().in_set(AppSystems::Advance),
                 (ui::dress, keyboard::take_focus),
             ),
         )

@@ -12,13 +12,15 @@ use super::view_state::ViewState;
 pub use super::stage::keys::SHEET as STAGE_SHEET;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 11] = [
+pub const SHEET: [(&str, &str); 13] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
     ("Right-click", "where a number, a cell, an arrow or a point comes from"),
     ("W", "where the weight of the chosen words comes from; Esc closes"),
     ("P", "play or pause training"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
+    ("Alt + S", "write a sentence of your own"),
+    ("Alt + C", "compare with a second sentence, or no longer"),
     ("Alt + Home", "the course"),
     ("Ctrl + O", "open a file"),
     ("T", "theme: system, light, dark"),

@@ -111,6 +111,9 @@ pub fn workspace(
         provenance: models.provenance.as_ref(),
         what_if: models.what_if.as_ref(),
         variables: models.variables.as_ref(),
+        sentences: models.sentences.as_ref(),
+        compare: models.compare.as_ref(),
+        axes: models.axes.as_ref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
     wishes.next = wishes.next.take().or(desk.0.take_wish());

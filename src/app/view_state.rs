@@ -23,6 +23,8 @@ pub struct ViewState {
     pub head: usize,
     /// The key of the worked product; none: the one that weighs most.
     pub key: Option<usize>,
+    /// Of the sentence beside it, a position: with the query, the pair that is compared.
+    pub second: Option<usize>,
     /// What the arrows of a move stand for.
     pub by: By,
     /// How nearness is measured.
@@ -113,6 +115,7 @@ impl Default for ViewState {
             query: None,
             head: 0,
             key: None,
+            second: None,
             by: By::default(),
             measure: Measure::default(),
             asked: Vec::new(),

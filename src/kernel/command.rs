@@ -4,6 +4,7 @@ use super::notebook::NotebookCommand;
 use crate::numerics::attention::Mask;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::params::TensorId;
+use crate::numerics::projection::AXES;
 
 /// One change. Applied in one place, [`super::state::Kernel::apply`].
 #[derive(Clone, Debug, PartialEq)]
@@ -79,10 +80,50 @@ pub enum Command {
     SelectSentence(usize),
     /// Show a sentence of the learner's own.
     SetSentence(String),
+    /// The same while it is being typed: successive ones undo as one.
+    TypeSentence(String),
+    /// A second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
+    /// sentences undo as one.
+    SetSecondSentence(Option<String>),
+    /// The axes become the principal components of the vectors that are on the stage now: the static
+    /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
+    Refit,
+    /// An axis from the centre of one group of words to that of another; the axes that are not chosen
+    /// are the principal components of what is left at right angles to the chosen ones.
+    SetAxis {
+        axis: Axis,
+        /// See [`super::word_group`].
+        from: String,
+        to: String,
+    },
+    /// An axis is a principal component again.
+    ResetAxis(Axis),
+    /// The axes are those of the lesson's beginning.
+    ResetBasis,
     /// Change the notebook, or run cells of it.
     Notebook(NotebookCommand),
     Undo,
     Redo,
+}
+
+/// Of the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+impl Axis {
+    pub const ALL: [Self; AXES] = [Self::X, Self::Y, Self::Z];
+
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    pub fn letter(self) -> &'static str {
+        ["X", "Y", "Z"][self.index()]
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,8 @@
 //! [`state`] applies the one and makes the other, with [`ready`] once there is a model. [`space`]
 //! trains the static vectors, [`examples`] are what the attention model is trained on, and
 //! [`trainer`] does a step of that. [`shown`] is what is on the stage: a [`sentence`] through the
-//! model, with the learner's [`interventions`] and the model's [`answers`]. [`history`] undoes,
+//! model, with the learner's [`interventions`] and the model's [`answers`], perhaps with a [`second`] one
+//! beside it; [`basis`] chooses the axes of the picture, from each [`word_group`] to another. [`history`] undoes,
 //! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own.
 //!
 //! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
@@ -17,6 +18,7 @@
 //! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
 
 pub mod answers;
+pub mod basis;
 pub mod checkpoints;
 pub mod command;
 pub mod comparison;
@@ -35,6 +37,7 @@ pub mod ready;
 pub mod rehearsal;
 pub mod resume;
 pub mod saved;
+pub mod second;
 pub mod sentence;
 pub mod shown;
 pub mod snapshot;
@@ -45,6 +48,7 @@ pub mod token_labels;
 pub mod trainer;
 pub mod training;
 pub mod training_log;
+pub mod word_group;
 pub mod worker;
 
 pub use command::Command;

@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use super::answers::class_names;
+use super::basis::Basis;
 use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
 use super::interventions::{self, check_gain, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
-use super::sentence::{Sentence, read_sentence};
+use super::second::SecondSentence;
+use super::sentence::Sentence;
 use super::shown::{SentenceState, Shown};
 use super::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot};
 use super::space::{LessonFault, SpaceTrainer, index_of, network, rows_of};
@@ -20,6 +22,7 @@ use crate::lesson::schema::Lesson;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::{Parameters, TensorId};
+use crate::numerics::projection::Projection;
 
 /// What undo may remember, in bytes ...
 pub const HISTORY_BYTES_MAX: usize = 64 << 20;
@@ -35,18 +38,20 @@ pub struct Ready {
     pub(super) classes: Arc<[String]>,
     pub(super) shown: Shown,
     /// What the last command changed, each with what it was before.
-    changes: Vec<(String, Part)>,
+    pub(super) changes: Vec<(String, Part)>,
     /// What the last command moved, while nothing else happened.
-    last_move: Option<Move>,
+    pub(super) last_move: Option<Move>,
 }
 
 /// What a slider moves: its successive moves undo as one.
 #[derive(Clone, Copy, PartialEq)]
-enum Move {
+pub(super) enum Move {
     Entry(TensorId, usize, usize),
     LearningRate,
     Look,
     Temperature,
+    Sentence,
+    Second,
     Gain(usize),
 }
 
@@ -56,6 +61,8 @@ pub enum Part {
     Comparison(Option<Comparison>),
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
+    Second(Option<Sentence>),
+    Basis(Box<(Basis, Projection)>),
 }
 
 impl Ready {
@@ -230,16 +237,27 @@ impl Ready {
                 let sentence = chosen(lesson, &self.space, index).ok_or_else(|| {
                     format!("there is no sentence {}: the lesson has {count}", index.saturating_add(1))
                 })?;
-                self.show(sentence);
+                self.show(sentence, false);
                 Ok(())
             }
             Command::SetSentence(text) => {
-                let words = read_sentence(&text, &self.space.vocabulary, lesson.model.architecture.max_tokens)?;
-                let text = || words.iter().map(|&word| &self.space.vocabulary[word]);
-                let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(text()));
-                self.show(Sentence { index, words });
+                self.show(self.read(&text, lesson)?, false);
                 Ok(())
             }
+            Command::TypeSentence(text) => {
+                let goes_on = goes_on(Move::Sentence);
+                // One that cannot be read yet is on its way to another that can.
+                self.last_move = goes_on.then_some(Move::Sentence);
+                if self.show(self.read(&text, lesson)?, goes_on) {
+                    self.last_move = Some(Move::Sentence);
+                }
+                Ok(())
+            }
+            Command::SetSecondSentence(text) => self.set_second(text, goes_on(Move::Second), lesson),
+            Command::Refit => self.refit(lesson),
+            Command::SetAxis { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
+            Command::ResetAxis(axis) => self.set_axis(axis, None, lesson),
+            Command::ResetBasis => self.reset_basis(lesson),
             // The kernel's own.
             Command::Undo | Command::Redo | Command::Notebook(_) => Ok(()),
         }
@@ -291,14 +309,21 @@ impl Ready {
             Part::Comparison(before) => Part::Comparison(training.set_comparison(before)),
             Part::Interventions(before) => Part::Interventions(shown.set_interventions(before)),
             Part::Sentence(before) => Part::Sentence(shown.restore(before)),
+            Part::Second(before) => Part::Second(shown.set_second(before)),
+            Part::Basis(before) => Part::Basis(Box::new(self.rebase(*before))),
         }
     }
 
-    fn show(&mut self, sentence: Sentence) {
-        if sentence != *self.shown.sentence() {
-            let before = self.shown.show(sentence);
+    /// True if it is another one; `goes_on` as in [`Self::change_model`].
+    fn show(&mut self, sentence: Sentence, goes_on: bool) -> bool {
+        if sentence == *self.shown.sentence() {
+            return false;
+        }
+        let before = self.shown.show(sentence);
+        if !goes_on {
             self.changes.push(("choice of the sentence".to_owned(), Part::Sentence(before)));
         }
+        true
     }
 
     /// Changes the interventions; `goes_on` as in [`Self::change_model`].
@@ -398,6 +423,8 @@ impl Ready {
         let Self { training, shown, .. } = self;
         let (model, network) = (training.model(), &training.trainer().model);
         let sentence = shown.run(network, model.live(), model.trained());
+        let second = shown.run_second(network, model.live(), model.trained());
+        let second = second.map(|second| Arc::new(SecondSentence::of(&self.space, &sentence, second)));
         ModelSnapshot {
             architecture: network.architecture.clone(),
             parameters: model.live().clone(),
@@ -410,6 +437,7 @@ impl Ready {
             fixed_positions: network.fixed_positions().cloned(),
             generated: shown.generated(model.live()),
             sentence: Arc::new(sentence),
+            second,
         }
     }
 

@@ -145,6 +145,17 @@ impl Ready {
                 false
             }
         });
+        if let Some(words) = &saved.second {
+            match self.known(words, lesson) {
+                Ok(sentence) => {
+                    self.shown.set_second(Some(sentence));
+                }
+                Err(why) => report.push(format!("The sentence beside it is left out: {why}.")),
+            }
+        }
+        if let Some(basis) = &saved.basis {
+            self.put_back_basis(basis, lesson, report);
+        }
         if let Some(interventions) = &saved.interventions {
             let put_back = self.interventions(interventions, is_back, lesson, report);
             self.shown.set_interventions(Arc::new(put_back));

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::basis::{Basis, ChosenAxis};
+use super::command::Axis;
 use super::interventions::are_none;
 use super::line_changes::Change;
 use super::notebook::saved::SavedNotebook;
 use super::notebook::snapshot::NotebookSnapshot;
-use super::snapshot::{ModelSnapshot, Snapshot};
+use super::snapshot::{ModelSnapshot, Snapshot, Token};
 use super::stop::Stopped;
 use crate::numbers;
 use crate::numerics::Matrix;
@@ -35,9 +37,26 @@ pub struct Saved {
 pub struct SavedModel {
     /// The words of the sentence on the stage; none where it is the lesson's first.
     pub sentence: Option<Vec<String>>,
+    /// Of the sentence beside it; none where there is none.
+    pub second: Option<Vec<String>>,
+    /// None where the axes are the lesson's own.
+    pub basis: Option<SavedBasis>,
     /// None where nothing is changed.
     pub interventions: Option<SavedInterventions>,
     pub training: SavedTraining,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedBasis {
+    /// Where the axes were fitted again: the mean of what they were fitted to ...
+    #[serde(with = "numbers::many")]
+    pub mean: Vec<f64>,
+    /// ... and the lower triangle of its covariance, row by row.
+    #[serde(with = "numbers::many")]
+    pub covariance: Vec<f64>,
+    /// The axes that were chosen: X, Y or Z, from which words, and to which.
+    pub axes: Vec<(String, String, String)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -118,7 +137,10 @@ pub struct SavedTensor {
 
 impl Saved {
     pub fn of(snapshot: &Snapshot) -> Self {
-        let model = snapshot.model.as_ref().map(SavedModel::of);
+        let model = snapshot.model.as_ref().map(|model| {
+            let basis = snapshot.space.as_ref().and_then(|space| SavedBasis::of(&space.basis));
+            SavedModel { basis, ..SavedModel::of(model) }
+        });
         // What is yet to be put back is as it was saved.
         let model = match (model, snapshot.awaited.as_deref()) {
             (Some(model), Some(awaited)) => Some(SavedModel { training: awaited.training.clone(), ..model }),
@@ -140,7 +162,9 @@ impl Saved {
             (Some(before), Some(now)) => is_other_model(before, now),
             (before, now) => before.is_some() != now.is_some(),
         };
+        let basis = |snapshot: &Snapshot| snapshot.space.as_ref().map(|space| space.basis.clone());
         models
+            || basis(before) != basis(now)
             || is_other_notebook(&before.notebook, &now.notebook)
             || before.awaited.as_ref().map(Arc::as_ptr) != now.awaited.as_ref().map(Arc::as_ptr)
             || !Arc::ptr_eq(&before.lesson, &now.lesson)
@@ -176,15 +200,41 @@ fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
         || before.training.changes != now.training.changes
         || before.interventions != now.interventions
         || before.sentence.chosen() != now.sentence.chosen()
+        || second_words(before) != second_words(now)
+}
+
+/// Of the second sentence.
+fn second_words(model: &ModelSnapshot) -> Option<Vec<String>> {
+    model.second.as_ref().map(|second| texts(second.sentence.chosen()))
+}
+
+fn texts(tokens: &[Token]) -> Vec<String> {
+    tokens.iter().map(|token| token.text.clone()).collect()
+}
+
+impl SavedBasis {
+    fn of(basis: &Basis) -> Option<Self> {
+        let axis = |(axis, chosen): (Axis, &Option<ChosenAxis>)| {
+            let ChosenAxis { from, to } = chosen.as_ref()?;
+            Some((axis.letter().to_owned(), from.text.clone(), to.text.clone()))
+        };
+        let axes = Axis::ALL.into_iter().zip(&basis.chosen).filter_map(axis).collect();
+        let fitted = basis.fitted.as_ref();
+        let mean = fitted.map_or_else(Vec::new, |fitted| fitted.mean().to_vec());
+        let covariance = fitted.map_or_else(Vec::new, |fitted| fitted.packed());
+        (*basis != Basis::default()).then_some(Self { mean, covariance, axes })
+    }
 }
 
 impl SavedModel {
+    /// But for the basis, which is the space's.
     fn of(model: &ModelSnapshot) -> Self {
         let sentence = &model.sentence;
-        let words = || sentence.chosen().iter().map(|token| token.text.clone()).collect();
         let interventions = &*model.interventions;
         Self {
-            sentence: (sentence.index != Some(0)).then(words),
+            sentence: (sentence.index != Some(0)).then(|| texts(sentence.chosen())),
+            second: second_words(model),
+            basis: None,
             interventions: (!are_none(interventions))
                 .then(|| SavedInterventions::of(interventions, sentence.tokens.len())),
             training: SavedTraining::of(model),

@@ -11,6 +11,7 @@ use super::sentence::{Sentence, SentenceFrame, token};
 use super::snapshot::{Answers, Generated, SentenceSnapshot, StaticSpace, Token};
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
+use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::Choice;
@@ -21,6 +22,8 @@ use crate::numerics::rng::{Generator, Stream, stream};
 pub struct Shown {
     space: Arc<StaticSpace>,
     frame: SentenceFrame,
+    /// The sentence that is compared with it.
+    second: Option<SentenceFrame>,
     interventions: Arc<Interventions<f32>>,
     /// Makes the target of a sentence that is a source.
     rewriter: Option<Rewriter>,
@@ -44,6 +47,7 @@ impl Shown {
         Self {
             frame: SentenceFrame::new(sentence, space, rewriter.as_ref()),
             interventions: Arc::new(interventions::none(&lesson.model.architecture)),
+            second: None,
             rewriter,
             written: None,
             generator: stream(lesson.seed, Stream::Generation),
@@ -71,6 +75,23 @@ impl Shown {
         let frame = SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref());
         let before = std::mem::replace(&mut self.frame, frame);
         (before.sentence, self.set_interventions(interventions))
+    }
+
+    /// Shows another one beside it, or none, and returns what was there before.
+    pub fn set_second(&mut self, sentence: Option<Sentence>) -> Option<Sentence> {
+        let frame = sentence.map(|sentence| SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref()));
+        std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence)
+    }
+
+    pub fn second(&self) -> Option<&Sentence> {
+        self.second.as_ref().map(|frame| &frame.sentence)
+    }
+
+    /// The same in another basis.
+    pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
+        self.space = space.clone();
+        let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());
+        (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
     }
 
     pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {
@@ -157,6 +178,25 @@ impl Shown {
         trained: &Arc<Parameters<f32>>,
     ) -> SentenceSnapshot {
         self.frame.run(&self.space, model, live, trained, &self.interventions)
+    }
+
+    /// The output of each sentence.
+    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Parameters<f32>) -> Vec<Matrix<f32>> {
+        let first = self.frame.activations(model, live, &self.interventions).output;
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let second = self.second.as_ref().map(|second| second.activations(model, live, &interventions).output);
+        std::iter::once(first).chain(second).collect()
+    }
+
+    /// As [`Self::run`], of the second sentence; without what belongs to the first alone: a mask, weights that are frozen.
+    pub fn run_second(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Option<SentenceSnapshot> {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        Some(self.second.as_ref()?.run(&self.space, model, live, trained, &interventions))
     }
 
     pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::basis::Basis;
 use super::command::Reference;
 use super::line_changes::Interventions;
 use super::model_state::EditedParameters;
@@ -9,6 +10,7 @@ use super::moves::Moves;
 use super::notebook::Notebook;
 use super::notebook::snapshot::NotebookSnapshot;
 use super::saved::SavedModel;
+use super::second::SecondSentence;
 use super::space::LessonFault;
 use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
@@ -87,8 +89,12 @@ pub struct StaticSpace {
     pub vocabulary: Vec<String>,
     /// `E` (V, D)
     pub vectors: Matrix<f32>,
-    /// Fixed when the static vectors are trained; never refitted while the lesson runs.
+    /// Fixed when the static vectors are trained, and changed by the learner's choice alone.
     pub projection: Projection,
+    /// What chose the projection.
+    pub basis: Basis,
+    /// The projection of the beginning, which a reset brings back.
+    pub own_projection: Projection,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
     /// Index into [`Lesson::groups`] of each word that belongs to one.
@@ -119,6 +125,8 @@ pub struct ModelSnapshot {
     pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
     pub sentence: Arc<SentenceSnapshot>,
+    /// The sentence beside it, if there is one.
+    pub second: Option<Arc<SecondSentence>>,
 }
 
 impl ModelSnapshot {

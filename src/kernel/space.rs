@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::basis::Basis;
 use super::examples::{Example, Rewriter, examples};
 use super::snapshot::{Progress, StaticSpace};
 use crate::lesson::corpus;
@@ -141,8 +142,16 @@ impl SpaceTrainer {
             groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
         let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
         let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
-        let points = projection.points(&vectors);
-        Ok(StaticSpace { vocabulary: self.vocabulary.clone(), vectors, projection, points, group_of })
+        let (points, own_projection) = (projection.points(&vectors), projection.clone());
+        Ok(StaticSpace {
+            vocabulary: self.vocabulary.clone(),
+            vectors,
+            projection,
+            points,
+            basis: Basis::default(),
+            own_projection,
+            group_of,
+        })
     }
 }
 
@@ -171,7 +180,7 @@ impl SpaceTrainer {
 /// The vectors that choose the axes of the picture: those of the words that the lesson names, in its
 /// groups and sentences, so that what tells these apart is what the axes show. All vectors, where
 /// they are too few to span three axes.
-fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
+pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
     let in_groups = lesson.groups.iter().flat_map(|group| &group.words);
     let named: HashSet<&String> = in_groups.chain(lesson.sentences.iter().flatten()).collect();
     let rows: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();

@@ -419,6 +419,12 @@ fn concerns_training(command: &Command) -> bool {
         | Generate { .. }
         | SelectSentence(_)
         | SetSentence(_)
+        | TypeSentence(_)
+        | SetSecondSentence(_)
+        | Refit
+        | SetAxis { .. }
+        | ResetAxis(_)
+        | ResetBasis
         | Notebook(_)
         | Undo
         | Redo => false,

@@ -1,5 +1,7 @@
 //! Sentences as words.
 
+use std::ops::Range;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -8,6 +10,14 @@ use unicode_normalization::char::is_combining_mark;
 /// words and is dropped.
 pub fn tokenize(sentence: &str) -> Vec<String> {
     written_words(sentence).map(normal).collect()
+}
+
+/// The words of a sentence as [`tokenize`] has them, each with where it is written: bytes of the sentence.
+pub fn words_at(sentence: &str) -> impl Iterator<Item = (Range<usize>, String)> {
+    written_words(sentence).map(move |written| {
+        let begin = written.as_ptr() as usize - sentence.as_ptr() as usize;
+        (begin..begin + written.len(), normal(written))
+    })
 }
 
 /// The words of a sentence as they are written there.
@@ -39,7 +49,7 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 #[cfg(test)]
 mod tests {
-    use super::tokenize;
+    use super::{tokenize, words_at};
 
     #[track_caller]
     fn check(sentence: &str, words: &[&str]) {
@@ -54,6 +64,14 @@ mod tests {
         check("ÉCOLE Straße 林檎", &["école", "straße", "林檎"]);
         check("", &[]);
         check(" \t\n--- ''' …", &[]);
+    }
+
+    #[test]
+    fn words_are_where_they_are_written() {
+        let sentence = "  The “Äpfel”, don’t …\u{301}x";
+        let found: Vec<(&str, String)> = words_at(sentence).map(|(at, word)| (&sentence[at], word)).collect();
+        let expected = [("The", "the"), ("Äpfel", "äpfel"), ("don’t", "don't"), ("x", "x")];
+        assert_eq!(found, expected.map(|(written, word)| (written, word.to_owned())));
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub mod projection;
 pub mod rng;
 pub mod simd;
 pub mod softmax;
+pub mod spread;
 pub mod tensor_norms;
 pub mod vectors;
 pub mod word2vec;

@@ -1,8 +1,7 @@
 //! `D` dimensions to 3 by one fixed linear map.
 
-use faer::Side;
-
 use super::Matrix;
+use super::spread::{Spread, remove, unit};
 
 /// The axes of every picture.
 pub const AXES: usize = 3;
@@ -17,6 +16,8 @@ pub struct Projection {
     axes: Matrix<f32>,
     /// Share of the variance along each axis, in [0, 1].
     explained: [f32; AXES],
+    /// Share of it that the axes show together.
+    together: f32,
     kinds: [Kind; AXES],
 }
 
@@ -29,40 +30,6 @@ enum Kind {
     Chosen,
 }
 
-/// Vectors about their mean, in double precision.
-struct Centred {
-    mean: Vec<f64>,
-    vectors: faer::Mat<f64>,
-}
-
-impl Centred {
-    fn new(vectors: &Matrix<f32>) -> Self {
-        let (n, width) = (vectors.rows(), vectors.cols());
-        assert!(n > 0, "projection: of no vectors");
-        let mean: Vec<f64> =
-            (0..width).map(|j| (0..n).map(|i| f64::from(vectors.get(i, j))).sum::<f64>() / n as f64).collect();
-        let vectors = faer::Mat::from_fn(n, width, |i, j| f64::from(vectors.get(i, j)) - mean[j]);
-        Self { mean, vectors }
-    }
-
-    /// `Xᵀ X / n` (D, D)
-    fn covariance(&self) -> faer::Mat<f64> {
-        self.vectors.transpose() * &self.vectors * faer::Scale(1.0 / self.vectors.nrows() as f64)
-    }
-}
-
-/// Directions of most variance, the first with the most, each pointing so that its largest entry is
-/// positive; `None` where the decomposition fails.
-fn components(covariance: &faer::Mat<f64>, count: usize) -> Option<Vec<Vec<f64>>> {
-    let eigen = covariance.self_adjoint_eigen(Side::Lower).ok()?;
-    let ascending = eigen.U().col_iter();
-    let components = ascending.rev().take(count).map(|vector| {
-        let largest = vector.iter().copied().fold(0.0, |best: f64, x| if x.abs() > best.abs() { x } else { best });
-        vector.iter().map(|x| x * largest.signum()).collect()
-    });
-    Some(components.collect())
-}
-
 impl Projection {
     /// Centred principal components of the rows of `vectors`, largest variance first, each pointing so
     /// that its largest entry is positive; where `D ≤ 3` the coordinates themselves, from their own 0.
@@ -70,19 +37,24 @@ impl Projection {
     /// # Panics
     /// If there are no rows.
     pub fn principal_components(vectors: &Matrix<f32>) -> Self {
-        let (centred, width) = (Centred::new(vectors), vectors.cols());
-        let covariance = centred.covariance();
-        let found = if width > AXES { components(&covariance, AXES) } else { None };
+        Self::of_spread(&Spread::of(vectors))
+    }
+
+    /// The same of vectors of which only this is known.
+    pub fn of_spread(spread: &Spread) -> Self {
+        let width = spread.width();
+        let found = if width > AXES { spread.components(AXES) } else { None };
         // Where the decomposition fails, the coordinates still make a picture.
         let kind = if found.is_some() { Kind::PrincipalComponent } else { Kind::Coordinate };
         let axes = found.unwrap_or_else(|| {
             (0..AXES.min(width)).map(|axis| (0..width).map(|j| f64::from(u8::from(j == axis))).collect()).collect()
         });
-        let mean = if kind(0) == Kind::Coordinate(0) { vec![0.0; width] } else { centred.mean };
-        Self::through(&mean, &covariance, axes, [0, 1, 2].map(kind))
+        let origin = vec![0.0; width];
+        let mean = if kind(0) == Kind::Coordinate(0) { &origin } else { spread.mean() };
+        Self::through(mean, spread, axes, [0, 1, 2].map(kind))
     }
 
-    /// As [`Self::principal_components`], but for the axes that are chosen: each runs along its
+    /// As [`Self::of_spread`], but for the axes that are chosen: each runs along its
     /// direction, such as from the centre of one group of words to that of another. The others are the
     /// principal components of what the chosen ones leave, at right angles to them; the chosen ones
     /// stand at whatever angle they have, and their shares of the variance may overlap.
@@ -90,11 +62,9 @@ impl Projection {
     /// `None` if a direction has no length or is not finite.
     ///
     /// # Panics
-    /// If there are no rows, or a direction is not `D` wide.
-    pub fn along(vectors: &Matrix<f32>, directions: [Option<&[f32]>; AXES]) -> Option<Self> {
-        let mut centred = Centred::new(vectors);
-        let covariance = centred.covariance();
-        let width = vectors.cols();
+    /// If a direction is not `D` wide.
+    pub fn along(spread: &Spread, directions: [Option<&[f32]>; AXES]) -> Option<Self> {
+        let width = spread.width();
         let mut chosen: [Option<Vec<f64>>; AXES] = Default::default();
         for (chosen, direction) in chosen.iter_mut().zip(directions) {
             if let Some(direction) = direction {
@@ -102,21 +72,9 @@ impl Projection {
                 *chosen = Some(unit(direction.iter().map(|&x| f64::from(x)).collect(), 0.0)?);
             }
         }
-        // What is left of the vectors at right angles to the chosen axes (Gram and Schmidt).
-        let mut basis: Vec<Vec<f64>> = Vec::new();
-        for axis in chosen.iter().flatten() {
-            let mut rest = axis.clone();
-            basis.iter().for_each(|other| remove(&mut rest, other));
-            // Along those before it there is nothing left to remove.
-            basis.extend(unit(rest, ROUNDING).filter(|_| basis.len() < width));
-        }
-        for i in 0..centred.vectors.nrows() {
-            let mut row: Vec<f64> = centred.vectors.row(i).iter().copied().collect();
-            basis.iter().for_each(|axis| remove(&mut row, axis));
-            row.iter().enumerate().for_each(|(j, &x)| centred.vectors[(i, j)] = x);
-        }
+        let basis = orthonormal(chosen.iter().flatten(), width);
         let left = width.saturating_sub(basis.len()).min(AXES);
-        let mut free = components(&centred.covariance(), left)?.into_iter();
+        let mut free = spread.without(&basis).components(left)?.into_iter();
         let mut kinds = [Kind::Chosen; AXES];
         let mut place = 0;
         let axes = chosen.into_iter().zip(&mut kinds).map(|(axis, kind)| {
@@ -127,24 +85,26 @@ impl Projection {
             })
         });
         let axes = axes.collect();
-        Some(Self::through(&centred.mean, &covariance, axes, kinds))
+        Some(Self::through(spread.mean(), spread, axes, kinds))
     }
 
-    fn through(mean: &[f64], covariance: &faer::Mat<f64>, found: Vec<Vec<f64>>, kinds: [Kind; AXES]) -> Self {
+    fn through(mean: &[f64], spread: &Spread, found: Vec<Vec<f64>>, kinds: [Kind; AXES]) -> Self {
         let width = mean.len();
-        let total: f64 = (0..width).map(|j| covariance[(j, j)]).sum();
+        let total = spread.total();
+        let share = |direction: &[f64]| {
+            let share = if total > 0.0 { spread.variance_along(direction) / total } else { 0.0 };
+            share.clamp(0.0, 1.0) as f32
+        };
         let mut axes = Matrix::zeros(AXES, width);
         let mut explained = [0.0; AXES];
         for (axis, (direction, explained)) in found.iter().zip(&mut explained).enumerate() {
-            // aᵀ C a
-            let at = |i: usize| (0..width).map(|j| covariance[(i, j)] * direction[j]).sum::<f64>();
-            let variance: f64 = (0..width).map(|i| direction[i] * at(i)).sum();
-            *explained = if total > 0.0 { (variance / total).max(0.0) as f32 } else { 0.0 };
+            *explained = share(direction);
             axes.row_mut(axis).iter_mut().zip(direction).for_each(|(to, &x)| *to = x as f32);
         }
-        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained, kinds }
+        // Of the space that they span: the shares of axes that are not at right angles do not add up.
+        let together = orthonormal(&found, width).iter().map(|direction| share(direction)).sum::<f32>().min(1.0);
+        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained, together, kinds }
     }
-
     /// Rows as points, (n, 3).
     ///
     /// # Panics
@@ -190,21 +150,33 @@ impl Projection {
     pub fn explained(&self) -> [f32; AXES] {
         self.explained
     }
+
+    /// Share that the axes show together: their sum, where they stand at right angles.
+    pub fn explained_together(&self) -> f32 {
+        self.together
+    }
+
+    /// All axes stand at right angles: but for what is left out, the picture keeps every angle.
+    pub fn is_orthogonal(&self) -> bool {
+        const ROUNDING: f32 = 1e-3;
+        let pairs = [(0, 1), (0, 2), (1, 2)];
+        pairs.iter().all(|&(a, b)| super::vectors::dot(self.axes.row(a), self.axes.row(b)).abs() < ROUNDING)
+    }
 }
 
 /// What is left of a vector of length 1 and shorter than this has no direction of its own.
 const ROUNDING: f64 = 1e-12;
 
-/// A vector of length 1 in its direction; `None` if it is no longer than `least`, or not finite.
-fn unit(vector: Vec<f64>, least: f64) -> Option<Vec<f64>> {
-    let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    (length.is_finite() && length > least).then(|| vector.into_iter().map(|x| x / length).collect())
-}
-
-/// Takes away what lies along an axis of length 1.
-fn remove(from: &mut [f64], axis: &[f64]) {
-    let along: f64 = from.iter().zip(axis).map(|(x, a)| x * a).sum();
-    from.iter_mut().zip(axis).for_each(|(x, a)| *x -= along * a);
+/// Directions of length 1 at right angles with the span of these (Gram and Schmidt).
+fn orthonormal<'a>(axes: impl IntoIterator<Item = &'a Vec<f64>>, width: usize) -> Vec<Vec<f64>> {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for axis in axes {
+        let mut rest = axis.clone();
+        basis.iter().for_each(|other| remove(&mut rest, other));
+        // Along those before it there is nothing left to remove.
+        basis.extend(unit(rest, ROUNDING).filter(|_| basis.len() < width));
+    }
+    basis
 }
 
 #[cfg(test)]
@@ -239,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_chosen_axis_runs_along_its_direction_and_the_others_at_right_angles() {
-        let projection = Projection::along(&cloud(), [None, Some(&[0.0, 3.0, 4.0, 0.0]), None]).expect("a direction");
+        let projection =
+            Projection::along(&Spread::of(&cloud()), [None, Some(&[0.0, 3.0, 4.0, 0.0]), None]).expect("a direction");
         assert_eq!(projection.names(), ["PC1", "B − A", "PC2"]);
         assert_close(projection.axes.row(1), &[0.0, 0.6, 0.8, 0.0]);
         let rows = rows(&projection);
@@ -256,7 +229,7 @@ mod tests {
     #[test]
     fn all_axes_may_be_chosen_even_the_same_twice() {
         let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
-        let projection = Projection::along(&cloud(), [Some(&x), Some(&y), Some(&x)]).expect("directions");
+        let projection = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
         assert_close(projection.axes.row(2), &x);
         assert_close(projection.axes.row(1), &[0.5f32.sqrt(), 0.5f32.sqrt(), 0.0, 0.0]);
     }
@@ -264,7 +237,7 @@ mod tests {
     #[test]
     fn two_dimensions_leave_one_axis_empty() {
         let flat = Matrix::from_fn(8, 2, |i, j| (i * (j + 1)) as f32);
-        let projection = Projection::along(&flat, [Some(&[1.0, 0.0]), None, None]).expect("a direction");
+        let projection = Projection::along(&Spread::of(&flat), [Some(&[1.0, 0.0]), None, None]).expect("a direction");
         assert_close(projection.axes.row(1), &[0.0, 1.0]);
         assert_close(projection.axes.row(2), &[0.0, 0.0]);
     }
@@ -279,9 +252,29 @@ mod tests {
     }
 
     #[test]
+    fn axes_that_are_not_at_right_angles_show_together_what_their_plane_does() {
+        let [x, y] = [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
+        let skewed = Projection::along(&Spread::of(&cloud()), [Some(&x), Some(&y), Some(&x)]).expect("directions");
+        assert!(!skewed.is_orthogonal());
+        // The plane of x₁ and x₂.
+        assert!((skewed.explained_together() - 85.0 / 102.0).abs() < 1e-6);
+        let straight = Projection::principal_components(&cloud());
+        assert!(straight.is_orthogonal());
+        assert!((straight.explained_together() - straight.explained().iter().sum::<f32>()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_varies_only_along_a_chosen_axis_leaves_the_others_at_right_angles() {
+        let line = Matrix::from_fn(8, 4, |i, j| if j == 2 { i as f32 } else { 0.0 });
+        let along = Projection::along(&Spread::of(&line), [None, Some(&[0.0, 0.0, 1.0, 0.0]), None]).expect("one");
+        assert!(along.is_orthogonal());
+        assert_close(&along.explained(), &[0.0, 1.0, 0.0]);
+    }
+
+    #[test]
     fn a_direction_without_length_is_none() {
         for entry in [0.0, f32::NAN, f32::INFINITY] {
-            assert_eq!(Projection::along(&cloud(), [Some(&[entry; 4]), None, None]), None);
+            assert_eq!(Projection::along(&Spread::of(&cloud()), [Some(&[entry; 4]), None, None]), None);
         }
     }
 }

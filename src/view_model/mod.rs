@@ -3,6 +3,9 @@
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
 pub mod attention;
+pub mod axes;
+pub mod between;
+pub mod compare;
 pub mod completion;
 pub mod course;
 pub mod editing;
@@ -20,6 +23,7 @@ pub mod provenance;
 pub mod reference;
 pub mod scope;
 pub mod search;
+pub mod sentences;
 pub mod stage;
 pub mod table;
 pub mod training;

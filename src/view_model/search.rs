@@ -1,8 +1,7 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
-use regex::{Regex, RegexBuilder};
-
 use super::stage::StageModel;
+use crate::pattern;
 
 /// What is looked for; blank: nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,10 +26,6 @@ pub type Found = Result<Vec<Hit>, String>;
 /// True of the words that match.
 type Matcher = Box<dyn Fn(&str) -> bool>;
 
-/// The most that a pattern may need when it is made ready, in bytes, and its deepest nesting.
-const PATTERN_BYTES: usize = 1 << 20;
-const PATTERN_DEPTH: u32 = 50;
-
 impl Search {
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
@@ -44,7 +39,7 @@ impl Search {
     fn matcher(&self) -> Result<Matcher, String> {
         let text = self.text.trim();
         if self.is_pattern {
-            let pattern = pattern(text)?;
+            let pattern = pattern::read(text)?;
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();
@@ -57,28 +52,6 @@ fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
     // A word of the sentence is found where it is now.
     let words = stage.words.iter().enumerate().filter(|(_, word)| !word.in_sentence && matches(&word.text));
     tokens.chain(words.map(|(index, _)| Hit::Word(index))).collect()
-}
-
-fn pattern(text: &str) -> Result<Regex, String> {
-    let built =
-        RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();
-    built.map_err(|error| match error {
-        regex::Error::Syntax(said) => in_a_line(&said),
-        regex::Error::CompiledTooBig(_) => "it repeats too much".to_owned(),
-        other => other.to_string(),
-    })
-}
-
-/// The library draws a sign under the fault and says what it is in the last line.
-fn in_a_line(said: &str) -> String {
-    const INDENT: usize = 4;
-    let why = said.lines().last().unwrap_or(said).trim_start_matches("error: ");
-    let sign = said.lines().find(|line| line.trim_start().starts_with('^'));
-    let place = sign.and_then(|line| line.chars().position(|sign| sign == '^')).and_then(|at| at.checked_sub(INDENT));
-    match place {
-        Some(place) => format!("{why}, at character {}", place + 1),
-        None => why.to_owned(),
-    }
 }
 
 /// How a point is shown.
@@ -187,6 +160,8 @@ mod tests {
         StageModel {
             words: vec![word("bank", true), word("Banker", false), word("river", true), word("Ärger", false)],
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
+            second: Vec::new(),
+            shared: Vec::new(),
             groups: Vec::new(),
             axes: Vec::new(),
             explained: 1.0,

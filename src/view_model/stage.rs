@@ -1,6 +1,9 @@
 //! The points of the stage, in the lesson's one basis.
 
-use crate::kernel::snapshot::{Neighbours, Snapshot};
+use super::axes::names;
+use super::compare::{choose, furthest_first};
+use crate::kernel::second::SharedWord;
+use crate::kernel::snapshot::{Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::kernel::token_labels::{occurrence, subscript};
 use crate::numerics::Matrix;
 
@@ -11,6 +14,10 @@ pub struct StageModel {
     pub words: Vec<WordPoint>,
     /// The current sentence, each token on its way from static to contextual.
     pub tokens: Vec<TokenPoint>,
+    /// The sentence that is compared with it.
+    pub second: Vec<TokenPoint>,
+    /// Words of both, the least alike after attention first.
+    pub shared: Vec<SharedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
     /// What the axes are, with their share of the variance of the words that the lesson names: three, or as many as
@@ -75,11 +82,21 @@ pub struct AxisLabel {
 }
 
 impl StageModel {
+    /// The shared word that is looked at, see [`choose`].
+    pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&SharedWord> {
+        let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
+        let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
+        choose(pairs, query, second).map(|index| &self.shared[index])
+    }
+
     /// `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
-        let sentence = snapshot.model.as_ref().map(|model| &model.sentence);
-        let in_sentence = |word| sentence.is_some_and(|s| s.tokens.iter().any(|t| t.word == Some(word)));
+        let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
+        let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
+        let shown =
+            || sentence.into_iter().chain(second.map(|second| &second.sentence)).flat_map(|sentence| &sentence.tokens);
+        let in_sentence = |word| shown().any(|token| token.word == Some(word));
         let words = space
             .vocabulary
             .iter()
@@ -92,33 +109,17 @@ impl StageModel {
             })
             .collect::<Vec<_>>();
         let radius = reach(words.iter().map(|word| word.at));
-        let tokens = sentence.map(|sentence| {
-            let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
-            sentence
-                .tokens
-                .iter()
-                .enumerate()
-                .map(|(i, token)| TokenPoint {
-                    text: token.text.clone(),
-                    position: i,
-                    occurrence: occurrence(&texts, i),
-                    group: token.word.and_then(|word| space.group_of[word]),
-                    start: row3(&sentence.start, i),
-                    end: row3(&sentence.end, i),
-                    trained_end: row3(&sentence.trained_end, i),
-                    static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
-                    contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
-                })
-                .collect()
-        });
-        let (variance, names) = (space.projection.explained(), space.projection.names());
+        let (variance, names) = (space.projection.explained(), names(space));
         let axes = names.into_iter().zip(variance).take(space.projection.dimensions());
         Some(StageModel {
             words,
-            tokens: tokens.unwrap_or_default(),
+            tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
+            second: second.map_or_else(Vec::new, |second| token_points(space, &second.sentence)),
+            shared: second
+                .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
-            axes: axes.map(|(name, variance)| AxisLabel { name: name.to_owned(), variance }).collect(),
-            explained: variance.iter().sum(),
+            axes: axes.map(|(name, variance)| AxisLabel { name, variance }).collect(),
+            explained: space.projection.explained_together(),
             radius,
         })
     }
@@ -130,6 +131,22 @@ pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
     let length = |at: [f32; 3]| at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
     let farthest = points.map(length).filter(|length| length.is_finite()).fold(0.0, f64::max);
     (farthest as f32).clamp(f32::MIN_POSITIVE, f32::MAX)
+}
+
+fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPoint> {
+    let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
+    let point = |(i, token): (usize, &Token)| TokenPoint {
+        text: token.text.clone(),
+        position: i,
+        occurrence: occurrence(&texts, i),
+        group: token.word.and_then(|word| space.group_of[word]),
+        start: row3(&sentence.start, i),
+        end: row3(&sentence.end, i),
+        trained_end: row3(&sentence.trained_end, i),
+        static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
+        contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
+    };
+    sentence.tokens.iter().enumerate().map(point).collect()
 }
 
 fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {

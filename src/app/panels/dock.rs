@@ -8,12 +8,15 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::axes::AxesModel;
+use crate::view_model::compare::CompareModel;
 use crate::view_model::fold::FoldModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::PathModel;
 use crate::view_model::provenance::Provenance;
+use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::variables::VariablesModel;
 use crate::view_model::walk::WalkModel;
@@ -22,7 +25,9 @@ use crate::view_model::what_if::WhatIfModel;
 
 use super::arithmetic::arithmetic_ui;
 use super::attention::{AttentionUiState, attention_ui};
+use super::axes::{AxesUiState, axes_ui};
 use super::checkpoints::CheckpointRow;
+use super::compare::{CompareUiState, compare_ui};
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::fold::fold_ui;
 use super::heads::{HeadsUiState, heads_ui};
@@ -52,6 +57,8 @@ pub enum PanelId {
     Neighbours,
     WhatIf,
     Variables,
+    Compare,
+    Axes,
 }
 
 impl PanelId {
@@ -68,6 +75,8 @@ impl PanelId {
             PanelId::Neighbours => "Neighbours",
             PanelId::WhatIf => "What if",
             PanelId::Variables => "Variables",
+            PanelId::Compare => "Compare",
+            PanelId::Axes => "Axes",
         }
     }
 }
@@ -88,6 +97,9 @@ pub struct WorkspaceModel<'a> {
     pub provenance: Option<&'a Provenance>,
     pub what_if: Option<&'a WhatIfModel>,
     pub variables: Option<&'a VariablesModel>,
+    pub sentences: Option<&'a SentencesModel>,
+    pub compare: Option<&'a CompareModel>,
+    pub axes: Option<&'a AxesModel>,
 }
 
 /// Where the panels lie, and what each remembers.
@@ -104,23 +116,26 @@ pub struct Workspace {
     heads: HeadsUiState,
     weights: WeightsUiState,
     training: TrainingUiState,
+    compare: CompareUiState,
+    axes: AxesUiState,
 }
 
 impl Default for Workspace {
     fn default() -> Self {
         let mut dock = DockState::new(vec![PanelId::Stage, PanelId::Fold]);
         let tree = dock.main_surface_mut();
-        let [stage, _] = tree.split_left(NodeIndex::root(), size::NOTEBOOK_SHARE, vec![PanelId::Notebook]);
+        let [stage, _] = tree.split_left(
+            NodeIndex::root(),
+            size::NOTEBOOK_SHARE,
+            vec![PanelId::Notebook, PanelId::Variables, PanelId::Compare],
+        );
         let [_, side] = tree.split_right(
             stage,
             1.0 - size::SIDE_SHARE,
             vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads, PanelId::WhatIf],
         );
-        tree.split_below(
-            side,
-            size::SIDE_SPLIT,
-            vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Variables],
-        );
+        let lower = vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Axes];
+        tree.split_below(side, size::SIDE_SPLIT, lower);
         Workspace {
             dock,
             top_bar: TopBarUiState::default(),
@@ -133,6 +148,8 @@ impl Default for Workspace {
             heads: HeadsUiState::default(),
             weights: WeightsUiState::default(),
             training: TrainingUiState::default(),
+            compare: CompareUiState::default(),
+            axes: AxesUiState::default(),
         }
     }
 }
@@ -217,13 +234,21 @@ pub fn workspace_ui(
         heads,
         weights,
         training,
+        compare,
+        axes,
         ..
     } = workspace;
     provenance_keys(ui.ctx(), model.walk, view);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        commands.extend(top_bar_ui(ui, notebook, top_bar, view));
+        commands.extend(top_bar_ui(ui, notebook, model.sentences, top_bar, view));
     });
+    if std::mem::take(&mut top_bar.begins_comparison)
+        && let Some(place) = dock.find_tab(&PanelId::Compare)
+    {
+        // It is there: it was found.
+        let _ = dock.set_active_tab(place);
+    }
     fault_strip_ui(ui, issues);
     notice_ui(ui.ctx(), notebook.notice.as_ref(), notice);
     let mut tabs = Tabs {
@@ -235,6 +260,8 @@ pub fn workspace_ui(
         heads_state: heads,
         weights_state: weights,
         training_state: training,
+        compare_state: compare,
+        axes_state: axes,
         view,
         stage,
         commands: &mut commands,
@@ -261,6 +288,8 @@ struct Tabs<'a> {
     heads_state: &'a mut HeadsUiState,
     weights_state: &'a mut WeightsUiState,
     training_state: &'a mut TrainingUiState,
+    compare_state: &'a mut CompareUiState,
+    axes_state: &'a mut AxesUiState,
     view: &'a mut ViewState,
     stage: &'a mut dyn StageUi,
     commands: &'a mut Vec<Command>,
@@ -340,6 +369,8 @@ impl Tabs<'_> {
                 variables_ui(ui, model.variables?, self.variables_state);
                 Vec::new()
             }
+            PanelId::Compare => compare_ui(ui, model.compare, model.sentences?, self.compare_state, self.view),
+            PanelId::Axes => axes_ui(ui, model.axes?, self.axes_state),
         })
     }
 }

@@ -5,8 +5,10 @@
 pub mod arithmetic;
 pub mod attention;
 mod attention_lines;
+pub mod axes;
 pub mod checkpoints;
 pub mod code_text;
+pub mod compare;
 pub mod completion;
 pub mod copy;
 pub mod dock;
@@ -34,6 +36,7 @@ pub mod prose;
 pub mod provenance;
 pub mod reference;
 pub mod saving;
+pub mod sentence_field;
 pub mod table;
 pub mod top_bar;
 pub mod training;

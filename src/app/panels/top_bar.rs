@@ -1,27 +1,37 @@
 //! The bar on top: the lesson, the sentence on the stage, undo and redo, theme and size.
 
-use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{Align, Button, ComboBox, Key, Layout, PopupCloseBehavior, RichText, TextEdit, Ui};
+use egui::{Align, Button, Key, Layout, Modifiers, RichText, Ui};
 
 use crate::app::theme::{self, size};
 use crate::app::view_state::{ThemeChoice, ViewState};
 use crate::kernel::command::Command;
 use crate::kernel::snapshot::HistorySnapshot;
 use crate::view_model::notebook::NotebookModel;
+use crate::view_model::sentences::SentencesModel;
 
+use super::compare::toggle;
 use super::menu::{Wish, menu_ui};
 use super::saving::{SavingStatus, saving_status_ui};
+use super::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 #[derive(Default)]
 pub struct TopBarUiState {
-    own_sentence: String,
+    sentence: SentenceFieldState,
+    /// A comparison was begun in this frame: its panel comes to the front.
+    pub(super) begins_comparison: bool,
     /// How the learner's work is kept.
     pub(super) saving: SavingStatus,
     /// What the menu was asked for in this frame.
     pub(super) wish: Option<Wish>,
 }
 
-pub fn top_bar_ui(ui: &mut Ui, model: &NotebookModel, state: &mut TopBarUiState, view: &mut ViewState) -> Vec<Command> {
+pub fn top_bar_ui(
+    ui: &mut Ui,
+    model: &NotebookModel,
+    sentences: Option<&SentencesModel>,
+    state: &mut TopBarUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
     let mut commands = Vec::new();
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -38,58 +48,44 @@ pub fn top_bar_ui(ui: &mut Ui, model: &NotebookModel, state: &mut TopBarUiState,
                 ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
                 ui.add_space(size::GAP_WIDE);
             }
-            commands.extend(sentence_ui(ui, model));
-            commands.extend(own_sentence_ui(ui, &mut state.own_sentence));
+            if let Some(sentences) = sentences {
+                commands.extend(sentence_ui(ui, sentences, state));
+            }
         });
     });
     commands
 }
 
-fn sentence_ui(ui: &mut Ui, model: &NotebookModel) -> Option<Command> {
-    const WIDTH: f32 = 430.0;
-    /// For the button beside it.
-    const RESERVED: f32 = 150.0;
-    let mut chosen = None;
-    let width = (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH);
-    // A long sentence is cut off at the room that there is, not at that of the whole bar.
-    let response = ui.scope(|ui| {
-        ui.set_max_width(width);
-        let sentences = ComboBox::from_id_salt("sentence").selected_text(&model.sentence).width(width).truncate();
-        sentences.show_ui(ui, |ui| {
-            for (index, sentence) in model.sentences.iter().enumerate() {
-                if ui.selectable_label(model.selected == Some(index), sentence).clicked()
-                    && model.selected != Some(index)
-                {
-                    chosen = Some(Command::SelectSentence(index));
-                }
-            }
+/// The sentence on the stage, and whether another stands beside it.
+fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -> Vec<Command> {
+    const WIDTH: f32 = 460.0;
+    /// For the buttons beside it.
+    const RESERVED: f32 = 140.0;
+    let field = SentenceField {
+        name: "Sentence",
+        hint: "The sentence on the stage: write your own (Alt+S)",
+        shown: &model.shown,
+        selected: model.selected,
+        width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH),
+        key: Some(Key::S),
+    };
+    let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
+    let mut commands: Vec<Command> = changes
+        .into_iter()
+        .map(|change| match change {
+            Change::Typed(text) => Command::TypeSentence(text),
+            Change::Done(text) => Command::SetSentence(text),
+            Change::Chosen(index) => Command::SelectSentence(index),
         })
-    });
-    let response = response.inner;
-    response.response.on_hover_text("The sentence on the stage");
-    chosen
-}
-
-fn own_sentence_ui(ui: &mut Ui, text: &mut String) -> Option<Command> {
-    const WIDTH: f32 = 340.0;
-    let mut command = None;
-    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
-    let (button, _) = MenuButton::new("Your own …").config(config).ui(ui, |ui| {
-        ui.set_width(WIDTH);
-        let field =
-            ui.add(TextEdit::singleline(text).desired_width(WIDTH).hint_text("words of the lesson, then Enter"));
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        if !entered && ui.memory(|memory| memory.focused().is_none()) {
-            field.request_focus();
-        }
-        ui.weak("Use words that occur in the lesson. An unknown one is named above the panels.");
-        if (ui.button("Show it").clicked() || entered) && !text.trim().is_empty() {
-            command = Some(Command::SetSentence(text.trim().to_owned()));
-            ui.close();
-        }
-    });
-    button.on_hover_text("Write a sentence of your own");
-    command
+        .collect();
+    let is_comparing = model.second.is_some();
+    let hint = if is_comparing { "One sentence again (Alt+C)" } else { "A second sentence beside this one (Alt+C)" };
+    let is_pressed = !ui.ctx().text_edit_focused() && ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::C));
+    if ui.selectable_label(is_comparing, "Compare").on_hover_text(hint).clicked() || is_pressed {
+        commands.push(toggle(model));
+        state.begins_comparison = !is_comparing;
+    }
+    commands
 }
 
 fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Vec<Command> {

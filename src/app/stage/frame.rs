@@ -20,7 +20,7 @@ use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::view::Hands;
-use super::{arrows, points, walk_lines};
+use super::{arrows, points, second, walk_lines};
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
@@ -54,6 +54,8 @@ struct BuiltFrom {
     /// How far the walk is, and whose.
     walk: f32,
     path: Option<Arc<PathModel>>,
+    /// The pair that is looked at, by its positions, and the time.
+    compared: Option<(usize, usize, f32)>,
 }
 
 impl StageTab {
@@ -135,17 +137,23 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
         built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
     });
     if !same {
-        frame.points = Arc::new(points::bytes(points::instances(model, emphasis, palette)));
+        let all = points::instances(model, emphasis, palette).into_iter().chain(second::points(model, palette));
+        frame.points = Arc::new(points::bytes(all));
     }
-    if !same || !same_walk {
+    let pair = second::chosen(model, &view);
+    // The line between the two ends of a pair follows the time.
+    let compared = pair.map(|pair| (pair.first, pair.second, view.time()));
+    let is_same_pair = built.is_some_and(|built| built.compared == compared);
+    if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
         let mut lines = arrows::instances(model, emphasis, palette);
         let (walk, path) = (models.walk.as_ref(), models.path.as_deref());
         lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk(), palette));
+        lines.extend(second::lines(model, pair, view.time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk(), models.path.clone());
         let (model, emphasis) = (model.clone(), emphasis.clone());
-        tab.built_from = Some(BuiltFrom { model, emphasis, dark: tab.dark, walk, path });
+        tab.built_from = Some(BuiltFrom { model, emphasis, dark: tab.dark, walk, path, compared });
     }
     let ground = Rgba::from(view.matte.unwrap_or(palette.stage)).to_array();
     if frame.ground != ground {

@@ -14,6 +14,7 @@ pub mod pass;
 pub mod picking;
 pub mod points;
 pub mod projection;
+pub mod second;
 pub mod sight;
 pub mod timeline;
 pub mod view;

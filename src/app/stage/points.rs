@@ -67,9 +67,10 @@ pub fn is_small(model: &StageModel) -> bool {
     model.words.len() + model.tokens.len() <= ALL_LABELLED
 }
 
-/// The colour of a word of the sentence: the same for all its occurrences and for its ghost.
+/// The colour of a word of the sentence: the same for all its occurrences and for its ghost. Those of a second
+/// sentence continue the first one's.
 pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette: &Palette) -> Color32 {
-    let first = model.tokens.iter().position(|token| token.text == text).unwrap_or(0);
+    let first = model.tokens.iter().chain(&model.second).position(|token| token.text == text).unwrap_or(0);
     palette.token(group, first)
 }
 

@@ -40,6 +40,7 @@ fn disc_of(index: u32) -> Instance {
 }
 
 const RING: f32 = 1.0;
+const DIAMOND: f32 = 2.0;
 const ARROW: f32 = 1.0;
 // An arrow of its full length whatever the time, from tip to tail.
 const STILL_ARROW: f32 = 2.0;
@@ -107,7 +108,12 @@ fn disc_vertex(@builtin(vertex_index) index: u32) -> Disc {
 }
 
 fn disc_alpha(disc: Disc) -> f32 {
-    let distance = length(disc.local);
+    // Of a diamond across its sides.
+    let distance = select(
+        length(disc.local),
+        (abs(disc.local.x) + abs(disc.local.y) - disc.shape.x) * 0.70710678 + disc.shape.x,
+        disc.shape.y == DIAMOND,
+    );
     let outer = clamp(disc.shape.x + 0.5 - distance, 0.0, 1.0);
     if disc.shape.y == RING {
         let inner = disc.shape.x - RING_WIDTH * stage.viewport.w;

@@ -7,6 +7,7 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{Pointed, ViewState};
+use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::provenance::{Entry, Place};
 pub use crate::view_model::search::Hit;
@@ -14,6 +15,7 @@ use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
+use super::second;
 use super::sight::{Scene, Sight};
 use super::writing::{Canvas, paint_caption, paint_labels};
 
@@ -60,11 +62,17 @@ pub fn picture_ui(
     let sight = Sight { scene, projection, rect, time: view.time(), palette };
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| sight.pick(pointer));
     (hands.is_over, hands.hovered) = (response.hovered(), hovered);
-    let arrow = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged()).and_then(|pointer| {
+    let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
+    let beside = pointer.and_then(|pointer| second::pick(&sight, pointer));
+    let arrow = pointer.filter(|_| beside.is_none()).and_then(|pointer| {
         let path = scene.path.filter(|_| view.step() >= Step::Output)?;
         arrow_at(path, pointer, |at| sight.at(at))
     });
-    act(&response, hovered, arrow, &sight, &mut hands.rig, view);
+    if let Some(position) = beside.filter(|_| response.clicked_by(PointerButton::Primary)) {
+        second::choose(scene.model, position, view);
+    } else {
+        act(&response, hovered, arrow, &sight, &mut hands.rig, view);
+    }
     if let Some(hit) = hovered {
         view.point_at(Pointed::Word(sight.word(hit).to_owned()));
     }
@@ -74,12 +82,19 @@ pub fn picture_ui(
     let is_resting = |index: &usize| !scene.model.words[*index].in_sentence;
     let lit = hovered.or(pointed.filter(is_resting).map(Hit::Word));
     let canvas = Canvas { painter: &painter, sight };
-    let written = paint_caption(&canvas);
+    let mut written = paint_caption(&canvas);
+    if !scene.model.second.is_empty() {
+        second::paint_caption(&canvas, view, &mut written);
+        second::paint_labels(&canvas, view, &mut written);
+    }
     paint_labels(&canvas, lit, view.query, &written);
     focus_ring(&painter, rect, &response, palette);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.time()));
+    } else if let Some(token) = beside.and_then(|position| scene.model.second.get(position)) {
+        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
+        response.on_hover_ui_at_pointer(|ui| second_ui(ui, scene.model, token, view.time()));
     } else if let Some(arrow) = arrow {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
@@ -220,6 +235,21 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             ui.weak("Right-click: where its place comes from.");
         }
     }
+}
+
+/// A token of the second sentence.
+fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
+    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+    let place = |at: [f32; 3]| {
+        let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
+        format!("({})", along.join(", "))
+    };
+    ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
+    ui.monospace(format!("now        {}", place(token.at(time))));
+    ui.monospace(format!("static     {}", place(token.start)));
+    ui.monospace(format!("contextual {}", place(token.end)));
+    nearest_ui(ui, token);
+    ui.weak("Click: look at its way beside that of the first sentence.");
 }
 
 fn nearest_ui(ui: &mut Ui, token: &TokenPoint) {

@@ -6,8 +6,9 @@ use bevy::math::Vec3;
 use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, Palette, size};
+use crate::view_model::axes::LITTLE;
 use crate::view_model::search::Hit;
-use crate::view_model::stage::StageModel;
+use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
 use super::labels::{self, Obstacle, Priority, Wish};
@@ -48,7 +49,7 @@ pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>,
         waiting.extend(point_label(canvas, point, priority));
     }
     let axes = &sight.scene.model.axes;
-    waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, &label.name)));
+    waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, label)));
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
     let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).collect();
     let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
@@ -71,8 +72,8 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
     Some(Label { wish, galley, color })
 }
 
-/// The name of an axis at its positive end; it gives way to every word.
-fn axis_label(canvas: &Canvas, axis: usize, name: &str) -> Option<Label> {
+/// The name of an axis with its share of the variance, at its positive end; it gives way to every word.
+fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> {
     /// Of an axis that is seen from its end there is nothing to name.
     const SHORT: f32 = 24.0;
     let sight = &canvas.sight;
@@ -80,7 +81,9 @@ fn axis_label(canvas: &Canvas, axis: usize, name: &str) -> Option<Label> {
     let length = sight.projection.project(Vec3::ZERO).map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
     let point = sight.rect.min + egui::vec2(seen.at.x, seen.at.y);
     let color = sight.palette.ink_faint;
-    let galley = canvas.painter.layout_no_wrap(name.to_owned(), theme::mono(size::LABEL_AXIS), color);
+    let AxisLabel { name, variance } = label;
+    let text = format!("{name} {:.0}%", variance * 100.0);
+    let galley = canvas.painter.layout_no_wrap(text, theme::mono(size::LABEL_AXIS), color);
     let wish = Wish { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
     (length > SHORT && sight.rect.contains(point)).then_some(Label { wish, galley, color })
 }
@@ -98,7 +101,7 @@ fn faded(sight: &Sight, color: Color32, divisor: f32) -> Color32 {
 }
 
 /// Text with an outline in the ground's colour, so that it reads over points and lines.
-fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
+pub fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
     const AROUND: [(f32, f32); 4] = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)];
     for (x, y) in AROUND {
         painter.galley_with_override_text_color(at + egui::vec2(x, y) * size::HALO, galley.clone(), halo);
@@ -114,8 +117,6 @@ pub fn paint_caption(canvas: &Canvas) -> Vec<Rect> {
     let Canvas { painter, ref sight } = *canvas;
     let Sight { rect, palette, .. } = *sight;
     let model = sight.scene.model;
-    /// Below this share the picture may mislead.
-    const LITTLE: f32 = 0.5;
     let axes = model
         .axes
         .iter()

@@ -62,6 +62,14 @@ pub mod size {
     /// Beside the lines of code, for their numbers.
     pub const GUTTER: i8 = 34;
     pub const CODE_LEADING: f32 = 3.5;
+    /// Within a field, so that it is as high as the buttons beside it.
+    pub const FIELD_MARGIN: Vec2 = Vec2::new(7.0, 4.0);
+    /// Of the words of a sentence while it is typed.
+    pub const WIDE_POPUP: f32 = 400.0;
+    /// About five rows of them.
+    pub const CHIPS_MAX: f32 = 136.0;
+    /// Least and largest width of a field for a group of words.
+    pub const GROUP_FIELD: (f32, f32) = (56.0, 180.0);
     pub const POPUP: Vec2 = Vec2::new(340.0, 196.0);
     /// An output is no higher than this and scrolls; a plot is as high as the second.
     pub const OUTPUT_MAX: f32 = 320.0;

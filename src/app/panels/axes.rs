@@ -1,0 +1,143 @@
+//! The axes panel: what the picture shows of the variance, and axes of the learner's own.
+
+use egui::containers::menu::MenuButton;
+use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+
+use crate::app::theme::{self, Palette, size};
+use crate::kernel::command::{Axis, Command};
+use crate::view_model::axes::{AxesModel, AxisRow};
+
+#[derive(Default)]
+pub struct AxesUiState {
+    /// What is written of each axis, and the choice that it was made from.
+    fields: [Fields; Axis::ALL.len()],
+}
+
+#[derive(Default)]
+struct Fields {
+    from: String,
+    to: String,
+    chosen: Option<(String, String)>,
+}
+
+pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal(|ui| {
+        let refit = ui.add_enabled(model.can_refit, Button::new("Refit"));
+        let why = if model.can_refit {
+            "Turn the axes to the directions in which the points on the stage differ most now"
+        } else {
+            "The picture shows the vectors as they are"
+        };
+        if refit.on_hover_text(why).on_disabled_hover_text(why).clicked() {
+            commands.push(Command::Refit);
+        }
+        let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
+        reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
+        if reset.on_hover_text("The axes as the lesson began").clicked() {
+            commands.push(Command::ResetBasis);
+        }
+        let together = format!("together {:.0} %", model.together * 100.0);
+        ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
+    });
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+        for warning in &model.warnings {
+            ui.label(RichText::new(warning).color(palette.warn));
+        }
+        for row in &model.rows {
+            axis_ui(ui, row, palette);
+            let fields = &mut state.fields[row.axis.index()];
+            commands.extend(ui.push_id(row.axis.letter(), |ui| choice_ui(ui, row, model, fields)).inner);
+        }
+        ui.label(RichText::new(&model.about).font(theme::plain(size::SMALL)).color(palette.ink_faint));
+    });
+    commands
+}
+
+/// An axis with its share as a bar.
+fn axis_ui(ui: &mut Ui, row: &AxisRow, palette: &Palette) {
+    const BAR: f32 = 3.0;
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let percent = format!("{:.1} %", row.variance * 100.0);
+    let said = format!("Axis {}: {}, {percent} of the variance", row.axis.letter(), row.name);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Label, true, &said));
+    let track = Rect::from_min_size(rect.left_bottom() - vec2(0.0, BAR), vec2(rect.width(), BAR));
+    ui.painter().rect_filled(track, CornerRadius::ZERO, palette.line);
+    let bar = Rect::from_min_size(track.min, vec2(rect.width() * row.variance.clamp(0.0, 1.0), BAR));
+    ui.painter().rect_filled(bar, CornerRadius::ZERO, palette.accent);
+    let inner = egui::UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    ui.scope_builder(inner, |ui| {
+        ui.label(RichText::new(percent).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.label(RichText::new(row.axis.letter()).font(theme::mono(size::MONO)).color(palette.ink_faint));
+            ui.add(egui::Label::new(RichText::new(&row.name).font(theme::strong(size::BODY))).truncate());
+        });
+    });
+    response.on_hover_text(&row.meaning);
+}
+
+/// The two groups of words that an axis runs between.
+fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields) -> Option<Command> {
+    const BUTTONS: f32 = 176.0;
+    if fields.chosen != row.chosen {
+        fields.chosen.clone_from(&row.chosen);
+        (fields.from, fields.to) = row.chosen.clone().unwrap_or_default();
+    }
+    let mut command = None;
+    let letter = row.axis.letter();
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let width = ((ui.available_width() - BUTTONS) / 2.0).clamp(size::GROUP_FIELD.0, size::GROUP_FIELD.1);
+        let mut sets = group_ui(ui, &format!("Axis {letter} from"), "from", &mut fields.from, width, model);
+        ui.weak("→");
+        sets |= group_ui(ui, &format!("Axis {letter} to"), "to", &mut fields.to, width, model);
+        let is_whole = !fields.from.trim().is_empty() && !fields.to.trim().is_empty();
+        let is_new = row.chosen.as_ref().is_none_or(|(from, to)| (from, to) != (&fields.from, &fields.to));
+        let set = ui.add_enabled(is_whole && is_new, Button::new("Set"));
+        let name = format!("Set axis {letter}");
+        set.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, is_whole && is_new, &name));
+        let hint = "From the centre of the first words to that of the second (Enter)";
+        sets |= set.on_hover_text(hint).clicked();
+        if sets && is_whole && is_new {
+            let (from, to) = (fields.from.trim().to_owned(), fields.to.trim().to_owned());
+            command = Some(Command::SetAxis { axis: row.axis, from, to });
+        }
+        if row.chosen.is_some() {
+            let reset = ui.button("✕");
+            let name = format!("Reset axis {letter}");
+            reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+            if reset.on_hover_text("A principal component again").clicked() {
+                command = Some(Command::ResetAxis(row.axis));
+            }
+        }
+    });
+    command
+}
+
+/// Words, a group of the lesson from a menu, or a pattern. True when it was chosen or entered.
+fn group_ui(ui: &mut Ui, name: &str, hint: &str, text: &mut String, width: f32, model: &AxesModel) -> bool {
+    let field = TextEdit::singleline(text).desired_width(width).margin(size::FIELD_MARGIN).hint_text(hint);
+    let field = ui.add(field);
+    ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(name));
+    let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    field.on_hover_text("A group of the lesson, words of it, or a /pattern/ that words match");
+    if model.groups.is_empty() {
+        return is_entered;
+    }
+    let mut is_chosen = false;
+    let (button, _) = MenuButton::new("▾").ui(ui, |ui| {
+        for group in &model.groups {
+            if ui.selectable_label(text == group, group).clicked() {
+                text.clone_from(group);
+                is_chosen = true;
+                ui.close();
+            }
+        }
+    });
+    let name = format!("{name}: groups");
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+    button.on_hover_text("The lesson's groups");
+    is_entered || is_chosen
+}

@@ -1,0 +1,331 @@
+//! A field for a sentence: its words show as chips while they are typed, and nothing is replaced but by choice.
+
+use egui::containers::menu::MenuButton;
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
+use egui::{Button, Frame, Id, Key, Margin, Modifiers, Popup, PopupCloseBehavior, RichText, ScrollArea, TextEdit, Ui};
+
+use crate::app::theme::{self, Palette, size};
+use crate::view_model::sentences::{CHARS_MAX, Fault, ReadWord, Reading, SentencesModel, WordKind, shortened};
+
+#[derive(Default)]
+pub struct SentenceFieldState {
+    text: String,
+    /// The sentence that was shown in the last frame.
+    seen: String,
+    is_open: bool,
+    /// What the text is read as, while it stays.
+    reading: Option<(String, Reading)>,
+    /// What could not be read when the field was left, and the sentence that was shown then.
+    kept: Option<(String, String)>,
+}
+
+/// What the field is about.
+pub struct SentenceField<'a> {
+    /// Its accessible name.
+    pub name: &'a str,
+    pub hint: &'a str,
+    /// The sentence that is shown, as text.
+    pub shown: &'a str,
+    /// The lesson's that it is.
+    pub selected: Option<usize>,
+    pub width: f32,
+    /// With Alt it brings the keyboard here.
+    pub key: Option<Key>,
+}
+
+pub enum Change {
+    /// A sentence that can be read; others may follow.
+    Typed(String),
+    /// The last of them.
+    Done(String),
+    /// One of the lesson's.
+    Chosen(usize),
+}
+
+pub fn sentence_field_ui(
+    ui: &mut Ui,
+    field: &SentenceField,
+    model: &SentencesModel,
+    state: &mut SentenceFieldState,
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    follow(field, state);
+    changes.extend(menu_ui(ui, field, model, state).map(Change::Chosen));
+    let id = ui.make_persistent_id(("sentence", field.name));
+    if let Some(key) = field.key
+        && !ui.ctx().text_edit_focused()
+        && ui.input_mut(|input| input.consume_key(Modifiers::ALT, key))
+    {
+        ui.memory_mut(|memory| memory.request_focus(id));
+    }
+    let mut edit = keys(ui, id, state);
+    let response = ui.add(
+        TextEdit::singleline(&mut state.text)
+            .id(id)
+            .margin(size::FIELD_MARGIN)
+            .desired_width(field.width)
+            .char_limit(CHARS_MAX)
+            .hint_text(field.hint),
+    );
+    ui.ctx().accesskit_node_builder(id, |node| node.set_label(field.name));
+    if response.gained_focus() && !state.is_open {
+        open(ui, id, field, state);
+    }
+    let reading = read(model, state);
+    if response.changed() && reading.fault.is_none() {
+        changes.push(Change::Typed(state.text.clone()));
+    }
+    if !state.is_open {
+        response.on_hover_text(field.hint);
+        return changes;
+    }
+    let ends = ui.input(|input| input.key_pressed(Key::Escape));
+    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    let popup = Popup::from_response(&response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
+    let shown = popup.show(|ui| {
+        ui.set_width(field.width.max(size::WIDE_POPUP));
+        reading_ui(ui, &state.text, &reading)
+    });
+    let mut stays = response.has_focus();
+    if let Some(shown) = shown {
+        edit = edit.or(shown.inner.edit);
+        stays |= shown.inner.has_focus || shown.response.contains_pointer();
+    }
+    if let Some(edit) = edit {
+        state.text = edit.done(&reading, &state.text);
+        caret_to_end(ui, id, &state.text);
+        stays = true;
+        ui.memory_mut(|memory| memory.request_focus(id));
+        if read(model, state).fault.is_none() {
+            changes.push(Change::Typed(state.text.clone()));
+        }
+    } else if is_entered && reading.fault.is_some() {
+        // There is something yet to be chosen.
+        stays = true;
+        ui.memory_mut(|memory| memory.request_focus(id));
+    }
+    if ends || is_entered && reading.fault.is_none() || !stays {
+        changes.push(Change::Done(close(field, state, &reading)));
+    }
+    changes
+}
+
+/// While nobody types, the field says what is shown.
+fn follow(field: &SentenceField, state: &mut SentenceFieldState) {
+    if state.seen != field.shown {
+        field.shown.clone_into(&mut state.seen);
+        if !state.is_open {
+            field.shown.clone_into(&mut state.text);
+        }
+    }
+}
+
+/// What was typed and could not be read is there again; else all is selected, to be typed over.
+fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) {
+    state.is_open = true;
+    match state.kept.take() {
+        Some((text, shown)) if shown == field.shown => {
+            state.text = text;
+            caret_to_end(ui, id, &state.text);
+        }
+        _ => select(ui, id, 0, state.text.chars().count()),
+    }
+}
+
+/// Returns the last sentence that could be read.
+fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &Reading) -> String {
+    state.is_open = false;
+    let last = if reading.fault.is_none() {
+        reading.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    } else {
+        if reading.count > 0 {
+            state.kept = Some((state.text.clone(), field.shown.to_owned()));
+        }
+        field.shown.to_owned()
+    };
+    state.text.clone_from(&last);
+    last
+}
+
+fn read(model: &SentencesModel, state: &mut SentenceFieldState) -> Reading {
+    if let Some((text, reading)) = &state.reading
+        && *text == state.text
+    {
+        return reading.clone();
+    }
+    let reading = model.lexicon.read(&state.text);
+    state.reading = Some((state.text.clone(), reading.clone()));
+    reading
+}
+
+/// The lesson's sentences.
+fn menu_ui(
+    ui: &mut Ui,
+    field: &SentenceField,
+    model: &SentencesModel,
+    state: &mut SentenceFieldState,
+) -> Option<usize> {
+    let mut chosen = None;
+    let name = format!("{}: the lesson's", field.name);
+    let (button, _) = MenuButton::new("▾").ui(ui, |ui| {
+        ScrollArea::vertical().max_height(size::OUTPUT_MAX).show(ui, |ui| {
+            for (index, sentence) in model.sentences.iter().enumerate() {
+                if ui.selectable_label(field.selected == Some(index), sentence).clicked() {
+                    (state.is_open, state.kept) = (false, None);
+                    chosen = Some(index);
+                    ui.close();
+                }
+            }
+        });
+    });
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+    button.on_hover_text("The lesson's sentences");
+    chosen.filter(|index| field.selected != Some(*index))
+}
+
+/// What is done about a word.
+enum Edit {
+    Without(usize),
+    With(usize, String),
+    /// No more words than the model reads.
+    Cut,
+}
+
+impl Edit {
+    fn done(self, reading: &Reading, text: &str) -> String {
+        match self {
+            Edit::Without(word) => reading.without(text, word),
+            Edit::With(word, other) => reading.with(text, word, &other),
+            Edit::Cut => reading.cut(text),
+        }
+    }
+}
+
+/// Arrows act on the first word that stands in the way.
+fn keys(ui: &Ui, id: Id, state: &SentenceFieldState) -> Option<Edit> {
+    let (text, reading) = state.reading.as_ref()?;
+    if !state.is_open || *text != state.text || !ui.memory(|memory| memory.has_focus(id)) {
+        return None;
+    }
+    let word = reading.first_fault()?;
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    match &reading.words[word].kind {
+        WordKind::Unknown(others) | WordKind::Unfinished(others) if pressed(Key::ArrowDown) => {
+            Some(Edit::With(word, others.first()?.clone()))
+        }
+        WordKind::Unknown(_) if pressed(Key::ArrowUp) => Some(Edit::Without(word)),
+        _ => None,
+    }
+}
+
+struct Shown {
+    edit: Option<Edit>,
+    has_focus: bool,
+}
+
+/// The words as they are read, and what can be done about those that cannot be.
+fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> Shown {
+    /// More are worked through one after the other.
+    const OFFERED: usize = 4;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut shown = Shown { edit: None, has_focus: false };
+    // What is pasted may be long: the rest stays in sight.
+    ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
+            reading.words.iter().for_each(|word| chip_ui(ui, word, palette));
+            let more = reading.count - reading.words.len();
+            if more > 0 {
+                ui.weak(format!("and {more} more"));
+            }
+        });
+    });
+    let (said, ink) = match &reading.fault {
+        None => ("On the stage.", palette.ink_soft),
+        Some(Fault { words, is_early: true }) => (words.as_str(), palette.ink_soft),
+        Some(Fault { words, .. }) => (words.as_str(), palette.warn),
+    };
+    ui.label(RichText::new(said).color(ink));
+    if text.chars().count() >= CHARS_MAX {
+        ui.label(
+            RichText::new(format!("The field takes {CHARS_MAX} letters: the rest is cut off.")).color(palette.warn),
+        );
+    }
+    let first = reading.first_fault();
+    let in_the_way = reading.words.iter().enumerate();
+    let in_the_way = in_the_way.filter(|(_, word)| matches!(word.kind, WordKind::Unknown(_) | WordKind::Unfinished(_)));
+    for (index, word) in in_the_way.take(OFFERED) {
+        offer_ui(ui, index, word, first == Some(index), &mut shown);
+    }
+    if reading.fault.is_some() && first.is_none() && reading.count > reading.most_words {
+        let keep = ui.button(format!("Keep the first {}", reading.most_words)).on_hover_text("The words after them go");
+        shown.has_focus |= keep.has_focus();
+        if keep.clicked() {
+            shown.edit = Some(Edit::Cut);
+        }
+    }
+    ui.add_space(size::GAP_TIGHT);
+    let help = "Capitals and punctuation do not count. Enter or Esc: done.";
+    ui.label(RichText::new(help).font(theme::plain(size::SMALL)).color(palette.ink_faint));
+    shown
+}
+
+fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
+    let (ink, stroke) = match word.kind {
+        WordKind::Known(group) => (group.map_or(palette.ink, |group| palette.group(group)), palette.line),
+        WordKind::Unfinished(_) => (palette.ink_faint, palette.line),
+        WordKind::Unknown(_) | WordKind::TooMany => (palette.warn, palette.warn),
+    };
+    let text = RichText::new(shortened(&word.text)).color(ink);
+    // Not by its colour alone.
+    let text = if matches!(word.kind, WordKind::TooMany) { text.strikethrough() } else { text };
+    let text = if matches!(word.kind, WordKind::Unknown(_)) { text.underline() } else { text };
+    let chip = Frame::new()
+        .fill(palette.raised)
+        .stroke(egui::Stroke::new(size::HAIRLINE, stroke))
+        .corner_radius(egui::CornerRadius::same(size::RADIUS))
+        .inner_margin(Margin::symmetric(size::GAP as i8 - 2, 1));
+    chip.show(ui, |ui| ui.label(text));
+}
+
+/// The words that may be meant, and that it can go.
+fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &mut Shown) {
+    let (WordKind::Unknown(others) | WordKind::Unfinished(others)) = &word.kind else { return };
+    let is_unknown = matches!(word.kind, WordKind::Unknown(_));
+    let name = shortened(&word.text);
+    ui.horizontal_wrapped(|ui| {
+        let asked = if is_unknown { format!("{name}: spell it") } else { format!("{name}…:") };
+        ui.weak(asked);
+        let mut button = |ui: &mut Ui, words: &str, said: &str, key: Option<&str>, edit: Edit| {
+            let hint = key.map_or_else(|| said.to_owned(), |key| format!("{said} ({key})"));
+            let words = key.map_or_else(|| words.to_owned(), |key| format!("{words}  {key}"));
+            let button = ui.add(Button::new(words).small());
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, said));
+            shown.has_focus |= button.has_focus();
+            if button.on_hover_text(hint).clicked() {
+                shown.edit = Some(edit);
+            }
+        };
+        for (place, other) in others.iter().enumerate() {
+            let key = (is_first && place == 0).then_some("↓");
+            let said = format!("Write {other} instead of {name}");
+            button(ui, other, &said, key, Edit::With(index, other.clone()));
+        }
+        if is_unknown {
+            let key = is_first.then_some("↑");
+            button(ui, "skip it", &format!("Leave out {name}"), key, Edit::Without(index));
+        }
+    });
+}
+
+fn caret_to_end(ui: &Ui, id: Id, text: &str) {
+    let end = text.chars().count();
+    select(ui, id, end, end);
+}
+
+fn select(ui: &Ui, id: Id, from: usize, to: usize) {
+    let mut state = TextEditState::load(ui.ctx(), id).unwrap_or_default();
+    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(from), CCursor::new(to))));
+    state.store(ui.ctx(), id);
+}

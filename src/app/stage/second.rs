@@ -1,0 +1,214 @@
+//! The second sentence of a comparison: diamonds beside the first one's discs, and the two ways of the word that
+//! is looked at.
+
+use bevy::math::{Vec2, Vec3};
+use egui::{Color32, Pos2, Rect, Stroke};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::second::SharedWord;
+use crate::view_model::compare::SECOND;
+use crate::view_model::stage::{StageModel, TokenPoint};
+
+use super::labels::{self, Obstacle, Priority, Wish};
+use super::picking::{self, Candidate};
+use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled, token_color};
+use super::sight::Sight;
+use super::writing::{Canvas, paint_haloed};
+
+/// The shader's kind of point.
+const DIAMOND: f32 = 2.0;
+/// A diamond of a disc's area.
+const DIAMOND_RADIUS: f32 = TOKEN_RADIUS * 1.25;
+/// The shader's kinds of lines.
+const LINE: f32 = 0.0;
+const ARROW: f32 = 1.0;
+/// Widths in points: of the ways that are looked at, of the others, and between the ends.
+const STRESSED: f32 = 4.5;
+const PLAIN: f32 = 1.4;
+const BETWEEN: f32 = 1.6;
+/// Of the line between the two ends: strokes with as long gaps.
+const DASHES: usize = 12;
+
+/// The shared word that is looked at.
+pub fn chosen<'a>(model: &'a StageModel, view: &ViewState) -> Option<&'a SharedWord> {
+    model.chosen_pair(view.query, view.second, &view.lit)
+}
+
+fn color(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Color32 {
+    token_color(model, &token.text, token.group, palette)
+}
+
+pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
+    let point = |token: &TokenPoint| Instance {
+        start: scaled(model, token.start),
+        end: scaled(model, token.end),
+        color: color(model, token, palette),
+        size: DIAMOND_RADIUS,
+        kind: DIAMOND,
+    };
+    model.second.iter().map(point).filter(has_place).collect()
+}
+
+/// The way of each token, the two that are looked at with more weight, and what lies between their ends.
+pub fn lines(model: &StageModel, pair: Option<&SharedWord>, time: f32, palette: &Palette) -> Vec<Instance> {
+    let way = |token: &TokenPoint, color: Color32, size: f32| Instance {
+        start: scaled(model, token.start),
+        end: scaled(model, token.end),
+        color,
+        size,
+        kind: ARROW,
+    };
+    let is_chosen = |token: &TokenPoint| pair.is_some_and(|pair| pair.second == token.position);
+    let others = model.second.iter().filter(|token| !is_chosen(token));
+    let mut lines: Vec<Instance> =
+        others.map(|token| way(token, palette.dimmed(color(model, token, palette)), PLAIN)).collect();
+    if let Some(pair) = pair
+        && let (Some(first), Some(second)) = (model.tokens.get(pair.first), model.second.get(pair.second))
+    {
+        let ink = color(model, second, palette);
+        lines.extend([way(first, ink, STRESSED), way(second, ink, STRESSED)]);
+        let (from, to) = (scaled(model, first.at(time)), scaled(model, second.at(time)));
+        let along = |share: f32| std::array::from_fn(|axis| (1.0 - share) * from[axis] + share * to[axis]);
+        let count = (2 * DASHES - 1) as f32;
+        lines.extend((0..DASHES).map(|dash| Instance {
+            start: along(2.0 * dash as f32 / count),
+            end: along((2.0 * dash as f32 + 1.0) / count),
+            color: palette.ink_soft,
+            size: BETWEEN,
+            kind: LINE,
+        }));
+    }
+    lines.into_iter().filter(has_place).collect()
+}
+
+/// What is not finite has no place.
+fn has_place(instance: &Instance) -> bool {
+    instance.start.iter().chain(&instance.end).all(|x| x.is_finite())
+}
+
+/// A token of the second sentence where it is seen.
+struct Seen<'a> {
+    token: &'a TokenPoint,
+    at: Pos2,
+    radius: f32,
+    depth: f32,
+}
+
+fn seen<'a>(sight: &Sight<'a>) -> impl Iterator<Item = Seen<'a>> {
+    let Sight { projection, rect, time, .. } = *sight;
+    let model = sight.scene.model;
+    model.second.iter().filter_map(move |token| {
+        let seen = projection.project(Vec3::from(scaled(model, token.at(time))))?;
+        let radius = projection.radius_at(DIAMOND_RADIUS, seen.divisor).max(LEAST_RADIUS);
+        Some(Seen { token, at: rect.min + egui::vec2(seen.at.x, seen.at.y), radius, depth: seen.depth })
+    })
+}
+
+/// The token under the pointer, by its position.
+pub fn pick(sight: &Sight, pointer: Pos2) -> Option<usize> {
+    let candidates = seen(sight).map(|seen| Candidate {
+        what: seen.token.position,
+        at: Vec2::new(seen.at.x, seen.at.y),
+        radius: seen.radius,
+        depth: seen.depth,
+    });
+    picking::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+}
+
+/// A click on a token that both sentences have looks at its two ways.
+pub fn choose(model: &StageModel, position: usize, view: &mut ViewState) {
+    view.second = Some(position);
+    let shared = model.shared.iter().filter(|pair| pair.second == position);
+    // Of several the one that is looked at already.
+    let first = shared.clone().find(|pair| Some(pair.first) == view.query).or_else(|| shared.clone().next());
+    view.query = first.map_or(view.query, |pair| Some(pair.first));
+}
+
+/// The names of the second sentence; what is written is added to `written`, so that others keep clear of it.
+pub fn paint_labels(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) {
+    let Canvas { painter, ref sight } = *canvas;
+    let Sight { rect, palette, .. } = *sight;
+    let model = sight.scene.model;
+    let pair = chosen(model, view);
+    let in_sight: Vec<Seen> = seen(sight).filter(|seen| rect.contains(seen.at)).collect();
+    let mut said: Vec<&str> = Vec::new();
+    let mut waiting = Vec::new();
+    for seen in &in_sight {
+        let is_chosen = pair.is_some_and(|pair| pair.second == seen.token.position);
+        if is_chosen {
+            let ring = Stroke::new(size::RING, palette.accent);
+            painter.circle_stroke(seen.at, seen.radius + size::RING_GAP, ring);
+        }
+        // At rest all tokens of one word lie on one point, which the first sentence may have named.
+        let is_named = view.time() == 0.0
+            && (said.contains(&seen.token.text.as_str())
+                || model.tokens.iter().any(|first| first.text == seen.token.text));
+        said.push(&seen.token.text);
+        if is_named {
+            continue;
+        }
+        let ink = color(model, seen.token, palette).lerp_to_gamma(palette.ink, TOWARDS_INK);
+        let text = format!("{}{SECOND}", seen.token.label());
+        let galley = painter.layout_no_wrap(text, theme::strong(size::LABEL_STRONG), ink);
+        let priority = if is_chosen { Priority::Selected } else { Priority::Token };
+        let wish = Wish { priority, point: seen.at, radius: seen.radius, size: galley.size(), depth: seen.depth };
+        waiting.push((wish, galley, ink));
+    }
+    let square = |seen: &Seen| Rect::from_center_size(seen.at, egui::Vec2::splat(seen.radius));
+    let discs: Vec<Obstacle> = in_sight.iter().map(|seen| Obstacle { rect: square(seen), is_token: true }).collect();
+    let wishes: Vec<Wish> = waiting.iter().map(|(wish, ..)| *wish).collect();
+    for (place, (_, galley, ink)) in labels::place(&wishes, &discs, written, rect).into_iter().zip(waiting) {
+        if let Some(place) = place {
+            written.push(place);
+            paint_haloed(painter, place.min, galley, ink, palette.stage);
+        }
+    }
+    written.extend(discs.into_iter().map(|disc| disc.rect));
+}
+
+/// Names keep to the ink of the theme more than their points do.
+const TOWARDS_INK: f32 = 0.35;
+
+/// What is said of the pair, over the caption; the marks of the two sentences.
+pub fn paint_caption(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) {
+    let Canvas { painter, ref sight } = *canvas;
+    let Sight { rect, palette, .. } = *sight;
+    let model = sight.scene.model;
+    let lower = written.iter().filter(|text| text.center().y > rect.center().y);
+    let bottom = lower.map(|text| text.top()).fold(rect.bottom() - size::GAP_WIDE, f32::min);
+    let left = rect.left() + size::GAP_WIDE - size::GAP_TIGHT;
+    let mut at = egui::pos2(left, bottom - size::GAP_TIGHT / 2.0);
+    let number = |x: f32| format!("{x:.2}").replace('-', "−");
+    let said = match chosen(model, view) {
+        Some(pair) => {
+            let label = model.tokens.get(pair.first).map_or_else(String::new, TokenPoint::label);
+            let other = model.second.get(pair.second).map_or_else(String::new, TokenPoint::label);
+            let (before, after) = (pair.before, pair.after);
+            format!(
+                "{label} and {other}{SECOND}: cosine {} → {}, distance {} → {}",
+                number(before.cosine),
+                number(after.cosine),
+                number(before.distance),
+                number(after.distance),
+            )
+        }
+        None => "The two sentences share no word.".to_owned(),
+    };
+    let galley = painter.layout(said, theme::strong(size::SMALL), palette.ink, rect.right() - left);
+    at.y -= galley.size().y;
+    written.push(Rect::from_min_size(at, galley.size()));
+    paint_haloed(painter, at, galley, palette.ink, palette.stage);
+    at.y -= size::GAP_TIGHT / 2.0;
+    let galley =
+        painter.layout_no_wrap(format!("second sentence (word{SECOND})"), theme::plain(size::LABEL), palette.ink_soft);
+    at.y -= galley.size().y;
+    let radius = size::LEGEND / 2.0;
+    let center = at + egui::vec2(radius, galley.size().y / 2.0);
+    let corners = [(radius, 0.0), (0.0, radius), (-radius, 0.0), (0.0, -radius)];
+    let corners = corners.map(|(x, y)| center + egui::vec2(x, y)).to_vec();
+    painter.add(egui::Shape::convex_polygon(corners, palette.ink_soft, Stroke::NONE));
+    let width = size::LEGEND + size::GAP_TIGHT;
+    written.push(Rect::from_min_size(at, galley.size() + egui::vec2(width, 0.0)));
+    paint_haloed(painter, at + egui::vec2(width, 0.0), galley, palette.ink_soft, palette.stage);
+}

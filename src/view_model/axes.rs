@@ -1,0 +1,118 @@
+//! The Axes panel: what each axis of the picture is, and how much of the variance it shows.
+
+use crate::kernel::basis::{Basis, ChosenAxis};
+use crate::kernel::command::Axis;
+use crate::kernel::snapshot::{Snapshot, StaticSpace};
+
+/// Below this share the picture may mislead.
+pub const LITTLE: f32 = 0.5;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxesModel {
+    pub rows: Vec<AxisRow>,
+    /// Share of the variance that the axes show together.
+    pub together: f32,
+    /// What is to be known about the picture: it shows little, or its axes are not at right angles.
+    pub warnings: Vec<String>,
+    /// What the shares are of.
+    pub about: String,
+    /// The lesson's groups, by name.
+    pub groups: Vec<String>,
+    /// The axes can be fitted to what is on the stage.
+    pub can_refit: bool,
+    /// They are not those of the lesson's beginning.
+    pub is_changed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisRow {
+    pub axis: Axis,
+    /// `PC1`, `x₁` or `fruit → company`
+    pub name: String,
+    /// Share of the variance, in [0, 1].
+    pub variance: f32,
+    /// As the groups were written, where it was chosen.
+    pub chosen: Option<(String, String)>,
+    pub meaning: String,
+}
+
+impl AxesModel {
+    /// `None` until the static vectors are trained.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let space = snapshot.space.as_deref()?;
+        let (projection, width) = (&space.projection, space.vectors.cols());
+        let dimensions = projection.dimensions();
+        let shown = Axis::ALL.into_iter().take(dimensions);
+        let rows = shown.zip(names(space)).zip(projection.explained()).map(|((axis, name), variance)| {
+            let chosen = space.basis.chosen[axis.index()].as_ref();
+            AxisRow {
+                axis,
+                meaning: chosen.map_or_else(|| meaning(&name), told),
+                name,
+                variance,
+                chosen: chosen.map(|chosen| (chosen.from.text.clone(), chosen.to.text.clone())),
+            }
+        });
+        let rows: Vec<AxisRow> = rows.collect();
+        let of = if space.basis.fitted.is_some() {
+            "of the points that were on the stage at the refit"
+        } else {
+            "of the words that the lesson names"
+        };
+        Some(Self {
+            together: projection.explained_together(),
+            warnings: warnings(space),
+            about: format!("Shares of the variance {of}, in {width} dimensions."),
+            groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
+            can_refit: width > dimensions && snapshot.model.is_some(),
+            is_changed: space.basis != Basis::default(),
+            rows,
+        })
+    }
+}
+
+fn warnings(space: &StaticSpace) -> Vec<String> {
+    let projection = &space.projection;
+    let together = projection.explained_together();
+    let little = (together < LITTLE).then(|| {
+        let percent = together * 100.0;
+        format!("The axes show only {percent:.0} % of the variance: points that look near may be far.")
+    });
+    let skewed = (!projection.is_orthogonal())
+        .then(|| "The chosen axes are not at right angles: distances in the picture are distorted.".to_owned());
+    little.into_iter().chain(skewed).collect()
+}
+
+/// What each axis is called.
+pub fn names(space: &StaticSpace) -> Vec<String> {
+    let own = space.projection.names();
+    let name = |(own, chosen): (&str, &Option<ChosenAxis>)| match chosen {
+        Some(ChosenAxis { from, to }) => format!("{} → {}", short(&from.text), short(&to.text)),
+        None => own.to_owned(),
+    };
+    own.into_iter().zip(&space.basis.chosen).map(name).collect()
+}
+
+/// Short enough to be written at the end of an axis.
+fn short(text: &str) -> String {
+    const MOST: usize = 18;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+fn told(chosen: &ChosenAxis) -> String {
+    let group = |text: &str, count: usize| format!("{text} ({count} {})", if count == 1 { "word" } else { "words" });
+    let ChosenAxis { from, to } = chosen;
+    let (from, to) = (group(&from.text, from.words.len()), group(&to.text, to.words.len()));
+    format!("From the centre of {from} to that of {to}")
+}
+
+fn meaning(name: &str) -> String {
+    match name.strip_prefix("PC") {
+        Some("1") => "The direction in which the vectors differ most".to_owned(),
+        Some(_) => "The direction in which they differ most among those that are left".to_owned(),
+        None => "An entry of the vectors, as it is".to_owned(),
+    }
+}

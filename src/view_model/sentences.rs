@@ -1,0 +1,220 @@
+//! The sentence fields: what is typed as words, each known or not, and what could be done about it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::kernel::snapshot::{Snapshot, StaticSpace, Token};
+use crate::lesson::text::words_at;
+use crate::nearest::nearest_few;
+
+/// Letters that a field takes; a sentence that a model reads is far shorter.
+pub const CHARS_MAX: usize = 2000;
+/// Words of which a field tells how they are read; more are counted.
+pub const WORDS_TOLD: usize = 96;
+/// Spellings that are offered for an unknown word.
+const SPELLINGS: usize = 3;
+
+#[derive(Clone, Debug)]
+pub struct SentencesModel {
+    pub lexicon: Arc<Lexicon>,
+    /// The lesson's, as text.
+    pub sentences: Vec<String>,
+    /// The one on the stage, as text, and its index among them.
+    pub shown: String,
+    pub selected: Option<usize>,
+    /// The one beside it.
+    pub second: Option<String>,
+    /// What could stand beside it: the lesson's sentence that shares the longest word with it.
+    pub suggestion: Option<usize>,
+}
+
+/// What a model reads.
+#[derive(Debug)]
+pub struct Lexicon {
+    space: Arc<StaticSpace>,
+    /// Rows of the vocabulary by the alphabet.
+    sorted: Vec<usize>,
+    most_words: usize,
+}
+
+/// A text as a model reads it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// At most [`WORDS_TOLD`].
+    pub words: Vec<ReadWord>,
+    /// Words in all.
+    pub count: usize,
+    /// Words that the model reads at most.
+    pub most_words: usize,
+    /// Why it cannot be shown; `None` where it can.
+    pub fault: Option<Fault>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadWord {
+    /// Bytes of the text.
+    pub at: Range<usize>,
+    /// As it is read: without capitals.
+    pub text: String,
+    pub kind: WordKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum WordKind {
+    /// With its group's index.
+    Known(Option<usize>),
+    /// The last one, with known words that begin so.
+    Unfinished(Vec<String>),
+    /// With the words that are spelt most like it.
+    Unknown(Vec<String>),
+    /// Known, but more than the model reads.
+    TooMany,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    pub words: String,
+    /// It is only not finished.
+    pub is_early: bool,
+}
+
+impl SentencesModel {
+    /// `None` until there is a model; `before` lends what has not changed.
+    pub fn of(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let most_words = model.architecture.max_tokens;
+        let is_same = |lexicon: &&Arc<Lexicon>| Arc::ptr_eq(&lexicon.space, space) && lexicon.most_words == most_words;
+        let lexicon = before.map(|before| &before.lexicon).filter(is_same).cloned();
+        let lexicon = lexicon.unwrap_or_else(|| Arc::new(Lexicon::new(space.clone(), most_words)));
+        let chosen = model.sentence.chosen();
+        // The word that a lesson is about is rather a long one than an article.
+        let longest_shared = |sentence: &[String]| {
+            let shared = sentence.iter().filter(|word| chosen.iter().any(|token| token.text == **word));
+            shared.map(|word| word.chars().count()).max()
+        };
+        let sentences = &snapshot.lesson.sentences;
+        let others = (0..sentences.len()).filter(|index| model.sentence.index != Some(*index)).rev();
+        let suggestion = others.max_by_key(|index| longest_shared(&sentences[*index]));
+        Some(Self {
+            lexicon,
+            sentences: sentences.iter().map(|words| words.join(" ")).collect(),
+            shown: joined(chosen),
+            selected: model.sentence.index,
+            second: model.second.as_ref().map(|second| joined(second.sentence.chosen())),
+            suggestion,
+        })
+    }
+
+    /// What a comparison begins with: the suggestion, or the sentence itself where the lesson has no other.
+    pub fn first_second(&self) -> String {
+        self.suggestion.map_or(&self.shown, |index| &self.sentences[index]).clone()
+    }
+}
+
+fn joined(tokens: &[Token]) -> String {
+    tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+impl Lexicon {
+    fn new(space: Arc<StaticSpace>, most_words: usize) -> Self {
+        let mut sorted: Vec<usize> = (0..space.vocabulary.len()).collect();
+        sorted.sort_by(|&a, &b| space.vocabulary[a].cmp(&space.vocabulary[b]));
+        Self { sorted, most_words, space }
+    }
+
+    /// Words that begin so, by the alphabet.
+    fn beginning(&self, begin: &str) -> impl Iterator<Item = usize> {
+        let word = |row: usize| self.space.vocabulary[row].as_str();
+        let first = self.sorted.partition_point(|&row| word(row) < begin);
+        self.sorted[first..].iter().copied().take_while(move |&row| word(row).starts_with(begin))
+    }
+
+    fn kind(&self, word: &str, is_last: bool) -> WordKind {
+        let words = &self.space.vocabulary;
+        let mut longer = self.beginning(word).peekable();
+        match longer.peek() {
+            Some(&row) if words[row] == word => WordKind::Known(self.space.group_of[row]),
+            Some(_) if is_last => WordKind::Unfinished(longer.take(SPELLINGS).map(|row| words[row].clone()).collect()),
+            _ => {
+                let near = nearest_few(word, words.iter().map(String::as_str), SPELLINGS);
+                WordKind::Unknown(near.into_iter().map(str::to_owned).collect())
+            }
+        }
+    }
+
+    pub fn read(&self, text: &str) -> Reading {
+        let most_words = self.most_words;
+        let mut words = Vec::new();
+        let mut count = 0;
+        for (at, word) in words_at(text) {
+            count += 1;
+            if count <= WORDS_TOLD {
+                let kind = match self.kind(&word, at.end == text.len()) {
+                    WordKind::Known(_) if count > most_words => WordKind::TooMany,
+                    kind => kind,
+                };
+                words.push(ReadWord { at, text: word, kind });
+            }
+        }
+        let fault = fault(&words, count, most_words);
+        Reading { words, count, most_words, fault }
+    }
+}
+
+fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Fault> {
+    let unknown: Vec<&str> =
+        words.iter().filter(|word| matches!(word.kind, WordKind::Unknown(_))).map(|word| word.text.as_str()).collect();
+    let early = |words: String| Some(Fault { words, is_early: true });
+    let late = |words: String| Some(Fault { words, is_early: false });
+    match unknown[..] {
+        _ if count == 0 => early("Write words of this lesson: they are shown as you type.".to_owned()),
+        [] if count > most_words => late(format!("{count} words: the model reads at most {most_words}.")),
+        [] => match words.last() {
+            Some(ReadWord { text, kind: WordKind::Unfinished(_), .. }) => {
+                early(format!("“{}” is not yet a word of this lesson.", shortened(text)))
+            }
+            _ => None,
+        },
+        [one] => late(format!("“{}” is no word of this lesson.", shortened(one))),
+        _ => late(format!("{} words are not in this lesson.", unknown.len())),
+    }
+}
+
+/// A word of any length, for a line of text.
+pub fn shortened(word: &str) -> String {
+    const MOST: usize = 24;
+    if word.chars().count() <= MOST {
+        return word.to_owned();
+    }
+    word.chars().take(MOST).chain(['…']).collect()
+}
+
+impl Reading {
+    /// The first word that stands in the way.
+    pub fn first_fault(&self) -> Option<usize> {
+        self.words.iter().position(|word| matches!(word.kind, WordKind::Unknown(_) | WordKind::Unfinished(_)))
+    }
+
+    /// The text without a word.
+    pub fn without(&self, text: &str, word: usize) -> String {
+        let at = self.words[word].at.clone();
+        let (before, after) = (&text[..at.start], &text[at.end..]);
+        // One space of the two around it goes with it.
+        match before.strip_suffix(' ') {
+            Some(before) if after.is_empty() || after.starts_with(' ') => format!("{before}{after}"),
+            _ => format!("{before}{}", after.strip_prefix(' ').unwrap_or(after)),
+        }
+    }
+
+    /// The text with another word in place of one.
+    pub fn with(&self, text: &str, word: usize, other: &str) -> String {
+        let at = self.words[word].at.clone();
+        format!("{}{other}{}", &text[..at.start], &text[at.end..])
+    }
+
+    /// The text up to the last word that the model reads.
+    pub fn cut(&self, text: &str) -> String {
+        let end = self.words.get(self.most_words.saturating_sub(1)).map_or(text.len(), |word| word.at.end);
+        text[..end].to_owned()
+    }
+}

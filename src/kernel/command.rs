@@ -3,6 +3,7 @@
 use super::notebook::NotebookCommand;
 use crate::numerics::attention::Mask;
 use crate::numerics::model::generate::Choice;
+use crate::lesson::Recipe;
 use crate::numerics::params::TensorId;
 
 /// One change. Applied in one place, [`super::state::Kernel::apply`].
@@ -12,6 +13,7 @@ pub enum Command {
     /// shown, that look ends: training goes on from the latest step, and nothing of it is lost. To go
     /// on from the past step, [`Command::Branch`] first.
     Play,
+    /// Stand still; a lesson that is being trained again is given up.
     Pause,
     /// Train this many steps, then stand still; from the latest step, as [`Command::Play`].
     Step(usize),
@@ -27,6 +29,14 @@ pub enum Command {
     Branch,
     /// From the next step on; training and optimiser go on. Successive changes undo as one.
     SetLearningRate(f64),
+    /// Train the lesson again from scratch, static vectors and model, with the recipe applied to it; the
+    /// default recipe is the lesson's own. What there is stays until the new is at its end, and then goes
+    /// as a whole: weights that were turned, a look back and branches are the old model's, and undo brings
+    /// them back with it. Sentence, temperature, scale and mask stay; heads keep what they do as far as
+    /// there are so many, frozen ones become live. Cells that read tensors are stale, as after a reset.
+    /// A newer recipe takes the place of one under way at once. Successive changes of the same thing undo
+    /// as one.
+    Retrain(Box<Recipe>),
     /// What the weights in use are compared with in the snapshot.
     Compare(Option<Reference>),
     /// Set one entry of a tensor. Successive sets of one entry undo as one.
@@ -35,6 +45,21 @@ pub enum Command {
         row: usize,
         col: usize,
         value: f32,
+    },
+    /// Go over entries of a tensor with a brush. All that is painted in one stroke undoes as one.
+    Paint {
+        tensor: TensorId,
+        /// Rows and columns.
+        entries: Vec<(usize, usize)>,
+        brush: Brush,
+        /// Any number that the stroke before did not have.
+        stroke: u64,
+    },
+    /// Add to every entry of a tensor a number drawn evenly from `±scale`; the same draw draws the same.
+    Perturb {
+        tensor: TensorId,
+        scale: f32,
+        draw: u64,
     },
     /// One entry back to what training left there.
     ResetWeight {
@@ -83,6 +108,13 @@ pub enum Command {
     Notebook(NotebookCommand),
     Undo,
     Redo,
+}
+
+/// What a brush does to an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Brush {
+    Set(f32),
+    Add(f32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,8 @@
 //!
 //! [`saved`] is what is kept of all that from one session to the next, and [`resume`] puts the model back.
 //!
+//! [`retraining`] trains the lesson again with a recipe of the learner's, and [`edits`] paints and shakes weights.
+//!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
 //! with its [`checkpoints`], its [`training_log`] and what was changed on its way, [`model_state`] adds the learner's changes,
 //! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
@@ -20,6 +22,7 @@ pub mod answers;
 pub mod checkpoints;
 pub mod command;
 pub mod comparison;
+pub mod edits;
 pub mod examples;
 pub mod facts;
 pub mod history;
@@ -34,6 +37,7 @@ pub mod overflow;
 pub mod ready;
 pub mod rehearsal;
 pub mod resume;
+pub mod retraining;
 pub mod saved;
 pub mod sentence;
 pub mod shown;

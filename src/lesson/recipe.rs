@@ -146,6 +146,22 @@ impl Recipe {
         model(self) == model(other)
     }
 
+    /// What is other than in another recipe, by name.
+    pub fn changes_from(&self, other: &Recipe) -> Vec<String> {
+        let words = self.shares.keys().chain(other.shares.keys()).filter(|word| self.shares.get(*word) != other.shares.get(*word));
+        let mut changes: Vec<String> = words.map(|word| format!("shares of {word}")).collect();
+        changes.dedup();
+        let parts = [
+            ("heads", self.heads != other.heads),
+            ("width", self.width != other.width),
+            ("static learning rate", self.static_rate != other.static_rate),
+            ("model learning rate", self.model_rate != other.model_rate),
+            ("seed", self.seed != other.seed),
+        ];
+        changes.extend(parts.iter().filter(|(_, is_other)| *is_other).map(|(name, _)| (*name).to_owned()));
+        changes
+    }
+
     /// What is changed, such as `heads 4, seed 9`; empty where nothing is.
     pub fn words(&self) -> String {
         let mut words = Vec::new();

@@ -5,7 +5,7 @@
 //! trains the static vectors, [`examples`] are what the attention model is trained on, and
 //! [`trainer`] does a step of that. [`shown`] is what is on the stage: a [`sentence`] through the
 //! model, with the learner's [`interventions`] and the model's [`answers`]. [`history`] undoes,
-//! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own.
+//! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own, at a [`pace`].
 //!
 //! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
 //! is the model as code reads and writes it, and [`rehearsal`] goes through all cells for a lesson's author.
@@ -34,6 +34,7 @@ pub mod model_state;
 pub mod moves;
 pub mod notebook;
 pub mod overflow;
+pub mod pace;
 pub mod ready;
 pub mod rehearsal;
 pub mod resume;

@@ -17,6 +17,7 @@ pub mod path;
 pub mod plot;
 pub mod reference;
 pub mod scope;
+pub mod retrain;
 pub mod stage;
 pub mod table;
 pub mod training;

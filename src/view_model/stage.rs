@@ -18,6 +18,10 @@ pub struct StageModel {
     pub axes: Vec<AxisLabel>,
     /// Share of the variance that the axes show together.
     pub explained: f32,
+    /// Where words and tokens were before the lesson was trained again, each picture at its own scale.
+    pub ghosts: Vec<GhostPoint>,
+    /// What is to be known of the picture.
+    pub note: Option<String>,
     /// Radius around the origin that holds every static point: the scale of the picture, fixed for the lesson.
     pub radius: f32,
 }
@@ -67,6 +71,16 @@ impl TokenPoint {
     }
 }
 
+/// A point of the picture that was replaced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GhostPoint {
+    pub text: String,
+    pub group: Option<usize>,
+    /// Static and contextual; the same of a word that is not in the sentence.
+    pub start: [f32; 3],
+    pub end: [f32; 3],
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisLabel {
     pub name: String,
@@ -91,8 +105,8 @@ impl StageModel {
                 in_sentence: in_sentence(word),
             })
             .collect::<Vec<_>>();
-        let radius =
-            words.iter().map(|w| w.at.iter().map(|x| x * x).sum::<f32>().sqrt()).fold(f32::MIN_POSITIVE, f32::max);
+        let radius = radius(&space.points);
+        let is_turned = space.projection.is_turned();
         let tokens = sentence.map(|sentence| {
             let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
             sentence
@@ -120,9 +134,37 @@ impl StageModel {
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.map(|(name, variance)| AxisLabel { name: name.to_owned(), variance }).collect(),
             explained: variance.iter().sum(),
+            ghosts: ghosts(snapshot, radius),
+            note: is_turned.then(|| "A new space, turned to fit the old picture.".to_owned()),
             radius,
         })
     }
+}
+
+fn radius(points: &Matrix<f32>) -> f32 {
+    let length = |row: usize| points.row(row).iter().map(|x| x * x).sum::<f32>().sqrt();
+    (0..points.rows()).map(length).fold(f32::MIN_POSITIVE, f32::max)
+}
+
+/// Of the words that have a group, and of the sentence, as far as it is the same; at the scale of the picture now.
+fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
+    let Some(model) = &snapshot.model else { return Vec::new() };
+    let Some(old) = &model.replaced else { return Vec::new() };
+    let scale = radius_now / radius(&old.space.points);
+    let at = |points: &Matrix<f32>, row: usize| row3(points, row).map(|x| x * scale);
+    let grouped = old.space.vocabulary.iter().enumerate().filter_map(|(word, text)| {
+        let group = old.space.group_of[word]?;
+        let at = at(&old.space.points, word);
+        Some(GhostPoint { text: text.clone(), group: Some(group), start: at, end: at })
+    });
+    let is_same = old.sentence.tokens == model.sentence.tokens;
+    let tokens = old.sentence.tokens.iter().enumerate().filter(|_| is_same).map(|(i, token)| GhostPoint {
+        text: token.text.clone(),
+        group: token.word.and_then(|word| old.space.group_of[word]),
+        start: at(&old.sentence.start, i),
+        end: at(&old.sentence.end, i),
+    });
+    grouped.chain(tokens).collect()
 }
 
 fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {

@@ -122,9 +122,11 @@ fn weights() -> WeightsModel {
         trained: vec![0.0; rows * cols],
         changed: rows * cols - 1,
         heads: 2,
+        difference: None,
+        difference_norm: 0.0,
     };
     let tensors = vec![tensor(TensorName::QueryWeights, 32, 32), tensor(TensorName::OutputWeights, 4, 4)];
-    WeightsModel { tensors }
+    WeightsModel { tensors, comparison: None, step: 20 }
 }
 
 fn training(stage: TrainingStage) -> TrainingModel {
@@ -138,10 +140,12 @@ fn training(stage: TrainingStage) -> TrainingModel {
         step: 2,
         steps: 10,
         shown: None,
+        sought: 2,
         learning_rate: 0.01,
         log,
         tensors: Vec::new(),
         chance: Some(3.0),
+        checkpoints: "3 steps kept in 0.1 MB".to_owned(),
         honest_label: "toy model".to_owned(),
     }
 }
@@ -458,7 +462,16 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let mut long = notebook();
     long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
     let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec();
-    let scene = StageModel { words: vec![], tokens: vec![], groups: vec![], axes, explained: 0.9, radius: 1.0 };
+    let scene = StageModel {
+        words: vec![],
+        tokens: vec![],
+        groups: vec![],
+        axes,
+        explained: 0.9,
+        ghosts: vec![],
+        note: None,
+        radius: 1.0,
+    };
     let rig = Rc::new(RefCell::new(CameraRig::default()));
     let (camera, mut workspace) = (rig.clone(), Workspace::default());
     let (mut harness, _) = show(WINDOW, |ui, view| {

@@ -8,16 +8,20 @@ use crate::kernel::command::Command as KernelCommand;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
+use crate::lesson::Lesson;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::retrain::RetrainModel;
 use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::walk::{Focus, WalkModel};
 use crate::view_model::weights::WeightsModel;
 
+use super::gliding::StageGlide;
+use super::ui::Desk;
 use super::view_state::ViewState;
 
 /// The kernel's thread; absent until a lesson loads, and in a picture.
@@ -42,6 +46,10 @@ pub struct Models {
     pub heads: Option<HeadsModel>,
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
+    pub retrain: Option<RetrainModel>,
+    /// Points on their way from one picture to another.
+    pub glide: Option<StageGlide>,
+    made_of: Option<Arc<Lesson>>,
     pub neighbours: Option<NeighboursModel>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
@@ -55,15 +63,30 @@ pub struct Models {
 impl Models {
     fn rebuild(&mut self, snapshot: &Snapshot) {
         let stage = StageModel::of(snapshot);
-        if self.stage.as_deref() != stage.as_ref() {
-            self.stage = stage.map(Arc::new);
-        }
+        self.show_stage(stage, snapshot);
         self.notebook = Some(NotebookModel::of(snapshot, self.notebook.as_ref()));
         self.attention = AttentionModel::of(snapshot);
         self.heads = HeadsModel::of(snapshot);
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
+        self.retrain = RetrainModel::of(snapshot, self.retrain.as_ref());
+    }
+
+    /// The picture changes at once, but glides to that of a lesson that was trained again.
+    fn show_stage(&mut self, stage: Option<StageModel>, snapshot: &Snapshot) {
+        let made_of = snapshot.model.as_ref().map(|model| model.made_of.clone());
+        let is_same = |(before, now): (&Arc<Lesson>, &Arc<Lesson>)| Arc::ptr_eq(before, now) || before.id != now.id;
+        let is_retrained = self.made_of.as_ref().zip(made_of.as_ref()).is_some_and(|pair| !is_same(pair));
+        self.made_of = made_of;
+        let stage = stage.map(Arc::new);
+        if let (true, Some(before), Some(now)) = (is_retrained, &self.stage, &stage) {
+            self.glide = Some(StageGlide::new(before.clone(), now.clone()));
+        } else if let (Some(glide), Some(now)) = (&mut self.glide, &stage) {
+            glide.aim(now.clone());
+        } else if self.stage.as_deref() != stage.as_deref() {
+            (self.stage, self.glide) = (stage, None);
+        }
     }
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
@@ -120,6 +143,13 @@ pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut M
     view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     models.walk_with(&snapshot, view);
     latest.0 = Some(snapshot);
+}
+
+/// Training plays at the pace that is chosen.
+pub fn set_pace(link: Res<Link>, desk: Res<Desk>) {
+    if let Some(worker) = &link.0 {
+        worker.set_pace(desk.0.pace());
+    }
 }
 
 /// Sends what the panels asked for.

@@ -27,6 +27,7 @@ pub mod course;
 pub mod exporting;
 pub mod fault;
 pub mod fonts;
+pub mod gliding;
 pub mod gpu;
 pub mod images;
 pub mod keyboard;
@@ -95,7 +96,7 @@ pub fn plugin(app: &mut App) {
                 )
                     .chain()
                     .in_set(AppSystems::Receive),
-                stage::frame::advance.in_set(AppSystems::Advance),
+                (gliding::advance, stage::frame::advance).chain().in_set(AppSystems::Advance),
                 (ui::dress, keyboard::take_focus),
             ),
         )
@@ -109,7 +110,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Last,
             (
-                bridge::send.in_set(AppSystems::Send),
+                (bridge::set_pace, bridge::send).chain().in_set(AppSystems::Send),
                 (session::keep, profile::keep, wishes::grant)
                     .chain()
                     .after(AppSystems::Send)

@@ -10,6 +10,7 @@ use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::EguiInput;
 use egui::{Event, Modifiers};
 
+use super::bridge::Models;
 use super::stage::frame::StageTab;
 use super::theme::motion;
 use super::view_state::ViewState;
@@ -46,6 +47,7 @@ pub fn pace(
     time: Res<Time<Real>>,
     view: Res<ViewState>,
     tab: Res<StageTab>,
+    models: Res<Models>,
     mut events: MessageReader<WindowEvent>,
     mut last_input: Local<f32>,
     mut rest: Local<Rest>,
@@ -56,7 +58,8 @@ pub fn pace(
     if events.read().count() > 0 {
         *last_input = now;
     }
-    let moves = view.is_gliding() || tab.rig.is_moving() || tab.is_settling() || view.home_requested;
+    let moves =
+        view.is_gliding() || models.glide.is_some() || tab.rig.is_moving() || tab.is_settling() || view.home_requested;
     let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
     let mode = mode(is_busy || rest.is_followed(Instant::now()));
     rest.is_changed = settings.focused_mode != mode;

@@ -1,9 +1,9 @@
 //! Commands: the only way to change a kernel.
 
 use super::notebook::NotebookCommand;
+use crate::lesson::Recipe;
 use crate::numerics::attention::Mask;
 use crate::numerics::model::generate::Choice;
-use crate::lesson::Recipe;
 use crate::numerics::params::TensorId;
 
 /// One change. Applied in one place, [`super::state::Kernel::apply`].

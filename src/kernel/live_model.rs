@@ -32,9 +32,8 @@ struct Seen {
 impl Watch {
     /// Another sentence is shown than at the last look, or another model: tensors have other shapes.
     pub fn is_other_sentence(&self, ready: &Ready) -> bool {
-        let is_same = |seen: &Seen| {
-            seen.sentence == *ready.shown.sentence() && Arc::ptr_eq(&seen.made_of, &ready.origin.lesson)
-        };
+        let is_same =
+            |seen: &Seen| seen.sentence == *ready.shown.sentence() && Arc::ptr_eq(&seen.made_of, &ready.origin.lesson);
         !self.seen.as_ref().is_some_and(is_same)
     }
 

@@ -119,8 +119,7 @@ impl Retraining {
                 }
             }
             Stage::Ground(ground) => {
-                let origin =
-                    Origin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
+                let origin = Origin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
                 let mut ready = Box::new(ground.model(origin)?);
                 if !self.trains {
                     return Ok(Step::Done(ready));

@@ -148,7 +148,11 @@ impl Recipe {
 
     /// What is other than in another recipe, by name.
     pub fn changes_from(&self, other: &Recipe) -> Vec<String> {
-        let words = self.shares.keys().chain(other.shares.keys()).filter(|word| self.shares.get(*word) != other.shares.get(*word));
+        let words = self
+            .shares
+            .keys()
+            .chain(other.shares.keys())
+            .filter(|word| self.shares.get(*word) != other.shares.get(*word));
         let mut changes: Vec<String> = words.map(|word| format!("shares of {word}")).collect();
         changes.dedup();
         let parts = [
@@ -162,12 +166,15 @@ impl Recipe {
         changes
     }
 
-    /// What is changed, such as `heads 4, seed 9`; empty where nothing is.
-    pub fn words(&self) -> String {
+    /// What is changed of a lesson, such as `apple 60 % fruit, 40 % company, seed 9`; empty where nothing is.
+    pub fn words(&self, lesson: &Lesson) -> String {
         let mut words = Vec::new();
-        for (word, shares) in &self.shares {
-            let percent: Vec<String> = shares.iter().map(|share| format!("{:.0}", share * 100.0)).collect();
-            words.push(format!("{word} {} %", percent.join(" : ")));
+        for ambiguous in &lesson.corpus.ambiguous {
+            let Some(shares) = self.shares.get(&ambiguous.word) else { continue };
+            let groups = ambiguous.shares.iter().map(|(group, _)| group);
+            let sense = |(share, group): (&f64, &String)| format!("{:.0} % {group}", share * 100.0);
+            let senses: Vec<String> = shares.iter().zip(groups).map(sense).collect();
+            words.push(format!("{} {}", ambiguous.word, senses.join(", ")));
         }
         words.extend(self.heads.map(|heads| format!("heads {heads}")));
         words.extend(self.width.map(|width| format!("width {width}")));
@@ -217,7 +224,8 @@ fn resize_attention(layer: &mut AttentionConfig, width: usize, heads: Option<usi
         return Err(format!("a model has from 1 to {HEADS_MAX} heads, not {heads}"));
     }
     let is_share = |own: usize| own * layer.heads == layer.width;
-    let of_share = |own: usize| if is_share(own) { width.is_multiple_of(heads).then_some(width / heads) } else { Some(own) };
+    let of_share =
+        |own: usize| if is_share(own) { width.is_multiple_of(heads).then_some(width / heads) } else { Some(own) };
     let (Some(key), Some(value)) = (of_share(layer.key_width), of_share(layer.value_width)) else {
         return Err(format!("{heads} heads do not divide a width of {width}"));
     };

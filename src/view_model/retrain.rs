@@ -33,9 +33,8 @@ impl RetrainModel {
         let under_way = snapshot.retraining.as_ref();
         // A slider is where it was dragged to, whatever is shown yet.
         let recipe = under_way.map_or(&model.recipe, |under_way| &under_way.recipe);
-        let is_same = |before: &&RetrainModel| {
-            Arc::ptr_eq(&before.made_of.0, &snapshot.lesson) && before.made_of.1 == *recipe
-        };
+        let is_same =
+            |before: &&RetrainModel| Arc::ptr_eq(&before.made_of.0, &snapshot.lesson) && before.made_of.1 == *recipe;
         let sliders = match before.filter(is_same) {
             Some(before) => before.sliders.clone(),
             None => offers(&snapshot.lesson, recipe).into_iter().map(|offer| slider(&snapshot.lesson, offer)).collect(),
@@ -45,7 +44,7 @@ impl RetrainModel {
             "Shown: the lesson as it is.".to_owned()
         } else {
             let space = if is_turned { "a new space, turned to fit the old picture" } else { "the lesson's own space" };
-            format!("Shown: {}. It is {space}.", model.recipe.words())
+            format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {
             sliders,
@@ -75,18 +74,17 @@ fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
         Knob::Share { word, group } => {
             let ambiguous = lesson.corpus.ambiguous.iter().find(|ambiguous| ambiguous.word == *word);
             let others = ambiguous.into_iter().flat_map(|ambiguous| &ambiguous.shares);
-            let others: Vec<&str> =
-                others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
+            let others: Vec<&str> = others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
             let tip = format!("How often “{word}” is {group} in the corpus; else it is {}", others.join(" or "));
             (format!("{word}: {group}"), tip)
         }
-        Knob::Heads => ("Heads".to_owned(), "H: heads of every block; those that divide the width".to_owned()),
-        Knob::Width => ("Width".to_owned(), "D: numbers of every vector; those that the heads divide".to_owned()),
+        Knob::Heads => ("Heads".to_owned(), "H: heads of every block".to_owned()),
+        Knob::Width => ("Width".to_owned(), "D: numbers of every vector".to_owned()),
         Knob::StaticRate => ("Static rate".to_owned(), "Learning rate of the static vectors (word2vec)".to_owned()),
         Knob::ModelRate => ("Model rate".to_owned(), "Learning rate of the attention model".to_owned()),
         Knob::Seed => ("Seed".to_owned(), "Of every random draw: corpus, beginnings, batches".to_owned()),
     };
     let own = offer.choices.get(offer.own).map_or("", |choice| &choice.label);
-    let tip = format!("{tip}.\nThe lesson has {own}. Drag, or focus and use the arrow keys.");
+    let tip = format!("{tip}.\nThe lesson has {own}, at the mark. Drag, or use the arrow keys.");
     SliderModel { name, tip, offer }
 }

@@ -1,7 +1,7 @@
 //! Strokes of the brush, and shakes.
 
-use attune::kernel::command::Brush;
 use attune::kernel::Command;
+use attune::kernel::command::Brush;
 use attune::numerics::params::{TensorId, TensorName};
 
 use super::{apply, model, notice, shown, trained, undo_label};

@@ -89,6 +89,7 @@ fn interventions_of_a_sentence_that_is_gone_go_with_it() {
             ..SavedInterventions::default()
         }),
         training: at_end(),
+        ..SavedModel::default()
     });
     is_untouched(&kernel);
     assert_eq!(report(&kernel).len(), 3);

@@ -6,11 +6,13 @@ use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
+use crate::kernel::pace::Pace;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::PathModel;
+use crate::view_model::retrain::RetrainModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::walk::WalkModel;
 use crate::view_model::weights::WeightsModel;
@@ -25,6 +27,7 @@ use super::menu::Wish;
 use super::neighbours::neighbours_ui;
 use super::note::{NoticeUiState, notice_ui};
 use super::notebook::{NotebookUiState, notebook_ui};
+use super::retrain::retrain_ui;
 use super::top_bar::{TopBarUiState, top_bar_ui};
 use super::training::{TrainingUiState, training_ui};
 use super::waiting_ui;
@@ -39,6 +42,7 @@ pub enum PanelId {
     Heads,
     Weights,
     Training,
+    Retrain,
     Neighbours,
 }
 
@@ -52,6 +56,7 @@ impl PanelId {
             PanelId::Heads => "Heads",
             PanelId::Weights => "Weights",
             PanelId::Training => "Training",
+            PanelId::Retrain => "Retrain",
             PanelId::Neighbours => "Neighbours",
         }
     }
@@ -65,6 +70,7 @@ pub struct WorkspaceModel<'a> {
     pub heads: Option<&'a HeadsModel>,
     pub weights: Option<&'a WeightsModel>,
     pub training: Option<&'a TrainingModel>,
+    pub retrain: Option<&'a RetrainModel>,
     pub walk: Option<&'a WalkModel>,
     pub path: Option<&'a PathModel>,
     pub neighbours: Option<&'a NeighboursModel>,
@@ -93,7 +99,11 @@ impl Default for Workspace {
             1.0 - size::SIDE_SHARE,
             vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads],
         );
-        tree.split_below(side, size::SIDE_SPLIT, vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training]);
+        tree.split_below(
+            side,
+            size::SIDE_SPLIT,
+            vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Retrain],
+        );
         Workspace {
             dock,
             top_bar: TopBarUiState::default(),
@@ -111,6 +121,11 @@ impl Workspace {
     /// Text cells show pictures of this lesson's folder.
     pub fn open(&mut self, lesson: &std::path::Path) {
         self.notebook.prose.images.open(lesson);
+    }
+
+    /// How fast training plays.
+    pub fn pace(&self) -> Pace {
+        self.training.pace
     }
 
     /// The cell that the notebook is at, by its id.
@@ -250,6 +265,7 @@ impl Tabs<'_, '_> {
             PanelId::Heads => heads_ui(ui, model.heads?, self.heads_state, self.view),
             PanelId::Weights => weights_ui(ui, model.weights?, self.weights_state),
             PanelId::Training => training_ui(ui, model.training?, self.training_state),
+            PanelId::Retrain => retrain_ui(ui, model.retrain?, self.view),
             PanelId::Neighbours => {
                 neighbours_ui(ui, model.neighbours?, self.view);
                 Vec::new()

@@ -28,11 +28,14 @@ pub mod outputs;
 pub mod plot;
 pub mod prose;
 pub mod reference;
+pub mod retrain;
 pub mod saving;
 pub mod table;
 pub mod top_bar;
 pub mod training;
+pub mod training_curve;
 pub mod weights;
+pub mod weights_tools;
 
 use egui::{CornerRadius, ScrollArea, Stroke, Ui, WidgetText};
 

@@ -46,6 +46,7 @@ pub struct StageTab {
 struct BuiltFrom {
     model: Arc<StageModel>,
     lit: Vec<String>,
+    old_ghosts: bool,
     dark: bool,
     /// How far the walk is, and whose.
     walk: f32,
@@ -120,13 +121,16 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
     let Some(model) = &models.stage else { return };
     let palette = Palette::of(tab.dark);
     let built = tab.built_from.as_ref();
-    let same =
-        built.is_some_and(|built| Arc::ptr_eq(&built.model, model) && built.lit == view.lit && built.dark == tab.dark);
+    let same = built.is_some_and(|built| {
+        Arc::ptr_eq(&built.model, model)
+            && built.lit == view.lit
+            && (built.old_ghosts, built.dark) == (view.old_ghosts, tab.dark)
+    });
     let same_walk = built.is_some_and(|built| {
         built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
     });
     if !same {
-        frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, palette)));
+        frame.points = Arc::new(points::bytes(points::instances(model, &view.lit, view.old_ghosts, palette)));
     }
     if !same || !same_walk {
         // Few lines: the points, which may be many, are not written again.
@@ -135,7 +139,9 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
         lines.extend(walk_lines::instances(model, walk, path, view.walk(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk(), models.path.clone());
-        tab.built_from = Some(BuiltFrom { model: model.clone(), lit: view.lit.clone(), dark: tab.dark, walk, path });
+        let (model, lit) = (model.clone(), view.lit.clone());
+        let (old_ghosts, dark) = (view.old_ghosts, tab.dark);
+        tab.built_from = Some(BuiltFrom { model, lit, old_ghosts, dark, walk, path });
     }
     let uniform = uniform(&tab.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {

@@ -76,7 +76,7 @@ pub fn picture_ui(
         .find(|point| matches!(point.hit, Hit::Word(_)) && view.is_pointed(&Pointed::Word(point.word.to_owned())));
     let lit = hovered.or(lit.map(|point| point.hit));
     let canvas = Canvas { painter: &painter, rect, projection: &projection, palette };
-    let written = paint_caption(&canvas, model);
+    let written = paint_caption(&canvas, model, view.old_ghosts);
     paint_labels(&canvas, model, &points, lit, view.query, &written);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);

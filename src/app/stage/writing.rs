@@ -107,7 +107,7 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
 }
 
 /// What the axes are, how much they show, and the groups' colours. Returns where it is written.
-pub fn paint_caption(canvas: &Canvas, model: &StageModel) -> Vec<Rect> {
+pub fn paint_caption(canvas: &Canvas, model: &StageModel, old_ghosts: bool) -> Vec<Rect> {
     let Canvas { painter, rect, palette, .. } = *canvas;
     /// Below this share the picture may mislead.
     const LITTLE: f32 = 0.5;
@@ -133,7 +133,10 @@ pub fn paint_caption(canvas: &Canvas, model: &StageModel) -> Vec<Rect> {
     } else {
         line(axes, palette.ink_soft);
     }
-    paint_legend(painter, inner, model, palette, &mut written);
+    if let Some(note) = &model.note {
+        line(note.clone(), palette.ink_soft);
+    }
+    paint_legend(painter, inner, model, old_ghosts, palette, &mut written);
     written
 }
 
@@ -143,13 +146,21 @@ enum Mark {
     Ring(Color32),
 }
 
-fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette, written: &mut Vec<Rect>) {
+fn paint_legend(
+    painter: &Painter,
+    rect: Rect,
+    model: &StageModel,
+    old_ghosts: bool,
+    palette: &Palette,
+    written: &mut Vec<Rect>,
+) {
     let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
     let ring = |shown: bool, ink, text| shown.then_some((Mark::Ring(ink), text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let rings = [
         ring(!model.tokens.is_empty(), palette.ink_soft, "static place"),
         ring(turned, palette.dimmed(palette.ink_soft), "as trained"),
+        ring(old_ghosts && !model.ghosts.is_empty(), palette.dimmed(palette.ink_soft), "before retraining"),
     ];
     let mut at = rect.left_top();
     for (mark, text) in groups.chain(rings.into_iter().flatten()) {

@@ -55,8 +55,12 @@ impl Kernel {
         let ghosts = if goes_on { ready.origin.replaced.clone() } else { Some(Arc::new(ready.replaced())) };
         new.origin.replaced = ghosts;
         self.history.keep_at_most(new.history_states(&new.origin.lesson));
-        let words = new.origin.recipe.words();
-        let label = if words.is_empty() { "retraining as the lesson has it".to_owned() } else { format!("retraining: {words}") };
+        let words = new.origin.recipe.words(&self.lesson);
+        let label = if words.is_empty() {
+            "retraining as the lesson has it".to_owned()
+        } else {
+            format!("retraining: {words}")
+        };
         let old = std::mem::replace(&mut **ready, new);
         if !goes_on {
             self.history.push(label, Undoable::Retrained(Box::new(old.rest())));

@@ -183,8 +183,7 @@ fn the_reference_is_searched_and_gives_examples() {
 fn a_picture_has_its_place_and_a_missing_one_says_why() {
     let folder = std::env::temp_dir().join(format!("attune-outputs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    // As far as a header says; it is never decoded.
-    std::fs::write(folder.join("a.png"), b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x40\0\0\0\x20").unwrap();
+    image::RgbaImage::new(64, 32).save(folder.join("a.png")).unwrap();
     let mut images = Images::default();
     images.open(&folder.join("x.ron"));
     let models = OutputModel::all("", &[Output::Image("a.png".into()), Output::Image("gone.png".into())]);

@@ -19,6 +19,7 @@ use attune::view_model::retrain::RetrainModel;
 use attune::view_model::stage::StageModel;
 use attune::view_model::training::TrainingModel;
 use attune::view_model::weights::WeightsModel;
+use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -146,7 +147,7 @@ fn the_learning_rate_is_turned_without_a_reset() {
     let model = TrainingModel::of(&snapshot(&[]));
     let mut state = TrainingUiState::default();
     let (mut harness, seen) = show(|ui| training_ui(ui, &model, &mut state));
-    let slider = harness.get_by_label("Learning rate").rect();
+    let slider = harness.get_by_role_and_label(Role::Slider, "Learning rate").rect();
     drag(&mut harness, &[slider.center(), slider.center() + Vec2::new(12.0, 0.0)]);
     let rates = seen.borrow();
     assert!(
@@ -164,7 +165,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     assert!(model.is_own && !model.has_ghosts && model.under_way.is_none());
     let mut view = ViewState::default();
     let (mut harness, seen) = show(|ui| retrain_ui(ui, &model, &mut view));
-    let slider = harness.get_by_label("Seed").rect();
+    let slider = harness.get_by_role_and_label(Role::Slider, "Seed").rect();
     drag(&mut harness, &[slider.left_center() + Vec2::new(3.0, 0.0), slider.center(), slider.right_center()]);
     let recipes: Vec<Recipe> = seen
         .borrow()

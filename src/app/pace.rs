@@ -45,9 +45,7 @@ impl Rest {
 /// Sets how winit runs until the next frame. Snapshots wake it by themselves.
 pub fn pace(
     time: Res<Time<Real>>,
-    view: Res<ViewState>,
-    tab: Res<StageTab>,
-    models: Res<Models>,
+    (view, tab, models): (Res<ViewState>, Res<StageTab>, Res<Models>),
     mut events: MessageReader<WindowEvent>,
     mut last_input: Local<f32>,
     mut rest: Local<Rest>,

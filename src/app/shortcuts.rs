@@ -108,13 +108,14 @@ fn steps(ctx: &Context, training: &TrainingModel) -> Option<Command> {
         return Some(Command::Step(1));
     }
     let keys = [
-        (Modifiers::NONE, Key::OpenBracket, -1),
-        (Modifiers::NONE, Key::CloseBracket, 1),
         (Modifiers::SHIFT, Key::OpenBracket, -(LONG_LOOK as isize)),
         (Modifiers::SHIFT, Key::CloseBracket, LONG_LOOK as isize),
         // On many keyboards Shift makes another key of it.
         (Modifiers::SHIFT, Key::OpenCurlyBracket, -(LONG_LOOK as isize)),
         (Modifiers::SHIFT, Key::CloseCurlyBracket, LONG_LOOK as isize),
+        // Without Shift a key is also what it is with Shift: it comes last.
+        (Modifiers::NONE, Key::OpenBracket, -1),
+        (Modifiers::NONE, Key::CloseBracket, 1),
     ];
     let (.., by) = keys.into_iter().find(|(modifiers, key, _)| pressed(*modifiers, *key))?;
     look_at(training, training.sought.saturating_add_signed(by))

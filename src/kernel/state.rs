@@ -295,7 +295,10 @@ impl Kernel {
             // What is under way is what would be undone first.
             Ok(Command::Undo) if self.retraining.take().is_some() => Ok(()),
             Ok(Command::Undo) => self.travel("undo", History::undo),
-            Ok(Command::Redo) => self.travel("redo", History::redo),
+            Ok(Command::Redo) => {
+                self.retraining = None;
+                self.travel("redo", History::redo)
+            }
             Ok(Command::Notebook(command)) => self.apply_to_notebook(command, last_move),
             Ok(command) => self.apply_to_model(command),
         };
@@ -384,6 +387,8 @@ impl Kernel {
     fn remember_changes(&mut self) {
         if let Phase::Ready(ready) = &mut self.phase {
             for (label, part) in ready.take_changes() {
+                // What was changed of this model is undone before it is.
+                self.retrained = None;
                 self.history.push(label, Undoable::Model(part));
             }
         }

@@ -236,3 +236,33 @@ fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
         None => assert!(shown(&kernel) != before, "it trained"),
     }
 }
+
+/// Undo brings back changes in a model of the shape that they were made in.
+#[test]
+fn a_change_while_it_trains_again_stays_with_the_old_model() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &width(4));
+    let narrow = shown(&kernel);
+    kernel.apply(Command::Retrain(Box::new(width(8))));
+    kernel.advance();
+    kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 3, col: 3, value: 2.0 });
+    let edited = shown(&kernel);
+    kernel.settle();
+    assert_eq!(kernel.snapshot().space.expect("a space").vectors.cols(), 8);
+    for expected in [edited, narrow, shown(&trained())] {
+        apply(&mut kernel, Command::Undo);
+        assert!(shown(&kernel) == expected);
+    }
+}
+
+#[test]
+fn redo_gives_up_what_is_under_way_too() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &heads(3));
+    let three = shown(&kernel);
+    apply(&mut kernel, Command::Undo);
+    kernel.apply(Command::Retrain(Box::new(heads(1))));
+    kernel.advance();
+    apply(&mut kernel, Command::Redo);
+    assert!(shown(&kernel) == three && kernel.snapshot().retraining.is_none());
+}

@@ -5,7 +5,6 @@ use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetI
 use crate::app::theme::{Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
-use crate::lesson::Recipe;
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
 use super::checkbox_ui;
@@ -23,7 +22,7 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Ve
         ui.horizontal_wrapped(|ui| {
             let own = ui.add_enabled(!model.is_own, Button::new("As the lesson has it"));
             if own.on_hover_text("Every slider back to its mark").clicked() {
-                commands.push(Command::Retrain(Box::new(Recipe::default())));
+                commands.push(Command::Retrain(Box::default()));
             }
             let stop = ui.add_enabled(model.under_way.is_some(), Button::new("Stop"));
             if stop.on_hover_text("Give up what is under way; what is shown stays").clicked() {

@@ -119,7 +119,6 @@ fn brush_ui(ui: &mut Ui, state: &mut ToolsUiState) {
         ui.selectable_value(&mut state.adds, true, "adds").on_hover_text("The number is added, once in a stroke");
         let number = DragValue::new(&mut state.value).speed(DRAG_SPEED).max_decimals(3);
         ui.add(number).labelled_by(label.id).on_hover_text("What the brush sets or adds: drag, or click and type");
-        ui.weak("drag over the map");
     });
 }
 

@@ -50,6 +50,8 @@ impl Kernel {
 
     fn replace_model(&mut self, mut new: Ready, changes: Vec<String>, goes_on: bool) {
         let Phase::Ready(ready) = &mut self.phase else { return };
+        // Something else may have happened meanwhile.
+        let goes_on = goes_on && self.retrained.as_ref() == Some(&changes);
         new.take_over(ready);
         // While a slider is dragged, the ghosts are those of where the drag began.
         let ghosts = if goes_on { ready.origin.replaced.clone() } else { Some(Arc::new(ready.replaced())) };

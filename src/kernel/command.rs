@@ -110,6 +110,45 @@ pub enum Command {
     Redo,
 }
 
+impl Command {
+    /// It changes weights or steps, rather than what is shown of them.
+    pub(super) fn concerns_training(&self) -> bool {
+        use Command::*;
+        match self {
+            Play
+            | Pause
+            | Step(_)
+            | ResetTraining
+            | Scrub(_)
+            | ShowLatest
+            | Branch
+            | SetLearningRate(_)
+            | Compare(_)
+            | SetWeight { .. }
+            | ResetWeight { .. }
+            | ResetTensor(_)
+            | ResetWeights
+            | Retrain(_)
+            | Paint { .. }
+            | Perturb { .. } => true,
+            SetHead { .. }
+            | SoloHead(_)
+            | SetTemperature(_)
+            | SetScale(_)
+            | ToggleMask { .. }
+            | SetMask(_)
+            | ResetMask
+            | ResetInterventions
+            | Generate { .. }
+            | SelectSentence(_)
+            | SetSentence(_)
+            | Notebook(_)
+            | Undo
+            | Redo => false,
+        }
+    }
+}
+
 /// What a brush does to an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Brush {

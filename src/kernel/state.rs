@@ -356,7 +356,7 @@ impl Kernel {
                 }
                 // Nobody waits for what is to be undone.
                 Command::ResetTraining => (self.resuming, self.awaited) = (None, None),
-                command if concerns_training(&command) => {
+                command if command.concerns_training() => {
                     return Err("wait until training is where you left it".to_owned());
                 }
                 _ => {}
@@ -447,42 +447,5 @@ impl Kernel {
             }
         }
         snapshot
-    }
-}
-
-/// It changes weights or steps, rather than what is shown of them.
-fn concerns_training(command: &Command) -> bool {
-    use Command::*;
-    match command {
-        Play
-        | Pause
-        | Step(_)
-        | ResetTraining
-        | Scrub(_)
-        | ShowLatest
-        | Branch
-        | SetLearningRate(_)
-        | Compare(_)
-        | SetWeight { .. }
-        | ResetWeight { .. }
-        | ResetTensor(_)
-        | ResetWeights
-        | Retrain(_)
-        | Paint { .. }
-        | Perturb { .. } => true,
-        SetHead { .. }
-        | SoloHead(_)
-        | SetTemperature(_)
-        | SetScale(_)
-        | ToggleMask { .. }
-        | SetMask(_)
-        | ResetMask
-        | ResetInterventions
-        | Generate { .. }
-        | SelectSentence(_)
-        | SetSentence(_)
-        | Notebook(_)
-        | Undo
-        | Redo => false,
     }
 }

@@ -76,7 +76,7 @@ pub fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState, he
     let top = chance.unwrap_or(scaled(1.0));
     let shown = model.shown.unwrap_or(model.step) as f64;
     let plot = Plot::new("curve")
-        .height(height.clamp(size::CHART_MIN, size::CHART_MAX))
+        .height(height.clamp(size::CURVE_MIN, size::CHART_MAX))
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)

@@ -52,6 +52,8 @@ pub mod size {
     pub const SLIDER_ROW: f32 = 22.0;
     pub const CHART_MIN: f32 = 96.0;
     pub const CHART_MAX: f32 = 240.0;
+    /// In a panel that has much else to show.
+    pub const CURVE_MIN: f32 = 72.0;
     pub const CURVE: f32 = 1.6;
     pub const TIMELINE: f32 = 62.0;
     /// Beside the lines of code, for their numbers.

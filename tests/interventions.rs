@@ -32,6 +32,7 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
     let commands = [
         (head(0, HeadSetting::Off), "head 1 off"),
         (head(1, HeadSetting::Uniform), "head 2 uniform"),
+        (head(0, HeadSetting::Gain(0.5)), "head 1 gain"),
         (Command::SetTemperature(Some(0.1)), "temperature 0.1"),
         (Command::SetScale(Some(false)), "scale off"),
         (TOGGLE, "mask"),
@@ -64,6 +65,34 @@ fn a_uniform_head_looks_everywhere_alike() {
     let share = 1.0 / model.sentence.tokens.len() as f32;
     assert!(weights(&model, 0).iter().flatten().all(|weight| *weight == share));
     assert!(weights(&model, 1).iter().flatten().any(|weight| *weight != share));
+}
+
+#[test]
+fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
+    const GAIN: f32 = 2.5;
+    let mut kernel = kernel();
+    let before = model(&kernel).sentence;
+    kernel.apply(head(0, HeadSetting::Gain(GAIN / 2.0)));
+    kernel.apply(head(0, HeadSetting::Gain(GAIN)));
+    let after = model(&kernel);
+    let config = after.architecture.blocks[0].clone();
+    let sentence = &after.sentence;
+    let (block, ghost) = (&sentence.activations.blocks[0], &before.activations.blocks[0]);
+    for (own, gain) in [(0, GAIN), (1, 1.0)] {
+        assert_eq!(block.heads[own].weights, ghost.heads[own].weights, "where it looks stays");
+        let pairs = block.heads[own].mix.flat().iter().zip(ghost.heads[own].mix.flat());
+        pairs.for_each(|(now, then)| assert!((now - gain * then).abs() <= 1e-5 * then.abs().max(1.0), "head {own}"));
+        let lengths = |of: &attune::kernel::snapshot::SentenceSnapshot| of.contributions[0].head_lengths[own][0];
+        assert!((lengths(sentence) - gain * lengths(&before)).abs() < 1e-4);
+    }
+    assert!(sentence.contributions[0].error(&config, block) < 1e-5, "the arrows add up");
+    kernel.apply(Command::Undo);
+    assert_eq!(model(&kernel).sentence.end, before.end, "successive gains undo as one");
+    kernel.apply(head(0, HeadSetting::Gain(1.0)));
+    assert_eq!(model(&kernel).interventions.heads[0], HeadMode::Live);
+    kernel.apply(head(0, HeadSetting::Gain(f32::NAN)));
+    let notice = kernel.snapshot().notice.expect("it cannot be");
+    assert!(notice.contains("a head's gain is from 0 to 4"), "{notice}");
 }
 
 #[test]

@@ -5,9 +5,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::look::Look;
 use attune::app::panels::arithmetic::arithmetic_ui;
 use attune::app::panels::attention::attention_ui;
 use attune::app::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
+use attune::app::panels::fold::fold_ui;
 use attune::app::panels::heads::{HeadsUiState, heads_ui};
 use attune::app::panels::menu::Wish;
 use attune::app::panels::neighbours::neighbours_ui;
@@ -21,12 +23,14 @@ use attune::app::view_state::{Pointed, ViewState};
 use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
 use attune::kernel::command::HeadSetting;
+use attune::kernel::interventions::GAIN_MAX;
 use attune::kernel::notebook::document::DocumentCell;
 use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune::kernel::training_log::{StepRecord, TrainingLog};
 use attune::lesson::schema::{Cell, CellKind};
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
+use attune::view_model::fold::FoldModel;
 use attune::view_model::heads::{HeadRow, HeadsModel};
 use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::notebook::{CellModel, NotebookModel};
@@ -101,7 +105,9 @@ fn heads() -> HeadsModel {
     let head = |head| HeadRow {
         head,
         title: format!("Head {}", head + 1),
+        block: 0,
         enabled: true,
+        gain: Some(1.0),
         solo: false,
         key_columns: head * 4..(head + 1) * 4,
         value_columns: head * 4..(head + 1) * 4,
@@ -190,13 +196,96 @@ fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
 
 #[test]
 fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
-    let (model, mut state) = (heads(), HeadsUiState::default());
-    let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &mut state, view));
+    let (model, attention, mut state) = (heads(), attention(), HeadsUiState::default());
+    let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &attention, &mut state, view));
     click(&mut harness, "Head 2");
     click(&mut harness, "Solo head 1");
     let off = Command::SetHead { head: 1, setting: HeadSetting::Off };
     let expected = vec![off, Command::SoloHead(Some(0))];
     assert_eq!(seen.commands(), expected);
+}
+
+#[test]
+fn a_head_is_followed_from_the_overview_and_counts_as_often_as_its_gain_says() {
+    let (model, mut attention, mut state) = (heads(), attention(), HeadsUiState::default());
+    attention.heads.push(HeadMap { head: 1, ..attention.heads[0].clone() });
+    let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &attention, &mut state, view));
+    click(&mut harness, "Follow head 2");
+    assert_eq!(seen.view().head, 1);
+    // A slider's middle: half of the largest gain.
+    click(&mut harness, "Gain of head 1");
+    let commands = seen.commands();
+    let Some(Command::SetHead { head: 0, setting: HeadSetting::Gain(gain) }) = commands.last() else {
+        panic!("no gain among {commands:?}")
+    };
+    assert!((gain - GAIN_MAX / 2.0).abs() < 0.1, "{gain}");
+}
+
+/// A camera from straight ahead.
+struct Ahead;
+
+impl Look for Ahead {
+    fn through(&self, rect: egui::Rect) -> Box<dyn Fn([f32; 3]) -> Option<egui::Pos2> + '_> {
+        Box::new(move |at| Some(rect.center() + egui::vec2(at[0], -at[1])))
+    }
+
+    fn orbit(&mut self, _drag: Vec2) {}
+
+    fn home(&mut self) {}
+}
+
+#[test]
+fn the_fold_shows_every_step_and_says_the_numbers_under_the_pointer() {
+    let lesson = attune::lesson::parse("small.ron", include_str!("fixtures/small.ron")).expect("no issues");
+    let snapshot = attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot();
+    let model = FoldModel::of(&snapshot, 0).expect("a model");
+    let steps = [
+        (Step::Embed, &["X"][..]),
+        (Step::Project, &["Q₁", "Q₂", "K₁", "V₂"]),
+        (Step::Score, &["Q₁", "QKᵀ₁", "Head 2 on the stage"]),
+        (Step::Scale, &["S₂"]),
+        (Step::Softmax, &["A₁", "A₂"]),
+        (Step::Mix, &["A₁", "V₁", "M₁", "M₂"]),
+        (Step::Output, &["M₁", "M₂", "W_O₁", "W_O₂", "All heads on the stage"]),
+        (Step::Contextual, &["X", "Y"]),
+    ];
+    for (step, symbols) in steps {
+        let (mut harness, seen) = show(SIZE, |ui, view| {
+            view.set_walk(step.index() as f32);
+            fold_ui(ui, &model, view, &mut Ahead);
+            Vec::new()
+        });
+        for symbol in symbols {
+            assert!(harness.query_by_label(symbol).is_some(), "{symbol} in {step:?}");
+        }
+        if step == Step::Softmax {
+            let map = harness.get_by_label("A₂").rect();
+            // The first row, the first column.
+            harness.hover_at(map.min + egui::vec2(2.0, 2.0));
+            harness.run_steps(30);
+            let weight = model.weight(1, 0, 0);
+            let said = format!("A₂[{0}, {0}] = {weight:.4}", model.queries[0]);
+            assert!(harness.query_by_label(&said).is_some(), "{said}");
+            click(&mut harness, "A₂");
+            assert_eq!(seen.view().query, Some(model.queries.len() / 2), "a click in the middle chooses its row");
+        }
+    }
+}
+
+#[test]
+fn the_arrows_of_the_heads_lead_from_the_word_to_its_output() {
+    let lesson = attune::lesson::parse("small.ron", include_str!("fixtures/small.ron")).expect("no issues");
+    let snapshot = attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot();
+    let model = FoldModel::of(&snapshot, 1).expect("a model");
+    let bias = snapshot.model.as_ref().expect("a model").sentence.moves[0].bias;
+    for query in 0..model.queries.len() {
+        let mut tip = model.from(query);
+        for arrow in (0..model.heads.len()).map(|own| model.arrow(own, query)).chain([bias]) {
+            tip = std::array::from_fn(|axis| tip[axis] + arrow[axis]);
+        }
+        let to = model.to(query);
+        assert!((0..3).all(|axis| (tip[axis] - to[axis]).abs() < 1e-5), "{tip:?} is not {to:?}");
+    }
 }
 
 #[test]
@@ -442,7 +531,7 @@ fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
                 training: Some(&training),
                 ..WorkspaceModel::default()
             };
-            workspace_ui(ui, &model, &mut issues, &mut workspace, view, &mut |_, _| {})
+            workspace_ui(ui, &model, &mut issues, &mut workspace, view, &mut |_: &mut Ui, _: &mut ViewState| {})
         });
         assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_some());
         assert_eq!(harness.query_by_label("Banks").is_some(), open);

@@ -10,6 +10,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::lesson::Lesson;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::fold::FoldModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
@@ -54,6 +55,10 @@ pub struct Models {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<WalkModel>,
     pub path: Option<Arc<PathModel>>,
+    /// The block of the chosen head.
+    pub fold: Option<FoldModel>,
+    /// The head and the revision that the fold was made of.
+    folded: Option<(u64, usize)>,
     /// What the two were made of.
     walked: Option<(u64, Focus, By)>,
     /// The kernel has seen all that was asked of it, and so has what is shown.
@@ -91,6 +96,10 @@ impl Models {
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
     fn walk_with(&mut self, snapshot: &Snapshot, view: &ViewState) {
+        let folded = Some((snapshot.revision, view.head));
+        if self.folded != folded {
+            (self.fold, self.folded) = (FoldModel::of(snapshot, view.head), folded);
+        }
         let Some(query) = view.query else {
             (self.walk, self.path, self.walked) = (None, None, None);
             return;

@@ -13,7 +13,7 @@
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
 //! | [`exporting`] | exports with pictures, beside the window |
 //! | [`images`] | the lesson's pictures, from its folder only |
-//! | [`stage`] | the 3D view |
+//! | [`stage`], [`look`] | the 3D view, and how panels look through its camera |
 //! | [`view_state`], [`pace`] | what the viewer chooses, when to draw |
 //! | [`keyboard`], [`shortcuts`] | keys that arrive as they were typed, and what they do |
 //! | [`theme`], [`fonts`], [`blending`] | every colour, size, duration and face; soft edges |
@@ -31,6 +31,7 @@ pub mod gliding;
 pub mod gpu;
 pub mod images;
 pub mod keyboard;
+pub mod look;
 pub mod opening;
 pub mod pace;
 pub mod panels;

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiContexts};
-use egui::{Event, LayerId, ThemePreference, Ui, UiBuilder};
+use egui::{Event, LayerId, Pos2, Rect, ThemePreference, Ui, UiBuilder};
 
 use super::bridge::{Models, Outbox};
 use super::course::CoursePage;
+use super::look::Look;
 use super::panels::checkpoints::checkpoints_ui;
-use super::panels::dock::{Workspace, WorkspaceModel, workspace_ui};
+use super::panels::dock::{StageUi, Workspace, WorkspaceModel, workspace_ui};
 use super::panels::exported::{ExportModel, exported_ui};
 use super::panels::figure::figure_ui;
 use super::panels::files::files_ui;
@@ -22,6 +23,7 @@ use super::session::Session;
 use super::shortcuts::{shortcuts, window_shortcuts};
 use super::source::LessonIssues;
 use super::stage::frame::StageTab;
+use super::stage::points::scaled;
 use super::stage::timeline::timeline_ui;
 use super::stage::view::picture_ui;
 use super::view_state::{ThemeChoice, ViewState};
@@ -74,7 +76,7 @@ pub fn workspace(
         }
     }
     outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
-    let mut stage = |ui: &mut Ui, view: &mut ViewState| stage_ui(ui, &models, &mut tab, view);
+    let mut stage = StageSide { models: &models, tab: &mut tab };
     if figure.is_some() {
         figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
         return Ok(());
@@ -98,6 +100,7 @@ pub fn workspace(
         retrain: models.retrain.as_ref(),
         walk: models.walk.as_ref(),
         path: models.path.as_deref(),
+        fold: models.fold.as_ref(),
         neighbours: models.neighbours.as_ref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
@@ -142,14 +145,57 @@ fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
     ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
 }
 
+fn walk_ui(ui: &mut Ui, models: &Models, view: &mut ViewState) {
+    ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
+    timeline_ui(ui, models.walk.as_ref(), view);
+}
+
+/// The stage as the dock knows it.
+struct StageSide<'a> {
+    models: &'a Models,
+    tab: &'a mut StageTab,
+}
+
+impl StageUi for StageSide<'_> {
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
+        stage_ui(ui, self.models, self.tab, view);
+    }
+
+    fn timeline_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
+        walk_ui(ui, self.models, view);
+    }
+
+    fn look(&mut self) -> Option<&mut dyn Look> {
+        self.models.stage.is_some().then_some(self)
+    }
+}
+
+impl Look for StageSide<'_> {
+    fn through(&self, rect: Rect) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
+        let seen = self.tab.rig.view(Vec2::new(rect.width(), rect.height()));
+        let model = self.models.stage.as_deref();
+        Box::new(move |at| {
+            let seen = seen.project(scaled(model?, at).into())?;
+            Some(rect.min + egui::vec2(seen.at.x, seen.at.y))
+        })
+    }
+
+    fn orbit(&mut self, drag: egui::Vec2) {
+        self.tab.rig.orbit(Vec2::new(drag.x, drag.y));
+    }
+
+    fn home(&mut self) {
+        self.tab.rig.home();
+    }
+}
+
 /// The picture and, in the workspace, the time slider under it.
 fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
     let mut area = ui.available_rect_before_wrap();
     if !view.figure {
         let timeline = area.split_top_bottom_at_y(area.bottom() - theme::size::TIMELINE).1;
         area.max.y = timeline.top();
-        ui.painter().rect_filled(timeline, 0.0, ui.visuals().panel_fill);
-        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| timeline_ui(ui, models.walk.as_ref(), view));
+        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, models, view));
     }
     let texture = tab.texture;
     let rect = ui

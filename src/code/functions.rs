@@ -4,6 +4,7 @@ use rand::RngExt;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, NativeCallContext};
 
 use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
+use super::expect;
 use super::fault::Fault;
 use super::index;
 use super::reference::help;
@@ -24,12 +25,14 @@ fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T
 pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<index::Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
+    engine.register_fn("to_string", |ranking: &mut Ranking| ranking.to_string());
     register_operators(engine, budget);
     register_makers(engine, budget, seed);
     register_entrywise(engine, budget);
     register_rows(engine, budget);
     register_outputs(engine, budget);
     register_texts(engine);
+    expect::register(engine, budget);
 }
 
 /// In place of Rhai's own, which measures what it has made when it is made.
@@ -346,6 +349,10 @@ fn register_outputs(engine: &mut Engine, budget: &Budget) {
     engine.register_fn("show", move |context: NativeCallContext, caption: ImmutableString, value: Dynamic| {
         let output = match Output::of(&value) {
             Some(Output::Table { tensor, .. }) => Output::Table { caption: caption.as_str().into(), tensor },
+            Some(ranking @ Output::Ranking(_)) => {
+                at_call(shown.show(Output::Text(caption.as_str().into())), &context)?;
+                ranking
+            }
             _ => Output::Text(format!("{caption}: {value}").into()),
         };
         at_call(shown.show(output), &context)

@@ -15,6 +15,7 @@
 //! ```
 
 pub mod budget;
+mod expect;
 mod explain;
 mod fault;
 mod functions;
@@ -150,7 +151,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let given = variables.len();
     let mut run = Run::default();
     let fault = |error: Box<rhai::EvalAltResult>, budget: &Budget| Some(explain::fault(*error, source, scope, budget));
-    let ast = match compile(&engine, &progress, source, &variables) {
+    let ast = match compile(&engine, &progress, source) {
         Ok(ast) => ast,
         Err(error) => return Run { fault: fault(error, &budget), ..run },
     };
@@ -249,17 +250,14 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
     engine
 }
 
-fn compile(
-    engine: &Engine,
-    progress: &syntax::Progress,
-    source: &str,
-    variables: &rhai::Scope<'_>,
-) -> Result<AST, Box<rhai::EvalAltResult>> {
+/// Without the variables: Rhai would put what is constant among them into the bodies of functions, in place of
+/// parameters of the same name.
+fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
     if source.len() > SOURCE_BYTES_MAX {
         let message = format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes");
         let fault = Fault::new(message).hint("split it");
         return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
     }
     progress.restart();
-    engine.compile_with_scope(variables, source).map_err(Into::into)
+    engine.compile(source).map_err(Into::into)
 }

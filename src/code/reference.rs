@@ -60,6 +60,7 @@ pub const REFERENCE: &[Help] = help! {
     "dot", "dot(a, b)", r"a \cdot b = \sum_j a_j b_j", "Of two vectors, as a @ b.", "dot(vector([1, 2]), vector([3, 4]))";
     "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
     "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most like a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
+    "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "The value itself, if each number is what it should be; a fault that says where not.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
     "shape", "shape(X)", "", "How many entries each axis has.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y)", "", "Draws y over x; each row of a matrix y is a line.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";

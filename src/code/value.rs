@@ -1,5 +1,6 @@
 //! What a code cell hands on, and what it shows.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rhai::{Array, Dynamic, ImmutableString, Map};
@@ -103,6 +104,15 @@ pub struct Plot {
 /// Neighbours in the language: a list that prints as one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ranking(pub Arc<[(String, f64)]>);
+
+impl fmt::Display for Ranking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (word, similarity)) in self.0.iter().enumerate() {
+            write!(f, "{}{word} {similarity:.3}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
 
 impl Output {
     /// `None` for nothing, `()`.

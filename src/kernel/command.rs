@@ -156,7 +156,7 @@ pub enum Brush {
     Add(f32),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HeadSetting {
     Live,
     /// It mixes nothing.
@@ -165,6 +165,8 @@ pub enum HeadSetting {
     Uniform,
     /// The weights stay as they are now, until another sentence is shown.
     Frozen,
+    /// What it mixes counts so many times, from 0, off, over 1, live; successive gains of a head undo as one.
+    Gain(f32),
 }
 
 /// Weights to compare those in use with.

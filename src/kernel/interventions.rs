@@ -36,6 +36,27 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
     Err(format!("a temperature is from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
 }
 
+/// The largest gain of a head.
+pub const GAIN_MAX: f32 = 4.0;
+
+/// # Errors
+/// In words for the learner, if a head cannot count so many times.
+pub fn check_gain(gain: f32) -> Result<(), String> {
+    if (0.0..=GAIN_MAX).contains(&gain) {
+        return Ok(());
+    }
+    Err(format!("a head's gain is from 0 to {GAIN_MAX}, not {gain}"))
+}
+
+/// A head that counts once is live; one that does not count is off.
+pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
+    match gain {
+        0.0 => HeadMode::Off,
+        1.0 => HeadMode::Live,
+        _ => HeadMode::Gain(gain),
+    }
+}
+
 /// The mask with one pair of query and key turned, from hidden to seen or back; `None` where it is the model's again.
 ///
 /// # Errors

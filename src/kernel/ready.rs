@@ -7,7 +7,7 @@ use super::answers::class_names;
 use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
 use super::examples::Example;
-use super::interventions::{self, check_temperature};
+use super::interventions::{self, check_gain, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
 use super::sentence::{Sentence, read_sentence};
@@ -54,6 +54,7 @@ enum Move {
     LearningRate,
     Look,
     Temperature,
+    Gain(usize),
     Stroke(u64),
 }
 
@@ -226,7 +227,12 @@ impl Ready {
                 training.discard_edits();
                 Ok(())
             }),
-            Command::SetHead { head, setting } => self.set_head(head, setting),
+            Command::SetHead { head, setting } => {
+                let gain = matches!(setting, HeadSetting::Gain(_)).then_some(Move::Gain(head));
+                self.set_head(head, setting, gain.is_some_and(goes_on))?;
+                self.last_move = gain;
+                Ok(())
+            }
             Command::SoloHead(solo) => self.solo(solo),
             Command::SetTemperature(temperature) => {
                 temperature.map_or(Ok(()), check_temperature)?;
@@ -350,16 +356,20 @@ impl Ready {
         }
     }
 
-    fn set_head(&mut self, head: usize, setting: HeadSetting) -> Result<(), String> {
+    fn set_head(&mut self, head: usize, setting: HeadSetting, goes_on: bool) -> Result<(), String> {
         self.check_head(head)?;
+        if let HeadSetting::Gain(gain) = setting {
+            check_gain(gain)?;
+        }
         let mode = self.shown.mode(setting, head, &self.training.trainer().model, self.training.model().live());
         let what = match setting {
             HeadSetting::Live => "on",
             HeadSetting::Off => "off",
             HeadSetting::Uniform => "uniform",
             HeadSetting::Frozen => "frozen",
+            HeadSetting::Gain(_) => "gain",
         };
-        self.intervene(&format!("head {} {what}", head + 1), false, |changed| changed.heads[head] = mode);
+        self.intervene(&format!("head {} {what}", head + 1), goes_on, |changed| changed.heads[head] = mode);
         Ok(())
     }
 

@@ -202,6 +202,9 @@ impl Ready {
             SavedHead::Live => HeadMode::Live,
             SavedHead::Off => HeadMode::Off,
             SavedHead::Uniform => HeadMode::Uniform,
+            SavedHead::Gain(gain) => {
+                interventions::check_gain(*gain).ok().map(|()| interventions::mode_of_gain(*gain))?
+            }
             SavedHead::Frozen { rows, weights } => {
                 let (network, live) = (&self.training.trainer().model, self.training.model().live());
                 let (now, _) = self.shown.forward(network, live, &Interventions::default());

@@ -63,6 +63,7 @@ pub enum SavedHead {
         #[serde(with = "numbers::many")]
         weights: Vec<f32>,
     },
+    Gain(f32),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -205,6 +206,7 @@ impl SavedInterventions {
             HeadMode::Off => SavedHead::Off,
             HeadMode::Uniform => SavedHead::Uniform,
             HeadMode::Frozen(weights) => SavedHead::frozen(weights),
+            HeadMode::Gain(gain) => SavedHead::Gain(*gain),
         };
         let mask = mask.as_ref().map(|mask| match mask {
             Mask::None => SavedMask::None,

@@ -93,6 +93,7 @@ impl Shown {
             HeadSetting::Live => HeadMode::Live,
             HeadSetting::Off => HeadMode::Off,
             HeadSetting::Uniform => HeadMode::Uniform,
+            HeadSetting::Gain(gain) => interventions::mode_of_gain(gain),
             HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
         }
     }

@@ -81,11 +81,15 @@ impl<S: Scalar> Contributions<S> {
         let (mut moved, mut sums) = (Matrix::zeros(keys, width), Matrix::zeros(queries, width));
         let blocks = terms.flat_mut().chunks_exact_mut(queries * keys * width);
         for (head, (activation, terms)) in activations.heads.iter().zip(blocks).enumerate() {
-            if modes.get(head) == Some(&HeadMode::Off) {
+            let gain = modes.get(head).map_or(S::one(), HeadMode::gain);
+            if gain == S::zero() {
                 head_lengths.push(vec![S::zero(); queries]);
                 continue;
             }
             through_output(config, block, parameters, head, &activation.value, &mut moved); // V_h W_O^h
+            if gain != S::one() {
+                moved.flat_mut().iter_mut().for_each(|x| *x *= gain);
+            }
             through_output(config, block, parameters, head, &activation.mix, &mut sums); // Σ_j α_j V_hj W_O^h
             let rows = terms.chunks_exact_mut(keys * width).zip(activation.weights.flat().chunks_exact(keys));
             vectorized!(for (terms, weights) in rows {

@@ -23,8 +23,18 @@ impl<'a> HeadLabels<'a> {
     /// `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head 1` and
     /// `Cross-attention, head 1`, with their layer where there are several.
     pub fn title(&self, head: usize) -> String {
+        let (_, _, own) = self.architecture.head(head);
+        sentence_case([self.kind_and_layer(head), vec![format!("head {}", own + 1)]].concat())
+    }
+
+    /// What the head's block is called: `Layer 2`, `Source`; empty where there is but one.
+    pub fn block(&self, head: usize) -> String {
+        sentence_case(self.kind_and_layer(head))
+    }
+
+    fn kind_and_layer(&self, head: usize) -> Vec<String> {
         let Architecture { source_blocks, blocks, .. } = self.architecture;
-        let (block, config, own) = self.architecture.head(head);
+        let (block, config, _) = self.architecture.head(head);
         let (kind, layer, layers) = if source_blocks.is_empty() {
             ("", block, blocks.len())
         } else if self.is_of_source(head) {
@@ -35,10 +45,7 @@ impl<'a> HeadLabels<'a> {
             (kind, (block - source_blocks.len()) / 2, source_blocks.len())
         };
         let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
-        let parts = [layer, kind.to_owned(), format!("head {}", own + 1)];
-        let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        let mut letters = title.chars();
-        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        [layer, kind.to_owned()].into_iter().filter(|part| !part.is_empty()).collect()
     }
 
     /// Its queries are words of the source.
@@ -71,4 +78,10 @@ impl<'a> HeadLabels<'a> {
         };
         if output { format!("{from}; rows {values} of {}", symbol(TensorName::OutputWeights)) } else { from }
     }
+}
+
+fn sentence_case(parts: Vec<String>) -> String {
+    let title = parts.join(", ");
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -2,6 +2,7 @@
 
 use super::head_labels::HeadLabels;
 use crate::kernel::snapshot::Snapshot;
+use crate::numerics::attention::HeadMode;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadsModel {
@@ -14,7 +15,10 @@ pub struct HeadRow {
     pub head: usize,
     /// `Head 1`, with the layer where there are several.
     pub title: String,
+    pub block: usize,
     pub enabled: bool,
+    /// How often its mix counts; none where its weights are set by hand.
+    pub gain: Option<f32>,
     /// It is the only one that takes part.
     pub solo: bool,
     /// Columns of `W_Q` and `W_K` that are this head's.
@@ -50,7 +54,9 @@ impl HeadsModel {
                 HeadRow {
                     head,
                     title: labels.title(head),
+                    block,
                     enabled,
+                    gain: gain(&model.interventions.heads[head]),
                     solo: solo && enabled,
                     place: labels.place(head),
                     keys: labels.keys(head).to_vec(),
@@ -63,6 +69,10 @@ impl HeadsModel {
             .collect();
         Some(HeadsModel { tokens: labels.tokens, heads })
     }
+}
+
+fn gain(mode: &HeadMode<f32>) -> Option<f32> {
+    (!matches!(mode, HeadMode::Uniform | HeadMode::Frozen(_))).then(|| mode.gain())
 }
 
 /// The largest and where it is, the first of equals.

@@ -6,6 +6,7 @@ pub mod attention;
 pub mod completion;
 pub mod course;
 pub mod editing;
+pub mod fold;
 pub mod head_labels;
 pub mod heads;
 pub mod highlight;

@@ -2,7 +2,7 @@
 
 use attune::code::{Given, Output, Scope, run};
 
-use super::{cell, fault, last, number, scope};
+use super::{cell, fault, last, number, scope, table};
 
 #[test]
 fn a_cell_shows_its_last_value_and_what_it_was_told_to() {
@@ -66,4 +66,31 @@ fn help_tells_equation_and_example() {
     let Output::Text(text) = last("help(\"softmax\")") else { panic!("no text") };
     assert!(text.contains(r"\frac{e^{s_j}}{\sum_k e^{s_k}}") && text.contains("softmax(vector([6, 4]))"), "{text}");
     assert_eq!(fault("help(\"softmix\")"), "1:1: there is no function \"softmix\"; is it \"softmax\"?");
+}
+
+#[test]
+fn a_parameter_is_what_it_is_called_with_whatever_the_lesson_calls_so() {
+    assert_eq!(number("fn first(E) { E[0] } E[0, 0]; first(vector([7, 8]))"), 7.0);
+    assert_eq!(number("fn first(W) { W[0] } W[0, 0]; first(vector([7, 8]))"), 7.0);
+    assert!(cell("E[0, 0] = 2.0;").fault.is_some(), "what is fixed stays so");
+}
+
+#[test]
+fn what_is_expected_is_shown_and_what_is_not_says_where() {
+    assert_eq!(number("expect(0.25, 0.2501, 0.001)"), 0.25);
+    assert_eq!(table("expect(W, [[0, 1], [2, 3]], 0)").entries(), [0.0, 1.0, 2.0, 3.0]);
+    assert_eq!(fault("expect(W, [[0, 1], [2, 4]], 0.5)"), "1:1: expect: entry [1, 1] is 3, and not 4 within 0.5");
+    assert!(fault("expect(0.0 / 0.0, 0.0, 1000.0)").contains("it is NaN"), "NaN is nothing that one expects");
+    assert!(fault("expect(W, [1, 2], 1)").contains("4 numbers are found and 2 expected"));
+    assert!(fault("expect(W, \"a\", 1)").contains("numbers are wanted"));
+    assert!(fault("expect(1, 1, -1)").contains("tolerance"));
+}
+
+#[test]
+fn a_ranking_reads_as_words_with_their_numbers() {
+    let run = cell("show(\"near\", nearest(E, E[\"bank\"], 1)); `${nearest(E, E[\"bank\"], 1)}`");
+    assert_eq!(run.fault, None);
+    assert_eq!(run.outputs[0], Output::Text("near".into()));
+    assert!(matches!(&run.outputs[1], Output::Ranking(words) if words[0].0 == "bank"));
+    assert_eq!(run.outputs[2], Output::Text("bank 1.000".into()));
 }

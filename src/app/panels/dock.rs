@@ -1,13 +1,15 @@
 //! The workspace: the bar on top, the panels in a dock, the stage in their middle.
 
-use egui::{CornerRadius, Frame, Margin, Stroke, Ui, WidgetText};
+use egui::{CornerRadius, Frame, Margin, Stroke, Ui, UiBuilder, WidgetText};
 use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
 
+use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::kernel::pace::Pace;
 use crate::view_model::attention::AttentionModel;
+use crate::view_model::fold::FoldModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
@@ -21,6 +23,7 @@ use super::arithmetic::arithmetic_ui;
 use super::attention::attention_ui;
 use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
+use super::fold::fold_ui;
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
 use super::menu::Wish;
@@ -37,6 +40,7 @@ use super::weights::{WeightsUiState, weights_ui};
 pub enum PanelId {
     Notebook,
     Stage,
+    Fold,
     Attention,
     Arithmetic,
     Heads,
@@ -51,6 +55,7 @@ impl PanelId {
         match self {
             PanelId::Notebook => "Notebook",
             PanelId::Stage => "Stage",
+            PanelId::Fold => "Fold",
             PanelId::Attention => "Attention",
             PanelId::Arithmetic => "Arithmetic",
             PanelId::Heads => "Heads",
@@ -67,6 +72,7 @@ impl PanelId {
 pub struct WorkspaceModel<'a> {
     pub notebook: Option<&'a NotebookModel>,
     pub attention: Option<&'a AttentionModel>,
+    pub fold: Option<&'a FoldModel>,
     pub heads: Option<&'a HeadsModel>,
     pub weights: Option<&'a WeightsModel>,
     pub training: Option<&'a TrainingModel>,
@@ -91,7 +97,7 @@ pub struct Workspace {
 
 impl Default for Workspace {
     fn default() -> Self {
-        let mut dock = DockState::new(vec![PanelId::Stage]);
+        let mut dock = DockState::new(vec![PanelId::Stage, PanelId::Fold]);
         let tree = dock.main_surface_mut();
         let [stage, _] = tree.split_left(NodeIndex::root(), size::NOTEBOOK_SHARE, vec![PanelId::Notebook]);
         let [_, side] = tree.split_right(
@@ -154,8 +160,25 @@ impl Workspace {
     }
 }
 
-/// Draws the stage into its tab.
-pub type StageUi<'a> = dyn FnMut(&mut Ui, &mut ViewState) + 'a;
+/// What the dock asks of the stage, which it does not know.
+pub trait StageUi {
+    /// Draws it into its tab.
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut ViewState);
+
+    /// The steps of the walk, under what is walked through.
+    fn timeline_ui(&mut self, _ui: &mut Ui, _view: &mut ViewState) {}
+
+    /// Its camera; none where there is no scene.
+    fn look(&mut self) -> Option<&mut dyn Look> {
+        None
+    }
+}
+
+impl<F: FnMut(&mut Ui, &mut ViewState)> StageUi for F {
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
+        self(ui, view);
+    }
+}
 
 /// The whole window. `issues` are those of the lesson file as it was last saved.
 pub fn workspace_ui(
@@ -164,7 +187,7 @@ pub fn workspace_ui(
     issues: &mut Vec<String>,
     workspace: &mut Workspace,
     view: &mut ViewState,
-    stage: &mut StageUi,
+    stage: &mut dyn StageUi,
 ) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut commands = Vec::new();
@@ -201,18 +224,20 @@ pub fn workspace_ui(
     commands
 }
 
-struct Tabs<'a, 'b> {
+const WAITING: &str = "The static vectors are being trained …";
+
+struct Tabs<'a> {
     model: &'a WorkspaceModel<'a>,
     notebook_state: &'a mut NotebookUiState,
     heads_state: &'a mut HeadsUiState,
     weights_state: &'a mut WeightsUiState,
     training_state: &'a mut TrainingUiState,
     view: &'a mut ViewState,
-    stage: &'a mut StageUi<'b>,
+    stage: &'a mut dyn StageUi,
     commands: &'a mut Vec<Command>,
 }
 
-impl TabViewer for Tabs<'_, '_> {
+impl TabViewer for Tabs<'_> {
     type Tab = PanelId;
 
     fn id(&mut self, tab: &mut PanelId) -> egui::Id {
@@ -237,32 +262,44 @@ impl TabViewer for Tabs<'_, '_> {
     }
 
     fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        if *tab == PanelId::Stage {
-            (self.stage)(ui, self.view);
-            return;
+        match tab {
+            PanelId::Stage => return self.stage.stage_ui(ui, self.view),
+            PanelId::Fold => return self.fold_ui(ui),
+            _ => {}
         }
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::PANEL_MARGIN)).show(ui, |ui| match self
             .panel_ui(ui, *tab)
         {
             Some(commands) => self.commands.extend(commands),
-            None => waiting_ui(ui, "The static vectors are being trained …"),
+            None => waiting_ui(ui, WAITING),
         });
     }
 }
 
-impl Tabs<'_, '_> {
+impl Tabs<'_> {
+    /// The fold, over the steps that it goes through.
+    fn fold_ui(&mut self, ui: &mut Ui) {
+        let area = ui.available_rect_before_wrap();
+        let (above, steps) = area.split_top_bottom_at_y((area.bottom() - size::TIMELINE).max(area.top()));
+        ui.scope_builder(UiBuilder::new().max_rect(above), |ui| match (self.model.fold, self.stage.look()) {
+            (Some(model), Some(look)) => fold_ui(ui, model, self.view, look),
+            _ => waiting_ui(ui, WAITING),
+        });
+        ui.scope_builder(UiBuilder::new().max_rect(steps), |ui| self.stage.timeline_ui(ui, self.view));
+    }
+
     /// None while there is nothing to show yet.
     fn panel_ui(&mut self, ui: &mut Ui, tab: PanelId) -> Option<Vec<Command>> {
         let model = self.model;
         Some(match tab {
-            PanelId::Stage => Vec::new(),
+            PanelId::Stage | PanelId::Fold => Vec::new(),
             PanelId::Notebook => notebook_ui(ui, model.notebook?, self.notebook_state, self.view),
             PanelId::Attention => attention_ui(ui, model.attention?, self.view),
             PanelId::Arithmetic => {
                 arithmetic_ui(ui, model.walk, model.path, model.attention?, self.view);
                 Vec::new()
             }
-            PanelId::Heads => heads_ui(ui, model.heads?, self.heads_state, self.view),
+            PanelId::Heads => heads_ui(ui, model.heads?, model.attention?, self.heads_state, self.view),
             PanelId::Weights => weights_ui(ui, model.weights?, self.weights_state),
             PanelId::Training => training_ui(ui, model.training?, self.training_state),
             PanelId::Retrain => retrain_ui(ui, model.retrain?, self.view),

@@ -9,7 +9,7 @@ use crate::view_model::notebook::NotebookModel;
 
 use super::dock::StageUi;
 
-pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut StageUi) {
+pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut dyn StageUi) {
     const CAPTION: f32 = 64.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (picture, caption) = {
@@ -17,7 +17,7 @@ pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewStat
         whole.split_top_bottom_at_y(whole.bottom() - CAPTION)
     };
     ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);
-    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage(ui, view));
+    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, view));
     let Some(model) = model else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {

@@ -1,13 +1,19 @@
 //! The heads panel: what each head adds to the selected token, and whether it takes part.
 
-use egui::{RichText, ScrollArea, Sense, Ui, Vec2};
+use egui::{RichText, ScrollArea, Sense, Slider, Stroke, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::{Command, HeadSetting};
+use crate::kernel::interventions::GAIN_MAX;
+use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
 
 use super::checkbox_ui;
+use super::heat::Heat;
+
+/// Of a gain's slider.
+const GAIN_STEP: f64 = 0.05;
 
 /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
 #[derive(Default)]
@@ -15,8 +21,15 @@ pub struct HeadsUiState {
     longest: f32,
 }
 
-pub fn heads_ui(ui: &mut Ui, model: &HeadsModel, state: &mut HeadsUiState, view: &mut ViewState) -> Vec<Command> {
+pub fn heads_ui(
+    ui: &mut Ui,
+    model: &HeadsModel,
+    attention: &AttentionModel,
+    state: &mut HeadsUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
     let mut commands = Vec::new();
+    overview_ui(ui, model, attention, view);
     let query = view.query.filter(|query| *query < model.tokens.len());
     match query {
         Some(query) => ui.label(format!("What each head adds to “{}”", model.tokens[query])),
@@ -43,8 +56,82 @@ fn head_ui(ui: &mut Ui, model: &HeadsModel, head: &HeadRow, query: Option<usize>
         let (key, weight) = head.strongest[query];
         ui.label(format!("“{}” looks most at “{}” ({weight:.3})", model.tokens[query], head.keys[key]));
     }
+    let command = command.or(gain_ui(ui, head));
     ui.weak(&head.place);
     command
+}
+
+/// How often what the head mixes counts.
+fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
+    let mut gain = head.gain.unwrap_or(1.0);
+    let before = gain;
+    let name = format!("Gain of {}", head.title.to_lowercase());
+    ui.horizontal(|ui| {
+        ui.weak("counts");
+        let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
+        let slider = ui.add_enabled(head.gain.is_some(), slider);
+        slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
+        let tip = "How often what the head mixes counts: 0 is off, 1 as trained; double-click: 1";
+        let slider = slider.on_hover_text(tip).on_disabled_hover_text("Its weights are set by hand");
+        if slider.double_clicked() {
+            gain = 1.0;
+        }
+        ui.monospace(format!("× {before:.2}"));
+    });
+    let setting = HeadSetting::Gain(gain);
+    (gain != before).then_some(Command::SetHead { head: head.head, setting })
+}
+
+/// All heads at once, a row for each block: each as a small map of its weights.
+fn overview_ui(ui: &mut Ui, model: &HeadsModel, attention: &AttentionModel, view: &mut ViewState) {
+    if model.heads.len() <= 1 {
+        return;
+    }
+    for block in model.heads.chunk_by(|one, next| one.block == next.block) {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = Vec2::splat(size::GAP_TIGHT);
+            for head in block {
+                let Some(map) = attention.heads.get(head.head) else { continue };
+                thumbnail_ui(ui, head, map, view);
+            }
+        });
+    }
+    ui.add_space(size::GAP);
+}
+
+fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut ViewState) {
+    const SIDE: f32 = 62.0;
+    const OFF: f32 = 0.35;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIDE), Sense::click());
+    let is_chosen = view.head == head.head;
+    response.widget_info(|| {
+        let name = format!("Follow {}", head.title.to_lowercase());
+        egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_chosen, name)
+    });
+    let (rows, cols) = (map.queries.len(), map.keys.len());
+    let inside = rect.shrink(size::OUTLINE);
+    let cell = inside.size() / Vec2::new(cols.max(1) as f32, rows.max(1) as f32);
+    let heat = Heat { origin: inside.min, cell, rows, cols };
+    let mut mesh = egui::Mesh::default();
+    for (row, weights) in map.weights.iter().enumerate() {
+        for (col, weight) in weights.iter().enumerate() {
+            let fill = palette.weight(map.head, *weight);
+            let fill = if head.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
+            mesh.add_colored_rect(heat.cell_rect(row, col), fill);
+        }
+    }
+    ui.painter().add(egui::Shape::mesh(mesh));
+    let outline = if is_chosen || response.has_focus() {
+        Stroke::new(size::OUTLINE, palette.accent)
+    } else {
+        Stroke::new(size::HAIRLINE, palette.head(head.head))
+    };
+    ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), outline, egui::StrokeKind::Inside);
+    let said = format!("{}: rows are queries, columns are keys. Click: the walk goes through it.", head.title);
+    if response.on_hover_text(said).clicked() {
+        (view.head, view.key) = (head.head, None);
+    }
 }
 
 fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command> {

@@ -15,6 +15,7 @@ pub mod exported;
 pub mod faults;
 pub mod figure;
 pub mod files;
+pub mod fold;
 pub mod heads;
 pub mod heat;
 pub mod home;

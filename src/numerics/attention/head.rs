@@ -40,12 +40,28 @@ pub enum HeadMode<S> {
     Uniform,
     /// These weights, (T_q, T_k), whatever the scores say.
     Frozen(Arc<Matrix<S>>),
+    /// Its mix counts so many times: 0 is off, 1 is live.
+    Gain(S),
 }
 
 impl<S: Scalar> HeadMode<S> {
+    /// What the mix is multiplied with.
+    pub fn gain(&self) -> S {
+        match self {
+            Self::Live | Self::Uniform | Self::Frozen(_) => S::one(),
+            Self::Off => S::zero(),
+            Self::Gain(gain) => *gain,
+        }
+    }
+
+    /// The weights are the softmax of the scores.
+    fn is_softmax(&self) -> bool {
+        !matches!(self, Self::Uniform | Self::Frozen(_))
+    }
+
     fn change(&self, mask: &Mask, query: usize, queries: usize, weights: &mut [S]) {
         match self {
-            Self::Live | Self::Off => {}
+            Self::Live | Self::Off | Self::Gain(_) => {}
             Self::Uniform => {
                 let visible = (0..weights.len()).filter(|&key| mask.sees(query, key)).count();
                 let share = S::one() / S::from_f64(visible.max(1) as f64);
@@ -117,13 +133,13 @@ impl<S: Scalar> Head<'_, S> {
                 add_rows(weights, stride, &mut means[..keys]);
                 continue;
             }
-            let reach = if *mode == HeadMode::Live { seen } else { keys };
+            let reach = if mode.is_softmax() { seen } else { keys };
             let weights = panel_of(weights, queries, stride, reach);
             let to = mix.rows_mut(first, queries);
-            matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), S::one(), Par::Seq);
+            matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), mode.gain(), Par::Seq);
         }
         if let Some(means) = means.filter(|_| *mode != HeadMode::Off) {
-            let share = S::one() / S::from_f64(self.query.rows as f64);
+            let share = mode.gain() / S::from_f64(self.query.rows as f64);
             means[..keys].iter_mut().for_each(|mean| *mean *= share);
             mix_mean(simd, &means[..keys], self.value, mix);
         }

@@ -231,12 +231,20 @@ impl<'a> Told<'a> {
             self.head_row(format!("v({})", self.keys[self.key]), "V", head.value.row(self.key)),
             self.head_row(format!("mix({})", self.name()), "M", head.mix.row(self.query)),
         ];
+        let gain = match self.model.interventions.heads.get(self.head) {
+            Some(HeadMode::Off) => Some((number(0.0), " This head is off: its mix counts 0 times.".to_owned())),
+            Some(HeadMode::Gain(gain)) => {
+                Some((number(*gain), format!(" The mix of this head counts {} times.", number(*gain))))
+            }
+            _ => None,
+        };
+        let (factor, counted) = gain.map_or_else(Default::default, |(gain, counted)| (format!("{gain} "), counted));
         let said = format!(
-            "Every value counts as much as its weight says, {}; their sum is the mix of {} numbers.",
+            "Every value counts as much as its weight says, {}; their sum is the mix of {} numbers.{counted}",
             self.strongest(weights),
             head.mix.cols()
         );
-        ("m_i = \\sum_j \\alpha_{ij}\\, v_j".to_owned(), said, rows)
+        (format!("m_i = {factor}\\sum_j \\alpha_{{ij}}\\, v_j"), said, rows)
     }
 
     fn output(&self) -> (String, String, Vec<NumberRow>) {

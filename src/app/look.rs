@@ -1,0 +1,15 @@
+//! How a panel looks at the scene with the stage's eyes, though neither knows of the other.
+
+use egui::{Pos2, Rect, Vec2};
+
+/// One camera, for the stage and for every small picture of the same scene.
+pub trait Look {
+    /// Where points of the model are seen within `rect`; `None` behind the eye.
+    fn through(&self, rect: Rect) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
+
+    /// Turns it by a drag.
+    fn orbit(&mut self, drag: Vec2);
+
+    /// Brings the whole scene back.
+    fn home(&mut self);
+}

@@ -1,0 +1,145 @@
+//! The Fold panel: the matrices of one block on their way through the walk; they part into heads, each head gets a
+//! picture of its own, and all join again.
+
+mod picture;
+mod scene;
+mod sheet;
+
+use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
+
+use crate::app::look::Look;
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::view_model::fold::{FoldModel, Sheet};
+use crate::view_model::walk::Step;
+
+use self::picture::PictureUi;
+use self::scene::{Placed, Scene};
+use self::sheet::SheetUi;
+
+/// Lines above the scene.
+const WORDS_HEIGHT: f32 = 42.0;
+
+/// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
+pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut dyn Look) {
+    let area = ui.available_rect_before_wrap().shrink(f32::from(size::PANEL_MARGIN));
+    let (words, area) = area.split_top_bottom_at_y((area.top() + WORDS_HEIGHT).min(area.bottom()));
+    ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
+    let walk = view.walk();
+    let scene = Scene { area, heads: model.heads.len(), has_output: model.has_output() };
+    let ui = &mut ui.new_child(UiBuilder::new().max_rect(area));
+    let placed = scene.placed(walk);
+    let scales = Scales::of(model);
+    for one in &placed {
+        SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query: view.query }.paint(ui);
+    }
+    hover(ui, model, &placed, view);
+    pictures_ui(ui, model, &scene, view, look);
+}
+
+fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState) {
+    ui.horizontal(|ui| {
+        let is_one = model.blocks.len() <= 1;
+        for (name, head) in model.blocks.iter().filter(|_| !is_one) {
+            let is_shown = model.heads.iter().any(|shown| shown.head == *head);
+            if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
+                (view.head, view.key) = (*head, None);
+            }
+        }
+        ui.add(Label::new(model.said(view.step())).wrap());
+    });
+}
+
+/// The largest entries of each kind, over all heads: a slice keeps its colours when it parts from the others.
+struct Scales {
+    by_kind: Vec<(std::mem::Discriminant<Sheet>, f32)>,
+}
+
+impl Scales {
+    fn of(model: &FoldModel) -> Self {
+        let largest = |sheet: fn(usize) -> Sheet| {
+            let values = (0..model.heads.len()).flat_map(|own| model.entries(sheet(own)).values);
+            let finite = values.map(|x| x.abs()).filter(|x| x.is_finite());
+            (std::mem::discriminant(&sheet(0)), finite.fold(f32::MIN_POSITIVE, f32::max))
+        };
+        let by_head: [fn(usize) -> Sheet; 8] = [
+            Sheet::Query,
+            Sheet::Key,
+            Sheet::Value,
+            Sheet::Product,
+            Sheet::Score,
+            Sheet::Mix,
+            Sheet::OutputWeights,
+            |_| Sheet::Input,
+        ];
+        let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
+        Self { by_kind }
+    }
+
+    /// Weights are shaded as they are.
+    fn of_sheet(&self, sheet: Sheet) -> f32 {
+        let kind = std::mem::discriminant(&sheet);
+        self.by_kind.iter().find(|(other, _)| *other == kind).map_or(1.0, |(_, scale)| *scale)
+    }
+}
+
+/// The entry under the pointer is said; a click chooses its word.
+fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
+    const SOLID: f32 = 0.5;
+    for one in placed.iter().filter(|one| one.alpha > SOLID) {
+        let id = Id::new("sheet").with(one.sheet);
+        let response = ui.interact(one.rect, ui.id().with(id), Sense::click());
+        let name = model.symbol(one.sheet);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+        let entries = model.entries(one.sheet);
+        let Some((row, col)) = response.hover_pos().and_then(|at| sheet::cell_at(one.rect, entries, at)) else {
+            continue;
+        };
+        if response.clicked() && model.is_by_query(one.sheet) {
+            view.query = Some(row);
+        }
+        response.on_hover_text_at_pointer(model.say(one.sheet, row, col));
+    }
+}
+
+fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut ViewState, look: &mut dyn Look) {
+    let walk = view.walk();
+    let joined = scene.joined(walk);
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for (own, head) in model.heads.iter().enumerate() {
+        let (at, shown) = scene.title(own, walk);
+        if shown > 0.0 {
+            let ink = palette.head(head.head).gamma_multiply(shown);
+            let off = if head.is_on { "" } else { "  · out of the sum" };
+            let font = theme::strong(size::BODY);
+            ui.painter().text(at, egui::Align2::LEFT_TOP, format!("{}{off}", head.title), font, ink);
+        }
+        let (rect, shown) = scene.picture(own, walk);
+        // Once they are one, the first speaks for all.
+        if shown == 0.0 || rect.height() < size::CHIP || (joined >= 1.0 && own > 0) {
+            continue;
+        }
+        let response = ui.interact(rect, ui.id().with(("picture", own)), Sense::click_and_drag());
+        let name =
+            if joined >= 1.0 { "All heads on the stage".to_owned() } else { format!("{} on the stage", head.title) };
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
+        if response.dragged() {
+            look.orbit(response.drag_delta());
+        }
+        if response.double_clicked() {
+            look.home();
+        }
+        PictureUi { model, own, rect, shown, walk, joined, query: view.query }.paint(ui, &*look);
+        response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
+    }
+}
+
+/// Inside of what is drawn over by nothing else.
+fn inner(rect: Rect) -> Rect {
+    rect.shrink2(vec2(size::GAP_TIGHT, size::GAP_TIGHT))
+}
+
+/// How much of a step is there, from 0 to 1, on the way to it.
+fn share(walk: f32, step: Step) -> f32 {
+    (walk - step.index() as f32 + 1.0).clamp(0.0, 1.0)
+}

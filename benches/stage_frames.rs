@@ -55,6 +55,8 @@ fn scene(count: usize) -> StageModel {
         tokens: Vec::new(),
         second: Vec::new(),
         shared: Vec::new(),
+        ghosts: Vec::new(),
+        note: None,
         groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.2 }).to_vec(),
         explained: 0.6,

@@ -128,9 +128,11 @@ fn weights() -> WeightsModel {
         trained: vec![0.0; rows * cols],
         changed: rows * cols - 1,
         heads: 2,
+        difference: None,
+        difference_norm: 0.0,
     };
     let tensors = vec![tensor(TensorName::QueryWeights, 32, 32), tensor(TensorName::OutputWeights, 4, 4)];
-    WeightsModel { tensors }
+    WeightsModel { tensors, comparison: None, step: 20 }
 }
 
 fn training(stage: TrainingStage) -> TrainingModel {
@@ -144,10 +146,12 @@ fn training(stage: TrainingStage) -> TrainingModel {
         step: 2,
         steps: 10,
         shown: None,
+        sought: 2,
         learning_rate: 0.01,
         log,
         tensors: Vec::new(),
         chance: Some(3.0),
+        checkpoints: "3 steps kept in 0.1 MB".to_owned(),
         honest_label: "toy model".to_owned(),
     }
 }
@@ -529,6 +533,8 @@ fn the_stage_is_moved_over_the_stage_alone() {
         groups: vec![],
         axes,
         explained: 0.9,
+        ghosts: vec![],
+        note: None,
         radius: 1.0,
     };
     let hands = Rc::new(RefCell::new(Hands::default()));

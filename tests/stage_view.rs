@@ -49,6 +49,8 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         tokens,
         second: Vec::new(),
         shared: Vec::new(),
+        ghosts: Vec::new(),
+        note: None,
         groups: vec!["fruit".to_owned()],
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec(),
         explained: 0.9,
@@ -271,8 +273,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
             }
         }
         let palette = Palette::of(false);
-        let drawn = instances(&model, &Emphasis::default(), palette);
-        let lines = arrows::instances(&model, &Emphasis::default(), palette);
+        let drawn = instances(&model, &Emphasis::default(), true, palette);
+        let lines = arrows::instances(&model, &Emphasis::default(), true, palette);
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);
             assert!(numbers.into_iter().all(|x| x.is_finite()), "{name}: {instance:?}");
@@ -330,7 +332,7 @@ fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     assert_eq!(sight.pick(river.at), None);
     let (named, _) = sight.labelled();
     assert_eq!(named.iter().map(|point| point.hit).collect::<Vec<_>>(), [Hit::Word(1)]);
-    assert_eq!(instances(&model, &emphasis, Palette::of(false)).len(), 1);
+    assert_eq!(instances(&model, &emphasis, true, Palette::of(false)).len(), 1);
 }
 
 /// The labels of twelve tokens and their words, in every direction.

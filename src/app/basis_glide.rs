@@ -1,4 +1,4 @@
-//! Another basis: the points glide to their places in it, in one short move.
+//! Another basis, or a lesson that was trained again: the points glide to their places in it, in one short move.
 
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ pub struct BasisGlide {
     from: (Arc<StageModel>, Option<Arc<PathModel>>),
     to: (Arc<StageModel>, Option<Arc<PathModel>>),
     elapsed: f32,
+    seconds: f32,
 }
 
 impl BasisGlide {
@@ -34,17 +35,20 @@ impl BasisGlide {
     ) -> Option<Self> {
         let to = (to.0.clone(), to.1.clone());
         let (old, new) = (before.0?.space.as_ref()?, now.space.as_ref()?);
-        let is_same_lesson = Arc::ptr_eq(&before.0?.lesson, &now.lesson);
+        let is_same_lesson = before.0?.lesson.id == now.lesson.id;
         if !is_same_lesson || old.projection == new.projection {
             return under_way.map(|glide| Self { to, ..glide });
         }
         let is_small = new.vocabulary.len() <= WORDS_MAX && old.vocabulary == new.vocabulary;
-        is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0 })
+        let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
+        let is_retrained = before.0.and_then(made_of) != made_of(now);
+        let seconds = if is_retrained { motion::RETRAINED } else { motion::GLIDE };
+        is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0, seconds })
     }
 
     /// What is shown of the way now.
     fn shown(&self) -> (Arc<StageModel>, Option<Arc<PathModel>>) {
-        let share = ease((self.elapsed / motion::GLIDE).clamp(0.0, 1.0));
+        let share = ease((self.elapsed / self.seconds).clamp(0.0, 1.0));
         if share >= 1.0 {
             return self.to.clone();
         }
@@ -56,7 +60,7 @@ impl BasisGlide {
     }
 
     fn has_arrived(&self) -> bool {
-        self.elapsed >= motion::GLIDE
+        self.elapsed >= self.seconds
     }
 }
 
@@ -83,7 +87,7 @@ impl Models {
 /// Lets time pass; where motion is reduced, the points jump.
 pub fn advance(time: Res<Time>, view: Res<ViewState>, mut models: ResMut<Models>) {
     if models.glide.is_some() {
-        models.glide_on(if view.reduced_motion { motion::GLIDE } else { time.delta_secs() });
+        models.glide_on(if view.reduced_motion { f32::INFINITY } else { time.delta_secs() });
     }
 }
 

@@ -17,6 +17,7 @@ use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::provenance::{Entry, Provenance};
+use crate::view_model::retrain::RetrainModel;
 use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::stage::StageModel;
@@ -27,6 +28,7 @@ use crate::view_model::weights::WeightsModel;
 use crate::view_model::what_if::WhatIfModel;
 
 use super::basis_glide::{self, BasisGlide};
+use super::ui::Desk;
 use super::view_state::ViewState;
 
 /// The kernel's thread; absent until a lesson loads, and in a picture.
@@ -51,6 +53,7 @@ pub struct Models {
     pub heads: Option<HeadsModel>,
     pub weights: Option<WeightsModel>,
     pub training: Option<TrainingModel>,
+    pub retrain: Option<RetrainModel>,
     pub neighbours: Option<NeighboursModel>,
     /// How each point of the stage is shown; the same `Arc` as long as it is the same.
     pub emphasis: Arc<Emphasis>,
@@ -105,6 +108,7 @@ impl Models {
         self.sentences = SentencesModel::of(snapshot, self.sentences.as_ref());
         self.compare = CompareModel::of(snapshot);
         self.axes = AxesModel::of(snapshot);
+        self.retrain = RetrainModel::of(snapshot, self.retrain.as_ref());
     }
 
     /// Where the number comes from that was asked last; one that is no longer there is asked no more.
@@ -215,6 +219,13 @@ pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut M
     models.emphasise_with(snapshot.revision, view);
     basis_glide::begin(models, before, &snapshot);
     latest.0 = Some(snapshot);
+}
+
+/// Training plays at the pace that is chosen.
+pub fn set_pace(link: Res<Link>, desk: Res<Desk>) {
+    if let Some(worker) = &link.0 {
+        worker.set_pace(desk.0.pace());
+    }
 }
 
 /// Sends what the panels asked for.

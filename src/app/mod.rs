@@ -114,7 +114,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Last,
             (
-                bridge::send.in_set(AppSystems::Send),
+                (bridge::set_pace, bridge::send).chain().in_set(AppSystems::Send),
                 (session::keep, profile::keep, wishes::grant)
                     .chain()
                     .after(AppSystems::Send)

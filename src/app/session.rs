@@ -30,7 +30,13 @@ pub struct State {
 }
 
 impl Stored for State {
-    const VERSION: u32 = 1;
+    /// 2: the lesson may have been trained with a recipe, without which the rest would fit another model.
+    const VERSION: u32 = 2;
+
+    fn from_older(version: u32, json: &str) -> Option<Self> {
+        // What is absent there is as the lesson has it.
+        (version == 1).then(|| serde_json::from_str(json).ok()).flatten()
+    }
 }
 
 /// How long the window waits for the kernel where something would be lost.

@@ -6,18 +6,21 @@ use crate::kernel::command::Command;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::panels::menu::Wish;
+use super::panels::training_curve::{LONG_LOOK, look_at};
 use super::stage::view::stage_id;
 use super::view_state::ViewState;
 
 pub use super::stage::keys::SHEET as STAGE_SHEET;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 13] = [
+pub const SHEET: [(&str, &str); 15] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
     ("Right-click", "where a number, a cell, an arrow or a point comes from"),
     ("W", "where the weight of the chosen words comes from; Esc closes"),
     ("P", "play or pause training"),
+    (".", "train one step"),
+    ("[ ]", "look at the training step before, after; with Shift by ten"),
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
     ("Alt + S", "write a sentence of your own"),
     ("Alt + C", "compare with a second sentence, or no longer"),
@@ -92,7 +95,31 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
     if pressed(Modifiers::NONE, Key::P) {
         commands.extend(training.and_then(|training| play_or_pause(training).or_else(|| refused(training))));
     }
+    if let Some(training) = training {
+        commands.extend(steps(ctx, training));
+    }
     commands
+}
+
+/// A step of training, or a look along those that were done.
+fn steps(ctx: &Context, training: &TrainingModel) -> Option<Command> {
+    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
+    if matches!(training.stage, TrainingStage::Paused | TrainingStage::Stopped) && pressed(Modifiers::NONE, Key::Period)
+    {
+        return Some(Command::Step(1));
+    }
+    let keys = [
+        (Modifiers::SHIFT, Key::OpenBracket, -(LONG_LOOK as isize)),
+        (Modifiers::SHIFT, Key::CloseBracket, LONG_LOOK as isize),
+        // On many keyboards Shift makes another key of it.
+        (Modifiers::SHIFT, Key::OpenCurlyBracket, -(LONG_LOOK as isize)),
+        (Modifiers::SHIFT, Key::CloseCurlyBracket, LONG_LOOK as isize),
+        // Without Shift a key is also what it is with Shift: it comes last.
+        (Modifiers::NONE, Key::OpenBracket, -1),
+        (Modifiers::NONE, Key::CloseBracket, 1),
+    ];
+    let (.., by) = keys.into_iter().find(|(modifiers, key, _)| pressed(*modifiers, *key))?;
+    look_at(training, training.sought.saturating_add_signed(by))
 }
 
 /// At the last step the button cannot be pressed, but the key can: the kernel's notice says why nothing happens.

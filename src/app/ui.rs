@@ -104,6 +104,7 @@ pub fn workspace(
         heads: models.heads.as_ref(),
         weights: models.weights.as_ref(),
         training: models.training.as_ref(),
+        retrain: models.retrain.as_ref(),
         walk: models.walk.as_ref(),
         path: models.path.as_deref(),
         fold: models.fold.as_ref(),

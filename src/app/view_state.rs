@@ -34,6 +34,8 @@ pub struct ViewState {
     /// What the pointer is over, in this frame and in the one before: panels and stage show each other's.
     pointed: Option<Pointed>,
     pointed_before: Option<Pointed>,
+    /// Rings where the points were before the lesson was trained again.
+    pub old_ghosts: bool,
     /// Words that a stage cell lights; empty: all.
     pub lit: Vec<String>,
     /// The stage cell that was shown last.
@@ -121,6 +123,7 @@ impl Default for ViewState {
             asked: Vec::new(),
             pointed: None,
             pointed_before: None,
+            old_ghosts: true,
             lit: Vec::new(),
             shown_cell: None,
             theme: ThemeChoice::default(),

@@ -128,7 +128,7 @@ impl<'a> Page<'a> {
         Self {
             title: &lesson.title,
             lesson: &lesson.id,
-            seed: lesson.seed,
+            seed: snapshot.model.as_ref().map_or(lesson.seed, |model| model.made_of.seed),
             cells: cells.map(|cell| PageCell::of(cell, snapshot)).collect(),
             model: model(snapshot),
         }
@@ -186,12 +186,16 @@ fn model(snapshot: &Snapshot) -> Option<String> {
     let (step, of) = (training.step_shown(), training.progress.of);
     let is_changed = model.parameters != model.trained || !are_none(&model.interventions);
     let at = format!("The model is the one at step {step} of {of} of its training");
-    match (step == of, is_changed) {
+    let state = match (step == of, is_changed) {
         (true, false) => None,
         (true, true) => Some("The model is changed since its training.".to_owned()),
         (false, false) => Some(format!("{at}.")),
         (false, true) => Some(format!("{at}, and changed since.")),
-    }
+    };
+    let recipe = (!model.recipe.is_default())
+        .then(|| format!("The lesson was trained again with {}.", model.recipe.words(&snapshot.lesson)));
+    let all: Vec<String> = recipe.into_iter().chain(state).collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// Where a reader would take what a cell shows for what it would show now.

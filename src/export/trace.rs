@@ -32,7 +32,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
     };
     let trace = Trace {
         lesson: &snapshot.lesson.id,
-        seed: snapshot.lesson.seed,
+        seed: model.made_of.seed,
         config: Config::of(snapshot, model),
         groups: snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words)).collect(),
         tokens: texts(&model.sentence.tokens),

@@ -162,6 +162,17 @@ impl Ready {
         }
     }
 
+    /// The axes that were chosen in another space, from word to word; a way that is none here is left out.
+    pub(super) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) {
+        let mut basis = Basis { fitted: None, chosen: of.chosen.clone() };
+        for chosen in &mut basis.chosen {
+            *chosen = chosen.take().filter(|chosen| chosen.direction(&self.space.vectors).is_ok());
+        }
+        if let Ok(projection) = basis.projection(lesson, &self.space) {
+            self.rebase((basis, projection));
+        }
+    }
+
     /// Everything in another basis; returns the one of before.
     pub(super) fn rebase(&mut self, (basis, projection): (Basis, Projection)) -> (Basis, Projection) {
         let mut space = StaticSpace::clone(&self.space);

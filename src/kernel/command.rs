@@ -1,6 +1,7 @@
 //! Commands: the only way to change a kernel.
 
 use super::notebook::NotebookCommand;
+use crate::lesson::Recipe;
 use crate::numerics::attention::Mask;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::params::TensorId;
@@ -13,6 +14,7 @@ pub enum Command {
     /// shown, that look ends: training goes on from the latest step, and nothing of it is lost. To go
     /// on from the past step, [`Command::Branch`] first.
     Play,
+    /// Stand still; a lesson that is being trained again is given up.
     Pause,
     /// Train this many steps, then stand still; from the latest step, as [`Command::Play`].
     Step(usize),
@@ -28,6 +30,14 @@ pub enum Command {
     Branch,
     /// From the next step on; training and optimiser go on. Successive changes undo as one.
     SetLearningRate(f64),
+    /// Train the lesson again from scratch, static vectors and model, with the recipe applied to it; the
+    /// default recipe is the lesson's own. What there is stays until the new is at its end, and then goes
+    /// as a whole: weights that were turned, a look back and branches are the old model's, and undo brings
+    /// them back with it. Sentence, temperature, scale and mask stay; heads keep what they do as far as
+    /// there are so many, frozen ones become live. Cells that read tensors are stale, as after a reset.
+    /// A newer recipe takes the place of one under way at once. Successive changes of the same thing undo
+    /// as one.
+    Retrain(Box<Recipe>),
     /// What the weights in use are compared with in the snapshot.
     Compare(Option<Reference>),
     /// Set one entry of a tensor. Successive sets of one entry undo as one.
@@ -36,6 +46,21 @@ pub enum Command {
         row: usize,
         col: usize,
         value: f32,
+    },
+    /// Go over entries of a tensor with a brush. All that is painted in one stroke undoes as one.
+    Paint {
+        tensor: TensorId,
+        /// Rows and columns.
+        entries: Vec<(usize, usize)>,
+        brush: Brush,
+        /// Any number that the stroke before did not have.
+        stroke: u64,
+    },
+    /// Add to every entry of a tensor a number drawn evenly from `±scale`; the same draw draws the same.
+    Perturb {
+        tensor: TensorId,
+        scale: f32,
+        draw: u64,
     },
     /// One entry back to what training left there.
     ResetWeight {
@@ -124,6 +149,58 @@ impl Axis {
     pub fn letter(self) -> &'static str {
         ["X", "Y", "Z"][self.index()]
     }
+}
+
+impl Command {
+    /// It changes weights or steps, rather than what is shown of them.
+    pub(super) fn concerns_training(&self) -> bool {
+        use Command::*;
+        match self {
+            Play
+            | Pause
+            | Step(_)
+            | ResetTraining
+            | Scrub(_)
+            | ShowLatest
+            | Branch
+            | SetLearningRate(_)
+            | Compare(_)
+            | SetWeight { .. }
+            | ResetWeight { .. }
+            | ResetTensor(_)
+            | ResetWeights
+            | Retrain(_)
+            | Paint { .. }
+            | Perturb { .. } => true,
+            SetHead { .. }
+            | SoloHead(_)
+            | SetTemperature(_)
+            | SetScale(_)
+            | ToggleMask { .. }
+            | SetMask(_)
+            | ResetMask
+            | ResetInterventions
+            | Generate { .. }
+            | SelectSentence(_)
+            | SetSentence(_)
+            | TypeSentence(_)
+            | SetSecondSentence(_)
+            | Refit
+            | SetAxis { .. }
+            | ResetAxis(_)
+            | ResetBasis
+            | Notebook(_)
+            | Undo
+            | Redo => false,
+        }
+    }
+}
+
+/// What a brush does to an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Brush {
+    Set(f32),
+    Add(f32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

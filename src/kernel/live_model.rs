@@ -10,6 +10,7 @@ use super::ready::Ready;
 use super::sentence::Sentence;
 use super::token_labels::token_labels;
 use crate::code::{Axis, Shape, Variable};
+use crate::lesson::Lesson;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::Parameters;
 
@@ -25,12 +26,15 @@ struct Seen {
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
     sentence: Sentence,
+    made_of: Arc<Lesson>,
 }
 
 impl Watch {
-    /// Another sentence is shown than at the last look.
+    /// Another sentence is shown than at the last look, or another model: tensors have other shapes.
     pub fn is_other_sentence(&self, ready: &Ready) -> bool {
-        self.seen.as_ref().is_none_or(|seen| seen.sentence != *ready.shown.sentence())
+        let is_same =
+            |seen: &Seen| seen.sentence == *ready.shown.sentence() && Arc::ptr_eq(&seen.made_of, &ready.origin.lesson);
+        !self.seen.as_ref().is_some_and(is_same)
     }
 
     /// The versions now.
@@ -50,6 +54,7 @@ impl Watch {
                 parameters: parameters.clone(),
                 interventions: interventions.clone(),
                 sentence: sentence.clone(),
+                made_of: ready.origin.lesson.clone(),
             });
         }
         self.versions

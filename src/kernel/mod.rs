@@ -6,12 +6,14 @@
 //! [`trainer`] does a step of that. [`shown`] is what is on the stage: a [`sentence`] through the
 //! model, with the learner's [`interventions`] and the model's [`answers`], perhaps with a [`second`] one
 //! beside it; [`basis`] chooses the axes of the picture, from each [`word_group`] to another. [`history`] undoes,
-//! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own.
+//! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own, at a [`pace`].
 //!
 //! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
 //! is the model as code reads and writes it, and [`rehearsal`] goes through all cells for a lesson's author.
 //!
 //! [`saved`] is what is kept of all that from one session to the next, and [`resume`] puts the model back.
+//!
+//! [`retraining`] trains the lesson again with a recipe of the learner's, and [`edits`] paints and shakes weights.
 //!
 //! Training as data: [`training`] plays, looks back and branches; [`line`] is one line of training
 //! with its [`checkpoints`], its [`training_log`] and what was changed on its way, [`model_state`] adds the learner's changes,
@@ -22,6 +24,7 @@ pub mod basis;
 pub mod checkpoints;
 pub mod command;
 pub mod comparison;
+pub mod edits;
 pub mod examples;
 pub mod facts;
 pub mod history;
@@ -33,9 +36,11 @@ pub mod model_state;
 pub mod moves;
 pub mod notebook;
 pub mod overflow;
+pub mod pace;
 pub mod ready;
 pub mod rehearsal;
 pub mod resume;
+pub mod retraining;
 pub mod saved;
 pub mod second;
 pub mod sentence;

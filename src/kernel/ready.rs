@@ -7,17 +7,21 @@ use super::answers::class_names;
 use super::basis::Basis;
 use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
+use super::examples::Example;
 use super::interventions::{self, check_gain, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
 use super::second::SecondSentence;
 use super::sentence::Sentence;
 use super::shown::{SentenceState, Shown};
-use super::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, StaticSpace, TrainingSnapshot};
-use super::space::{LessonFault, SpaceTrainer, index_of, network, rows_of};
+use super::snapshot::{
+    CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, Replaced, StaticSpace, TrainingSnapshot,
+};
+use super::space::{LessonFault, index_of, network, rows_of};
 use super::trainer::Trainer;
 use super::training::Training;
 use super::training_log::TrainingLog;
+use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::model::activations::Interventions;
@@ -33,7 +37,10 @@ pub struct Ready {
     pub(super) space: Arc<StaticSpace>,
     /// Its vocabulary.
     pub(super) words: Arc<[String]>,
-    embedding_progress: Progress,
+    /// What the model is trained on.
+    pub(super) examples: Arc<[Example]>,
+    pub(super) origin: Origin,
+    pub(super) embedding_progress: Progress,
     pub(super) training: Training,
     pub(super) classes: Arc<[String]>,
     pub(super) shown: Shown,
@@ -53,6 +60,17 @@ pub(super) enum Move {
     Sentence,
     Second,
     Gain(usize),
+    Stroke(u64),
+}
+
+/// What a model was made of.
+#[derive(Clone)]
+pub struct Origin {
+    /// The lesson with the recipe applied.
+    pub lesson: Arc<Lesson>,
+    pub recipe: Arc<Recipe>,
+    /// What stood here before.
+    pub replaced: Option<Arc<Replaced>>,
 }
 
 /// What one change was about, as it was before: undo brings back this part and leaves the others.
@@ -68,23 +86,30 @@ pub enum Part {
 impl Ready {
     /// # Errors
     /// If the corpus has no sentence to train on.
-    pub fn new(lesson: &Lesson, space: StaticSpace, embedding: &SpaceTrainer) -> Result<Self, LessonFault> {
+    pub fn new(
+        origin: Origin,
+        space: Arc<StaticSpace>,
+        examples: Arc<[Example]>,
+        embedding_progress: Progress,
+    ) -> Result<Self, LessonFault> {
+        let lesson = &*origin.lesson;
         let network = network(lesson, &space);
         let classes = class_names(lesson, &network.classes, &space.vocabulary);
-        let trainer = Trainer::new(network, lesson.model.clone(), embedding.examples(), lesson.seed);
+        let trainer = Trainer::new(network, lesson.model.clone(), &examples, lesson.seed);
         if trainer.sentences() == 0 {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
         // A checked lesson has a first sentence, of known words.
         let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
-        let space = Arc::new(space);
         let training = Training::new(trainer, lesson.model.stop.clone());
         Ok(Self {
             shown: Shown::new(lesson, &space, sentence),
             classes: classes.into(),
             words: space.vocabulary.as_slice().into(),
-            embedding_progress: embedding.progress(),
+            embedding_progress,
+            examples,
+            origin,
             space,
             training,
             changes: Vec::new(),
@@ -96,7 +121,9 @@ impl Ready {
     pub fn history_states(&self, lesson: &Lesson) -> usize {
         let start = self.training.model().shown();
         let log_bytes = TrainingLog::bytes(start.parameters.tensors().count(), lesson.model.steps);
-        (HISTORY_BYTES_MAX / (RestingModel::bytes(start) + log_bytes)).min(HISTORY_STATES_MAX)
+        // A retraining leaves its ground to undo; one of the lesson itself is there anyway.
+        let ground = if self.origin.replaced.is_some() { self.ground_bytes() } else { 0 };
+        (HISTORY_BYTES_MAX / (RestingModel::bytes(start) + log_bytes + ground)).min(HISTORY_STATES_MAX)
     }
 
     /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
@@ -125,6 +152,16 @@ impl Ready {
     /// A few optimiser steps, if there are any to do.
     pub fn advance(&mut self) {
         self.training.advance();
+    }
+
+    /// Nothing but training is to do.
+    pub fn is_training(&self) -> bool {
+        self.training.is_training()
+    }
+
+    /// So many optimiser steps, if there are so many to do.
+    pub fn train(&mut self, steps: usize) {
+        self.training.train(steps);
     }
 
     /// # Errors
@@ -180,6 +217,12 @@ impl Ready {
                 self.last_move = Some(entry);
                 Ok(())
             }
+            Command::Paint { tensor, entries, brush, stroke } => {
+                self.paint(tensor, &entries, brush, goes_on(Move::Stroke(stroke)))?;
+                self.last_move = Some(Move::Stroke(stroke));
+                Ok(())
+            }
+            Command::Perturb { tensor, scale, draw } => self.perturb(tensor, scale, draw),
             Command::ResetWeight { tensor, row, col } => {
                 let index = self.index((tensor, row, col))?;
                 let trained = self.training.model().trained().flat()[index];
@@ -259,7 +302,7 @@ impl Ready {
             Command::ResetAxis(axis) => self.set_axis(axis, None, lesson),
             Command::ResetBasis => self.reset_basis(lesson),
             // The kernel's own.
-            Command::Undo | Command::Redo | Command::Notebook(_) => Ok(()),
+            Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
     }
 
@@ -375,7 +418,7 @@ impl Ready {
         }
     }
 
-    fn index(&self, (tensor, row, col): (TensorId, usize, usize)) -> Result<usize, String> {
+    pub(super) fn index(&self, (tensor, row, col): (TensorId, usize, usize)) -> Result<usize, String> {
         let live = self.training.model().live();
         let has_entry = live.spec(tensor).is_some_and(|spec| row < spec.rows && col < spec.cols);
         let index = has_entry.then(|| live.index(tensor, row, col)).flatten();
@@ -438,6 +481,9 @@ impl Ready {
             generated: shown.generated(model.live()),
             sentence: Arc::new(sentence),
             second,
+            recipe: self.origin.recipe.clone(),
+            made_of: self.origin.lesson.clone(),
+            replaced: self.origin.replaced.clone(),
         }
     }
 

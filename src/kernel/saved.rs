@@ -15,6 +15,7 @@ use super::notebook::saved::SavedNotebook;
 use super::notebook::snapshot::NotebookSnapshot;
 use super::snapshot::{ModelSnapshot, Snapshot, Token};
 use super::stop::Stopped;
+use crate::lesson::Recipe;
 use crate::numbers;
 use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
@@ -35,6 +36,9 @@ pub struct Saved {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedModel {
+    /// What the lesson was trained with; none where that is its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<Recipe>,
     /// The words of the sentence on the stage; none where it is the lesson's first.
     pub sentence: Option<Vec<String>>,
     /// Of the sentence beside it; none where there is none.
@@ -195,7 +199,8 @@ fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
             training.edited_latest.as_ref().map(|(_, live)| Arc::as_ptr(live)),
         )
     };
-    edited(before) != edited(now)
+    before.recipe != now.recipe
+        || edited(before) != edited(now)
         || training(before) != training(now)
         || before.training.changes != now.training.changes
         || before.interventions != now.interventions
@@ -232,6 +237,7 @@ impl SavedModel {
         let sentence = &model.sentence;
         let interventions = &*model.interventions;
         Self {
+            recipe: (!model.recipe.is_default()).then(|| Recipe::clone(&model.recipe)),
             sentence: (sentence.index != Some(0)).then(|| texts(sentence.chosen())),
             second: second_words(model),
             basis: None,

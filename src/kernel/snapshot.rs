@@ -14,7 +14,7 @@ use super::second::SecondSentence;
 use super::space::LessonFault;
 use super::stop::{Diverged, Stopped};
 use super::training_log::TrainingLog;
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, Recipe};
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
@@ -41,6 +41,8 @@ pub struct Snapshot {
     /// The learner's cells.
     pub notebook: Arc<NotebookSnapshot>,
     pub history: HistorySnapshot,
+    /// The lesson is being trained again; what is shown is what there was before.
+    pub retraining: Option<RetrainingSnapshot>,
     /// What was saved of the model and is yet to be put back; training is on its way there.
     pub awaited: Option<Arc<SavedModel>>,
     /// What was saved and did not fit the lesson, in sentences for the learner.
@@ -68,6 +70,7 @@ impl Snapshot {
             model: None,
             notebook: Arc::default(),
             history: HistorySnapshot::default(),
+            retraining: None,
             awaited: None,
             report: Arc::from([]),
             notice: None,
@@ -127,6 +130,30 @@ pub struct ModelSnapshot {
     pub sentence: Arc<SentenceSnapshot>,
     /// The sentence beside it, if there is one.
     pub second: Option<Arc<SecondSentence>>,
+    /// What the learner changed of the lesson before it was trained, and the lesson with that.
+    pub recipe: Arc<Recipe>,
+    pub made_of: Arc<Lesson>,
+    /// What stood here before the lesson was trained again.
+    pub replaced: Option<Arc<Replaced>>,
+}
+
+/// A model that another one, trained by another recipe, has replaced.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    pub recipe: Arc<Recipe>,
+    pub space: Arc<StaticSpace>,
+    /// The sentence that was shown, through that model.
+    pub sentence: Arc<SentenceSnapshot>,
+}
+
+/// How far a training from scratch is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetrainingSnapshot {
+    pub recipe: Arc<Recipe>,
+    /// Epochs of the static vectors.
+    pub embedding: Progress,
+    /// Steps of the model.
+    pub steps: Progress,
 }
 
 impl ModelSnapshot {

@@ -12,7 +12,9 @@ use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
 use crate::numerics::model::{AttentionModel, Candidates, Classes};
+use crate::numerics::procrustes::turn_between;
 use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::spread::Spread;
 use crate::numerics::vectors::{add_scaled, centroid};
 use crate::numerics::word2vec::Word2Vec;
 
@@ -34,7 +36,7 @@ pub struct SpaceTrainer {
     /// Word indices of every sentence: those that training sees, then those that they become where
     /// the model writes other words.
     corpus: Vec<Vec<usize>>,
-    examples: Vec<Example>,
+    examples: Arc<[Example]>,
     source: Source,
 }
 
@@ -67,7 +69,7 @@ impl SpaceTrainer {
             |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
         let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
         let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
-        let examples = examples(&lesson.model.objective, &vocabulary, &corpus, &topics);
+        let examples = examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into();
         if let Some(rewriter) = Rewriter::of(&lesson.model.objective, &vocabulary).filter(Rewriter::replaces_words) {
             let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
             corpus.extend(written);
@@ -94,7 +96,7 @@ impl SpaceTrainer {
     }
 
     /// What the attention model is trained on.
-    pub fn examples(&self) -> &[Example] {
+    pub fn examples(&self) -> &Arc<[Example]> {
         &self.examples
     }
 
@@ -177,17 +179,37 @@ impl SpaceTrainer {
     }
 }
 
-/// The vectors that choose the axes of the picture: those of the words that the lesson names, in its
-/// groups and sentences, so that what tells these apart is what the axes show. All vectors, where
-/// they are too few to span three axes.
+/// The vectors that choose the axes of the picture.
 pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
+    rows(vectors, &basis_rows(lesson, vocabulary))
+}
+
+/// The space of a lesson that was trained again, turned so that its picture lies as nearly as it can as
+/// that of the lesson itself; the words that choose the axes also choose the turn. Lengths and angles stay.
+pub fn turned(space: StaticSpace, like: &StaticSpace, lesson: &Lesson) -> StaticSpace {
+    let chosen = basis_rows(lesson, &space.vocabulary);
+    let own = index_of(&like.vocabulary);
+    let pairs: Vec<(usize, usize)> =
+        chosen.iter().filter_map(|&row| Some((row, *own.get(space.vocabulary[row].as_str())?))).collect();
+    let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+    let turn = turn_between(&rows(&space.points, &from), &rows(&like.points, &to));
+    let projection = space.projection.turned(&Spread::of(&rows(&space.vectors, &chosen)), &turn);
+    let (points, own_projection) = (projection.points(&space.vectors), projection.clone());
+    StaticSpace { points, projection, own_projection, ..space }
+}
+
+fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {
+    Matrix::from_fn(chosen.len(), of.cols(), |i, j| of.get(chosen[i], j))
+}
+
+/// The words whose vectors choose the axes of the picture: those of the words that the lesson names, in its
+/// groups and sentences, so that what tells these apart is what the axes show. All words, where
+/// those are too few to span three axes.
+fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
     let in_groups = lesson.groups.iter().flat_map(|group| &group.words);
     let named: HashSet<&String> = in_groups.chain(lesson.sentences.iter().flatten()).collect();
     let rows: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
-    if rows.len() <= AXES {
-        return vectors.clone();
-    }
-    Matrix::from_fn(rows.len(), vectors.cols(), |i, j| vectors.get(rows[i], j))
+    if rows.len() <= AXES { (0..vocabulary.len()).collect() } else { rows }
 }
 
 fn centred(mut vectors: Matrix<f32>) -> Matrix<f32> {

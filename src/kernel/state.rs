@@ -1,5 +1,7 @@
 //! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it.
 
+mod retrain;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,12 +14,15 @@ use super::notebook::runs::Outcome;
 use super::notebook::{CellCommand, CellId, Document, Move, Notebook, NotebookCommand, Slid};
 use super::ready::{HISTORY_STATES_MAX, Part, Ready};
 use super::resume::Resuming;
+use super::retraining::{Ground, RestingReady, Retraining};
 use super::saved::{Saved, SavedModel};
 use super::snapshot::{HistorySnapshot, Progress, Snapshot};
 use super::space::{LessonFault, SpaceTrainer};
 use crate::lesson::cells::{Bind, CellKind};
 use crate::lesson::schema::Lesson;
 use crate::numerics::attention::Mask;
+
+use retrain::UnderWay;
 
 /// One running lesson, without a thread or a clock: the same commands and advances, in the same
 /// order, lead to the same snapshots, bit for bit; but for how long a cell ran, where a clock is given.
@@ -28,6 +33,13 @@ pub struct Kernel {
     /// Asked to play before there was anything to train.
     play_when_ready: bool,
     phase: Phase,
+    /// The lesson's own static vectors, from which every retraining begins.
+    own: Option<Ground>,
+    /// A lesson that was left with a recipe, on its way to the model's initialisation.
+    opening: Option<Retraining>,
+    retraining: Option<UnderWay>,
+    /// What the last retraining changed, while nothing else happened.
+    retrained: Option<Vec<String>>,
     /// What was saved of the model, until it is put back.
     awaited: Option<Arc<SavedModel>>,
     /// Training is on its way there.
@@ -55,6 +67,7 @@ enum Phase {
 /// What undo brings back.
 enum Undoable {
     Model(Part),
+    Retrained(Box<RestingReady>),
     Notebook(Document),
 }
 
@@ -72,6 +85,10 @@ impl Kernel {
             notice: None,
             play_when_ready: false,
             phase,
+            own: None,
+            opening: None,
+            retraining: None,
+            retrained: None,
             awaited: None,
             resuming: None,
             report: Arc::from([]),
@@ -145,6 +162,7 @@ impl Kernel {
             Phase::Embedding(_) => true,
             Phase::Ready(ready) => match &self.resuming {
                 Some(resuming) => !resuming.is_paused,
+                None if self.retraining.is_some() => true,
                 None => ready.is_busy() || self.notebook.is_waiting(),
             },
             Phase::Failed { .. } => false,
@@ -168,13 +186,13 @@ impl Kernel {
     pub fn advance(&mut self) {
         self.revision += 1;
         match &mut self.phase {
-            Phase::Embedding(trainer) => {
-                if trainer.advance() {
-                    self.phase = embedded(&self.lesson, trainer);
-                    self.begin();
-                }
-            }
+            Phase::Embedding(trainer) => match self.opening.take() {
+                Some(work) => self.open_on(work),
+                None if trainer.advance() => self.embedded_own(),
+                None => {}
+            },
             Phase::Ready(_) if self.resuming.is_some() => self.resume(),
+            Phase::Ready(_) if self.retraining.is_some() => self.retrain_on(),
             Phase::Ready(ready) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
                 None => ready.advance(),
@@ -184,10 +202,26 @@ impl Kernel {
         self.follow(None);
     }
 
+    /// Nothing but the training of the model is to do, which may then be paced.
+    pub fn is_training(&self) -> bool {
+        let is_free = self.resuming.is_none() && self.retraining.is_none() && !self.notebook.is_waiting();
+        is_free && matches!(&self.phase, Phase::Ready(ready) if ready.is_training())
+    }
+
+    /// So many steps of it, or as many as are left.
+    pub fn train(&mut self, steps: usize) {
+        self.revision += 1;
+        if let Phase::Ready(ready) = &mut self.phase {
+            ready.train(steps);
+        }
+        self.follow(None);
+    }
+
     /// There is a model now: it plays if it was asked to, or goes on from where it was left.
     fn begin(&mut self) {
         let Phase::Ready(ready) = &mut self.phase else { return };
-        self.history.keep_at_most(ready.history_states(&self.lesson));
+        let lesson = ready.origin.lesson.clone();
+        self.history.keep_at_most(ready.history_states(&lesson));
         let Some(saved) = &self.awaited else {
             if self.play_when_ready {
                 ready.play_at_opening();
@@ -195,8 +229,8 @@ impl Kernel {
             return;
         };
         let mut report = Vec::new();
-        ready.put_back(saved, &self.lesson, &mut report);
-        let mut resuming = Resuming::new(saved.clone(), &self.lesson);
+        ready.put_back(saved, &lesson, &mut report);
+        let mut resuming = Resuming::new(saved.clone(), &lesson);
         resuming.plays |= self.play_when_ready;
         self.resuming = Some(resuming);
         self.say(report);
@@ -252,11 +286,19 @@ impl Kernel {
     pub fn apply(&mut self, command: Command) {
         self.revision += 1;
         let last_move = self.last_move.take();
+        if !matches!(command, Command::Retrain(_)) {
+            self.retrained = None;
+        }
         let slid = self.slid(&command);
         let result = match self.bound(command) {
             Err(why) => Err(why),
+            // What is under way is what would be undone first.
+            Ok(Command::Undo) if self.retraining.take().is_some() => Ok(()),
             Ok(Command::Undo) => self.travel("undo", History::undo),
-            Ok(Command::Redo) => self.travel("redo", History::redo),
+            Ok(Command::Redo) => {
+                self.retraining = None;
+                self.travel("redo", History::redo)
+            }
             Ok(Command::Notebook(command)) => self.apply_to_notebook(command, last_move),
             Ok(command) => self.apply_to_model(command),
         };
@@ -314,14 +356,21 @@ impl Kernel {
                 }
                 // Nobody waits for what is to be undone.
                 Command::ResetTraining => (self.resuming, self.awaited) = (None, None),
-                command if concerns_training(&command) => {
+                command if command.concerns_training() => {
                     return Err("wait until training is where you left it".to_owned());
                 }
                 _ => {}
             }
         }
         match (&mut self.phase, command) {
-            (Phase::Ready(ready), command) => ready.apply(command, &self.lesson),
+            (Phase::Ready(_), Command::Retrain(recipe)) => self.retrain(*recipe),
+            (Phase::Ready(ready), command) => {
+                if matches!(command, Command::Pause | Command::ResetTraining) {
+                    self.retraining = None;
+                }
+                let lesson = ready.origin.lesson.clone();
+                ready.apply(command, &lesson)
+            }
             (Phase::Embedding(_), Command::Play) => {
                 self.play_when_ready = true;
                 Ok(())
@@ -338,6 +387,8 @@ impl Kernel {
     fn remember_changes(&mut self) {
         if let Phase::Ready(ready) = &mut self.phase {
             for (label, part) in ready.take_changes() {
+                // What was changed of this model is undone before it is.
+                self.retrained = None;
                 self.history.push(label, Undoable::Model(part));
             }
         }
@@ -355,9 +406,13 @@ impl Kernel {
         }
         let mut swap = |undoable| match (undoable, &mut *phase) {
             (Undoable::Model(part), Phase::Ready(ready)) => Undoable::Model(ready.swap(part)),
+            (Undoable::Retrained(before), Phase::Ready(ready)) => {
+                let now = std::mem::replace(&mut **ready, before.wake());
+                Undoable::Retrained(Box::new(now.rest()))
+            }
             (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
             // A model that failed had no changes.
-            (part @ Undoable::Model(_), _) => part,
+            (part @ (Undoable::Model(_) | Undoable::Retrained(_)), _) => part,
         };
         if go(history, &mut swap) { Ok(()) } else { Err(format!("there is nothing to {verb}")) }
     }
@@ -375,11 +430,15 @@ impl Kernel {
             redo: self.history.redo_label().map(str::to_owned),
         };
         match &self.phase {
-            Phase::Embedding(trainer) => snapshot.embedding_progress = trainer.progress(),
+            Phase::Embedding(trainer) => {
+                let opening = self.opening.as_ref().map(|work| work.snapshot().embedding);
+                snapshot.embedding_progress = opening.unwrap_or_else(|| trainer.progress());
+            }
             Phase::Ready(ready) => {
                 snapshot.embedding_progress = ready.embedding_progress();
                 snapshot.space = Some(ready.space());
-                snapshot.model = Some(ready.snapshot(&self.lesson));
+                snapshot.model = Some(ready.snapshot(&ready.origin.lesson));
+                snapshot.retraining = self.retraining.as_ref().map(|under_way| under_way.work.snapshot());
             }
             Phase::Failed { progress, fault } => {
                 snapshot.embedding_progress = *progress;
@@ -388,52 +447,5 @@ impl Kernel {
             }
         }
         snapshot
-    }
-}
-
-/// It changes weights or steps, rather than what is shown of them.
-fn concerns_training(command: &Command) -> bool {
-    use Command::*;
-    match command {
-        Play
-        | Pause
-        | Step(_)
-        | ResetTraining
-        | Scrub(_)
-        | ShowLatest
-        | Branch
-        | SetLearningRate(_)
-        | Compare(_)
-        | SetWeight { .. }
-        | ResetWeight { .. }
-        | ResetTensor(_)
-        | ResetWeights => true,
-        SetHead { .. }
-        | SoloHead(_)
-        | SetTemperature(_)
-        | SetScale(_)
-        | ToggleMask { .. }
-        | SetMask(_)
-        | ResetMask
-        | ResetInterventions
-        | Generate { .. }
-        | SelectSentence(_)
-        | SetSentence(_)
-        | TypeSentence(_)
-        | SetSecondSentence(_)
-        | Refit
-        | SetAxis { .. }
-        | ResetAxis(_)
-        | ResetBasis
-        | Notebook(_)
-        | Undo
-        | Redo => false,
-    }
-}
-
-fn embedded(lesson: &Lesson, trainer: &SpaceTrainer) -> Phase {
-    match trainer.finish(lesson).and_then(|space| Ready::new(lesson, space, trainer)) {
-        Ok(ready) => Phase::Ready(Box::new(ready)),
-        Err(fault) => Phase::Failed { progress: trainer.progress(), fault },
     }
 }

@@ -89,13 +89,19 @@ impl Training {
             let steps = self.trainer.steps_at_once();
             self.model.line.mend(&mut self.trainer, steps);
         } else {
-            self.train();
+            self.train(self.trainer.steps_at_once());
         }
     }
 
-    fn train(&mut self) {
+    /// It plays, and no other step is to be recalled first.
+    pub fn is_training(&self) -> bool {
+        self.playing && !self.model.line.is_mending() && self.lookbacks().all(Lookback::has_arrived)
+    }
+
+    /// So many steps, or as many as are left.
+    pub fn train(&mut self, steps: usize) {
         let line = &mut self.model.line;
-        for _ in 0..self.trainer.steps_at_once() {
+        for _ in 0..steps {
             if !self.playing {
                 return;
             }

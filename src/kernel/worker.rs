@@ -4,13 +4,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::command::Command;
 use super::notebook::NotebookCommand;
+use super::pace::{Metronome, Pace};
 use super::saved::Saved;
 use super::snapshot::Snapshot;
 use super::state::Kernel;
@@ -26,6 +27,7 @@ const TRAINING_PER_SNAPSHOT: u32 = 4;
 
 enum Request {
     Apply(Command),
+    Pace(Pace),
     Open(Arc<Lesson>),
     OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
     /// To be answered as soon as all that was asked for before is done.
@@ -38,6 +40,7 @@ pub struct Worker {
     /// Of the kernel that runs now.
     stop: Arc<Mutex<Arc<AtomicBool>>>,
     latest: Arc<Mutex<Arc<Snapshot>>>,
+    pace: Mutex<Pace>,
     /// Requests that were sent, and those that the latest snapshot has seen.
     sent: AtomicU64,
     answered: Arc<AtomicU64>,
@@ -78,12 +81,21 @@ impl Worker {
                 }
             })
             .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
-        Worker { requests: Mutex::new(sender), stop, latest, sent: AtomicU64::new(0), answered }
+        Worker { requests: Mutex::new(sender), stop, latest, pace: Mutex::new(None), sent: AtomicU64::new(0), answered }
     }
 
     /// Queues a command; it is applied before the next piece of training.
     pub fn send(&self, command: Command) {
         self.request(Request::Apply(command));
+    }
+
+    /// From now on training plays at this pace; it changes when a step is done, and nothing else.
+    pub fn set_pace(&self, pace: Pace) {
+        let mut now = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        if *now != pace {
+            *now = pace;
+            self.request(Request::Pace(pace));
+        }
     }
 
     /// Ends the cell that runs, and those that wait.
@@ -148,6 +160,7 @@ fn run(
     let mut published = Instant::now();
     let mut pause = PUBLISH_EVERY;
     let mut waiting: Vec<Sender<()>> = Vec::new();
+    let mut metronome = Metronome::new(None, published);
     loop {
         let mut changed = false;
         // Everything that waits, before the next piece of work; with no work, wait for a request.
@@ -155,7 +168,16 @@ fn run(
             let request = match requests.try_recv() {
                 Ok(request) => request,
                 Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) if kernel.is_busy() || changed || !waiting.is_empty() => break,
+                Err(TryRecvError::Empty) if changed || !waiting.is_empty() => break,
+                Err(TryRecvError::Empty) if kernel.is_training() && metronome.rest(Instant::now()).is_some() => {
+                    let rest = metronome.rest(Instant::now()).unwrap_or_default();
+                    match requests.recv_timeout(rest) {
+                        Ok(request) => request,
+                        Err(RecvTimeoutError::Timeout) => break,
+                        Err(RecvTimeoutError::Disconnected) => return,
+                    }
+                }
+                Err(TryRecvError::Empty) if kernel.is_busy() => break,
                 Err(TryRecvError::Empty) => match requests.recv() {
                     Ok(request) => request,
                     Err(_) => return,
@@ -164,6 +186,7 @@ fn run(
             seen += 1;
             match request {
                 Request::Apply(command) => kernel.apply(command),
+                Request::Pace(pace) => metronome = Metronome::new(pace, Instant::now()),
                 Request::Open(lesson) => {
                     let saved = Saved::of(&kernel.snapshot());
                     kernel = reopened(lesson, Some(saved), stop);
@@ -178,7 +201,7 @@ fn run(
         }
         let was_busy = kernel.is_busy();
         if was_busy && !changed && waiting.is_empty() {
-            kernel.advance();
+            advance(&mut kernel, &mut metronome);
         }
         let done = was_busy && !kernel.is_busy();
         if changed || done || !waiting.is_empty() || published.elapsed() >= pause {
@@ -194,6 +217,15 @@ fn run(
             // Whoever waits no longer has hung up.
             let _ = answer.send(());
         }
+    }
+}
+
+/// The next piece of work: of a training that is paced, the steps that are due.
+fn advance(kernel: &mut Kernel, metronome: &mut Metronome) {
+    const STEPS_AT_ONCE_MAX: usize = 8;
+    match kernel.is_training().then(|| metronome.due(Instant::now(), STEPS_AT_ONCE_MAX)).flatten() {
+        Some(steps) => kernel.train(steps),
+        None => kernel.advance(),
     }
 }
 

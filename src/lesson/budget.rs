@@ -5,6 +5,7 @@ use crate::numerics::model::cost::{
     contribution_cost, contribution_entries, forward_cost, forward_multiplications, generation_cost, parameters,
     sentence_cost, workspace_entries,
 };
+use crate::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
 use super::issue::Issues;
@@ -14,6 +15,7 @@ use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
 use super::read_objective::ReadObjective;
+use super::recipe::Changed;
 use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, Space, StaticEmbedding};
 use super::source::Node;
 
@@ -34,32 +36,72 @@ pub(super) fn check_budget<'s>(
     let longest = corpus.longest;
     if let Some(ReadEmbedding { embedding: StaticEmbedding::Word2Vec(config), node, .. }) = embedding {
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
-        // Where the model writes other words, word2vec reads what it writes too.
-        let texts = if objective.is_some_and(ReadObjective::replaces_words) { 2.0 } else { 1.0 };
-        let sentences = texts * config.epochs as f64 * corpus.corpus.sentences as f64;
-        let work = sentences * config.multiplications(longest);
+        let rewrites = objective.is_some_and(ReadObjective::replaces_words);
+        let work = static_work(config, corpus.corpus.sentences, longest, rewrites);
         let remedy = "fewer sentences, epochs or negatives, or a smaller window or dim";
         check_work(*node, "the training needs", work, remedy, issues);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
-    let classes = classes(model, corpus, words);
-    let (parameters, tensors) = parameters(&model.architecture, words, classes);
-    let entries = workspace_entries(&model.architecture, classes, model.batch * longest, longest);
-    let logged = model.steps as f64 * (LOGGED + tensors) as f64;
-    check_memory(*node, entries + PARAMETER_COPIES * parameters + logged, issues);
+    let needs = Needs::of(model, words, classes(model, corpus, words), longest);
+    check_memory(*node, needs.numbers, issues);
     check_snapshot(*node, contribution_entries(&model.architecture), issues);
 
     let remedy = "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim";
-    let training = |cost: fn(&_, _, _, _) -> f64| {
-        let step = cost(&model.architecture, classes, model.batch * longest, longest);
-        model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters)
-    };
     // A small model does much besides multiplying.
-    if check_work(*node, "the training needs", training(forward_multiplications), remedy, issues) {
-        check_work(*node, "the training takes as long as", training(forward_cost), remedy, issues);
+    if check_work(*node, "the training needs", needs.multiplications, remedy, issues) {
+        check_work(*node, "the training takes as long as", needs.cost, remedy, issues);
     }
+}
+
+/// The multiplications that static vectors are trained with.
+fn static_work(config: &Word2VecConfig, sentences: usize, longest: usize, rewrites: bool) -> f64 {
+    // Where the model writes other words, word2vec reads what it writes too.
+    let texts = if rewrites { 2.0 } else { 1.0 };
+    texts * config.epochs as f64 * sentences as f64 * config.multiplications(longest)
+}
+
+/// What the training of a model needs.
+struct Needs {
+    /// Numbers in memory.
+    numbers: f64,
+    multiplications: f64,
+    /// Multiplications that take as long as all of it.
+    cost: f64,
+}
+
+impl Needs {
+    fn of(model: &ModelConfig, words: usize, classes: usize, longest: usize) -> Self {
+        let architecture = &model.architecture;
+        let (parameters, tensors) = parameters(architecture, words, classes);
+        let entries = workspace_entries(architecture, classes, model.batch * longest, longest);
+        let logged = model.steps as f64 * (LOGGED + tensors) as f64;
+        let training = |cost: fn(&_, _, _, _) -> f64| {
+            let step = cost(architecture, classes, model.batch * longest, longest);
+            model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters)
+        };
+        Self {
+            numbers: entries + PARAMETER_COPIES * parameters + logged,
+            multiplications: training(forward_multiplications),
+            cost: training(forward_cost),
+        }
+    }
+}
+
+/// The lesson fits the budget, after something of it was changed; `longest` as in [`super::corpus::longest`].
+pub(super) fn fits(lesson: &Changed, words: usize, topics: usize, longest: usize) -> bool {
+    let Changed { static_embedding, model, sentences, .. } = lesson;
+    let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
+    let static_work = match static_embedding {
+        StaticEmbedding::Word2Vec(config) => static_work(config, *sentences, longest, rewrites),
+        StaticEmbedding::Given(_) => 0.0,
+    };
+    let classes = if model.objective == Objective::Label { topics } else { words };
+    let Needs { numbers, multiplications, cost } = Needs::of(model, words, classes, longest);
+    [static_work, multiplications, cost].iter().all(|work| *work <= TRAINING_WORK_MAX)
+        && NUMBER_BYTES * numbers <= TRAINING_BYTES_MAX
+        && NUMBER_BYTES * contribution_entries(&model.architecture) <= SNAPSHOT_BYTES_MAX
 }
 
 fn classes(model: &ModelConfig, corpus: &ReadCorpus, words: usize) -> usize {

@@ -119,6 +119,28 @@ fn sense_rates<'a>(corpus: &'a Corpus, uses: &BTreeMap<String, f64>) -> Vec<(&'a
     rates
 }
 
+/// Words of the longest sentence that can be drawn.
+pub(super) fn longest(corpus: &Corpus) -> usize {
+    let words = |template: &String| pieces(template).map_or(0, |pieces| pieces.len());
+    let mut lengths: Vec<usize> =
+        corpus.topics.iter().map(|topic| topic.templates.iter().map(words).max().unwrap_or(0)).collect();
+    lengths.sort_unstable_by(|a, b| b.cmp(a));
+    match (&corpus.join, &lengths[..]) {
+        (Some(_), [first, second, ..]) => first + 1 + second,
+        (_, lengths) => lengths.first().copied().unwrap_or(0),
+    }
+}
+
+/// How often an ambiguous word fills the slot of each of its senses, before that is kept below certainty.
+/// A sense whose slot is rare needs a higher rate there for its share.
+pub(super) fn wanted_rates(ambiguous: &Ambiguous, uses: &BTreeMap<String, f64>) -> Vec<f64> {
+    let Ambiguous { rate, shares, .. } = ambiguous;
+    let weight = |(group, share): &(String, f64)| share / uses.get(group).copied().unwrap_or(0.0);
+    let weights: Vec<f64> = shares.iter().map(weight).collect();
+    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+    weights.into_iter().map(|weight| rate * weight / mean).collect()
+}
+
 /// The mean number of times that a sentence of one clause has each slot; slots that no template has
 /// are not among them.
 pub(super) fn uses_per_sentence(topics: &[Topic]) -> BTreeMap<String, f64> {

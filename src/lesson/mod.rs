@@ -4,7 +4,7 @@
 //! `read_*` files; those use `record` and `decode` to take values out of the text and `check` for
 //! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
-//! corpus can contain, and [`corpus`] draws its sentences. [`pictures`] finds those that its texts name,
+//! corpus can contain, and [`corpus`] draws its sentences. [`recipe`] is what a learner changes of a lesson to train it again. [`pictures`] finds those that its texts name,
 //! and [`course`] lists the lessons of a folder.
 
 pub mod cells;
@@ -31,6 +31,8 @@ mod check;
 mod decode;
 pub mod issue;
 pub mod limits;
+pub mod offers;
+pub mod recipe;
 mod record;
 mod source;
 mod syntax;
@@ -45,4 +47,5 @@ pub use issue::LessonIssue;
 pub use load::{parse, read};
 pub use locate::locate;
 pub use read_layers::is_temperature;
+pub use recipe::Recipe;
 pub use schema::Lesson;

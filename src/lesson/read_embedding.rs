@@ -15,7 +15,7 @@ use super::schema::{GivenVectors, StaticEmbedding};
 use super::source::Node;
 
 /// Fewer numbers make no space to look at.
-const DIM_MIN: usize = 2;
+pub(super) const DIM_MIN: usize = 2;
 
 pub(super) struct ReadEmbedding<'s> {
     pub embedding: StaticEmbedding,

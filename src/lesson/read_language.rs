@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, check_name, word, words};
-use super::corpus::uses_per_sentence;
+use super::corpus::{uses_per_sentence, wanted_rates};
 use super::decode::{At, Kind, list, map, number, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{AMBIGUOUS_MAX, GROUPS_MAX, SENTENCES_MAX, VOCABULARY_MAX};
@@ -225,17 +225,14 @@ fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], topics: &[Topic], issues: &m
     let mut filled: HashMap<&str, f64> = HashMap::new();
     let uses = uses_per_sentence(topics);
     let mut seen = HashSet::new();
-    for At { value: Ambiguous { word, rate, shares }, node } in ambiguous {
+    for At { value, node } in ambiguous {
+        let word = &value.word;
         if !seen.insert(word) {
             issues.at(*node, format!("ambiguous: word \"{word}\" stands twice"));
         }
-        // As in `corpus`: a sense whose slot is rare needs a higher rate there for its share.
-        let weight = |group: &str, share: f64| share / uses.get(group).copied().unwrap_or(0.0);
-        let weights: Vec<f64> = shares.iter().map(|(group, share)| weight(group.as_str(), *share)).collect();
-        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        for ((group, _), weight) in shares.iter().zip(weights) {
+        for ((group, _), rate) in value.shares.iter().zip(wanted_rates(value, &uses)) {
             let filled = filled.entry(group).or_default();
-            *filled += rate * weight / mean;
+            *filled += rate;
             if *filled > 1.0 {
                 let message = format!("ambiguous: {{{group}}} would be \"{word}\" with probability {filled:.2}");
                 issues.at(*node, message).expected("at most 1: a lower rate");

@@ -28,6 +28,7 @@ pub mod optimiser;
 pub mod parallel;
 pub mod params;
 pub mod positions;
+pub mod procrustes;
 pub mod projection;
 pub mod rng;
 pub mod simd;

@@ -1,6 +1,7 @@
 //! `D` dimensions to 3 by one fixed linear map.
 
 use super::Matrix;
+use super::procrustes::Turn;
 use super::spread::{Spread, remove, unit};
 
 /// The axes of every picture.
@@ -28,6 +29,8 @@ enum Kind {
     /// Of few dimensions, which need no choice.
     Coordinate(usize),
     Chosen,
+    /// Turned to lie as another picture does: a mixture of the components.
+    Turned(usize),
 }
 
 impl Projection {
@@ -88,6 +91,25 @@ impl Projection {
         Some(Self::through(spread.mean(), spread, axes, kinds))
     }
 
+    /// The same picture turned: `point' = point · R`. `spread` is of the vectors that chose the axes.
+    ///
+    /// # Panics
+    /// If the spread is not `D` wide.
+    #[must_use]
+    pub fn turned(&self, spread: &Spread, turn: &Turn) -> Self {
+        let mixed = |to: usize| {
+            let entry = |j: usize| (0..AXES).map(|from| turn[from][to] * f64::from(self.axes.get(from, j))).sum();
+            (0..self.mean.len()).map(entry).collect()
+        };
+        let mean: Vec<f64> = self.mean.iter().map(|&x| f64::from(x)).collect();
+        Self::through(&mean, spread, (0..AXES).map(mixed).collect(), [0, 1, 2].map(Kind::Turned))
+    }
+
+    /// It was turned to lie as another one does.
+    pub fn is_turned(&self) -> bool {
+        matches!(self.kinds, [Kind::Turned(_), ..])
+    }
+
     fn through(mean: &[f64], spread: &Spread, found: Vec<Vec<f64>>, kinds: [Kind; AXES]) -> Self {
         let width = mean.len();
         let total = spread.total();
@@ -132,18 +154,19 @@ impl Projection {
         self.axes.row(axis)
     }
 
-    /// What each axis is: `PC1` or `x₁`, and so on; `B − A` where it was chosen.
+    /// What each axis is: `PC1` or `x₁`, and so on; `B − A` where it was chosen, `axis 1` where it was turned.
     pub fn names(&self) -> [&'static str; AXES] {
         self.kinds.map(|kind| match kind {
             Kind::PrincipalComponent(i) => ["PC1", "PC2", "PC3"][i],
             Kind::Coordinate(i) => ["x₁", "x₂", "x₃"][i],
             Kind::Chosen => "B − A",
+            Kind::Turned(i) => ["axis 1", "axis 2", "axis 3"][i],
         })
     }
 
-    /// Axes along which points can differ: fewer than all where there are fewer dimensions.
+    /// Axes along which points can differ: fewer than all where there are fewer dimensions, unless these were turned.
     pub fn dimensions(&self) -> usize {
-        self.mean.len().min(AXES)
+        if self.is_turned() { AXES } else { self.mean.len().min(AXES) }
     }
 
     /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
@@ -269,6 +292,28 @@ mod tests {
         let along = Projection::along(&Spread::of(&line), [None, Some(&[0.0, 0.0, 1.0, 0.0]), None]).expect("one");
         assert!(along.is_orthogonal());
         assert_close(&along.explained(), &[0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_turned_picture_is_the_same_from_another_side() {
+        let turn = [[0.0, 0.0, -1.0], [0.6, 0.8, 0.0], [0.8, -0.6, 0.0]];
+        let flat = Matrix::from_fn(8, 2, |i, j| (i * i + j * 5) as f32);
+        for vectors in [cloud(), flat] {
+            let before = Projection::principal_components(&vectors);
+            let after = before.turned(&Spread::of(&vectors), &turn);
+            assert_eq!((after.dimensions(), after.names()[2], after.is_turned()), (3, "axis 3", true));
+            let (from, to) = (before.points(&vectors), after.points(&vectors));
+            for row in 0..vectors.rows() {
+                let expected: Vec<f32> = (0..AXES)
+                    .map(|axis| (0..AXES).map(|k| from.get(row, k) * turn[k][axis] as f32).sum::<f32>())
+                    .collect();
+                let scale = expected.iter().fold(1.0f32, |most, x| most.max(x.abs()));
+                assert!(to.row(row).iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5 * scale));
+            }
+            // A turn keeps what is seen, and shares it out anew.
+            let seen = |projection: &Projection| projection.explained().iter().sum::<f32>();
+            assert!((seen(&before) - seen(&after)).abs() < 1e-5 && before.explained() != after.explained());
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub enum Stream {
     StaticSubsampling,
     Generation,
     CodeCells,
+    Perturbation,
 }
 
 /// The generator of one stream of a seed.

@@ -24,6 +24,8 @@ pub fn stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         groups: to.groups.clone(),
         axes: to.axes.clone(),
         shared: to.shared.clone(),
+        ghosts: to.ghosts.clone(),
+        note: to.note.clone(),
         ..*to
     }
 }

@@ -21,6 +21,7 @@ pub mod path;
 pub mod plot;
 pub mod provenance;
 pub mod reference;
+pub mod retrain;
 pub mod scope;
 pub mod search;
 pub mod sentences;

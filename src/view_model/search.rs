@@ -162,6 +162,8 @@ mod tests {
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
             second: Vec::new(),
             shared: Vec::new(),
+            ghosts: Vec::new(),
+            note: None,
             groups: Vec::new(),
             axes: Vec::new(),
             explained: 1.0,

@@ -25,6 +25,10 @@ pub struct StageModel {
     pub axes: Vec<AxisLabel>,
     /// Share of the variance that the axes show together.
     pub explained: f32,
+    /// Where words and tokens were before the lesson was trained again, each picture at its own scale.
+    pub ghosts: Vec<GhostPoint>,
+    /// What is to be known of the picture.
+    pub note: Option<String>,
     /// Radius around the origin that holds every static point: the scale of the picture, fixed for the lesson.
     pub radius: f32,
 }
@@ -74,6 +78,16 @@ impl TokenPoint {
     }
 }
 
+/// A point of the picture that was replaced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GhostPoint {
+    pub text: String,
+    pub group: Option<usize>,
+    /// Static and contextual; the same of a word that is not in the sentence.
+    pub start: [f32; 3],
+    pub end: [f32; 3],
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisLabel {
     pub name: String,
@@ -109,6 +123,7 @@ impl StageModel {
             })
             .collect::<Vec<_>>();
         let radius = reach(words.iter().map(|word| word.at));
+        let is_turned = space.projection.is_turned();
         let (variance, names) = (space.projection.explained(), names(space));
         let axes = names.into_iter().zip(variance).take(space.projection.dimensions());
         Some(StageModel {
@@ -120,6 +135,8 @@ impl StageModel {
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.map(|(name, variance)| AxisLabel { name, variance }).collect(),
             explained: space.projection.explained_together(),
+            ghosts: ghosts(snapshot, radius),
+            note: is_turned.then(|| "A new space, turned to fit the old picture.".to_owned()),
             radius,
         })
     }
@@ -147,6 +164,28 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
         contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
     };
     sentence.tokens.iter().enumerate().map(point).collect()
+}
+
+/// Of the words that have a group, and of the sentence, as far as it is the same; at the scale of the picture now.
+fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
+    let Some(model) = &snapshot.model else { return Vec::new() };
+    let Some(old) = &model.replaced else { return Vec::new() };
+    let points = &old.space.points;
+    let scale = radius_now / reach((0..points.rows()).map(|row| row3(points, row)));
+    let at = |points: &Matrix<f32>, row: usize| row3(points, row).map(|x| x * scale);
+    let grouped = old.space.vocabulary.iter().enumerate().filter_map(|(word, text)| {
+        let group = old.space.group_of[word]?;
+        let at = at(&old.space.points, word);
+        Some(GhostPoint { text: text.clone(), group: Some(group), start: at, end: at })
+    });
+    let is_same = old.sentence.tokens == model.sentence.tokens;
+    let tokens = old.sentence.tokens.iter().enumerate().filter(|_| is_same).map(|(i, token)| GhostPoint {
+        text: token.text.clone(),
+        group: token.word.and_then(|word| old.space.group_of[word]),
+        start: at(&old.sentence.start, i),
+        end: at(&old.sentence.end, i),
+    });
+    grouped.chain(tokens).collect()
 }
 
 fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {

@@ -1,6 +1,6 @@
 //! The Training panel: the loss curve and where training stands.
 
-use crate::kernel::snapshot::{Snapshot, TrainingSnapshot};
+use crate::kernel::snapshot::{CheckpointsSnapshot, Snapshot, TrainingSnapshot};
 use crate::kernel::stop::{Diverged, Overflow, Stopped};
 use crate::kernel::training_log::TrainingLog;
 use crate::lesson::schema::StopRule;
@@ -15,6 +15,8 @@ pub struct TrainingModel {
     pub steps: usize,
     /// The past step that is shown, if not the latest.
     pub shown: Option<usize>,
+    /// The step that was asked for; it is being recalled while another is shown.
+    pub sought: usize,
     /// Of the step after the one that is shown.
     pub learning_rate: f64,
     /// Loss, in nats, and gradient norms of each step.
@@ -23,6 +25,8 @@ pub struct TrainingModel {
     pub tensors: Vec<String>,
     /// The loss of a model that knows nothing.
     pub chance: Option<f32>,
+    /// What is remembered of the steps.
+    pub checkpoints: String,
     /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
     pub honest_label: String,
 }
@@ -58,6 +62,8 @@ impl TrainingModel {
                 step: 0,
                 steps: lesson.model.steps,
                 shown: None,
+                sought: 0,
+                checkpoints: String::new(),
                 learning_rate: lesson.model.learning_rate,
                 log: TrainingLog::new(0),
                 tensors: Vec::new(),
@@ -72,12 +78,28 @@ impl TrainingModel {
             step: training.progress.done,
             steps: training.progress.of,
             shown: training.look.map(|look| look.step),
+            sought: training.look.map_or(training.progress.done, |look| look.target),
+            checkpoints: checkpoints_words(&training.checkpoints),
             learning_rate: training.learning_rate,
             log: training.log.clone(),
             tensors: model.parameters.tensors().map(|(spec, _)| spec.id.to_string()).collect(),
             chance: Some(training.chance),
             honest_label: label(model.parameters.len()),
         }
+    }
+}
+
+/// Such as `76 steps are kept (1.2 MB), every 8th; the others are trained again from the one before`.
+fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
+    const MEGABYTE: f64 = 1e6;
+    let CheckpointsSnapshot { steps, bytes } = checkpoints;
+    let megabytes = *bytes as f64 / MEGABYTE;
+    let kept = format!("{} steps kept in {megabytes:.1} MB", steps.len());
+    match steps[..] {
+        [first, second, ..] if second - first > 1 => {
+            format!("{kept}, every {}; those between are trained again, bit for bit", second - first)
+        }
+        _ => kept,
     }
 }
 

@@ -1,11 +1,25 @@
 //! The Weights panel: every entry of a tensor with its ghost.
 
+use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::params::TensorId;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
     pub tensors: Vec<TensorModel>,
+    pub comparison: Option<ComparisonModel>,
+    /// The latest step of the training.
+    pub step: usize,
+}
+
+/// The weights in use beside others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonModel {
+    pub with: Reference,
+    /// Such as `step 100` or `as trained`.
+    pub name: String,
+    /// `‖W − W'‖` of all tensors together.
+    pub overall: f32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +31,10 @@ pub struct TensorModel {
     pub values: Vec<f32>,
     /// Row-major, as training left them.
     pub trained: Vec<f32>,
+    /// In use less those of what it is compared with, if it is.
+    pub difference: Option<Vec<f32>>,
+    /// `‖W − W'‖` of this tensor.
+    pub difference_norm: f32,
     /// How many entries differ from `trained`.
     pub changed: usize,
     /// How many heads share the columns (of `W_O`, the rows).
@@ -36,10 +54,12 @@ impl TensorModel {
 impl WeightsModel {
     pub fn of(snapshot: &Snapshot) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
+        let comparison = model.comparison.as_ref();
         let tensors = model
             .parameters
             .tensors()
-            .map(|(spec, values)| {
+            .enumerate()
+            .map(|(place, (spec, values))| {
                 let trained = model.trained.values_of(spec.id);
                 TensorModel {
                     id: spec.id,
@@ -47,6 +67,8 @@ impl WeightsModel {
                     cols: spec.cols,
                     values: values.to_vec(),
                     trained: trained.to_vec(),
+                    difference: comparison.map(|with| with.difference.values_of(spec.id).to_vec()),
+                    difference_norm: comparison.map_or(0.0, |with| with.norms.by_tensor[place]),
                     changed: values.iter().zip(trained).filter(|(live, trained)| live != trained).count(),
                     heads: model
                         .architecture
@@ -56,6 +78,15 @@ impl WeightsModel {
                 }
             })
             .collect();
-        Some(WeightsModel { tensors })
+        let comparison = comparison.map(|with| ComparisonModel {
+            with: with.with,
+            name: match with.with {
+                Reference::Trained => "as trained".to_owned(),
+                Reference::Start => "at the start".to_owned(),
+                Reference::Step(step) => format!("after step {step}"),
+            },
+            overall: with.norms.overall,
+        });
+        Some(WeightsModel { tensors, comparison, step: model.training.progress.done })
     }
 }

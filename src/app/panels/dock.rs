@@ -7,6 +7,7 @@ use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
+use crate::kernel::pace::Pace;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::axes::AxesModel;
 use crate::view_model::compare::CompareModel;
@@ -16,6 +17,7 @@ use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::path::PathModel;
 use crate::view_model::provenance::Provenance;
+use crate::view_model::retrain::RetrainModel;
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::TrainingModel;
 use crate::view_model::variables::VariablesModel;
@@ -37,6 +39,7 @@ use super::neighbours::neighbours_ui;
 use super::note::{NoticeUiState, notice_ui};
 use super::notebook::{NotebookUiState, notebook_ui};
 use super::provenance::{provenance_keys, provenance_ui};
+use super::retrain::retrain_ui;
 use super::top_bar::{TopBarUiState, top_bar_ui};
 use super::training::{TrainingUiState, training_ui};
 use super::variables::{VariablesUiState, variables_ui};
@@ -54,6 +57,7 @@ pub enum PanelId {
     Heads,
     Weights,
     Training,
+    Retrain,
     Neighbours,
     WhatIf,
     Variables,
@@ -72,6 +76,7 @@ impl PanelId {
             PanelId::Heads => "Heads",
             PanelId::Weights => "Weights",
             PanelId::Training => "Training",
+            PanelId::Retrain => "Retrain",
             PanelId::Neighbours => "Neighbours",
             PanelId::WhatIf => "What if",
             PanelId::Variables => "Variables",
@@ -90,6 +95,7 @@ pub struct WorkspaceModel<'a> {
     pub heads: Option<&'a HeadsModel>,
     pub weights: Option<&'a WeightsModel>,
     pub training: Option<&'a TrainingModel>,
+    pub retrain: Option<&'a RetrainModel>,
     pub walk: Option<&'a WalkModel>,
     pub path: Option<&'a PathModel>,
     pub neighbours: Option<&'a NeighboursModel>,
@@ -134,7 +140,7 @@ impl Default for Workspace {
             1.0 - size::SIDE_SHARE,
             vec![PanelId::Attention, PanelId::Arithmetic, PanelId::Heads, PanelId::WhatIf],
         );
-        let lower = vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Axes];
+        let lower = vec![PanelId::Weights, PanelId::Neighbours, PanelId::Training, PanelId::Retrain, PanelId::Axes];
         tree.split_below(side, size::SIDE_SPLIT, lower);
         Workspace {
             dock,
@@ -158,6 +164,11 @@ impl Workspace {
     /// Text cells show pictures of this lesson's folder.
     pub fn open(&mut self, lesson: &std::path::Path) {
         self.notebook.prose.images.open(lesson);
+    }
+
+    /// How fast training plays.
+    pub fn pace(&self) -> Pace {
+        self.training.pace
     }
 
     /// The cell that the notebook is at, by its id.
@@ -360,6 +371,7 @@ impl Tabs<'_> {
             PanelId::Heads => heads_ui(ui, model.heads?, model.attention?, self.heads_state, self.view),
             PanelId::Weights => weights_ui(ui, model.weights?, self.weights_state, self.view),
             PanelId::Training => training_ui(ui, model.training?, self.training_state),
+            PanelId::Retrain => retrain_ui(ui, model.retrain?, self.view),
             PanelId::Neighbours => {
                 neighbours_ui(ui, model.neighbours?, self.view);
                 Vec::new()

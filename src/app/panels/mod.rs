@@ -35,13 +35,16 @@ pub mod plot;
 pub mod prose;
 pub mod provenance;
 pub mod reference;
+pub mod retrain;
 pub mod saving;
 pub mod sentence_field;
 pub mod table;
 pub mod top_bar;
 pub mod training;
+pub mod training_curve;
 pub mod variables;
 pub mod weights;
+pub mod weights_tools;
 pub mod what_if;
 mod what_if_effect;
 

@@ -1,34 +1,49 @@
-//! The training panel: the loss, where training stands, and how to drive it.
+//! The training panel: where training stands, how to drive it, and its curve to look back along.
 
-use egui::{ProgressBar, RichText, Ui};
-use egui_plot::{GridInput, GridMark, HLine, Line, Plot, PlotPoint, PlotPoints};
+use egui::{Button, ComboBox, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::shortcuts::play_or_pause;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
-use crate::kernel::training_log::TrainingLog;
+use crate::kernel::pace::Pace;
+use crate::lesson::limits::LEARNING_RATE_MAX;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
-use super::checkbox_ui;
+use super::training_curve::{CurveUiState, curve_ui};
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;
+/// Steps a second to choose among.
+const PACES: [Pace; 5] = [None, Some(60), Some(20), Some(5), Some(1)];
+/// The slider's least learning rate; less can be typed.
+const LEARNING_RATE_LEAST: f64 = 1e-5;
 
 #[derive(Default)]
 pub struct TrainingUiState {
-    log: bool,
-    /// The curve's points, kept until the losses change.
-    curve: Vec<PlotPoint>,
-    curve_of: Option<(TrainingLog, bool)>,
+    curve: CurveUiState,
+    /// How fast training plays.
+    pub pace: Pace,
 }
 
 pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    progress_ui(ui, model, palette);
-    let commands = controls_ui(ui, model);
-    state.keep_curve(&model.log);
-    curve_ui(ui, model, state, palette);
-    ui.weak(&model.honest_label);
+    // What stands under the curve, so that it takes the rest.
+    const BELOW: f32 = 70.0;
+    let mut commands = Vec::new();
+    let height = ui.available_height();
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+        let top = ui.cursor().top();
+        progress_ui(ui, model, palette);
+        commands.extend(controls_ui(ui, model, &mut state.pace));
+        commands.extend(look_ui(ui, model));
+        let left = height - (ui.cursor().top() - top) - BELOW;
+        commands.extend(curve_ui(ui, model, &mut state.curve, left));
+        commands.extend(rate_ui(ui, model));
+        ui.add(egui::Label::new(RichText::new(&model.checkpoints).small().color(palette.ink_soft)).truncate())
+            .on_hover_text("Looking back at any step shows exactly what training had then");
+        ui.add(egui::Label::new(RichText::new(&model.honest_label).small().color(palette.ink_soft)).truncate());
+    });
     commands
 }
 
@@ -39,10 +54,13 @@ fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
     };
     ui.horizontal_wrapped(|ui| {
         ui.label(text);
-        let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
-        ui.label(RichText::new(&model.status).color(ink));
         if let Some(loss) = model.log.losses().next_back() {
             ui.monospace(format!("loss {loss:.4}")).on_hover_text("Mean cross-entropy of the last step, in nats");
+        }
+        let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };
+        // A look back has a line of its own.
+        if model.shown.is_none() {
+            ui.label(RichText::new(&model.status).color(ink));
         }
     });
     ui.add(ProgressBar::new(share).desired_height(size::BAR / 2.0).fill(palette.accent));
@@ -52,114 +70,108 @@ fn share(done: usize, of: usize) -> f32 {
     done as f32 / of.max(1) as f32
 }
 
-fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
+fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Command> {
     let mut commands = Vec::new();
     let ready = !matches!(model.stage, TrainingStage::Embedding { .. });
     let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused | TrainingStage::Stopped);
     ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let toggle = play_or_pause(model);
         let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
         let tip = if name == "Pause" { "Stand still at this step (P)" } else { "Train to the last step (P)" };
-        if ui.add_enabled(toggle.is_some(), egui::Button::new(name)).on_hover_text(tip).clicked() {
+        if ui.add_enabled(toggle.is_some(), Button::new(name)).on_hover_text(tip).clicked() {
             commands.extend(toggle);
         }
-        for steps in [SMALL_STEP, LARGE_STEP] {
-            let name = if steps == SMALL_STEP { "Step".to_owned() } else { format!("Step {steps}") };
-            let tip =
-                format!("Train {steps} optimiser step{} and stand still", if steps == SMALL_STEP { "" } else { "s" });
-            if ui.add_enabled(can_step, egui::Button::new(name)).on_hover_text(tip).clicked() {
+        for (steps, name, key) in [(SMALL_STEP, "Step", " (.)"), (LARGE_STEP, "Step 10", "")] {
+            let plural = if steps == SMALL_STEP { "" } else { "s" };
+            let tip = format!("Train {steps} optimiser step{plural} and stand still{key}");
+            if ui.add_enabled(can_step, Button::new(name)).on_hover_text(tip).clicked() {
                 commands.push(Command::Step(steps));
             }
         }
-        if ui
-            .add_enabled(ready, egui::Button::new("Reset"))
-            .on_hover_text("Back to the same initialisation, at step 0")
-            .clicked()
-        {
+        let reset = ui.add_enabled(ready, Button::new("Reset"));
+        if reset.on_hover_text("Back to the same initialisation, at step 0").clicked() {
             commands.push(Command::ResetTraining);
         }
+        pace_ui(ui, pace);
     });
     commands
 }
 
-impl TrainingUiState {
-    fn keep_curve(&mut self, log: &TrainingLog) {
-        if self.curve_of.as_ref().is_some_and(|(of, scale)| of.is_same(log) && *scale == self.log) {
-            return;
+fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
+    const WIDTH: f32 = 58.0;
+    let words = |pace: Pace| pace.map_or("fastest".to_owned(), |pace| format!("{pace} / s"));
+    let chooser = ComboBox::from_id_salt("pace").width(WIDTH).selected_text(words(*pace)).show_ui(ui, |ui| {
+        for choice in PACES {
+            ui.selectable_value(pace, choice, words(choice));
         }
-        let scale = self.log;
-        let scaled = |loss: f32| if scale { f64::from(loss).log10() } else { f64::from(loss) };
-        self.curve = log.losses().enumerate().map(|(step, loss)| PlotPoint::new(step as f64, scaled(loss))).collect();
-        self.curve_of = Some((log.clone(), scale));
-    }
-}
-
-fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState, palette: &Palette) {
-    const BELOW: f32 = 30.0;
-    ui.horizontal(|ui| {
-        ui.weak("Loss, in nats, by step; dashed: a guess");
-        checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
     });
-    let log = state.log;
-    let scaled = |loss: f64| if log { loss.log10() } else { loss };
-    let chance = model.chance.map(|chance| scaled(f64::from(chance)));
-    let top = chance.unwrap_or(scaled(1.0));
-    let height = (ui.available_height() - BELOW).clamp(size::CHART_MIN, size::CHART_MAX);
-    Plot::new("loss")
-        .height(height)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .show_background(false)
-        .include_x(0.0)
-        .include_x(model.steps as f64)
-        .include_y(top)
-        .include_y(if log { top - 1.0 } else { 0.0 })
-        .grid_color(palette.line)
-        .x_grid_spacer(ticks)
-        .y_grid_spacer(ticks)
-        .y_axis_formatter(move |mark, _| loss_text(mark, log))
-        .show(ui, |plot| {
-            if let Some(chance) = chance {
-                let line = HLine::new("a guess", chance).color(palette.ink_faint);
-                plot.hline(line.style(egui_plot::LineStyle::dashed_loose()));
-            }
-            plot.line(Line::new("loss", PlotPoints::Borrowed(&state.curve)).color(palette.accent).width(size::CURVE));
-        });
+    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Speed"));
+    chooser.response.on_hover_text("Speed: optimiser steps a second. It changes nothing but when a step is done.");
 }
 
-/// A few round numbers, however long the axis is: egui_plot's own are powers of ten, of which there may be one.
-fn ticks(input: GridInput) -> Vec<GridMark> {
-    let (from, to) = input.bounds;
-    let step_size = round_step(to - from);
-    if !step_size.is_normal() {
-        return Vec::new();
+/// Which step is shown; the line is there whichever it is, so that nothing jumps.
+fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let is_look = model.shown.is_some();
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        let latest = ui.add_enabled(is_look, Button::new("Latest"));
+        if latest.on_hover_text("Show the latest step again").clicked() {
+            commands.push(Command::ShowLatest);
+        }
+        let branch = ui.add_enabled(is_look, Button::new("Branch here"));
+        let tip = "This step becomes the latest of a line of its own; undo brings the other back";
+        if branch.on_hover_text(tip).clicked() {
+            commands.push(Command::Branch);
+        }
+        let said = match model.shown {
+            None if model.step == 0 => String::new(),
+            None => "shown: the latest step".to_owned(),
+            Some(step) if step == model.sought => format!("shown: step {step}"),
+            Some(step) => format!("step {step}, on the way to {}", model.sought),
+        };
+        let said = RichText::new(said);
+        ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
+            .on_hover_text("Drag along the curve to look back; or [ and ], with Shift by ten");
+    });
+    commands
+}
+
+/// From the next step on; the optimiser goes on as it is.
+fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
+    const WITHOUT_SLIDER: f32 = 170.0;
+    let mut rate = model.learning_rate;
+    let can_set = model.shown.is_none() && !matches!(model.stage, TrainingStage::Embedding { .. });
+    let changed = ui
+        .horizontal(|ui| {
+            ui.label("Learning rate");
+            ui.spacing_mut().slider_width = (ui.available_width() - WITHOUT_SLIDER / 2.0).max(size::CHART_MIN / 2.0);
+            let slider = Slider::new(&mut rate, LEARNING_RATE_LEAST..=LEARNING_RATE_MAX)
+                .logarithmic(true)
+                .clamping(egui::SliderClamping::Edits)
+                .custom_formatter(|rate, _| rate_text(rate));
+            let slider = ui.add_enabled(can_set, slider);
+            slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
+            let tip = "Of the steps to come: training and optimiser go on. Drag, type, or use the arrow keys.";
+            let slider = slider.on_hover_text(tip);
+            slider
+                .on_disabled_hover_text("A past step has had its learning rate: branch from it, or show the latest")
+                .changed()
+        })
+        .inner;
+    (changed && rate != model.learning_rate && rate > 0.0).then_some(Command::SetLearningRate(rate))
+}
+
+/// Three digits that count.
+fn rate_text(rate: f64) -> String {
+    const DIGITS: i32 = 2;
+    if !(rate > 0.0 && rate.is_finite()) {
+        return rate.to_string();
     }
-    let (first, last) = ((from / step_size).ceil() as i64, (to / step_size).floor() as i64);
-    (first..=last).map(|i| GridMark { value: i as f64 * step_size, step_size }).collect()
-}
-
-/// 1, 2 or 5 times a power of ten: the least of which `length` has no more than a few.
-fn round_step(length: f64) -> f64 {
-    const FEW: f64 = 4.0;
-    const BASE: f64 = 10.0;
-    const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
-    let least = length / FEW;
-    let power = BASE.powf(least.log10().floor());
-    ROUND.into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(BASE * power)
-}
-
-/// With as many decimals as tell it from its neighbours.
-fn loss_text(mark: GridMark, log: bool) -> String {
-    let (value, digit) = if log {
-        let value = 10f64.powf(mark.value);
-        (value, value / 10.0)
-    } else {
-        (mark.value, mark.step_size)
-    };
-    let decimals = (-digit.log10().floor()).max(0.0) as usize;
-    format!("{value:.decimals$}")
+    let decimals = (DIGITS - rate.log10().floor() as i32).max(0) as usize;
+    let text = format!("{rate:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -167,21 +179,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_axis_has_a_few_round_ticks() {
-        let values = |from: f64, to: f64| {
-            let marks = ticks(GridInput { bounds: (from, to), base_step_size: 1.0 });
-            marks.into_iter().map(|mark| loss_text(mark, false)).collect::<Vec<_>>()
-        };
-        assert_eq!(values(-5.0, 605.0), ["0", "200", "400", "600"]);
-        assert_eq!(values(0.0, 0.7), ["0.0", "0.2", "0.4", "0.6"]);
-        assert_eq!(values(0.0, 1e5), ["0", "50000", "100000"]);
-        assert_eq!(values(0.0, 0.0), Vec::<String>::new());
-        assert_eq!(values(f64::NAN, 1.0), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_logarithmic_axis_shows_losses() {
-        let text = |exponent| loss_text(GridMark { value: exponent, step_size: 1.0 }, true);
-        assert_eq!([-2.0, -0.5, 0.0, 1.0].map(text), ["0.010", "0.32", "1.0", "10"]);
+    fn a_learning_rate_is_short() {
+        let shown = [0.01, 0.5, 1.0, 1e-5, 0.012_345, 0.0].map(rate_text);
+        assert_eq!(shown, ["0.01", "0.5", "1", "0.00001", "0.0123", "0"]);
     }
 }

@@ -11,6 +11,7 @@ use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::heat::Heat;
 use super::provenance::{ASK_HINT, ask_on, number_ui};
+use super::weights_tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;
@@ -28,16 +29,23 @@ pub struct WeightsUiState {
     /// Row and column of the entry in hand.
     pub entry: (usize, usize),
     pub view: WeightsView,
+    pub tools: ToolsUiState,
 }
 
 impl Default for WeightsUiState {
     fn default() -> Self {
-        WeightsUiState { tensor: TensorName::QueryWeights.into(), entry: (0, 0), view: WeightsView::Map }
+        WeightsUiState {
+            tensor: TensorName::QueryWeights.into(),
+            entry: (0, 0),
+            view: WeightsView::Map,
+            tools: ToolsUiState::default(),
+        }
     }
 }
 
 pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState, view: &mut ViewState) -> Vec<Command> {
     let mut commands = Vec::new();
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     tensors_ui(ui, model, state);
     let Some(tensor) = model.tensors.iter().find(|tensor| tensor.id == state.tensor).or_else(|| model.tensors.first())
     else {
@@ -48,8 +56,15 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState,
     commands.extend(resets_ui(ui, model, tensor, state));
     match state.view {
         WeightsView::Map => {
-            commands.extend(entry_ui(ui, tensor, state.entry, view));
-            map_ui(ui, tensor, state, view);
+            commands.extend(tools_ui(ui, model, &mut state.tools));
+            if state.tools.tool == Tool::Pick {
+                commands.extend(entry_ui(ui, tensor, state.entry, view));
+            }
+            commands.extend(tool_ui(ui, tensor, &mut state.tools));
+            if let Some(comparison) = &model.comparison {
+                norms_ui(ui, tensor, comparison);
+            }
+            commands.extend(map_ui(ui, tensor, state, view));
         }
         WeightsView::List => commands.extend(list_ui(ui, tensor, view)),
     }
@@ -187,7 +202,7 @@ fn typed(text: &str) -> Option<f64> {
 }
 
 /// `share` in [-1, 1] along the slider.
-fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palette) {
+pub(super) fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palette) {
     let handle = rect.height() / 2.0;
     let run = rect.shrink2(egui::vec2(handle, 0.0));
     let x = egui::lerp(run.left()..=run.right(), (share.clamp(-1.0, 1.0) + 1.0) / 2.0);
@@ -206,43 +221,93 @@ fn largest(tensor: &TensorModel) -> f32 {
     tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
 }
 
-fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &mut ViewState) {
+fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &mut ViewState) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
+    let paints = state.tools.tool == Tool::Paint;
+    let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         let fit = (ui.available_width() - size::GAP) / tensor.cols.max(1) as f32;
         let cell = fit.clamp(size::CELL_MIN, size::CELL_MAX).floor();
         let mut heat =
             Heat { origin: egui::Pos2::ZERO, cell: egui::Vec2::splat(cell), rows: tensor.rows, cols: tensor.cols };
-        let (rect, response) = ui.allocate_exact_size(heat.size(), Sense::click());
+        let sense = if paints { Sense::click_and_drag() } else { Sense::click() };
+        let (rect, response) = ui.allocate_exact_size(heat.size(), sense);
         heat.origin = rect.min;
-        paint_map(ui, tensor, &heat, palette);
-        heat.outline(ui.painter(), heat.cell_rect(state.entry.0, state.entry.1), palette.accent);
-        let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) else { return };
-        if response.clicked() {
-            state.entry = (row, col);
+        let name = format!("Map of {}", tensor.id);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, &name));
+        let command = paints.then(|| painted(ui, &response, &heat, tensor, &mut state.tools)).flatten();
+        if response.has_focus() {
+            turn_to_next(ui, &response, tensor, &mut state.entry);
         }
-        ask_on(&response, Entry::Parameter { tensor: tensor.id, row, col }, view);
-        response.on_hover_ui_at_pointer(|ui| {
-            ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.id, tensor.value(row, col)));
-            ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
-            ui.weak(format!("Click to take it in hand. {ASK_HINT}"));
-        });
+        paint_map(ui, tensor, &heat, palette);
+        if !paints {
+            heat.outline(ui.painter(), heat.cell_rect(state.entry.0, state.entry.1), palette.accent);
+        }
+        let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) else { return command };
+        if paints {
+            heat.outline(ui.painter(), heat.cell_rect(row, col), palette.ink_soft);
+        } else if response.clicked() {
+            state.entry = (row, col);
+            response.request_focus();
+        }
+        if !paints {
+            ask_on(&response, Entry::Parameter { tensor: tensor.id, row, col }, view);
+        }
+        // The way of the brush is not written over.
+        if !response.is_pointer_button_down_on() {
+            response.on_hover_ui_at_pointer(|ui| entry_tip_ui(ui, tensor, (row, col), paints));
+        }
+        command
     });
+    scrolled.inner
 }
 
+fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), paints: bool) {
+    ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.id, tensor.value(row, col)));
+    ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
+    if let Some(difference) = &tensor.difference {
+        ui.weak(format!("difference {:+.4}", difference[row * tensor.cols + col]));
+    }
+    if paints {
+        ui.weak("Drag to paint.");
+    } else {
+        ui.weak(format!("Click to take it in hand; then the arrow keys go on. {ASK_HINT}"));
+    }
+}
+
+/// The arrow keys take the next entry in hand.
+fn turn_to_next(ui: &Ui, response: &egui::Response, tensor: &TensorModel, entry: &mut (usize, usize)) {
+    use egui::{EventFilter, Key, Modifiers};
+    let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let moved = |at: usize, back: Key, on: Key, count: usize| {
+        (at + pressed(on)).saturating_sub(pressed(back)).min(count.saturating_sub(1))
+    };
+    *entry = (
+        moved(entry.0, Key::ArrowUp, Key::ArrowDown, tensor.rows),
+        moved(entry.1, Key::ArrowLeft, Key::ArrowRight, tensor.cols),
+    );
+}
+
+/// The values, or, where they are compared, the differences.
 fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
-    let scale = largest(tensor).max(f32::MIN_POSITIVE);
+    let shown = tensor.difference.as_ref().unwrap_or(&tensor.values);
+    let scale = match &tensor.difference {
+        Some(difference) => difference.iter().map(|x| x.abs()).fold(0.0, f32::max),
+        None => largest(tensor),
+    };
+    let scale = scale.max(f32::MIN_POSITIVE);
     let visible = ui.clip_rect();
-    let font = heat.number_font(ui.ctx(), &tensor.values);
+    let font = heat.number_font(ui.ctx(), shown);
     for row in (0..tensor.rows).filter(|row| heat.row_rect(*row).intersects(visible)) {
         for col in 0..tensor.cols {
-            let value = tensor.value(row, col);
+            let value = shown[row * tensor.cols + col];
             let fill = palette.diverging(value / scale);
             heat.paint_cell(ui.painter(), row, col, fill);
             if let Some(font) = &font {
                 heat.paint_number(ui.painter(), row, col, value, font, palette.ink_on(fill));
             }
-            if value != tensor.trained_value(row, col) {
+            if tensor.value(row, col) != tensor.trained_value(row, col) {
                 let corner = heat.cell_rect(row, col).right_top() + egui::vec2(-size::GAP_TIGHT, size::GAP_TIGHT);
                 ui.painter().circle_filled(corner, size::OUTLINE, palette.accent);
             }

@@ -50,6 +50,7 @@ pub struct StageTab {
 struct BuiltFrom {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
+    old_ghosts: bool,
     dark: bool,
     /// How far the walk is, and whose.
     walk: f32,
@@ -131,13 +132,17 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
     let built = tab.built_from.as_ref();
     let emphasis = &models.emphasis;
     let same = built.is_some_and(|built| {
-        Arc::ptr_eq(&built.model, model) && Arc::ptr_eq(&built.emphasis, emphasis) && built.dark == tab.dark
+        Arc::ptr_eq(&built.model, model)
+            && Arc::ptr_eq(&built.emphasis, emphasis)
+            && (built.old_ghosts, built.dark) == (view.old_ghosts, tab.dark)
     });
     let same_walk = built.is_some_and(|built| {
         built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
     });
     if !same {
-        let all = points::instances(model, emphasis, palette).into_iter().chain(second::points(model, palette));
+        let all = points::instances(model, emphasis, view.old_ghosts, palette)
+            .into_iter()
+            .chain(second::points(model, palette));
         frame.points = Arc::new(points::bytes(all));
     }
     let pair = second::chosen(model, &view);
@@ -152,8 +157,8 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
         lines.extend(second::lines(model, pair, view.time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk(), models.path.clone());
-        let (model, emphasis) = (model.clone(), emphasis.clone());
-        tab.built_from = Some(BuiltFrom { model, emphasis, dark: tab.dark, walk, path, compared });
+        let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.old_ghosts);
+        tab.built_from = Some(BuiltFrom { model, emphasis, old_ghosts, dark: tab.dark, walk, path, compared });
     }
     let ground = Rgba::from(view.matte.unwrap_or(palette.stage)).to_array();
     if frame.ground != ground {

@@ -4,7 +4,7 @@ use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Shown};
-use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
+use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
@@ -74,8 +74,8 @@ pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette
     palette.token(group, first)
 }
 
-/// Every disc and ring of the scene.
-pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+/// Every disc and ring of the scene; `old`: those of the picture before this one too.
+pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     let words = model.words.iter().enumerate().filter_map(|(index, word)| {
         let shown = emphasis.word(index);
         (shown != Shown::Hidden).then(|| word_point(model, word, shown, palette))
@@ -84,7 +84,8 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> 
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
     let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
-    let all = words.chain(ghosts).chain(tokens);
+    let old = model.ghosts.iter().filter(|_| old).map(|ghost| old_ghost(model, ghost, palette));
+    let all = old.chain(words).chain(ghosts).chain(tokens);
     all.filter(|instance| has_place(instance.start) && has_place(instance.end)).collect()
 }
 
@@ -110,6 +111,16 @@ fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> I
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
     let color = palette.dimmed(token_color(model, &token.text, token.group, palette));
     Instance { start, end, color, size: TOKEN_RADIUS, kind: RING }
+}
+
+/// Where a point was before the lesson was trained again.
+fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Instance {
+    let is_token = model.tokens.iter().any(|token| token.text == ghost.text);
+    let own =
+        if is_token { token_color(model, &ghost.text, ghost.group, palette) } else { palette.word_of(ghost.group) };
+    let color = palette.dimmed(own);
+    let (start, end) = (scaled(model, ghost.start), scaled(model, ghost.end));
+    Instance { start, end, color, size: WORD_RADIUS, kind: RING }
 }
 
 /// How far the scene reaches from the origin: all tokens on their way, and nine words of ten. In coarse steps,

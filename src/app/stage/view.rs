@@ -82,7 +82,7 @@ pub fn picture_ui(
     let is_resting = |index: &usize| !scene.model.words[*index].in_sentence;
     let lit = hovered.or(pointed.filter(is_resting).map(Hit::Word));
     let canvas = Canvas { painter: &painter, sight };
-    let mut written = paint_caption(&canvas);
+    let mut written = paint_caption(&canvas, view.old_ghosts);
     if !scene.model.second.is_empty() {
         second::paint_caption(&canvas, view, &mut written);
         second::paint_labels(&canvas, view, &mut written);

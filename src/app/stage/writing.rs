@@ -113,7 +113,7 @@ pub fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Col
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
 /// What the axes are, how much they show, and the groups' colours. Returns where it is written.
-pub fn paint_caption(canvas: &Canvas) -> Vec<Rect> {
+pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     let Canvas { painter, ref sight } = *canvas;
     let Sight { rect, palette, .. } = *sight;
     let model = sight.scene.model;
@@ -149,7 +149,10 @@ pub fn paint_caption(canvas: &Canvas) -> Vec<Rect> {
     } else {
         line(axes, palette.ink_soft);
     }
-    paint_legend(painter, inner, model, palette, &mut written);
+    if let Some(note) = &model.note {
+        line(note.clone(), palette.ink_soft);
+    }
+    paint_legend(painter, inner, model, old_ghosts, palette, &mut written);
     written
 }
 
@@ -159,13 +162,21 @@ enum Mark {
     Ring(Color32),
 }
 
-fn paint_legend(painter: &Painter, rect: Rect, model: &StageModel, palette: &Palette, written: &mut Vec<Rect>) {
+fn paint_legend(
+    painter: &Painter,
+    rect: Rect,
+    model: &StageModel,
+    old_ghosts: bool,
+    palette: &Palette,
+    written: &mut Vec<Rect>,
+) {
     let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
     let ring = |shown: bool, ink, text| shown.then_some((Mark::Ring(ink), text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let rings = [
         ring(!model.tokens.is_empty(), palette.ink_soft, "static place"),
         ring(turned, palette.dimmed(palette.ink_soft), "as trained"),
+        ring(old_ghosts && !model.ghosts.is_empty(), palette.dimmed(palette.ink_soft), "before retraining"),
     ];
     let mut at = rect.left_top();
     for (mark, text) in groups.chain(rings.into_iter().flatten()) {

@@ -52,6 +52,8 @@ pub mod size {
     pub const SLIDER_ROW: f32 = 22.0;
     pub const CHART_MIN: f32 = 96.0;
     pub const CHART_MAX: f32 = 240.0;
+    /// In a panel that has much else to show.
+    pub const CURVE_MIN: f32 = 72.0;
     pub const CURVE: f32 = 1.6;
     pub const TIMELINE: f32 = 62.0;
     /// Above the stage; a stage that is lower than the second has no room for it.
@@ -138,6 +140,8 @@ pub mod prose {
 pub mod motion {
     /// From static to contextual.
     pub const GLIDE: f32 = 0.5;
+    /// From a picture to that of the lesson trained again.
+    pub const RETRAINED: f32 = 0.7;
     /// Camera to a focus or home.
     pub const CAMERA: f32 = 0.3;
     /// The window draws continuously for this long after the last input.

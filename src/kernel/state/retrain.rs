@@ -1,0 +1,119 @@
+//! A kernel trains its lesson again, and opens one that was left with a recipe.
+
+use std::sync::Arc;
+
+use super::{Kernel, Phase, Undoable};
+use crate::kernel::ready::{Origin, Ready};
+use crate::kernel::retraining::{Ground, Retraining, Step};
+use crate::kernel::space::LessonFault;
+use crate::lesson::Recipe;
+
+/// A retraining that somebody waits for.
+pub struct UnderWay {
+    pub work: Retraining,
+    /// What it changes.
+    changes: Vec<String>,
+    /// It changes what the last one changed, and undoes together with it.
+    goes_on: bool,
+}
+
+impl Kernel {
+    pub(super) fn retrain(&mut self, recipe: Recipe) -> Result<(), String> {
+        let (Phase::Ready(ready), Some(own)) = (&mut self.phase, &self.own) else {
+            return Err("wait until the static vectors are trained".to_owned());
+        };
+        let changes = recipe.changes_from(&ready.origin.recipe);
+        if changes.is_empty() {
+            self.retraining = None;
+            return Ok(());
+        }
+        if self.retraining.as_ref().is_some_and(|under_way| *under_way.work.recipe() == recipe) {
+            return Ok(());
+        }
+        let goes_on = !recipe.is_default() && self.retrained.as_ref() == Some(&changes);
+        let work = Retraining::new(&self.lesson, recipe, &[own.clone(), Ground::of(ready)], true)?;
+        ready.training.pause();
+        self.retraining = Some(UnderWay { work, changes, goes_on });
+        Ok(())
+    }
+
+    /// The next piece of it.
+    pub(super) fn retrain_on(&mut self) {
+        let Some(UnderWay { work, changes, goes_on }) = self.retraining.take() else { return };
+        let Some(own) = &self.own else { return };
+        match work.advance(&own.space) {
+            Ok(Step::On(work)) => self.retraining = Some(UnderWay { work, changes, goes_on }),
+            Ok(Step::Done(ready)) => self.replace_model(*ready, changes, goes_on),
+            Err(LessonFault { words, .. }) => self.notice = Some(words.into()),
+        }
+    }
+
+    fn replace_model(&mut self, mut new: Ready, changes: Vec<String>, goes_on: bool) {
+        let Phase::Ready(ready) = &mut self.phase else { return };
+        // Something else may have happened meanwhile.
+        let goes_on = goes_on && self.retrained.as_ref() == Some(&changes);
+        new.take_over(ready);
+        // While a slider is dragged, the ghosts are those of where the drag began.
+        let ghosts = if goes_on { ready.origin.replaced.clone() } else { Some(Arc::new(ready.replaced())) };
+        new.origin.replaced = ghosts;
+        self.history.keep_at_most(new.history_states(&new.origin.lesson));
+        let words = new.origin.recipe.words(&self.lesson);
+        let label = if words.is_empty() {
+            "retraining as the lesson has it".to_owned()
+        } else {
+            format!("retraining: {words}")
+        };
+        let old = std::mem::replace(&mut **ready, new);
+        if !goes_on {
+            self.history.push(label, Undoable::Retrained(Box::new(old.rest())));
+        }
+        self.retrained = Some(changes);
+    }
+
+    /// The lesson's own static vectors are trained.
+    pub(super) fn embedded_own(&mut self) {
+        let Phase::Embedding(trainer) = &self.phase else { return };
+        let ground = match Ground::of_lesson(&self.lesson, trainer) {
+            Ok(ground) => ground,
+            Err(fault) => {
+                self.phase = Phase::Failed { progress: trainer.progress(), fault };
+                return;
+            }
+        };
+        self.own = Some(ground.clone());
+        let recipe = self.awaited.as_ref().and_then(|saved| saved.recipe.clone()).filter(|recipe| !recipe.is_default());
+        match recipe.map(|recipe| Retraining::new(&self.lesson, recipe, &[ground], false)) {
+            Some(Ok(work)) => self.opening = Some(work),
+            Some(Err(why)) => self.open_without_recipe(&why),
+            None => self.open_own(),
+        }
+    }
+
+    /// The next piece of a lesson that was left with a recipe.
+    pub(super) fn open_on(&mut self, work: Retraining) {
+        let Some(own) = &self.own else { return };
+        match work.advance(&own.space) {
+            Ok(Step::On(work)) => self.opening = Some(work),
+            Ok(Step::Done(ready)) => {
+                self.phase = Phase::Ready(ready);
+                self.begin();
+            }
+            Err(LessonFault { words, .. }) => self.open_without_recipe(&words),
+        }
+    }
+
+    fn open_without_recipe(&mut self, why: &str) {
+        self.say(vec![format!("It was trained with other settings, and is as the lesson has it now: {why}.")]);
+        self.open_own();
+    }
+
+    fn open_own(&mut self) {
+        let Some(ground) = &self.own else { return };
+        let origin = Origin { lesson: self.lesson.clone(), recipe: ground.recipe.clone(), replaced: None };
+        self.phase = match ground.model(origin) {
+            Ok(ready) => Phase::Ready(Box::new(ready)),
+            Err(fault) => Phase::Failed { progress: ground.progress, fault },
+        };
+        self.begin();
+    }
+}

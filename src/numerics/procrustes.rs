@@ -1,0 +1,122 @@
+//! Turning one cloud of points to lie on another: orthogonal Procrustes.
+//!
+//! ```text
+//! R = argmin ‖P R − Q‖_F   over R with R Rᵀ = I
+//!   = U Vᵀ                 of Pᵀ Q = U Σ Vᵀ
+//! ```
+//!
+//! (Schönemann 1966). `P` and `Q` have a row for each point, about one origin. A turn keeps every length
+//! and every angle; it may mirror, for the sign of an axis means nothing.
+
+use super::Matrix;
+use super::projection::AXES;
+
+/// `R` (3, 3)
+pub type Turn = [[f64; AXES]; AXES];
+
+pub const NO_TURN: Turn = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// The turn of points in rows, (n, 3), that brings them nearest to others, row by row; [`NO_TURN`] where a
+/// number is not finite.
+///
+/// # Panics
+/// If there are not as many of both.
+pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>) -> Turn {
+    assert_eq!((from.rows(), from.cols()), (to.rows(), to.cols()), "procrustes: clouds of two sizes");
+    let products = |i: usize, j: usize| -> f64 {
+        (0..from.rows()).map(|row| f64::from(from.get(row, i)) * f64::from(to.get(row, j))).sum()
+    };
+    let cross = faer::Mat::from_fn(AXES, AXES, products);
+    let is_finite = (0..AXES).all(|i| (0..AXES).all(|j| cross[(i, j)].is_finite()));
+    let Some(svd) = is_finite.then(|| cross.svd().ok()).flatten() else { return NO_TURN };
+    let turn = svd.U() * svd.V().transpose();
+    let turn: Turn = std::array::from_fn(|i| std::array::from_fn(|j| turn[(i, j)]));
+    if turn.iter().flatten().all(|x| x.is_finite()) { turn } else { NO_TURN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::rng::{Stream, stream};
+    use rand::RngExt;
+
+    fn cloud(seed: u64) -> Matrix<f32> {
+        let mut rng = stream(seed, Stream::ModelInit);
+        Matrix::from_fn(40, AXES, |_, axis| rng.random_range(-1.0f32..1.0) * (axis + 1) as f32)
+    }
+
+    fn turned(points: &Matrix<f32>, turn: &Turn) -> Matrix<f32> {
+        Matrix::from_fn(points.rows(), AXES, |row, axis| {
+            (0..AXES).map(|k| f64::from(points.get(row, k)) * turn[k][axis]).sum::<f64>() as f32
+        })
+    }
+
+    fn distance(a: &Matrix<f32>, b: &Matrix<f32>) -> f64 {
+        let squares = a.flat().iter().zip(b.flat()).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// About x, then about z.
+    fn rotation(x: f64, z: f64) -> Turn {
+        let (a, b, c, d) = (x.cos(), x.sin(), z.cos(), z.sin());
+        [[c, d, 0.0], [-a * d, a * c, b], [b * d, -b * c, a]]
+    }
+
+    #[track_caller]
+    fn assert_orthogonal(turn: &Turn) {
+        for i in 0..AXES {
+            for j in 0..AXES {
+                let dot: f64 = (0..AXES).map(|k| turn[i][k] * turn[j][k]).sum();
+                assert!((dot - f64::from(u8::from(i == j))).abs() < 1e-12, "{i}, {j}: {dot}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_turned_cloud_is_turned_back_mirrored_or_not() {
+        let points = cloud(1);
+        let mut mirrored = rotation(-2.1, 0.4);
+        mirrored[1] = mirrored[1].map(|x| -x);
+        for wanted in [NO_TURN, rotation(0.7, 1.9), rotation(3.0, -2.5), mirrored] {
+            assert_orthogonal(&wanted);
+            let found = turn_between(&points, &turned(&points, &wanted));
+            assert_orthogonal(&found);
+            let error = found.iter().flatten().zip(wanted.iter().flatten()).map(|(a, b)| (a - b).abs());
+            assert!(error.fold(0.0, f64::max) < 1e-6, "{found:?}, not {wanted:?}");
+        }
+    }
+
+    /// The least that double precision can find among many turns near the answer and far from it.
+    #[test]
+    fn no_other_turn_brings_two_clouds_nearer() {
+        let (from, to) = (cloud(2), cloud(3));
+        let best = distance(&turned(&from, &turn_between(&from, &to)), &to);
+        for i in 0..60 {
+            for j in 0..60 {
+                let other = rotation(f64::from(i) * 0.1047, f64::from(j) * 0.1047);
+                let flipped = other.map(|row| row.map(|x| -x));
+                for turn in [other, flipped] {
+                    assert!(distance(&turned(&from, &turn), &to) >= best - 1e-6);
+                }
+            }
+        }
+        assert!(best < distance(&from, &to));
+    }
+
+    #[test]
+    fn clouds_without_form_give_some_turn() {
+        let zeros = Matrix::zeros(4, AXES);
+        assert_orthogonal(&turn_between(&zeros, &zeros));
+        assert_orthogonal(&turn_between(&Matrix::zeros(0, AXES), &Matrix::zeros(0, AXES)));
+        let flat = Matrix::from_fn(9, AXES, |row, axis| if axis == 2 { 0.0 } else { (row * (axis + 1)) as f32 });
+        assert_orthogonal(&turn_between(&flat, &cloud(4).clone_rows(9)));
+        let wild = Matrix::from_fn(9, AXES, |_, _| f32::NAN);
+        assert_eq!(turn_between(&wild, &flat), NO_TURN);
+    }
+
+    impl Matrix<f32> {
+        fn clone_rows(&self, rows: usize) -> Self {
+            Matrix::from_fn(rows, self.cols(), |i, j| self.get(i, j))
+        }
+    }
+}

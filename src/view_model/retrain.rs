@@ -1,0 +1,90 @@
+//! The Retrain panel: sliders behind which the whole lesson trains again.
+
+use std::sync::Arc;
+
+use crate::kernel::snapshot::{RetrainingSnapshot, Snapshot};
+use crate::lesson::offers::{Knob, Offer, offers};
+use crate::lesson::{Lesson, Recipe};
+
+#[derive(Clone, Debug)]
+pub struct RetrainModel {
+    pub sliders: Vec<SliderModel>,
+    /// What is shown, in words.
+    pub told: String,
+    pub is_own: bool,
+    pub has_ghosts: bool,
+    /// While it trains: how far, from 0 to 1, and what it does.
+    pub under_way: Option<(f32, String)>,
+    /// What the sliders were made of.
+    made_of: (Arc<Lesson>, Arc<Recipe>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliderModel {
+    pub name: String,
+    pub tip: String,
+    pub offer: Offer,
+}
+
+impl RetrainModel {
+    /// `before` is the last one: its sliders are kept while nothing moves them. `None` until there is a model.
+    pub fn of(snapshot: &Snapshot, before: Option<&RetrainModel>) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let under_way = snapshot.retraining.as_ref();
+        // A slider is where it was dragged to, whatever is shown yet.
+        let recipe = under_way.map_or(&model.recipe, |under_way| &under_way.recipe);
+        let is_same =
+            |before: &&RetrainModel| Arc::ptr_eq(&before.made_of.0, &snapshot.lesson) && before.made_of.1 == *recipe;
+        let sliders = match before.filter(is_same) {
+            Some(before) => before.sliders.clone(),
+            None => offers(&snapshot.lesson, recipe).into_iter().map(|offer| slider(&snapshot.lesson, offer)).collect(),
+        };
+        let is_turned = snapshot.space.as_ref().is_some_and(|space| space.projection.is_turned());
+        let told = if model.recipe.is_default() {
+            "Shown: the lesson as it is.".to_owned()
+        } else {
+            let space = if is_turned { "a new space, turned to fit the old picture" } else { "the lesson's own space" };
+            format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
+        };
+        Some(Self {
+            sliders,
+            told,
+            is_own: recipe.is_default(),
+            has_ghosts: model.replaced.is_some(),
+            under_way: under_way.map(progress),
+            made_of: (snapshot.lesson.clone(), recipe.clone()),
+        })
+    }
+}
+
+/// Epochs and steps take about as long, so each is a half.
+fn progress(under_way: &RetrainingSnapshot) -> (f32, String) {
+    let RetrainingSnapshot { embedding, steps, .. } = under_way;
+    let share = |done: usize, of: usize| if of == 0 { 1.0 } else { done as f32 / of as f32 };
+    let words = if embedding.done < embedding.of {
+        format!("static vectors, epoch {} of {}", embedding.done, embedding.of)
+    } else {
+        format!("model, step {} of {}", steps.done, steps.of)
+    };
+    ((share(embedding.done, embedding.of) + share(steps.done, steps.of)) / 2.0, words)
+}
+
+fn slider(lesson: &Lesson, offer: Offer) -> SliderModel {
+    let (name, tip) = match &offer.knob {
+        Knob::Share { word, group } => {
+            let ambiguous = lesson.corpus.ambiguous.iter().find(|ambiguous| ambiguous.word == *word);
+            let others = ambiguous.into_iter().flat_map(|ambiguous| &ambiguous.shares);
+            let others: Vec<&str> = others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
+            let tip = format!("How often “{word}” is {group} in the corpus; else it is {}", others.join(" or "));
+            (format!("{word}: {group}"), tip)
+        }
+        Knob::Heads => ("Heads".to_owned(), "H: heads of every block".to_owned()),
+        Knob::Width => ("Width".to_owned(), "D: numbers of every vector".to_owned()),
+        Knob::StaticRate => ("Static rate".to_owned(), "Learning rate of the static vectors (word2vec)".to_owned()),
+        Knob::ModelRate => ("Model rate".to_owned(), "Learning rate of the attention model".to_owned()),
+        Knob::Seed => ("Seed".to_owned(), "Of every random draw: corpus, beginnings, batches".to_owned()),
+    };
+    let own = offer.choices.get(offer.own).map_or("", |choice| &choice.label);
+    let tip = format!("{tip}.\nThe lesson has {own}, at the mark. Drag, or use the arrow keys.");
+    SliderModel { name, tip, offer }
+}

@@ -144,10 +144,14 @@ impl StageModel {
 
 /// How far the farthest of the points is from the origin. Those that have no place do not count.
 pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
-    // The square of a large number is no f32.
-    let length = |at: [f32; 3]| at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-    let farthest = points.map(length).filter(|length| length.is_finite()).fold(0.0, f64::max);
-    (farthest as f32).clamp(f32::MIN_POSITIVE, f32::MAX)
+    let length = |at: [f32; 3]| {
+        let plain = at.iter().map(|x| x * x).sum::<f32>().sqrt();
+        // The square of a large number is no f32.
+        let wide = || at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().min(f64::from(f32::MAX)) as f32;
+        if plain.is_finite() { plain } else { wide() }
+    };
+    let has_place = |at: &[f32; 3]| at.iter().all(|x| x.is_finite());
+    points.filter(has_place).map(length).fold(f32::MIN_POSITIVE, f32::max)
 }
 
 fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPoint> {

@@ -17,7 +17,8 @@ const ARROW_WIDTH: f32 = 2.0;
 const GRID_WIDTH: f32 = 1.0;
 const AXIS_WIDTH: f32 = 1.4;
 const DROP_WIDTH: f32 = 1.0;
-const DROP_ALPHA: f32 = 0.32;
+/// How far a line to the ground steps back towards it.
+const DROP_FAINTNESS: f32 = 0.75;
 /// The ground lies this far below the origin, as the shader has it too, and is ruled in squares of the second number.
 const GROUND: f32 = -1.0;
 const GRID_STEP: f32 = 0.25;
@@ -26,17 +27,19 @@ const GRID_HALF: i32 = 4;
 pub const AXIS_REACH: f32 = 1.0;
 
 pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
-    let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
-        start: scaled(model, token.start),
-        end: scaled(model, token.end),
-        color: shade(palette, token_color(model, &token.text, token.group, palette), emphasis.token(token.position))
-            .gamma_multiply(faintness),
-        size,
-        kind,
+    let from_to = |token: &TokenPoint, faintness: f32, size, kind| {
+        let color = token_color(model, &token.text, token.group, palette);
+        Instance {
+            start: scaled(model, token.start),
+            end: scaled(model, token.end),
+            color: shade(palette, color, emphasis.token(token.position)).lerp_to_gamma(palette.stage, faintness),
+            size,
+            kind,
+        }
     };
     let shown = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Shown::Hidden);
-    let drops = shown().map(|token| from_to(token, DROP_ALPHA, DROP_WIDTH, DROP));
-    let arrows = shown().map(|token| from_to(token, 1.0, ARROW_WIDTH, ARROW));
+    let drops = shown().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
+    let arrows = shown().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
     let of_tokens = drops.chain(arrows).filter(|line| has_place(line.start) && has_place(line.end));
     ground(palette).into_iter().chain(axes(model, palette)).chain(of_tokens).collect()
 }

@@ -274,7 +274,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
         }
         let palette = Palette::of(false);
         let drawn = instances(&model, &Emphasis::default(), true, palette);
-        let lines = arrows::instances(&model, &Emphasis::default(), true, palette);
+        let lines = arrows::instances(&model, &Emphasis::default(), palette);
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);
             assert!(numbers.into_iter().all(|x| x.is_finite()), "{name}: {instance:?}");

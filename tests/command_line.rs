@@ -143,3 +143,17 @@ fn a_trace_is_the_same_bytes_twice() {
     assert_eq!(first.stdout, second.stdout);
     assert_ne!(first.stdout, attune(&["trace", SMALL, "--seed", "6"]).stdout);
 }
+
+#[test]
+fn a_new_lesson_checks_and_replaces_none() {
+    let folder = std::env::temp_dir().join(format!("attune-new-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let file = folder.join("My lesson.ron");
+    let path = file.to_str().expect("UTF-8");
+    check(&["new", path], 0, "a lesson to start from");
+    check(&["check", path], 0, "ok, 7 cells, 2 claims hold");
+    check(&["new", path], 2, "is there already");
+    check(&["new", folder.join("notes.txt").to_str().expect("UTF-8")], 2, "ends in .ron");
+    check(&["new", folder.join("no/where.ron").to_str().expect("UTF-8")], 1, "where.ron");
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}

@@ -72,6 +72,11 @@ pub enum Action {
         #[arg(long, allow_hyphen_values = true)]
         sentence: Option<String>,
     },
+    /// Write a small, working, commented lesson to start from.
+    New {
+        /// The file to write, such as my_lesson.ron; one that is there already is left alone.
+        lesson: PathBuf,
+    },
     /// Draw a lesson to a PNG file, without a display.
     Render(RenderArgs),
     /// Write a lesson, trained and with the outputs of its cells, as a file for another program.

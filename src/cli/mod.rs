@@ -5,6 +5,7 @@ mod blame;
 mod check;
 mod export;
 mod fault;
+mod new;
 mod open;
 mod print;
 mod progress;
@@ -42,6 +43,7 @@ pub fn main() -> ExitCode {
         None => open::open(&args),
         Some(Action::Check { lessons, verbose }) => check::check(lessons, *verbose, &args.common),
         Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence.as_deref(), &args.common),
+        Some(Action::New { lesson }) => new::new(lesson, &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),
     };

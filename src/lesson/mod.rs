@@ -5,7 +5,7 @@
 //! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences. [`recipe`] is what a learner changes of a lesson to train it again. [`pictures`] finds those that its texts name,
-//! and [`course`] lists the lessons of a folder.
+//! [`course`] lists the lessons of a folder, and [`starter`] is one to start from.
 
 pub mod cells;
 pub mod course;
@@ -39,6 +39,7 @@ mod syntax;
 
 pub mod corpus;
 pub mod pictures;
+pub mod starter;
 pub mod template;
 pub mod text;
 pub mod vocabulary;

@@ -309,7 +309,7 @@ mod by_label {
     fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
         let kernel = Rc::new(RefCell::new(small()));
         let mut state = AttentionUiState::default();
-        let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
+        let (mut harness, seen) = live(Vec2::new(1000.0, 900.0), kernel, move |ui, snapshot, view| {
             provenance_keys(ui.ctx(), None, view);
             let commands = attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, view);
             let told = view.asked().and_then(|entry| Provenance::of(snapshot, entry));
@@ -324,7 +324,8 @@ mod by_label {
         assert_eq!((view.query, view.key, view.head, view.asked()), (Some(1), Some(5), 1, None));
         press(&mut harness, at(1.0, 5.0), PointerButton::Secondary);
         assert_eq!(seen.borrow().1.asked(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
-        assert!(harness.query_by_label("A₂[\"seal\", \"duck\"]").is_some());
+        let card = harness.get_by_label("A₂[\"seal\", \"duck\"]").rect();
+        assert!((card.top() - at(1.0, 5.0).y).abs() < 100.0, "it comes beside what was clicked: {card:?}");
         // Followed into an operand, and back.
         assert!(harness.query_by_label("Back").is_none());
         harness.get_by_label_contains("exp(duck) ").click();
@@ -340,7 +341,7 @@ mod by_label {
         assert_eq!(seen.borrow().1.asked(), None);
         press(&mut harness, at(3.0, 3.0), PointerButton::Secondary);
         assert!(seen.borrow().1.asked().is_some());
-        press(&mut harness, Pos2::new(410.0, 8.0), PointerButton::Primary);
+        press(&mut harness, Pos2::new(5.0, 895.0), PointerButton::Primary);
         assert_eq!(seen.borrow().1.asked(), None, "a click elsewhere closes it");
         press(&mut harness, at(3.0, 3.0), PointerButton::Secondary);
         click(&mut harness, "Close where it comes from");

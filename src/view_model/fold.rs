@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
+use super::provenance::Entry;
 use super::walk::Step;
 use crate::kernel::moves::{Moves, Point};
 use crate::kernel::snapshot::{SentenceSnapshot, Snapshot};
@@ -207,6 +208,27 @@ impl FoldModel {
             self.label(self.row_labels(sheet), row),
             self.label(col_labels, col)
         )
+    }
+
+    /// The number as it can be asked where it comes from.
+    pub fn entry(&self, sheet: Sheet, row: usize, col: usize) -> Entry {
+        let (block, head) = (self.block, |own: usize| self.heads[own].head);
+        let (token, dim, query, key) = (row, col, row, col);
+        match sheet {
+            Sheet::Input => Entry::Input { block, token, dim },
+            Sheet::Query(own) => Entry::Query { head: head(own), token, dim },
+            Sheet::Key(own) => Entry::Key { head: head(own), token, dim },
+            Sheet::Value(own) => Entry::Value { head: head(own), token, dim },
+            Sheet::Product(own) => Entry::Product { head: head(own), query, key },
+            Sheet::Score(own) => Entry::Score { head: head(own), query, key },
+            Sheet::Weight(own) => Entry::Weight { head: head(own), query, key },
+            Sheet::Mix(own) => Entry::Mix { head: head(own), token, dim },
+            Sheet::OutputWeights(own) => {
+                let row = self.value_columns[own].start + row;
+                Entry::Parameter { tensor: TensorName::OutputWeights.of_block(block), row, col }
+            }
+            Sheet::Output => Entry::Output { block, token, dim },
+        }
     }
 
     fn moves(&self) -> &Moves {

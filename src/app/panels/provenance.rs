@@ -4,8 +4,8 @@
 //! else, it asks too.
 
 use egui::{
-    Align, Button, Context, CursorIcon, Id, Key, Label, Layout, Modifiers, Response, RichText, ScrollArea, Sense, Ui,
-    Vec2, WidgetInfo, WidgetText, WidgetType, Window,
+    Align, Button, Context, CursorIcon, Id, Key, Label, Layout, Modifiers, Pos2, Response, RichText, ScrollArea, Sense,
+    Ui, Vec2, WidgetInfo, WidgetText, WidgetType, Window,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -16,6 +16,9 @@ use crate::view_model::walk::WalkModel;
 
 use super::copy::copy_button;
 use super::equation::equation_ui;
+
+/// Of the card, within its margins.
+const WIDTH: f32 = 400.0;
 
 pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";
@@ -72,8 +75,8 @@ struct Opened {
     depth: usize,
     entry: Option<Entry>,
     time: f64,
-    /// Asked from outside the card, not from within it.
-    is_fresh: bool,
+    /// Where the card is to come: beside what was clicked outside of it. Followed from within, it stays where it is.
+    to_place: Option<Pos2>,
 }
 
 /// The card, until it is closed: by Esc, its cross, or a click elsewhere.
@@ -84,16 +87,20 @@ pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewS
     let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
     let is_new = before.entry != asked || before.depth != view.asked_depth();
     let depth = view.asked_depth();
-    let is_fresh = depth == 1 && before.depth <= 1;
-    let opened = if is_new { Opened { depth, entry: asked, time, is_fresh } } else { before };
+    let is_from_outside = depth == 1 && before.depth <= 1;
+    let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
+    let opened = if is_new { Opened { depth, entry: asked, time, to_place } } else { before };
     ctx.data_mut(|data| data.insert_temp(id, opened));
     let Some(model) = model.filter(|model| Some(model.entry) == asked) else { return };
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
-    // It comes beside what was clicked, and stays where it is while it is followed back.
-    let window = match ctx.pointer_latest_pos().filter(|_| opened.is_fresh && opened.time == time) {
+    // Known before it is first laid out, so that it is not pushed away from what was clicked.
+    let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
+    let window = match opened.to_place {
         Some(pointer) => window.current_pos(pointer + Vec2::splat(size::GAP_WIDE)),
         None => window,
     };
+    // The number is told a frame after it is asked: until then the place waits.
+    ctx.data_mut(|data| data.insert_temp(id, Opened { to_place: None, ..opened }));
     let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
     let Some(shown) = window.show(ctx, |ui| card_ui(ui, model, view)) else { return };
     let rect = shown.response.rect;
@@ -108,7 +115,6 @@ pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewS
 }
 
 fn card_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
-    const WIDTH: f32 = 400.0;
     const HEIGHT_SHARE: f32 = 0.72;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - size::GAP_WIDE));

@@ -8,6 +8,7 @@ mod sheet;
 use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 
 use crate::app::look::Look;
+use crate::app::panels::provenance::{ASK_HINT, ask_on};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::view_model::fold::{FoldModel, Sheet};
@@ -98,7 +99,8 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
         if response.clicked() && model.is_by_query(one.sheet) {
             view.query = Some(row);
         }
-        response.on_hover_text_at_pointer(model.say(one.sheet, row, col));
+        ask_on(&response, model.entry(one.sheet, row, col), view);
+        response.on_hover_text_at_pointer(format!("{}\n{ASK_HINT}", model.say(one.sheet, row, col)));
     }
 }
 

@@ -250,8 +250,8 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
     engine
 }
 
-/// Without the variables: Rhai would put what is constant among them into the bodies of functions, in place of
-/// parameters of the same name.
+/// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise. Not
+/// the variables, which it would put in place of parameters of the same name.
 fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
     if source.len() > SOURCE_BYTES_MAX {
         let message = format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes");
@@ -259,5 +259,7 @@ fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result
         return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
     }
     progress.restart();
-    engine.compile(source).map_err(Into::into)
+    let mut constants = rhai::Scope::new();
+    constants.push_constant(syntax::WHOLE, index::Whole);
+    engine.compile_with_scope(&constants, source).map_err(Into::into)
 }

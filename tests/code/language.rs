@@ -73,6 +73,7 @@ fn a_parameter_is_what_it_is_called_with_whatever_the_lesson_calls_so() {
     assert_eq!(number("fn first(E) { E[0] } E[0, 0]; first(vector([7, 8]))"), 7.0);
     assert_eq!(number("fn first(W) { W[0] } W[0, 0]; first(vector([7, 8]))"), 7.0);
     assert!(cell("E[0, 0] = 2.0;").fault.is_some(), "what is fixed stays so");
+    assert_eq!(table("fn first(M) { M[.., 0] } first(W)").entries(), [0.0, 2.0], "and the whole of an axis is known");
 }
 
 #[test]

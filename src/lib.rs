@@ -16,6 +16,7 @@
 //! store/        where the learner's work is kept: values in files    start at mod.rs
 //! app/          the window: the only folder that names Bevy or egui  [feature "app"]
 //! cli/          arguments in, exit code out
+//! pattern.rs    regular expressions that a learner writes
 //! whole_file.rs files that are written as a whole or not at all
 //! ```
 //!

@@ -36,12 +36,12 @@ impl BasisGlide {
         let to = (to.0.clone(), to.1.clone());
         let (old, new) = (before.0?.space.as_ref()?, now.space.as_ref()?);
         let is_same_lesson = before.0?.lesson.id == now.lesson.id;
-        if !is_same_lesson || old.projection == new.projection {
+        let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
+        let is_retrained = made_of(before.0?).zip(made_of(now)).is_some_and(|(before, now)| before != now);
+        if !is_same_lesson || (old.projection == new.projection && !is_retrained) {
             return under_way.map(|glide| Self { to, ..glide });
         }
         let is_small = new.vocabulary.len() <= WORDS_MAX && old.vocabulary == new.vocabulary;
-        let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
-        let is_retrained = before.0.and_then(made_of) != made_of(now);
         let seconds = if is_retrained { motion::RETRAINED } else { motion::GLIDE };
         is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0, seconds })
     }

@@ -73,7 +73,8 @@ impl Opening {
         world.insert_resource(self.link);
         world.insert_resource(self.session);
         world.insert_resource(self.source);
-        world.resource_mut::<StageTab>().hands = default();
+        let mut tab = world.resource_mut::<StageTab>();
+        (tab.hands, tab.has_opened) = (default(), false);
     }
 }
 

@@ -78,10 +78,10 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
     }
     // With the keyboard on a control, Space presses that control; the stage is none.
     if ctx.memory(|memory| memory.focused()).is_none_or(|focused| focused == stage_id()) {
-        if pressed(Modifiers::SHIFT, Key::Space) {
-            view.step_by(-1);
-        } else if pressed(Modifiers::NONE, Key::Space) {
-            view.step_by(1);
+        let count = |modifiers| ctx.input_mut(|input| input.count_and_consume_key(modifiers, Key::Space)) as isize;
+        let (back, on) = (count(Modifiers::SHIFT), count(Modifiers::NONE));
+        if on != back {
+            view.step_by(on - back);
         }
     }
     if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || pressed(Modifiers::COMMAND, Key::Y) {

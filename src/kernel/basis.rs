@@ -165,6 +165,8 @@ impl Ready {
     /// The axes that were chosen in another space, from word to word; a way that is none here is left out.
     pub(super) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) {
         let mut basis = Basis { fitted: None, chosen: of.chosen.clone() };
+        // An axis that a narrower space does not have could be neither seen nor reset.
+        basis.chosen.iter_mut().skip(self.space.vectors.cols()).for_each(|chosen| *chosen = None);
         for chosen in &mut basis.chosen {
             *chosen = chosen.take().filter(|chosen| chosen.direction(&self.space.vectors).is_ok());
         }

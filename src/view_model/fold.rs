@@ -82,6 +82,8 @@ pub struct FoldModel {
     has_output: bool,
     has_residual: bool,
     width: usize,
+    /// Its queries are words of the source, not the stage's tokens.
+    pub is_of_source: bool,
     /// The keys are the queries' own sentence.
     pub looks_at_itself: bool,
 }
@@ -115,6 +117,7 @@ impl FoldModel {
             has_output: config.attention.output,
             has_residual: config.residual,
             width: config.attention.width,
+            is_of_source: labels.is_of_source(head),
             looks_at_itself: !config.attends_to_source(),
         })
     }

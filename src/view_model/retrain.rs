@@ -39,11 +39,12 @@ impl RetrainModel {
             Some(before) => before.sliders.clone(),
             None => offers(&snapshot.lesson, recipe).into_iter().map(|offer| slider(&snapshot.lesson, offer)).collect(),
         };
-        let is_turned = snapshot.space.as_ref().is_some_and(|space| space.projection.is_turned());
+        let is_new_space = !model.recipe.has_space_of(&Recipe::default());
         let told = if model.recipe.is_default() {
             "Shown: the lesson as it is.".to_owned()
         } else {
-            let space = if is_turned { "a new space, turned to fit the old picture" } else { "the lesson's own space" };
+            let space =
+                if is_new_space { "a new space, turned to fit the old picture" } else { "the lesson's own space" };
             format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {

@@ -1,10 +1,13 @@
-//! The points of the stage, in the lesson's one basis.
+//! The points of the stage, in the one basis of the moment.
+
+use std::sync::Arc;
 
 use super::axes::names;
 use super::compare::{choose, furthest_first};
 use crate::kernel::second::SharedWord;
-use crate::kernel::snapshot::{Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
+use crate::kernel::snapshot::{Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::kernel::token_labels::{occurrence, subscript};
+use crate::lesson::Recipe;
 use crate::numerics::Matrix;
 
 /// Everything the 3D view draws.
@@ -123,7 +126,7 @@ impl StageModel {
             })
             .collect::<Vec<_>>();
         let radius = reach(words.iter().map(|word| word.at));
-        let is_turned = space.projection.is_turned();
+        let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
         let (variance, names) = (space.projection.explained(), names(space));
         let axes = names.into_iter().zip(variance).take(space.projection.dimensions());
         Some(StageModel {
@@ -136,7 +139,7 @@ impl StageModel {
             axes: axes.map(|(name, variance)| AxisLabel { name, variance }).collect(),
             explained: space.projection.explained_together(),
             ghosts: ghosts(snapshot, radius),
-            note: is_turned.then(|| "A new space, turned to fit the old picture.".to_owned()),
+            note: is_new_space.then(|| "A new space, turned to fit the old picture.".to_owned()),
             radius,
         })
     }
@@ -173,7 +176,9 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
 /// Of the words that have a group, and of the sentence, as far as it is the same; at the scale of the picture now.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     let Some(model) = &snapshot.model else { return Vec::new() };
-    let Some(old) = &model.replaced else { return Vec::new() };
+    // In other axes the old places would be elsewhere.
+    let is_seen = |old: &&Arc<Replaced>| snapshot.space.as_ref().is_some_and(|space| space.basis == old.space.basis);
+    let Some(old) = model.replaced.as_ref().filter(is_seen) else { return Vec::new() };
     let points = &old.space.points;
     let scale = radius_now / reach((0..points.rows()).map(|row| row3(points, row)));
     let at = |points: &Matrix<f32>, row: usize| row3(points, row).map(|x| x * scale);

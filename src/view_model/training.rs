@@ -94,7 +94,8 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;
     let megabytes = *bytes as f64 / MEGABYTE;
-    let kept = format!("{} steps kept in {megabytes:.1} MB", steps.len());
+    let count = if steps.len() == 1 { "1 step".to_owned() } else { format!("{} steps", steps.len()) };
+    let kept = format!("{count} kept in {megabytes:.1} MB");
     match steps[..] {
         [first, second, ..] if second - first > 1 => {
             format!("{kept}, every {}; those between are trained again, bit for bit", second - first)

@@ -115,10 +115,6 @@ impl WhatIfModel {
         Some(told)
     }
 
-    pub fn is_masked_by_hand(&self) -> bool {
-        self.mask.now != self.mask.own
-    }
-
     fn say(&self, model: &ModelSnapshot) -> Vec<String> {
         let Self { temperature, scale, key_width, heads, mask, .. } = self;
         let mut said = Vec::new();

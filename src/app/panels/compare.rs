@@ -13,6 +13,8 @@ use super::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_
 #[derive(Default)]
 pub struct CompareUiState {
     field: SentenceFieldState,
+    /// The keyboard comes to the second sentence as soon as there is one.
+    pub wants_focus: bool,
 }
 
 /// Begins or ends a comparison.
@@ -66,6 +68,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
             selected,
             width: (ui.available_width() - END - MENU).max(size::CHART_MIN),
             key: None,
+            takes_focus: std::mem::take(&mut state.wants_focus),
         };
         for change in sentence_field_ui(ui, &field, sentences, &mut state.field) {
             commands.push(Command::SetSecondSentence(Some(match change {

@@ -259,6 +259,7 @@ pub fn workspace_ui(
     {
         // It is there: it was found.
         let _ = dock.set_active_tab(place);
+        compare.wants_focus = true;
     }
     fault_strip_ui(ui, issues);
     notice_ui(ui.ctx(), notebook.notice.as_ref(), notice);

@@ -1,6 +1,6 @@
 //! The sheet of keys, over everything.
 
-use egui::{Align2, Context, Grid, RichText, Ui, Window};
+use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Window};
 
 use crate::app::panels::notebook::SHEET as NOTEBOOK;
 use crate::app::shortcuts::{SHEET, STAGE_SHEET};
@@ -8,6 +8,9 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 
 use super::checkbox_ui;
+
+/// Of the window, above and below the keys: its title and its margins.
+const AROUND: f32 = 96.0;
 
 pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
     let mut open = view.key_sheet;
@@ -17,18 +20,21 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
         .collapsible(false)
         .resizable(false)
         .show(ctx, |ui| {
-            ui.horizontal_top(|ui| {
-                ui.vertical(|ui| {
-                    sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);
-                    ui.add_space(size::GAP);
-                    sheet_ui(ui, "Window", &SHEET);
-                });
-                ui.add_space(size::GAP_WIDE);
-                ui.vertical(|ui| {
-                    sheet_ui(ui, "Notebook", &NOTEBOOK);
+            let height = ctx.content_rect().height() - AROUND;
+            ScrollArea::both().max_height(height).show(ui, |ui| {
+                ui.horizontal_top(|ui| {
+                    ui.vertical(|ui| {
+                        sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);
+                        ui.add_space(size::GAP);
+                        sheet_ui(ui, "Window", &SHEET);
+                    });
                     ui.add_space(size::GAP_WIDE);
-                    checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
-                });
+                    ui.vertical(|ui| {
+                        sheet_ui(ui, "Notebook", &NOTEBOOK);
+                        ui.add_space(size::GAP_WIDE);
+                        checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
+                    });
+                })
             });
         });
     view.key_sheet = open;

@@ -53,8 +53,10 @@ fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
             ("none", "Every word sees every word", table(count, |_, _| true)),
             ("only itself", "Each word sees itself alone", table(count, itself)),
         ];
-        for (words, hint, sees) in presets {
-            let is_chosen = model.mask.now == sees;
+        // Of presets that are alike here, the first is the one.
+        let chosen = presets.iter().position(|(.., sees)| model.mask.now == *sees);
+        for (index, (words, hint, sees)) in presets.into_iter().enumerate() {
+            let is_chosen = chosen == Some(index);
             let response = ui.selectable_label(is_chosen, words);
             let name = format!("Mask: {words}");
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));

@@ -32,6 +32,8 @@ pub struct SentenceField<'a> {
     pub width: f32,
     /// With Alt it brings the keyboard here.
     pub key: Option<Key>,
+    /// It comes here now.
+    pub takes_focus: bool,
 }
 
 pub enum Change {
@@ -57,6 +59,9 @@ pub fn sentence_field_ui(
         && !ui.ctx().text_edit_focused()
         && ui.input_mut(|input| input.consume_key(Modifiers::ALT, key))
     {
+        ui.memory_mut(|memory| memory.request_focus(id));
+    }
+    if field.takes_focus {
         ui.memory_mut(|memory| memory.request_focus(id));
     }
     let mut edit = keys(ui, id, state);

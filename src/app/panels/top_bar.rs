@@ -68,6 +68,7 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -
         selected: model.selected,
         width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH),
         key: Some(Key::S),
+        takes_focus: false,
     };
     let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
     let mut commands: Vec<Command> = changes

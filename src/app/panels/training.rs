@@ -50,11 +50,18 @@ pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiSta
 fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
     let (share, text) = match model.stage {
         TrainingStage::Embedding { done, of } => (share(done, of), format!("static vectors: epoch {done} of {of}")),
-        _ => (share(model.step, model.steps), format!("step {} of {}", model.step, model.steps)),
+        _ => {
+            let step = model.shown.unwrap_or(model.step);
+            (share(step, model.steps), format!("step {step} of {}", model.steps))
+        }
     };
     ui.horizontal_wrapped(|ui| {
         ui.label(text);
-        if let Some(loss) = model.log.losses().next_back() {
+        let shown = model.shown.map_or_else(
+            || model.log.losses().next_back(),
+            |step| step.checked_sub(1).and_then(|last| model.log.losses().nth(last)),
+        );
+        if let Some(loss) = shown {
             ui.monospace(format!("loss {loss:.4}")).on_hover_text("Mean cross-entropy of the last step, in nats");
         }
         let ink = if model.stage == TrainingStage::Diverged { palette.error } else { palette.ink_soft };

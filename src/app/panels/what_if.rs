@@ -145,7 +145,7 @@ fn head_ui(ui: &mut Ui, head: &HeadState, heads: usize) -> Option<Command> {
             (HeadSetting::Uniform, "uniform", "Every word in sight weighs the same"),
             (HeadSetting::Frozen, "frozen", "Its weights stay as they are now, whatever else is turned"),
         ] {
-            let is_chosen = head.setting == setting;
+            let is_chosen = head.setting == setting && !head.solo;
             let response = ui.selectable_label(is_chosen, words);
             let name = format!("{} {words}", head.title);
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));

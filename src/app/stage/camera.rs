@@ -228,6 +228,14 @@ impl CameraRig {
         }
     }
 
+    /// The scene has come to rest for the first time: a camera that nobody has moved shows it, and not how far it
+    /// reached on its way.
+    pub fn settle(&mut self) {
+        if !self.touched && self.shown != self.extent {
+            self.home();
+        }
+    }
+
     /// As [`Self::fit`], at once.
     pub fn fit_now(&mut self, extent: f32) {
         self.fit(extent);

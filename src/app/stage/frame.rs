@@ -15,6 +15,7 @@ use crate::app::view_state::ViewState;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::Emphasis;
 use crate::view_model::stage::StageModel;
+use crate::view_model::training::TrainingStage;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
@@ -44,6 +45,8 @@ pub struct StageTab {
     built_from: Option<BuiltFrom>,
     /// What the camera knows the size of.
     fitted: Option<Arc<StageModel>>,
+    /// The lesson has come to the end of its training once.
+    pub has_opened: bool,
 }
 
 /// What the instance buffers were made of.
@@ -81,6 +84,14 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
     {
         tab.hands.rig.fit(points::extent(model));
         tab.fitted = Some(model.clone());
+    }
+    let is_opening = models
+        .training
+        .as_ref()
+        .is_none_or(|training| matches!(training.stage, TrainingStage::Embedding { .. } | TrainingStage::Playing));
+    // Once: how training goes on is looked at with a camera at rest.
+    if !is_opening && !std::mem::replace(&mut tab.has_opened, true) {
+        tab.hands.rig.settle();
     }
     tab.hands.rig.advance(if view.reduced_motion { f32::INFINITY } else { seconds });
     tab.settled += seconds;

@@ -84,7 +84,8 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
     let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
-    let old = model.ghosts.iter().filter(|_| old).map(|ghost| old_ghost(model, ghost, palette));
+    let old =
+        model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
     let all = old.chain(words).chain(ghosts).chain(tokens);
     all.filter(|instance| has_place(instance.start) && has_place(instance.end)).collect()
 }

@@ -1,6 +1,7 @@
 //! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
-use egui::{Key, Label, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{LAST, ViewState};
@@ -73,6 +74,9 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
     }
 }
 
+/// Of what is said of a step.
+const LINES: usize = 2;
+
 /// What happens in this step.
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -80,9 +84,10 @@ fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let hint = "Click a word to follow it. Space: a step on; Shift+Space: a step back.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let title = format!("{} {}", step.index() + 1, step.name());
-    ui.horizontal_top(|ui| {
-        ui.label(RichText::new(title).font(theme::strong(size::BODY)).color(palette.accent));
-        let whole = ui.add(Label::new(RichText::new(said).color(palette.ink_soft)).truncate());
-        whole.on_hover_text(said);
-    });
+    let mut job = LayoutJob::default();
+    job.wrap.max_rows = LINES;
+    job.append(&title, 0.0, TextFormat::simple(theme::strong(size::BODY), palette.accent));
+    job.append(said, size::GAP, TextFormat::simple(theme::plain(size::BODY), palette.ink_soft));
+    // What does not fit is said under the pointer.
+    ui.add(Label::new(job).wrap());
 }

@@ -55,7 +55,7 @@ pub mod size {
     /// In a panel that has much else to show.
     pub const CURVE_MIN: f32 = 72.0;
     pub const CURVE: f32 = 1.6;
-    pub const TIMELINE: f32 = 62.0;
+    pub const TIMELINE: f32 = 72.0;
     /// Above the stage; a stage that is lower than the second has no room for it.
     pub const VIEW_BAR: f32 = 34.0;
     pub const VIEW_BAR_FROM: f32 = 160.0;

@@ -15,6 +15,7 @@ use self::teller::Teller;
 pub use self::worked::{Factor, Line, Operand, Piece, Term, Worked};
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::params::TensorId;
+use crate::view_model::axes;
 
 /// One number of a snapshot. Heads are counted over all blocks, the source's first; a `token` is one of the
 /// block's own sentence, a `dim` an entry of its vector.
@@ -245,9 +246,9 @@ impl Provenance {
         let mut told = teller.tell(entry)?;
         told.way = way_back(&teller, &told);
         if let Entry::Coordinate { of, axis } = entry {
-            let names = teller.space.projection.names().into_iter().take(teller.space.projection.dimensions());
+            let names = axes::names(teller.space).into_iter().take(teller.space.projection.dimensions());
             let others = names.enumerate().filter(|(other, _)| *other != axis);
-            told.beside = others.map(|(axis, name)| (Entry::Coordinate { of, axis }, name.to_owned())).collect();
+            told.beside = others.map(|(axis, name)| (Entry::Coordinate { of, axis }, name)).collect();
         }
         Some(told)
     }

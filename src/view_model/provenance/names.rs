@@ -4,6 +4,7 @@ use super::teller::Teller;
 use super::{Entry, Place};
 use crate::kernel::token_labels::subscript;
 use crate::numerics::params::{TensorId, TensorName};
+use crate::view_model::axes;
 
 /// A symbol with where it lies: of a head `(symbol, block, number in the block)`.
 fn of_head(symbol: &str, block: usize, own: usize) -> String {
@@ -137,7 +138,7 @@ impl Teller<'_> {
             MoveLength { block, query } => format!("[{:?}]", self.token_of(block, query)),
             Scale { .. } | Gain { .. } | BiasLength { .. } => String::new(),
             Coordinate { of, axis } => {
-                let axis = self.space.projection.names().get(axis).copied().unwrap_or_default();
+                let axis = axes::names(self.space).into_iter().nth(axis).unwrap_or_default();
                 format!("[{:?}, {axis}]", self.token_at(of))
             }
             Cosine { of, word } | Distance { of, word } => {
@@ -281,7 +282,7 @@ impl Teller<'_> {
                 format!("entry {dim} of what {} hands to the next layer", self.token_of(block, token))
             }
             Coordinate { of, axis } => {
-                let axis = self.space.projection.names().get(axis).copied().unwrap_or_default();
+                let axis = axes::names(self.space).into_iter().nth(axis).unwrap_or_default();
                 let which = match of {
                     Place::Word(_) => "",
                     Place::Static(_) => ", before attention,",

@@ -8,6 +8,7 @@ use crate::kernel::snapshot::StaticSpace;
 use crate::lesson::schema::StaticEmbedding;
 use crate::numerics::model::{Pooling, Readout};
 use crate::numerics::params::{TensorId, TensorName};
+use crate::view_model::axes;
 
 impl Teller<'_> {
     pub fn reading(&self, entry: Entry) -> Option<Told> {
@@ -18,7 +19,7 @@ impl Teller<'_> {
                     StaticEmbedding::Given(_) => "The lesson gives it",
                     _ => "word2vec trained it on the lesson's corpus",
                 };
-                let note = format!("{from}; it is the same wherever the word stands, and never changes.");
+                let note = format!("{from}; it is the same wherever the word stands.");
                 Some(("E".to_owned(), Worked::Given(Vec::new()), vec![note]))
             }
             Position { .. } => {
@@ -100,9 +101,10 @@ impl Teller<'_> {
         };
         let terms: Option<Vec<Term>> = (0..mean.len()).map(term).collect();
         let share = 100.0 * projection.explained().get(axis)?;
+        let name = axes::names(self.space).into_iter().nth(axis)?;
+        let of = if self.space.basis.fitted.is_some() { "the vectors it was fitted to" } else { "the static vectors" };
         let note = format!(
-            "{} is fixed for the whole lesson and holds {share:.0} % of the static vectors' variance.",
-            projection.names().get(axis)?
+            "The axis {name} is the same for static and contextual places, and holds {share:.0} % of the variance of {of}."
         );
         Some(("p = \\sum_d (x_d - \\bar{x}_d) \\, u_d".to_owned(), Worked::Sum(terms?), vec![note]))
     }

@@ -31,8 +31,9 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut 
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(area));
     let placed = scene.placed(walk);
     let scales = Scales::of(model);
+    let query = view.query.filter(|_| !model.is_of_source);
     for one in &placed {
-        SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query: view.query }.paint(ui);
+        SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query }.paint(ui);
     }
     hover(ui, model, &placed, view);
     pictures_ui(ui, model, &scene, view, look);
@@ -96,7 +97,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
         let Some((row, col)) = response.hover_pos().and_then(|at| sheet::cell_at(one.rect, entries, at)) else {
             continue;
         };
-        if response.clicked() && model.is_by_query(one.sheet) {
+        if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
             view.query = Some(row);
         }
         ask_on(&response, model.entry(one.sheet, row, col), view);
@@ -131,7 +132,8 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut ViewSta
         if response.double_clicked() {
             look.home();
         }
-        PictureUi { model, own, rect, shown, walk, joined, query: view.query }.paint(ui, &*look);
+        PictureUi { model, own, rect, shown, walk, joined, query: view.query.filter(|_| !model.is_of_source) }
+            .paint(ui, &*look);
         response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
     }
 }

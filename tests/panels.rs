@@ -1,6 +1,9 @@
 //! The panels, found and clicked by their labels, without a window or a graphics card.
 #![cfg(feature = "app")]
 
+#[path = "common/dressed.rs"]
+mod dressed;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,10 +19,10 @@ use attune::app::panels::neighbours::neighbours_ui;
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
+use attune::app::shortcuts;
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::view_state::{Pointed, ViewState};
-use attune::app::{fonts, shortcuts, theme};
 use attune::kernel::Command;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::interventions::GAIN_MAX;
@@ -39,6 +42,7 @@ use attune::view_model::stage::{AxisLabel, StageModel};
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use attune::view_model::walk::{Focus, Step, WalkModel};
 use attune::view_model::weights::{TensorModel, WeightsModel};
+use dressed::dressed;
 use egui::{Modifiers, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -63,18 +67,10 @@ impl Seen {
 fn show<'a>(size: Vec2, mut panel: impl FnMut(&mut Ui, &mut ViewState) -> Vec<Command> + 'a) -> (Harness<'a>, Seen) {
     let seen = Seen::default();
     let inner = seen.clone();
-    let mut dressed = false;
-    let mut harness = Harness::builder().with_size(size).build_ui(move |ui| {
-        if !dressed {
-            ui.ctx().set_fonts(fonts::definitions());
-            theme::apply(ui.ctx());
-            dressed = true;
-            return;
-        }
+    let harness = dressed(size, move |ui| {
         let (commands, view) = &mut *inner.0.borrow_mut();
         commands.extend(panel(ui, view));
     });
-    harness.run_steps(3);
     (harness, seen)
 }
 

@@ -1,6 +1,9 @@
 //! The sentence field, the Compare panel and the Axes panel over a running kernel, by their labels.
 #![cfg(feature = "app")]
 
+#[path = "common/dressed.rs"]
+mod dressed;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,14 +11,15 @@ use std::sync::Arc;
 use attune::app::panels::axes::{AxesUiState, axes_ui};
 use attune::app::panels::compare::{CompareUiState, compare_ui};
 use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
+use attune::app::theme;
 use attune::app::view_state::ViewState;
-use attune::app::{fonts, theme};
 use attune::kernel::command::Axis;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::view_model::axes::AxesModel;
 use attune::view_model::compare::CompareModel;
 use attune::view_model::notebook::NotebookModel;
 use attune::view_model::sentences::SentencesModel;
+use dressed::dressed;
 use egui::{Event, Key, Modifiers, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -48,14 +52,7 @@ fn desk<'a>(
     let kernel = Kernel::trained(Arc::new(lesson));
     let desk = Rc::new(RefCell::new(Desk { kernel, view: ViewState::default(), commands: Vec::new() }));
     let inner = desk.clone();
-    let mut dressed = false;
-    let mut harness = Harness::builder().with_size(size).build_ui(move |ui| {
-        if !dressed {
-            ui.ctx().set_fonts(fonts::definitions());
-            theme::apply(ui.ctx());
-            dressed = true;
-            return;
-        }
+    let harness = dressed(size, move |ui| {
         let Desk { kernel, view, commands } = &mut *inner.borrow_mut();
         for command in panel(ui, &kernel.snapshot(), view) {
             kernel.apply(command.clone());
@@ -63,7 +60,6 @@ fn desk<'a>(
             commands.push(command);
         }
     });
-    harness.run_steps(3);
     (harness, desk)
 }
 

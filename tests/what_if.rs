@@ -1,5 +1,9 @@
 //! What if: the panel of interventions beside its unchanged result, and the variables, as plain values and by label.
 
+#[cfg(feature = "app")]
+#[path = "common/dressed.rs"]
+mod dressed;
+
 use std::sync::Arc;
 
 use attune::kernel::command::HeadSetting;
@@ -157,12 +161,12 @@ mod by_label {
     use attune::app::panels::variables::{VariablesUiState, variables_ui};
     use attune::app::panels::what_if::{WhatIfUiState, what_if_ui};
     use attune::app::view_state::ViewState;
-    use attune::app::{fonts, theme};
     use attune::view_model::provenance::{Entry, Provenance};
     use egui::{Event, Key, Modifiers, PointerButton, Pos2, Ui, Vec2};
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
+    use super::dressed::dressed;
     use super::*;
 
     type Seen = Rc<RefCell<(Vec<Command>, ViewState)>>;
@@ -173,18 +177,10 @@ mod by_label {
     ) -> (Harness<'a>, Seen) {
         let seen = Seen::default();
         let inner = seen.clone();
-        let mut dressed = false;
-        let mut harness = Harness::builder().with_size(size).build_ui(move |ui| {
-            if !dressed {
-                ui.ctx().set_fonts(fonts::definitions());
-                theme::apply(ui.ctx());
-                dressed = true;
-                return;
-            }
+        let harness = dressed(size, move |ui| {
             let (commands, view) = &mut *inner.borrow_mut();
             commands.extend(panel(ui, view));
         });
-        harness.run_steps(3);
         (harness, seen)
     }
 

@@ -95,8 +95,7 @@ impl Moves {
     /// # Panics
     /// If there is no such head, query or key.
     pub fn term(&self, head: usize, query: usize, key: usize) -> Point {
-        let row = self.terms.row((head * self.queries + query) * self.keys + key);
-        std::array::from_fn(|axis| row[axis])
+        point(self.terms.row((head * self.queries + query) * self.keys + key))
     }
 
     /// Its length in the true space.
@@ -105,6 +104,24 @@ impl Moves {
     /// If there is no such head, query or key.
     pub fn term_length(&self, head: usize, query: usize, key: usize) -> f32 {
         self.term_lengths.get(head * self.queries + query, key)
+    }
+
+    /// `Σ_j α_hij · V_hj W_O^h`: what a head adds to a query, as an arrow.
+    ///
+    /// # Panics
+    /// If there is no such head or query.
+    pub fn head(&self, head: usize, query: usize) -> Point {
+        sum((0..self.keys).map(|key| self.term(head, query, key)))
+    }
+
+    /// Where the arrows of a query begin.
+    pub fn start(&self, query: usize) -> Point {
+        point(self.from.row(query))
+    }
+
+    /// Where they end.
+    pub fn end(&self, query: usize) -> Point {
+        point(self.to.row(query))
     }
 
     pub fn heads(&self) -> usize {
@@ -118,4 +135,13 @@ impl Moves {
     pub fn queries(&self) -> usize {
         self.queries
     }
+}
+
+/// Arrows tip to tail.
+pub fn sum(arrows: impl Iterator<Item = Point>) -> Point {
+    arrows.fold([0.0; AXES], |sum, arrow| std::array::from_fn(|axis| sum[axis] + arrow[axis]))
+}
+
+fn point(row: &[f32]) -> Point {
+    std::array::from_fn(|axis| row[axis])
 }

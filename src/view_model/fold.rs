@@ -240,26 +240,17 @@ impl FoldModel {
 
     /// Where the arrows of a query begin.
     pub fn from(&self, query: usize) -> Point {
-        point(self.moves().from.row(query))
+        self.moves().start(query)
     }
 
     /// Where they end.
     pub fn to(&self, query: usize) -> Point {
-        point(self.moves().to.row(query))
+        self.moves().end(query)
     }
 
     /// `Σ_j α_hij · V_hj W_O^h`: what a head adds to a query.
     pub fn arrow(&self, own: usize, query: usize) -> Point {
-        let moves = self.moves();
-        (0..moves.keys()).fold([0.0; 3], |sum, key| {
-            let term = moves.term(own, query, key);
-            std::array::from_fn(|axis| sum[axis] + term[axis])
-        })
-    }
-
-    /// The length of that, in the true space.
-    pub fn length(&self, own: usize, query: usize) -> f32 {
-        self.sentence.contributions[self.block].head_lengths[own][query]
+        self.moves().head(own, query)
     }
 
     pub fn weight(&self, own: usize, query: usize, key: usize) -> f32 {
@@ -296,8 +287,4 @@ impl FoldModel {
             Step::Contextual => "Y: what the heads added, tip to tail.".to_owned(),
         }
     }
-}
-
-fn point(row: &[f32]) -> Point {
-    std::array::from_fn(|axis| row[axis])
 }

@@ -4,7 +4,7 @@
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
 use super::provenance::Entry;
-use crate::kernel::moves::{Moves, Point};
+use crate::kernel::moves::{Moves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 
 /// What an arrow stands for.
@@ -66,7 +66,7 @@ impl PathModel {
             return None;
         }
         let told = Told { labels: HeadLabels::of(model), model, moves, block, query, head };
-        let from = point(moves.from.row(query));
+        let from = moves.start(query);
         let mut parts = told.parts(by);
         parts.sort_by(|a, b| b.length.total_cmp(&a.length));
         let bias = told.bias();
@@ -78,7 +78,7 @@ impl PathModel {
             PathArrow { label, head, key, weight, length, entry, from: start, to: tip }
         };
         let arrows = parts.into_iter().chain(bias).map(&mut lay).collect();
-        Some(Self { query, arrows, from, to: point(moves.to.row(query)), why: told.why() })
+        Some(Self { query, arrows, from, to: moves.end(query), why: told.why() })
     }
 }
 
@@ -136,7 +136,7 @@ impl Told<'_> {
                     weight: None,
                     length: self.model.sentence.contributions[self.block].head_lengths[own][self.query],
                     entry: Entry::HeadLength { head: self.first_head() + own, query: self.query },
-                    arrow: sum((0..keys).map(|key| self.term(own, key))),
+                    arrow: self.moves.head(own, self.query),
                 })
                 .collect(),
             By::Both => (0..heads)
@@ -197,12 +197,4 @@ impl Told<'_> {
         let weights: Vec<f32> = (0..self.moves.heads()).map(|own| self.weight(own, key)).collect();
         strongest(&weights)
     }
-}
-
-fn sum(points: impl Iterator<Item = Point>) -> Point {
-    points.fold([0.0; 3], |sum, point| std::array::from_fn(|axis| sum[axis] + point[axis]))
-}
-
-fn point(row: &[f32]) -> Point {
-    std::array::from_fn(|axis| row[axis])
 }

@@ -1,6 +1,9 @@
 //! The lesson trained again with a recipe: the same whenever it is asked for, given up at once, undone as a
 //! whole, and there again when the lesson opens.
 
+#[path = "../common/resaved.rs"]
+mod resaved;
+
 mod edits;
 mod paces;
 mod recipes;

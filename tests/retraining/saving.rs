@@ -3,22 +3,11 @@
 use std::sync::Arc;
 
 use attune::kernel::{Command, Kernel, Saved};
-use attune::lesson::{Lesson, Recipe};
+use attune::lesson::Recipe;
 use attune::numerics::params::TensorName;
 
+use super::resaved::{open, saved};
 use super::{apply, heads, lesson, model, retrain, shown, trained, width};
-
-/// Through JSON, as a file would do it.
-fn saved(kernel: &Kernel) -> Saved {
-    let json = serde_json::to_string(&Saved::of(&kernel.snapshot())).expect("plain data");
-    serde_json::from_str(&json).unwrap_or_else(|why| panic!("{why}: {json}"))
-}
-
-fn open(lesson: Arc<Lesson>, saved: Saved) -> Kernel {
-    let mut kernel = Kernel::open(lesson, Some(saved));
-    kernel.settle();
-    kernel
-}
 
 #[test]
 fn the_model_of_a_recipe_is_back_bit_for_bit() {

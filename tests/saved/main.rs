@@ -1,5 +1,8 @@
 //! What the learner did is back when the lesson opens again, whatever became of the lesson, the file or the program.
 
+#[path = "../common/resaved.rs"]
+mod resaved;
+
 mod course;
 mod hostile;
 mod kills;
@@ -11,8 +14,9 @@ use std::sync::Arc;
 use attune::code::Output;
 use attune::kernel::notebook::snapshot::CellSnapshot;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::{Command, Kernel, Saved};
+use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
+use resaved::{open, saved};
 
 const TEXT: &str = include_str!("../fixtures/notebook.ron");
 
@@ -49,18 +53,6 @@ fn apply(kernel: &mut Kernel, command: Command) {
 
 fn write(kernel: &mut Kernel, id: &str, text: &str) {
     cell(kernel, id, CellCommand::SetText(text.into()));
-}
-
-/// Through JSON, as a file would do it.
-fn saved(kernel: &Kernel) -> Saved {
-    let json = serde_json::to_string(&Saved::of(&kernel.snapshot())).expect("plain data");
-    serde_json::from_str(&json).unwrap_or_else(|why| panic!("{why}: {json}"))
-}
-
-fn open(lesson: Arc<Lesson>, saved: Saved) -> Kernel {
-    let mut kernel = Kernel::open(lesson, Some(saved));
-    kernel.settle();
-    kernel
 }
 
 fn reopened(kernel: &Kernel, lesson: Arc<Lesson>) -> Kernel {

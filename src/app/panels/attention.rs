@@ -1,8 +1,6 @@
 //! The attention panel: one heat map a head, rows are queries and columns are keys; or lines from queries to keys.
 
-use egui::{
-    Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, epaint::TextShape,
-};
+use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
@@ -14,9 +12,7 @@ use super::attention_lines::lines_ui;
 use super::copy::copy_button;
 use super::heat::Heat;
 use super::provenance::{ASK_HINT, ask_on};
-
-/// Keys are written on a slant above their columns.
-const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
+use super::slant::{paint_slanted, reach};
 
 /// How the weights are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -231,9 +227,9 @@ impl Layout {
     fn of(ui: &Ui, map: &HeadMap, zoom: f32) -> Layout {
         let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
         let left = widest(&map.queries) + size::GAP;
-        let height = widest(&map.keys) * SLANT.sin().abs() + size::LABEL;
+        let height = reach(widest(&map.keys)).y + size::LABEL;
         // The last key's label leans out to the right.
-        let lean = map.keys.last().map_or(0.0, |key| text_width(ui, key) * SLANT.cos());
+        let lean = map.keys.last().map_or(0.0, |key| reach(text_width(ui, key)).x);
         let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
         let room = ui.clip_rect().width().min(ui.available_width()) - left - lean;
         let cell = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
@@ -265,17 +261,12 @@ fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Pa
     }
     for (col, key) in map.keys.iter().enumerate() {
         let galley = painter.layout_no_wrap(key.clone(), theme::plain(size::LABEL), palette.ink_soft);
-        let foot = heat.cell_rect(0, col).center_top() - Vec2::new(galley.size().y / 2.0, size::GAP_TIGHT);
-        painter.add(TextShape::new(turned(foot, galley.size().y), galley, palette.ink_soft).with_angle(SLANT));
+        let foot = heat.cell_rect(0, col).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
+        paint_slanted(painter, foot, galley, palette.ink_soft);
     }
     if let Some(row) = query.filter(|row| *row < heat.rows) {
         heat.outline(painter, heat.row_rect(row), palette.accent);
     }
-}
-
-/// Where the corner of a slanted line goes so that the middle of its left edge stands at `foot`.
-fn turned(foot: Pos2, height: f32) -> Pos2 {
-    foot + Vec2::new(height / 2.0 * SLANT.sin(), -height / 2.0 * SLANT.cos()) + Vec2::new(height / 2.0, 0.0)
 }
 
 /// The row labels are buttons: each selects its query.

@@ -126,15 +126,10 @@ fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut ViewState
     let inside = rect.shrink(size::OUTLINE);
     let cell = inside.size() / Vec2::new(cols.max(1) as f32, rows.max(1) as f32);
     let heat = Heat { origin: inside.min, cell, rows, cols };
-    let mut mesh = egui::Mesh::default();
-    for (row, weights) in map.weights.iter().enumerate() {
-        for (col, weight) in weights.iter().enumerate() {
-            let fill = palette.weight(map.head, *weight);
-            let fill = if head.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
-            mesh.add_colored_rect(heat.cell_rect(row, col), fill);
-        }
-    }
-    ui.painter().add(egui::Shape::mesh(mesh));
+    ui.painter().add(heat.mesh(|row, col| {
+        let fill = palette.weight(map.head, map.weights[row][col]);
+        if head.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) }
+    }));
     let outline = if is_chosen || response.has_focus() {
         Stroke::new(size::OUTLINE, palette.accent)
     } else {

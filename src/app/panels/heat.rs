@@ -1,6 +1,6 @@
 //! The cells of a heat map: where each lies, its fill, its number, and which one the pointer is on.
 
-use egui::{Color32, Context, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2};
+use egui::{Color32, Context, FontId, Mesh, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 
 use crate::app::theme::{self, size};
 
@@ -29,6 +29,15 @@ impl Heat {
 
     pub fn row_rect(&self, row: usize) -> Rect {
         self.cell_rect(row, 0).union(self.cell_rect(row, self.cols.saturating_sub(1)))
+    }
+
+    /// All cells without gaps, as one shape.
+    pub fn mesh(&self, fill: impl Fn(usize, usize) -> Color32) -> Shape {
+        let mut mesh = Mesh::default();
+        for (row, col) in (0..self.rows).flat_map(|row| (0..self.cols).map(move |col| (row, col))) {
+            mesh.add_colored_rect(self.cell_rect(row, col), fill(row, col));
+        }
+        Shape::mesh(mesh)
     }
 
     /// Row and column under `pointer`.

@@ -2,7 +2,7 @@
 
 use egui::{
     Align2, Color32, CornerRadius, Event, EventFilter, Key, Label, Pos2, Rect, Response, RichText, Sense, Stroke, Ui,
-    Vec2, WidgetInfo, WidgetType, epaint::TextShape,
+    Vec2, WidgetInfo, WidgetType,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -12,8 +12,7 @@ use crate::view_model::what_if::WhatIfModel;
 
 use super::attention::text_width;
 use super::heat::Heat;
-
-const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
+use super::slant::{paint_slanted, reach};
 
 #[derive(Default)]
 pub struct MaskUiState {
@@ -89,8 +88,8 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
         return None;
     }
     let widest = model.tokens.iter().map(|token| text_width(ui, token)).fold(0.0, f32::max);
-    let (left, top) = (widest + size::GAP, widest * SLANT.sin().abs() + size::LABEL);
-    let lean = model.tokens.last().map_or(0.0, |token| text_width(ui, token) * SLANT.cos());
+    let (left, top) = (widest + size::GAP, reach(widest).y + size::LABEL);
+    let lean = model.tokens.last().map_or(0.0, |token| reach(text_width(ui, token)).x);
     let cell = ((ui.available_width() - left - lean) / count as f32).clamp(CELL.0, CELL.1).floor();
     let whole = Vec2::new(left + count as f32 * cell + lean, top + count as f32 * cell);
     let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
@@ -204,9 +203,7 @@ fn names_ui(ui: &Ui, model: &WhatIfModel, heat: &Heat, palette: &Palette) {
         let row = heat.cell_rect(at, 0).left_center() - Vec2::new(size::GAP_TIGHT, 0.0);
         painter.text(row, Align2::RIGHT_CENTER, token, font(), palette.ink_soft);
         let galley = painter.layout_no_wrap(token.clone(), font(), palette.ink_soft);
-        let height = galley.size().y;
         let foot = heat.cell_rect(0, at).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
-        let corner = foot + Vec2::new(height / 2.0 * SLANT.sin(), -height / 2.0 * SLANT.cos());
-        painter.add(TextShape::new(corner, galley, palette.ink_soft).with_angle(SLANT));
+        paint_slanted(painter, foot, galley, palette.ink_soft);
     }
 }

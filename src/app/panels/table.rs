@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use egui::epaint::TextShape;
 use egui::{
     Align, Align2, Color32, EventFilter, Id, Key, Label, Layout, Painter, Pos2, Rect, Response, RichText, ScrollArea,
     Sense, Stroke, Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType,
@@ -13,9 +12,8 @@ use crate::view_model::table::{Digits, TableModel, written};
 
 use super::copy::copy_button;
 use super::heat::Heat;
+use super::slant::{paint_slanted, reach};
 
-/// Words that are wider than their columns stand on a slant.
-const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
 /// Of a proportional letter, of its size: on the wide side, since words must not be cut.
 const LETTER: f32 = 0.56;
 
@@ -129,9 +127,9 @@ impl Plan {
             cols,
         };
         let slant = |cell: Vec2, digits| Plan {
-            head: Vec2::new(left, col_words * SLANT.sin().abs() + size::SMALL),
+            head: Vec2::new(left, reach(col_words).y + size::SMALL),
             slanted: true,
-            lean: (col_words * SLANT.cos() - cell.x / 2.0).max(0.0) + size::GAP,
+            lean: (reach(col_words).x - cell.x / 2.0).max(0.0) + size::GAP,
             ..level(cell, digits)
         };
         let fits = |plan: &Plan| plan.width() <= room;
@@ -151,7 +149,7 @@ impl Plan {
         }
         // Colours alone; numbers on hovering.
         let least = if table.has_words() { SLANTED } else { size::CELL_MIN };
-        let lean = if table.has_words() { col_words * SLANT.cos() + size::GAP } else { 0.0 };
+        let lean = if table.has_words() { reach(col_words).x + size::GAP } else { 0.0 };
         let cell = ((room - left - lean) / cols as f32).floor().clamp(least, size::TABLE_ROW);
         let cell = Vec2::splat(cell);
         if table.has_words() { slant(cell, None) } else { level(cell, None) }
@@ -336,11 +334,9 @@ impl Drawn<'_> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let painter = ui.painter().with_clip_rect(clip.intersect(ui.clip_rect()));
         let galley = painter.layout_no_wrap(name.clone(), theme::plain(size::SMALL), palette.ink_soft);
-        let height = galley.size().y;
         // The middle of the word's left edge stands above the middle of the column.
         let foot = rect.center_bottom() - Vec2::new(0.0, size::GAP_TIGHT);
-        let corner = foot + Vec2::new(height / 2.0 * SLANT.sin(), -height / 2.0 * SLANT.cos());
-        painter.add(TextShape::new(corner, galley, palette.ink_soft).with_angle(SLANT));
+        paint_slanted(&painter, foot, galley, palette.ink_soft);
         self.name_label(ui, rect.intersect(clip), name, ("col", col));
     }
 

@@ -207,10 +207,6 @@ fn act(
 fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
     // Beside an edge of the window the text would break after every word.
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    let place = |at: [f32; 3]| {
-        let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
-        format!("({})", along.join(", "))
-    };
     let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
     match hit {
         Hit::Word(index) => {
@@ -219,7 +215,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             if let Some(group) = group(word.group) {
                 ui.weak(format!("group {group}"));
             }
-            ui.monospace(place(word.at));
+            ui.monospace(place(model, word.at));
         }
         Hit::Token(position) => {
             let Some(token) = model.tokens.get(position) else { return };
@@ -227,10 +223,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             if let Some(group) = group(token.group) {
                 ui.weak(format!("group {group}"));
             }
-            ui.monospace(format!("now        {}", place(token.at(time))));
-            ui.monospace(format!("static     {}", place(token.start)));
-            ui.monospace(format!("contextual {}", place(token.end)));
-            nearest_ui(ui, token);
+            places_ui(ui, model, token, time);
             ui.weak("Click: light its row of attention. Double-click: look at it.");
             ui.weak("Right-click: where its place comes from.");
         }
@@ -240,19 +233,22 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
 /// A token of the second sentence.
 fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    let place = |at: [f32; 3]| {
-        let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
-        format!("({})", along.join(", "))
-    };
     ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
-    ui.monospace(format!("now        {}", place(token.at(time))));
-    ui.monospace(format!("static     {}", place(token.start)));
-    ui.monospace(format!("contextual {}", place(token.end)));
-    nearest_ui(ui, token);
+    places_ui(ui, model, token, time);
     ui.weak("Click: look at its way beside that of the first sentence.");
 }
 
-fn nearest_ui(ui: &mut Ui, token: &TokenPoint) {
+/// Along each axis.
+fn place(model: &StageModel, at: [f32; 3]) -> String {
+    let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
+    format!("({})", along.join(", "))
+}
+
+/// Where a token is, was and comes to be, and what is near it there.
+fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
+    ui.monospace(format!("now        {}", place(model, token.at(time))));
+    ui.monospace(format!("static     {}", place(model, token.start)));
+    ui.monospace(format!("contextual {}", place(model, token.end)));
     for (space, nearest) in [("static", &token.static_nearest), ("contextual", &token.contextual_nearest)] {
         if let Some((word, cosine)) = nearest {
             ui.label(format!("nearest, {space}: {word} (cosine {cosine:.3})"));

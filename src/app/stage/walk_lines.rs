@@ -36,13 +36,8 @@ pub fn instances(
     lines
 }
 
-/// How much of a step is there, from 0 to 1, on the way to it.
-fn share(at: f32, step: Step) -> f32 {
-    (at - step.index() as f32 + 1.0).clamp(0.0, 1.0)
-}
-
 fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
-    let shown = share(at, Step::Score);
+    let shown = Step::Score.share(at);
     // Keys of another sentence have no points.
     if shown == 0.0 || walk.keys.len() != model.tokens.len() || walk.queries.len() != model.tokens.len() {
         return Vec::new();
@@ -51,8 +46,8 @@ fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32,
         walk.step(step).rows.iter().find(|row| row.label == label).map_or(&[][..], |row| &row.values)
     };
     let (scores, weights) = (row(Step::Scale, "score"), row(Step::Softmax, "weight"));
-    let (masked, weighed) = (share(at, Step::Scale), share(at, Step::Softmax));
-    let gone = share(at, Step::Output);
+    let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
+    let gone = Step::Output.share(at);
     let query = &model.tokens[walk.focus.query];
     let hue = palette.head(walk.focus.head);
     let line = |(key, token): (usize, &crate::view_model::stage::TokenPoint)| {
@@ -76,7 +71,7 @@ fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32,
 
 /// One after the other they grow; the place of the token begins them, where the sentence knows places.
 fn arrows(model: &StageModel, path: &PathModel, at: f32, palette: &Palette) -> Vec<Instance> {
-    let shown = share(at, Step::Output);
+    let shown = Step::Output.share(at);
     let Some(query) = model.tokens.get(path.query).filter(|_| shown > 0.0) else { return Vec::new() };
     let count = path.arrows.len().max(1) as f32;
     let place = (query.start != path.from).then(|| Instance {

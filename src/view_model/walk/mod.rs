@@ -36,6 +36,11 @@ impl Step {
         self as usize
     }
 
+    /// How much of it is there, from 0 to 1, on the way to it; a walk is at a whole number at each step.
+    pub fn share(self, walk: f32) -> f32 {
+        (walk - self.index() as f32 + 1.0).clamp(0.0, 1.0)
+    }
+
     /// As the time line names it.
     pub fn name(self) -> &'static str {
         match self {

@@ -12,7 +12,6 @@ use crate::app::panels::provenance::{ASK_HINT, ask_on};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::view_model::fold::{FoldModel, Sheet};
-use crate::view_model::walk::Step;
 
 use self::picture::PictureUi;
 use self::scene::{Placed, Scene};
@@ -141,9 +140,4 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut ViewSta
 /// Inside of what is drawn over by nothing else.
 fn inner(rect: Rect) -> Rect {
     rect.shrink2(vec2(size::GAP_TIGHT, size::GAP_TIGHT))
-}
-
-/// How much of a step is there, from 0 to 1, on the way to it.
-fn share(walk: f32, step: Step) -> f32 {
-    (walk - step.index() as f32 + 1.0).clamp(0.0, 1.0)
 }

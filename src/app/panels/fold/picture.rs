@@ -8,7 +8,7 @@ use crate::kernel::moves::Point;
 use crate::view_model::fold::FoldModel;
 use crate::view_model::walk::Step;
 
-use super::{inner, share};
+use super::inner;
 
 pub struct PictureUi<'a> {
     pub model: &'a FoldModel,
@@ -82,7 +82,7 @@ impl PictureUi<'_> {
 
     /// From the chosen query, or from every one, to its keys, as thick as their weights.
     fn lines(&self, painter: &Painter, see: &dyn Fn(Point) -> Option<Pos2>, hue: Color32) {
-        let weighed = share(self.walk, Step::Softmax);
+        let weighed = Step::Softmax.share(self.walk);
         if !self.model.looks_at_itself || self.joined >= 1.0 {
             return;
         }
@@ -101,7 +101,7 @@ impl PictureUi<'_> {
 
     /// What the heads add. Apart, each begins at the word; together, each where the one before it ends.
     fn arrows(&self, painter: &Painter, see: &dyn Fn(Point) -> Option<Pos2>, palette: &Palette) {
-        let grown = share(self.walk, Step::Mix);
+        let grown = Step::Mix.share(self.walk);
         if grown == 0.0 {
             return;
         }
@@ -123,7 +123,7 @@ impl PictureUi<'_> {
 
     fn points(&self, painter: &Painter, see: &dyn Fn(Point) -> Option<Pos2>, palette: &Palette) {
         const LABELLED_HEIGHT: f32 = 110.0;
-        let arrived = share(self.walk, Step::Contextual);
+        let arrived = Step::Contextual.share(self.walk);
         let mut written: Vec<Rect> = Vec::new();
         let chosen_first = |query: &usize| (self.query != Some(*query), *query);
         let mut order: Vec<usize> = (0..self.model.queries.len()).collect();

@@ -56,18 +56,18 @@ impl Scene {
 
     /// The picture of a head, and how far it is there.
     pub fn picture(&self, own: usize, walk: f32) -> (Rect, f32) {
-        let shown = (walk - Step::Project.index() as f32).clamp(0.0, 1.0);
+        let shown = Step::Score.share(walk);
         (lerp(self.lower(own), self.joint(), ease(self.joined(walk))), shown)
     }
 
     /// How far the heads are on their way together, from 0 to 1.
     pub fn joined(&self, walk: f32) -> f32 {
-        (walk - Step::Mix.index() as f32).clamp(0.0, 1.0)
+        Step::Output.share(walk)
     }
 
     /// Where a head's name stands, and how far it is there: while there are heads.
     pub fn title(&self, own: usize, walk: f32) -> (Pos2, f32) {
-        let shown = (walk - Step::Project.index() as f32).clamp(0.0, 1.0) - self.joined(walk);
+        let shown = Step::Score.share(walk) - self.joined(walk);
         (self.cell(own).min, shown.clamp(0.0, 1.0))
     }
 

@@ -1,6 +1,6 @@
 //! One matrix, or a head's slice of one, shaded cell by cell in a single mesh.
 
-use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2, pos2};
+use egui::{Align2, Color32, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2, pos2};
 
 use crate::app::panels::heat::Heat;
 use crate::app::theme::{self, Palette, size};
@@ -36,7 +36,7 @@ impl SheetUi<'_> {
             return;
         }
         let heat = heat(rect, entries);
-        ui.painter().add(Shape::mesh(self.mesh(&heat, entries, palette)));
+        ui.painter().add(heat.mesh(|row, col| self.fill(entries.row(row)[col], palette).gamma_multiply(alpha)));
         self.numbers(ui, &heat, entries, palette);
         if let Some(head) = self.head() {
             // Its hue stays with a slice, wherever it goes.
@@ -74,17 +74,6 @@ impl SheetUi<'_> {
             // Masked: nothing is there.
             _ => palette.ground,
         }
-    }
-
-    fn mesh(&self, heat: &Heat, entries: Entries, palette: &Palette) -> Mesh {
-        let mut mesh = Mesh::default();
-        for row in 0..entries.rows {
-            for (col, value) in entries.row(row).iter().enumerate() {
-                let fill = self.fill(*value, palette).gamma_multiply(self.placed.alpha);
-                mesh.add_colored_rect(heat.cell_rect(row, col), fill);
-            }
-        }
-        mesh
     }
 
     /// Only where all of them fit.

@@ -1,0 +1,18 @@
+//! Work that is saved and opened again, as a file would do it.
+
+use std::sync::Arc;
+
+use attune::kernel::{Kernel, Saved};
+use attune::lesson::Lesson;
+
+/// Through JSON.
+pub fn saved(kernel: &Kernel) -> Saved {
+    let json = serde_json::to_string(&Saved::of(&kernel.snapshot())).expect("plain data");
+    serde_json::from_str(&json).unwrap_or_else(|why| panic!("{why}: {json}"))
+}
+
+pub fn open(lesson: Arc<Lesson>, saved: Saved) -> Kernel {
+    let mut kernel = Kernel::open(lesson, Some(saved));
+    kernel.settle();
+    kernel
+}

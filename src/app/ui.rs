@@ -20,6 +20,7 @@ use super::panels::key_sheet::key_sheet_ui;
 use super::panels::menu::Wish;
 use super::panels::picture::picture_choice_ui;
 use super::panels::saving::saving_strip_ui;
+use super::panels::still::still_ui;
 use super::session::Session;
 use super::shortcuts::{shortcuts, window_shortcuts};
 use super::source::LessonIssues;
@@ -143,6 +144,7 @@ fn window_ui(
     if exported_ui(&ctx, &wishes.export) {
         wishes.export = ExportModel::None;
     }
+    wish = wish.or(still_ui(&ctx, &wishes.map));
     let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
     if page.is_open {
         let CoursePage { model, frame, ui: state, .. } = page;

@@ -22,7 +22,9 @@ mod tests {
     #[test]
     fn whatever_the_file_is_called_the_lesson_has_no_issues() {
         let long = "x".repeat(500);
-        for (name, id) in [("swim", "swim"), ("My Lesson ä", "my_lesson__"), ("", "lesson"), (&*long, &long[..ID_CHARS_MAX])] {
+        for (name, id) in
+            [("swim", "swim"), ("My Lesson ä", "my_lesson__"), ("", "lesson"), (&*long, &long[..ID_CHARS_MAX])]
+        {
             let lesson = parse("new.ron", &of_name(name)).unwrap_or_else(|issues| panic!("{name:?}: {issues:?}"));
             assert_eq!(lesson.id, id);
         }

@@ -26,6 +26,7 @@ pub mod scope;
 pub mod search;
 pub mod sentences;
 pub mod stage;
+pub mod still;
 pub mod table;
 pub mod training;
 pub mod variables;

@@ -188,7 +188,8 @@ impl Workspace {
 
     /// What is wanted of the window, once.
     pub fn take_wish(&mut self) -> Option<Wish> {
-        self.top_bar.wish.take()
+        let map = std::mem::take(&mut self.axes.wants_map).then_some(Wish::DrawMap);
+        self.top_bar.wish.take().or(map)
     }
 
     /// The lesson was saved, and its pictures perhaps with it.

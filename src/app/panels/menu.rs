@@ -30,6 +30,9 @@ pub enum Wish {
     PlacePicture(PictureChoice),
     /// That file.
     SavePicture(PictureChoice, PathBuf),
+    /// A still map of the words, drawn beside the window.
+    DrawMap,
+    CloseMap,
     /// The list of checkpoints.
     Checkpoints,
     /// The state that the checkpoint of this place in the list keeps.

@@ -38,6 +38,7 @@ pub mod reference;
 pub mod retrain;
 pub mod saving;
 pub mod sentence_field;
+pub mod still;
 pub mod table;
 pub mod top_bar;
 pub mod training;

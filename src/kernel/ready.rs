@@ -8,7 +8,7 @@ use super::basis::Basis;
 use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
 use super::examples::Example;
-use super::interventions::{self, check_gain, check_temperature};
+use super::interventions::{self, check_gain, check_mask, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
 use super::second::SecondSentence;
@@ -259,6 +259,7 @@ impl Ready {
                 Ok(())
             }
             Command::SetMask(mask) => {
+                mask.as_ref().map_or(Ok(()), |mask| check_mask(mask, self.shown.tokens().len()))?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
                 Ok(())
             }

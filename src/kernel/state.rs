@@ -364,6 +364,10 @@ impl Kernel {
         }
         match (&mut self.phase, command) {
             (Phase::Ready(_), Command::Retrain(recipe)) => self.retrain(*recipe),
+            // The old model would train on, only to be replaced.
+            (Phase::Ready(_), Command::Play | Command::Step(_)) if self.retraining.is_some() => {
+                Err("wait until the lesson is trained again; pause gives that up".to_owned())
+            }
             (Phase::Ready(ready), command) => {
                 if matches!(command, Command::Pause | Command::ResetTraining) {
                     self.retraining = None;

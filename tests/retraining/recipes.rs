@@ -266,3 +266,21 @@ fn redo_gives_up_what_is_under_way_too() {
     apply(&mut kernel, Command::Redo);
     assert!(shown(&kernel) == three && kernel.snapshot().retraining.is_none());
 }
+
+#[test]
+fn the_old_model_does_not_train_while_the_new_one_does() {
+    let mut kernel = Kernel::embedded(lesson());
+    apply(&mut kernel, Command::Step(3));
+    let undo = undo_label(&kernel);
+    kernel.apply(Command::Retrain(Box::new(heads(3))));
+    for command in [Command::Play, Command::Step(2)] {
+        kernel.apply(command);
+        let said = notice(&kernel).expect("words");
+        assert_eq!(said, "wait until the lesson is trained again; pause gives that up");
+        assert!(kernel.snapshot().retraining.is_some() && !model(&kernel).training.playing);
+        assert_eq!(undo_label(&kernel), undo, "nothing was done that could be undone");
+    }
+    kernel.apply(Command::Pause);
+    apply(&mut kernel, Command::Step(2));
+    assert_eq!((notice(&kernel), model(&kernel).training.progress.done), (None, 5));
+}

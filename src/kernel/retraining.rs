@@ -197,14 +197,15 @@ impl Ready {
     }
 
     /// Shows what another model showed, as far as this one can. Axes that were fitted to what another space showed
-    /// end with it.
-    pub fn take_over(&mut self, other: &Ready) {
+    /// end with it. What else is lost is returned in words for the learner.
+    pub fn take_over(&mut self, other: &Ready) -> Vec<String> {
         // The vocabulary is the same whatever the recipe.
         self.shown.show(other.shown.sentence().clone());
         self.shown.set_second(other.shown.second().cloned());
+        let mut lost = Vec::new();
         if self.space.basis != other.space.basis {
             let lesson = self.origin.lesson.clone();
-            self.keep_axes(&other.space.basis, &lesson);
+            lost = self.keep_axes(&other.space.basis, &lesson);
         }
         let (old, new) = (&other.origin.lesson.model.architecture, &self.origin.lesson.model.architecture);
         let kept = kept(other.shown.interventions(), old, new);
@@ -214,6 +215,7 @@ impl Ready {
         if let Some(with @ (Reference::Trained | Reference::Start)) = with {
             let _ = self.training.compare(Some(with));
         }
+        lost
     }
 
     /// As the one that takes its place remembers it.

@@ -52,7 +52,10 @@ impl Kernel {
         let Phase::Ready(ready) = &mut self.phase else { return };
         // Something else may have happened meanwhile.
         let goes_on = goes_on && self.retrained.as_ref() == Some(&changes);
-        new.take_over(ready);
+        let lost = new.take_over(ready);
+        if !lost.is_empty() {
+            self.notice = Some(lost.join("; ").into());
+        }
         // While a slider is dragged, the ghosts are those of where the drag began.
         let ghosts = if goes_on { ready.origin.replaced.clone() } else { Some(Arc::new(ready.replaced())) };
         new.origin.replaced = ghosts;

@@ -242,7 +242,10 @@ impl Kernel {
         let mut report = Vec::new();
         if resuming.advance(&mut ready.training, &mut report) {
             self.resuming = None;
-            self.awaited = None;
+            let under_way = self.awaited.take().and_then(|saved| saved.retraining.clone());
+            if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
+                report.push(format!("It was being trained again, and is not: {why}."));
+            }
         }
         self.say(report);
     }

@@ -9,19 +9,21 @@ use crate::app::view_state::ViewState;
 
 use super::checkbox_ui;
 
-/// Of the window, above and below the keys: its title and its margins.
-const AROUND: f32 = 96.0;
+/// Around the keys: the window's title and its margins.
+const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 
 pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
     let mut open = view.key_sheet;
+    let room = (ctx.content_rect().size() - AROUND).max(egui::Vec2::ZERO);
     Window::new("Keys and mouse")
         .open(&mut open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
         .collapsible(false)
         .resizable(false)
+        // As large as the keys are, and no larger than the screen.
+        .default_size(room)
         .show(ctx, |ui| {
-            let height = ctx.content_rect().height() - AROUND;
-            ScrollArea::both().max_height(height).show(ui, |ui| {
+            ScrollArea::both().max_width(room.x).max_height(room.y).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     ui.vertical(|ui| {
                         sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);

@@ -1,0 +1,178 @@
+//! The glossary of the lesson's folder: what a card says of a term, what a search finds, and where in a text
+//! terms are named.
+
+use std::path::{Path, PathBuf};
+
+use pulldown_cmark::{Event, Parser};
+
+use crate::lesson::course::CourseFile;
+use crate::lesson::glossary::{Glossary, Term};
+use crate::lesson::spellings::Found;
+use crate::lesson::text::markdown_options;
+
+/// Terms with the lessons that introduce them. A term is named by its place in the file.
+#[derive(Clone, Debug, Default)]
+pub struct GlossaryModel {
+    glossary: Glossary,
+    /// Of each term.
+    firsts: Vec<First>,
+    /// Their places, by name.
+    order: Vec<usize>,
+    /// The id of the lesson that is open.
+    lesson: String,
+}
+
+/// The lesson that introduces a term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct First {
+    /// With its number, where it has one; the id where the lesson is not there.
+    pub title: String,
+    /// To open it; none for the lesson that is open, or not there.
+    pub path: Option<PathBuf>,
+    /// It is the lesson that is open.
+    pub is_here: bool,
+}
+
+impl GlossaryModel {
+    /// `lesson` is the file that is open, `files` are the lessons of its folder.
+    pub fn of(glossary: Glossary, files: &[CourseFile], lesson: &Path) -> Self {
+        let open = files.iter().find(|file| file.path.file_name() == lesson.file_name()).map(CourseFile::id);
+        let first = |term: &Term| {
+            let file = files.iter().find(|file| file.id() == term.lesson);
+            let heading = file.and_then(|file| file.heading.as_ref().ok());
+            let title = heading.map_or_else(
+                || term.lesson.clone(),
+                |heading| match heading.number {
+                    Some(number) => format!("{number} · {}", heading.title),
+                    None => heading.title.clone(),
+                },
+            );
+            let is_here = open.as_ref() == Some(&term.lesson);
+            First { title, path: file.map(|file| file.path.clone()).filter(|_| !is_here), is_here }
+        };
+        let firsts = glossary.terms().iter().map(first).collect();
+        let mut order: Vec<usize> = (0..glossary.terms().len()).collect();
+        order.sort_by_cached_key(|term| glossary.terms()[*term].name.to_lowercase());
+        Self { glossary, firsts, order, lesson: open.unwrap_or_default() }
+    }
+
+    /// A term and its lesson.
+    pub fn entry(&self, term: usize) -> Option<(&Term, &First)> {
+        self.glossary.terms().get(term).zip(self.firsts.get(term))
+    }
+
+    /// Those that have every word of the search: by name first, then by what is said of them. All for an empty one.
+    pub fn found(&self, search: &str) -> Vec<usize> {
+        let search = search.to_lowercase();
+        let words: Vec<&str> = search.split_whitespace().collect();
+        let has = |text: String| {
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        let is_named = |term: &usize| {
+            let Term { name, also, symbols, .. } = &self.glossary.terms()[*term];
+            has(format!("{name} {} {}", also.join(" "), symbols.join(" ")))
+        };
+        let is_meant = |term: &usize| {
+            let Term { name, shape, meaning, .. } = &self.glossary.terms()[*term];
+            has(format!("{name} {shape} {meaning} {}", self.firsts[*term].title))
+        };
+        let (named, others): (Vec<usize>, Vec<usize>) = self.order.iter().partition(|term| is_named(term));
+        named.into_iter().chain(others.into_iter().filter(is_meant)).collect()
+    }
+
+    /// Where a text names terms.
+    pub fn find(&self, text: &str) -> Vec<Found> {
+        self.glossary.find(text)
+    }
+
+    /// The term that a formula is the symbol of, in the lesson that is open.
+    pub fn symbol(&self, latex: &str) -> Option<usize> {
+        self.glossary.symbol(latex, &self.lesson)
+    }
+}
+
+/// What a term means, in one line without markup: for those who hear it, and for what shows no more.
+pub fn told(term: &Term) -> String {
+    let mut told = plain(&term.meaning);
+    if !term.shape.is_empty() {
+        told += &format!(" Shape: {}.", term.shape);
+    }
+    told
+}
+
+/// Markdown as it is read out.
+fn plain(markdown: &str) -> String {
+    let mut plain = String::new();
+    for event in Parser::new_ext(markdown, markdown_options()) {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                plain.push_str(&text);
+            }
+            Event::SoftBreak | Event::HardBreak | Event::End(_) if !plain.ends_with(' ') => plain.push(' '),
+            _ => {}
+        }
+    }
+    plain.truncate(plain.trim_end().len());
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::course::Heading;
+    use crate::lesson::glossary::parse;
+
+    fn file(id: &str, number: Option<usize>) -> CourseFile {
+        let heading =
+            Heading { id: id.to_owned(), title: format!("On {id}"), summary: None, number, minutes: None, tasks: 0 };
+        CourseFile { path: PathBuf::from(format!("course/{id}.ron")), heading: Ok(heading) }
+    }
+
+    fn model() -> GlossaryModel {
+        let text = r#"Glossary([
+            Term(name: "value", symbols: ["v"], shape: "(T, d_v)", meaning: "What a *key* hands over, $v$.", lesson: "b"),
+            Term(name: "Key", also: ["keys"], symbols: ["k", "v"], meaning: "By what a word is found.", lesson: "a"),
+            Term(name: "query", meaning: "What a word looks for.", lesson: "gone"),
+        ])"#;
+        let glossary = parse("g", text, None).expect("no issues");
+        GlossaryModel::of(glossary, &[file("a", Some(3)), file("b", None)], Path::new("course/a.ron"))
+    }
+
+    #[test]
+    fn a_search_finds_names_before_meanings() {
+        let model = model();
+        let names = |search| {
+            let entries = model.found(search).into_iter().filter_map(|term| model.entry(term));
+            entries.map(|(term, _)| term.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(""), ["Key", "query", "value"]);
+        assert_eq!(names("KEY"), ["Key", "value"]);
+        assert_eq!(names("word looks"), ["query"]);
+        assert_eq!(names("on b"), ["value"]);
+        assert_eq!(names("no such thing"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_lesson_opens_unless_it_is_open_or_gone() {
+        let model = model();
+        let first = |term| model.entry(term).expect("it is there").1.clone();
+        assert_eq!(first(0), First { title: "On b".to_owned(), path: Some("course/b.ron".into()), is_here: false });
+        assert_eq!(first(1), First { title: "3 · On a".to_owned(), path: None, is_here: true });
+        assert_eq!(first(2), First { title: "gone".to_owned(), path: None, is_here: false });
+        assert_eq!(model.entry(3), None);
+    }
+
+    #[test]
+    fn a_symbol_is_that_of_the_open_lesson() {
+        assert_eq!(model().symbol("v"), Some(1));
+        assert_eq!(model().symbol("k"), Some(1));
+        assert_eq!(model().symbol("z"), None);
+    }
+
+    #[test]
+    fn a_meaning_is_told_without_markup() {
+        assert_eq!(told(model().entry(0).expect("it is there").0), "What a key hands over, v. Shape: (T, d_v).");
+        assert_eq!(plain("one\ntwo `three`\n\nfour"), "one two three four");
+    }
+}

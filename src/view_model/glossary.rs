@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pulldown_cmark::{Event, Parser};
+use pulldown_cmark::{Event, Parser, TagEnd};
 
 use crate::lesson::course::CourseFile;
 use crate::lesson::glossary::{Glossary, Term};
@@ -16,6 +16,8 @@ pub struct GlossaryModel {
     glossary: Glossary,
     /// Of each term.
     firsts: Vec<First>,
+    /// Of each, in small letters: what it is called, and all that is said of it.
+    words: Vec<(String, String)>,
     /// Their places, by name.
     order: Vec<usize>,
     /// The id of the lesson that is open.
@@ -50,10 +52,17 @@ impl GlossaryModel {
             let is_here = open.as_ref() == Some(&term.lesson);
             First { title, path: file.map(|file| file.path.clone()).filter(|_| !is_here), is_here }
         };
-        let firsts = glossary.terms().iter().map(first).collect();
+        let firsts: Vec<First> = glossary.terms().iter().map(first).collect();
+        let words = glossary.terms().iter().zip(&firsts).map(|(term, first)| {
+            let Term { name, also, symbols, shape, meaning, .. } = term;
+            let named = format!("{name} {} {}", also.join(" "), symbols.join(" ")).to_lowercase();
+            let said = format!("{named} {shape} {meaning} {}", first.title).to_lowercase();
+            (named, said)
+        });
+        let words = words.collect();
         let mut order: Vec<usize> = (0..glossary.terms().len()).collect();
         order.sort_by_cached_key(|term| glossary.terms()[*term].name.to_lowercase());
-        Self { glossary, firsts, order, lesson: open.unwrap_or_default() }
+        Self { glossary, firsts, words, order, lesson: open.unwrap_or_default() }
     }
 
     /// A term and its lesson.
@@ -65,20 +74,9 @@ impl GlossaryModel {
     pub fn found(&self, search: &str) -> Vec<usize> {
         let search = search.to_lowercase();
         let words: Vec<&str> = search.split_whitespace().collect();
-        let has = |text: String| {
-            let text = text.to_lowercase();
-            words.iter().all(|word| text.contains(word))
-        };
-        let is_named = |term: &usize| {
-            let Term { name, also, symbols, .. } = &self.glossary.terms()[*term];
-            has(format!("{name} {} {}", also.join(" "), symbols.join(" ")))
-        };
-        let is_meant = |term: &usize| {
-            let Term { name, shape, meaning, .. } = &self.glossary.terms()[*term];
-            has(format!("{name} {shape} {meaning} {}", self.firsts[*term].title))
-        };
-        let (named, others): (Vec<usize>, Vec<usize>) = self.order.iter().partition(|term| is_named(term));
-        named.into_iter().chain(others.into_iter().filter(is_meant)).collect()
+        let has = |text: &str| words.iter().all(|word| text.contains(word));
+        let (named, others): (Vec<usize>, Vec<usize>) = self.order.iter().partition(|term| has(&self.words[**term].0));
+        named.into_iter().chain(others.into_iter().filter(|term| has(&self.words[*term].1))).collect()
     }
 
     /// Where a text names terms.
@@ -109,7 +107,7 @@ fn plain(markdown: &str) -> String {
             Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
                 plain.push_str(&text);
             }
-            Event::SoftBreak | Event::HardBreak | Event::End(_) if !plain.ends_with(' ') => plain.push(' '),
+            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => plain.push(' '),
             _ => {}
         }
     }
@@ -149,7 +147,7 @@ mod tests {
         assert_eq!(names(""), ["Key", "query", "value"]);
         assert_eq!(names("KEY"), ["Key", "value"]);
         assert_eq!(names("word looks"), ["query"]);
-        assert_eq!(names("on b"), ["value"]);
+        assert_eq!(names("on hands"), ["value"]);
         assert_eq!(names("no such thing"), Vec::<&str>::new());
     }
 

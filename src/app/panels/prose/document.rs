@@ -6,6 +6,7 @@ use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Pars
 
 use super::flaws::with_flaws;
 use super::formula::Maths;
+use super::terms::Named;
 use crate::lesson::text::markdown_options;
 use crate::view_model::highlight::{Kind, Span, highlight};
 
@@ -70,6 +71,8 @@ pub struct Style {
     pub link: Option<Arc<str>>,
     /// Why it is no formula, though it looks as if it were to be one.
     pub flaw: Option<Arc<str>>,
+    /// It names a term of the glossary.
+    pub named: Option<Named>,
 }
 
 impl Document {

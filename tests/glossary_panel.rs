@@ -147,6 +147,8 @@ fn a_key_opens_the_glossary_and_another_closes_it() {
     harness.get_by_label("Open 1 · On words, where dot product begins").click();
     harness.run_steps(2);
     assert_eq!(done.borrow().wish, Some(Wish::Open(PathBuf::from("lessons/words.ron"))));
+    harness.get_by_label("Search the terms").focus();
+    harness.run_steps(2);
     harness.get_by_label("Search the terms").type_text(" and none");
     harness.run_steps(3);
     harness.get_by_label("There is no such term.");

@@ -141,6 +141,10 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
         ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
     } else {
         LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
+        if kind == WidgetType::Link {
+            // Selection has said that it is a label.
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
+        }
     }
 }
 

@@ -4,9 +4,10 @@
 //!
 //! A JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done; `still` is what
 //! the stage asks of the processor where nothing moves: labels, picking, and finding that nothing is to be drawn.
+//! The last line is `orbit` again, while apple is trained from scratch over and over on the kernel's thread.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use attune::app::bridge::Models;
 use attune::app::figure_app;
@@ -15,6 +16,9 @@ use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, theme};
+use attune::kernel::Command;
+use attune::kernel::Worker;
+use attune::lesson::Recipe;
 use attune::view_model::search::Emphasis;
 use attune::view_model::stage::{AxisLabel, StageModel, WordPoint};
 use bevy::app::App;
@@ -60,6 +64,7 @@ fn scene(count: usize) -> StageModel {
         groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.2 }).to_vec(),
         explained: 0.6,
+        is_whole: false,
         radius: 1.0,
     }
 }
@@ -123,13 +128,34 @@ fn still(model: &StageModel) -> Vec<f64> {
         };
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
-            let scene = Scene { model, emphasis: &emphasis, path: None };
+            let scene = Scene { model, emphasis: &emphasis, path: None, walk: None };
             picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
             passes.push(1e3 * begun.elapsed().as_secs_f64());
         });
         output.textures_delta.clear();
     });
     passes.split_off(passes.len().saturating_sub(FRAMES))
+}
+
+/// As many points as a lesson has.
+const OF_A_LESSON: usize = 100;
+
+/// How long frames take while the kernel trains beside them.
+fn orbit_while_training() -> Vec<f64> {
+    let text = include_str!("../lessons/apple.ron");
+    let lesson = attune::lesson::parse("apple.ron", text).expect("no issues");
+    let worker = Worker::spawn(Arc::new(lesson), || {});
+    assert!(worker.settle(Duration::from_secs(60)), "apple is trained");
+    let mut app = app(scene(OF_A_LESSON));
+    let mut seed = 0;
+    timed(|| {
+        if worker.is_answered() && worker.latest().retraining.is_none() {
+            seed += 1;
+            worker.send(Command::Retrain(Box::new(Recipe { seed: Some(seed), ..Recipe::default() })));
+        }
+        app.world_mut().resource_mut::<StageTab>().hands.rig.orbit(DRAG);
+        frame(&mut app);
+    })
 }
 
 fn main() {
@@ -152,4 +178,5 @@ fn main() {
         let empty = *empty.get_or_insert(median);
         println!(r#"{{"points":{count},"what":"orbit beside an empty stage","times":{:.2}}}"#, median / empty);
     }
+    tell(OF_A_LESSON, "orbit while apple is trained", orbit_while_training());
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel};
-use attune::numerics::attention::HeadMode;
+use attune::numerics::attention::{HeadMode, Mask, MaskTable};
 
 fn kernel() -> Kernel {
     let lesson = attune::lesson::parse("small.ron", include_str!("fixtures/small.ron")).expect("no issues");
@@ -177,5 +177,23 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
         assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
         let after = model(&kernel);
         assert_eq!((&after.interventions, kernel.snapshot().history), (&before.interventions, history.clone()));
+    }
+}
+
+#[test]
+fn a_mask_of_another_size_is_refused() {
+    let mut kernel = kernel();
+    let tokens = model(&kernel).sentence.tokens.len();
+    let of = |queries, keys| Mask::custom(MaskTable::from_fn(queries, keys, |query, key| key <= query));
+    let before = model(&kernel).interventions;
+    for (queries, keys) in [(tokens, tokens + 1), (tokens - 1, tokens), (1, 1), (0, 0), (tokens, 0)] {
+        kernel.apply(Command::SetMask(Some(of(queries, keys))));
+        let said = kernel.snapshot().notice.expect("words");
+        assert!(said.contains(&format!("does not fit the sentence, which has {tokens} tokens")), "{said}");
+        assert_eq!(model(&kernel).interventions, before);
+    }
+    for mask in [of(tokens, tokens), Mask::Causal, Mask::None] {
+        kernel.apply(Command::SetMask(Some(mask.clone())));
+        assert_eq!((kernel.snapshot().notice, &model(&kernel).interventions.mask), (None, &Some(mask)));
     }
 }

@@ -7,8 +7,10 @@ mod counting;
 use std::sync::Arc;
 
 use attune::kernel::checkpoints::CHECKPOINT_BYTES_MAX;
+use attune::kernel::command::Reference;
 use attune::kernel::ready::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
 use attune::kernel::{Command, Kernel};
+use attune::lesson::Recipe;
 use attune::numerics::Matrix;
 use attune::numerics::attention::{AttentionConfig, Mask, Room};
 use attune::numerics::model::cost::{parameters, workspace_entries};
@@ -112,4 +114,66 @@ fn undo_remembers_no_more_than_its_bytes() {
         undone += 1;
     }
     assert!((1..HISTORY_STATES_MAX).contains(&undone), "{undone} changes can be undone");
+}
+
+/// A lesson that trains in no time and shows much.
+fn wide() -> Kernel {
+    let words = "a seal is happy warm ".repeat(11);
+    let text = include_str!("fixtures/small.ron")
+        .replace("dim: 6", "dim: 64")
+        .replace("heads: 2", "heads: 8")
+        .replace("max_tokens: 12", "max_tokens: 64")
+        .replace("steps: 20", "steps: 1")
+        .replace("the seal sank while a duck swam", &words);
+    Kernel::trained(Arc::new(attune::lesson::parse("wide.ron", &text).expect("no issues")))
+}
+
+#[test]
+fn what_retraining_leaves_to_undo_has_its_bound_too() {
+    let mut kernel = wide();
+    let sentence = kernel.snapshot().model.expect("a model").sentence.bytes();
+    let times = 3 * HISTORY_BYTES_MAX / sentence;
+    let ((), kept) = bytes_of(|| {
+        for seed in 0..times as u64 {
+            let recipe = Recipe { seed: Some(100 + seed), ..Recipe::default() };
+            apply(&mut kernel, Command::Retrain(Box::new(recipe)));
+            // What comes between ends the drag: each undoes by itself.
+            apply(&mut kernel, Command::Compare(Some(Reference::Start)));
+            apply(&mut kernel, Command::Compare(None));
+        }
+    });
+    // The present model has a ghost too.
+    let limit = HISTORY_BYTES_MAX + CHECKPOINT_BYTES_MAX + sentence;
+    assert!(kept < limit, "{kept} bytes are kept, of {limit}, after {times} times {sentence}");
+    let ghost = |kernel: &Kernel| {
+        let model = kernel.snapshot().model.expect("a model");
+        model.replaced.as_ref().map(|replaced| replaced.sentence.end.clone())
+    };
+    let before = ghost(&kernel);
+    let is_retraining =
+        |kernel: &Kernel| kernel.snapshot().history.undo.is_some_and(|label| label.contains("retraining"));
+    while !is_retraining(&kernel) {
+        apply(&mut kernel, Command::Undo);
+    }
+    apply(&mut kernel, Command::Undo);
+    assert!(ghost(&kernel).is_some() && ghost(&kernel) != before, "the model of before, with its own ghost");
+    apply(&mut kernel, Command::Redo);
+    assert_eq!(ghost(&kernel), before);
+}
+
+#[test]
+fn what_a_sentence_shows_is_counted() {
+    let forms = ["label", "next_word", "reversal", "translation", "parameter_free", "custom_mask"];
+    let forms = forms.map(|form| format!("tests/fixtures/forms/{form}.ron"));
+    for path in forms.iter().map(String::as_str).chain(["tests/fixtures/small.ron"]) {
+        let lesson = attune::lesson::read(path.as_ref()).expect("no issues");
+        let mut kernel = Kernel::embedded(Arc::new(lesson));
+        kernel.apply(Command::SetTemperature(Some(0.5)));
+        let model = kernel.snapshot().model.expect("a model");
+        let (_copy, mut measured) = bytes_of(|| attune::kernel::snapshot::SentenceSnapshot::clone(&model.sentence));
+        let unchanged = model.sentence.unchanged.as_ref().expect("a ghost");
+        measured += bytes_of(|| attune::kernel::snapshot::UnchangedResult::clone(&unchanged.result)).1;
+        let counted = model.sentence.bytes();
+        assert!((measured..2 * measured).contains(&counted), "{path}: {counted} counted, {measured} measured");
+    }
 }

@@ -529,6 +529,7 @@ fn the_stage_is_moved_over_the_stage_alone() {
         groups: vec![],
         axes,
         explained: 0.9,
+        is_whole: false,
         ghosts: vec![],
         note: None,
         radius: 1.0,
@@ -539,7 +540,7 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let (mut harness, _) = show(WINDOW, |ui, view| {
         let mut stage = |ui: &mut Ui, view: &mut ViewState| {
             let texture = Some(egui::TextureId::User(0));
-            let scene = Scene { model: &scene, emphasis: &Emphasis::default(), path: None };
+            let scene = Scene { model: &scene, emphasis: &Emphasis::default(), path: None, walk: None };
             picture_ui(ui, Some(scene), &mut held.borrow_mut(), view, texture);
         };
         let model = WorkspaceModel { notebook: Some(&long), ..WorkspaceModel::default() };

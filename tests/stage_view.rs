@@ -54,6 +54,7 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         groups: vec!["fruit".to_owned()],
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec(),
         explained: 0.9,
+        is_whole: false,
         radius,
     }
 }
@@ -90,7 +91,7 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
         };
         at(ui, bar, &mut |ui| bar_ui(ui, Some(&scene), &emphasis, &mut hands.rig, view));
         at(ui, below, &mut |ui| {
-            let scene = Scene { model: &scene, emphasis: &emphasis, path: None };
+            let scene = Scene { model: &scene, emphasis: &emphasis, path: None, walk: None };
             picture_ui(ui, Some(scene), hands, view, Some(TextureId::User(0)));
         });
         hands.rig.advance(1.0);
@@ -147,9 +148,9 @@ fn keys_choose_words_isolate_and_clear() {
     let (mut harness, shared) = stage();
     let view = || shared.borrow().1.clone();
     hover(&mut harness, ON_STAGE);
-    let chosen: Vec<Option<usize>> = [Key::CloseBracket, Key::CloseBracket, Key::CloseBracket, Key::OpenBracket]
-        .map(|key| {
-            press(&mut harness, Modifiers::NONE, key);
+    let chosen: Vec<Option<usize>> = [Modifiers::NONE, Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT]
+        .map(|modifiers| {
+            press(&mut harness, modifiers, Key::Q);
             view().query
         })
         .to_vec();
@@ -263,7 +264,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     view.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
                         let emphasis = Emphasis::default();
-                        let scene = Scene { model: &model, emphasis: &emphasis, path: None };
+                        let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
                         let rect = picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
                         assert!(rect.width() >= 0.0 && rect.height() >= 0.0, "{name} {rect:?}");
                     });
@@ -284,7 +285,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
 
 fn sight<'a>(model: &'a StageModel, emphasis: &'a Emphasis, hands: &Hands, time: f32) -> Sight<'a> {
     let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
-    let scene = Scene { model, emphasis, path: None };
+    let scene = Scene { model, emphasis, path: None, walk: None };
     Sight { scene, projection: hands.rig.view(Vec2::new(SIZE.x, SIZE.y)), rect, time, palette: Palette::of(false) }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::moves::Point;
 use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::softmax::softmax_forward;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::walk::{Focus, NumberRow, Step, WalkModel};
@@ -55,6 +56,38 @@ fn the_numbers_of_the_curriculum_are_walked_through() {
     assert_eq!(values(&walk, Step::Scale, "score"), [1.0, 0.0, 1.0]);
     assert_near(values(&walk, Step::Softmax, "weight"), &[0.42232, 0.15536, 0.42232], 5e-6);
     assert_near(values(&walk, Step::Mix, "mix(the)"), &[0.84464, 0.57768, 0.84464, 0.57768], 5e-6);
+}
+
+#[test]
+fn each_key_has_its_number_of_the_step_beside_it() {
+    let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
+    let beside = |step| (0..3).filter_map(|key| walk.beside(step, key)).collect::<Vec<_>>().join(", ");
+    assert_eq!(beside(Step::Embed), "");
+    assert_eq!(beside(Step::Project), "q, k v, k v");
+    assert_eq!(beside(Step::Score), "2.00, 0.00, 2.00");
+    assert_eq!(beside(Step::Scale), "1.00, 0.00, 1.00");
+    assert_eq!(beside(Step::Softmax), "0.42, 0.16, 0.42");
+    assert_eq!(beside(Step::Mix), "0.42 v, 0.16 v, 0.42 v");
+    assert!(beside(Step::Output).is_empty() && beside(Step::Contextual).is_empty());
+}
+
+#[test]
+fn a_walk_is_within_the_sentence_of_its_queries_and_keys_alone() {
+    let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
+    let is_within = |words: [&str; 3]| walk.is_within(words.into_iter().map(str::to_owned));
+    assert!(is_within(["the", "cat", "sat"]));
+    assert!(!is_within(["the", "sat", "cat"]), "as many words, but others");
+}
+
+#[test]
+fn a_hidden_key_has_a_score_of_minus_infinity() {
+    let mut kernel = kernel(include_str!("fixtures/small.ron"));
+    let tokens = kernel.snapshot().model.expect("a model").sentence.tokens.len();
+    let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, |query, key| (query, key) != (0, 1)));
+    kernel.apply(Command::SetMask(Some(mask)));
+    let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
+    assert_eq!(walk.beside(Step::Scale, 1).as_deref(), Some("−∞"));
+    assert_eq!(walk.beside(Step::Softmax, 1).as_deref(), Some("0.00"));
 }
 
 #[test]

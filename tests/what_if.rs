@@ -380,8 +380,8 @@ mod by_label {
     fn a_variable_opens_as_a_table() {
         let kernel = Rc::new(RefCell::new(small()));
         let mut state = VariablesUiState::default();
-        let (mut harness, _) = live(PANEL, kernel, move |ui, snapshot, _| {
-            variables_ui(ui, &VariablesModel::of(snapshot), &mut state);
+        let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
+            variables_ui(ui, &VariablesModel::of(snapshot), &mut state, view);
             Vec::new()
         });
         assert!(harness.query_by_label_contains("Table A").is_none());
@@ -389,5 +389,24 @@ mod by_label {
         assert!(harness.query_by_label_contains("The attention weights of all heads").is_some());
         assert!(harness.query_by_label_contains("Table A").is_some());
         assert!(harness.query_by_label("Copy the table A, for a spreadsheet").is_some());
+        let cells = harness.get_by_label_contains("Table A [0]").rect();
+        press(&mut harness, cells.left_top() + Vec2::splat(2.0), PointerButton::Secondary);
+        assert_eq!(seen.borrow().1.asked(), Some(Entry::Weight { head: 0, query: 0, key: 0 }));
+    }
+
+    #[test]
+    fn the_value_of_each_entry_of_a_variable_is_what_it_comes_from() {
+        let snapshot = Arc::new(small().snapshot());
+        let mut checked = 0;
+        for variable in VariablesModel::of(&snapshot).all() {
+            let VariableValue::Table(table) = &variable.value else { continue };
+            for (part, row, col) in [(0, 0, 0), (table.parts() - 1, table.rows() - 1, table.cols() - 1)] {
+                let Some(entry) = variable.entry([part, row, col]) else { continue };
+                let told = Provenance::of(&snapshot, entry).unwrap_or_else(|| panic!("{} {entry:?}", variable.name));
+                assert_eq!(f64::from(told.value), table.entry(part, row, col), "{} {entry:?}", variable.name);
+                checked += 1;
+            }
+        }
+        assert!(checked > 20, "{checked}");
     }
 }

@@ -8,6 +8,7 @@ use crate::kernel::command::Command as KernelCommand;
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
+use crate::view_model::answers::AnswersModel;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::axes::AxesModel;
 use crate::view_model::compare::CompareModel;
@@ -55,6 +56,7 @@ pub struct Models {
     pub training: Option<TrainingModel>,
     pub retrain: Option<RetrainModel>,
     pub neighbours: Option<NeighboursModel>,
+    pub answers: Option<AnswersModel>,
     /// How each point of the stage is shown; the same `Arc` as long as it is the same.
     pub emphasis: Arc<Emphasis>,
     emphasised: Option<Emphasised>,
@@ -103,6 +105,7 @@ impl Models {
         self.weights = WeightsModel::of(snapshot);
         self.training = Some(TrainingModel::of(snapshot));
         self.neighbours = NeighboursModel::of(snapshot);
+        self.answers = AnswersModel::of(snapshot, self.answers.as_ref());
         self.what_if = WhatIfModel::of(snapshot);
         self.variables = Some(VariablesModel::of(snapshot));
         self.sentences = SentencesModel::of(snapshot, self.sentences.as_ref());

@@ -12,6 +12,7 @@
 //! | [`profile`] | what is kept beside that: the way through the course, the look of the window |
 //! | [`ui`] | the egui systems that put panels and stage on the screen |
 //! | [`panels`] | one file a panel; they name egui, never Bevy |
+//! | [`still`] | a map of the words by t-SNE, beside the window |
 //! | [`exporting`] | exports with pictures, beside the window |
 //! | [`matte`] | what of a picture lets through |
 //! | [`images`] | the lesson's pictures, from its folder only |
@@ -45,6 +46,7 @@ pub mod session;
 pub mod shortcuts;
 pub mod source;
 pub mod stage;
+pub mod still;
 pub mod theme;
 pub mod ui;
 pub mod view_state;
@@ -97,6 +99,7 @@ pub fn plugin(app: &mut App) {
                     session::show,
                     course::receive,
                     wishes::follow_export,
+                    wishes::follow_map,
                 )
                     .chain()
                     .in_set(AppSystems::Receive),

@@ -5,7 +5,8 @@ use egui::{Context, Event, Key, Modifiers};
 use crate::kernel::command::Command;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
-use super::panels::menu::Wish;
+use super::panels::dock::PanelId;
+use super::panels::menu::{DIGITS, Wish};
 use super::panels::training_curve::{LONG_LOOK, look_at};
 use super::stage::view::stage_id;
 use super::view_state::ViewState;
@@ -13,7 +14,7 @@ use super::view_state::ViewState;
 pub use super::stage::keys::SHEET as STAGE_SHEET;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 16] = [
+pub const SHEET: [(&str, &str); 17] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
     ("Right-click", "where a number, a cell, an arrow or a point comes from"),
@@ -25,6 +26,7 @@ pub const SHEET: [(&str, &str); 16] = [
     ("Alt + S", "write a sentence of your own"),
     ("Alt + C", "compare with a second sentence, or no longer"),
     ("G", "the glossary: every term and symbol; Esc closes"),
+    ("Alt + 1 … 9, 0", "a panel to the front: as the menu numbers them"),
     ("Alt + Home", "the course"),
     ("Ctrl + O", "open a file"),
     ("T", "theme: system, light, dark"),
@@ -57,7 +59,8 @@ pub fn window_shortcuts(ctx: &Context, view: &mut ViewState) -> Option<Wish> {
     } else if pressed(Modifiers::COMMAND, Key::O) {
         Some(Wish::Browse)
     } else {
-        None
+        let panels = DIGITS.into_iter().zip(PanelId::ALL);
+        panels.into_iter().find(|(key, _)| pressed(Modifiers::ALT, *key)).map(|(_, panel)| Wish::Show(panel))
     };
     if !ctx.text_edit_focused() {
         if pressed(Modifiers::NONE, Key::T) {

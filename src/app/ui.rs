@@ -20,6 +20,7 @@ use super::panels::key_sheet::key_sheet_ui;
 use super::panels::menu::Wish;
 use super::panels::picture::picture_choice_ui;
 use super::panels::saving::saving_strip_ui;
+use super::panels::still::still_ui;
 use super::session::Session;
 use super::shortcuts::{shortcuts, window_shortcuts};
 use super::source::LessonIssues;
@@ -33,6 +34,7 @@ use super::stage::view::picture_ui;
 use super::view_state::{ThemeChoice, ViewState};
 use super::wishes::Wishes;
 use super::{fonts, theme};
+use crate::view_model::stage::TokenPoint;
 
 /// The panels' own state.
 #[derive(Resource, Default)]
@@ -109,6 +111,7 @@ pub fn workspace(
         path: models.path.as_deref(),
         fold: models.fold.as_ref(),
         neighbours: models.neighbours.as_ref(),
+        answers: models.answers.as_ref(),
         provenance: models.provenance.as_ref(),
         what_if: models.what_if.as_ref(),
         variables: models.variables.as_ref(),
@@ -143,6 +146,7 @@ fn window_ui(
     if exported_ui(&ctx, &wishes.export) {
         wishes.export = ExportModel::None;
     }
+    wish = wish.or(still_ui(&ctx, &wishes.map));
     let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
     if page.is_open {
         let CoursePage { model, frame, ui: state, .. } = page;
@@ -223,7 +227,10 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
         }
     }
     let (texture, hands) = (tab.texture, &mut tab.hands);
-    let scene = model.map(|model| Scene { model, emphasis, path: models.path.as_deref() });
+    let scene = model.map(|model| {
+        let walk = models.walk.as_ref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
+        Scene { model, emphasis, path: models.path.as_deref(), walk: walk.map(|walk| (walk, view.step())) }
+    });
     let rect =
         ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, scene, hands, view, texture)).inner;
     tab.points = Vec2::new(rect.width(), rect.height());

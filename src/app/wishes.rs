@@ -18,10 +18,12 @@ use super::panels::files::FilesUiState;
 use super::panels::menu::Wish;
 use super::panels::picture::{PictureChoice, SIDES};
 use super::panels::saving::SavingChoice;
+use super::panels::still::StillState;
 use super::picture::{PictureOptions, StageView};
 use super::profile::Profile;
 use super::session::Session;
 use super::stage::frame::StageTab;
+use super::still::Drawing;
 use super::ui::Desk;
 use super::view_state::ViewState;
 
@@ -38,6 +40,9 @@ pub struct Wishes {
     /// What the window says of the export.
     pub export: ExportModel,
     job: Option<Mutex<Export>>,
+    /// The still map of the words.
+    pub map: StillState,
+    drawing: Option<Mutex<Drawing>>,
 }
 
 impl Wishes {
@@ -58,6 +63,21 @@ pub fn follow_export(mut wishes: ResMut<Wishes>) {
     };
     if !matches!(wishes.export, ExportModel::Writing { .. }) {
         wishes.job = None;
+    }
+}
+
+/// How the still map goes.
+pub fn follow_map(mut wishes: ResMut<Wishes>) {
+    let Some(drawing) = &mut wishes.drawing else { return };
+    let drawing = drawing.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let (end, progress) = (drawing.poll(), drawing.progress());
+    wishes.map = match end {
+        None => StillState::Drawing(progress),
+        Some(Ok(model)) => StillState::Drawn(model),
+        Some(Err(why)) => StillState::Failed(why),
+    };
+    if !matches!(wishes.map, StillState::Drawing(_)) {
+        wishes.drawing = None;
     }
 }
 
@@ -89,6 +109,12 @@ pub fn grant(world: &mut World) {
             }
         }
         Wish::SavePicture(choice, file) => save_picture(world, choice, file),
+        Wish::Show(panel) => world.resource_mut::<Desk>().0.show(panel),
+        Wish::DrawMap => draw_map(world),
+        Wish::CloseMap => {
+            let mut wishes = world.resource_mut::<Wishes>();
+            (wishes.map, wishes.drawing) = (StillState::None, None);
+        }
         Wish::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
             world.resource_mut::<Desk>().0.checkpoints = rows;
@@ -107,6 +133,16 @@ fn export(world: &mut World, format: Format, file: PathBuf) {
     let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
     let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
     world.resource_mut::<Wishes>().job = Some(Mutex::new(job));
+}
+
+fn draw_map(world: &mut World) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let space = world.resource::<LatestSnapshot>().0.as_ref().and_then(|snapshot| snapshot.space.clone());
+    let Some(space) = space else { return };
+    let drawing = Drawing::start(space, move || setup.waker.wake());
+    let mut wishes = world.resource_mut::<Wishes>();
+    wishes.map = StillState::Drawing(drawing.progress());
+    wishes.drawing = Some(Mutex::new(drawing));
 }
 
 /// As large as the stage is on the screen.

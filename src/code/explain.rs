@@ -19,6 +19,10 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
         },
         EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, source, scope),
         EvalAltResult::ErrorFunctionNotFound(call, _) => unknown_function(&call),
+        EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) if !name.contains('$') => {
+            Fault::new(format!("`{name}` would change what cannot be changed"))
+                .hint("make one of your own with `let`, and change that")
+        }
         EvalAltResult::ErrorAssignmentToConstant(name, _)
         | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, scope),
         EvalAltResult::ErrorTooManyOperations(_) => {
@@ -102,9 +106,14 @@ fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
         .find(is_meant)
         .map(|given| (&given.variable.name, given.fixed.as_deref().unwrap_or_default()))
     {
-        Some((name, why)) => Fault::new(format!("`{name}` cannot be changed: {why}")),
+        Some((name, why)) => fixed(name, why),
         None => Fault::new(format!("`{name}` is a constant and cannot be changed")),
     }
+}
+
+/// Of a variable that is given.
+pub fn fixed(name: &str, why: &str) -> Fault {
+    Fault::new(format!("`{name}` cannot be changed: {why}"))
 }
 
 fn parsing(kind: ParseErrorType, scope: &Scope<'_>) -> Fault {

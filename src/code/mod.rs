@@ -177,11 +177,17 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
             // A name that is defined twice means the last.
             run.defined.retain(|variable: &Variable| variable.name != name);
             run.defined.push(variable);
-        } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i))
-            && given.fixed.is_none()
-            && changed(&given.variable.value, &variable.value)
-        {
-            run.written.push(variable);
+        } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i)) {
+            let before = &given.variable.value;
+            match &given.fixed {
+                None if changed(before, &variable.value) => run.written.push(variable),
+                // Rhai lets new keys into a constant map, and letters into a constant text.
+                Some(why) if !value::is_same(before, &variable.value) => {
+                    let fault = Some(explain::fixed(name, why));
+                    return Run { fault, defined: Vec::new(), written: Vec::new(), ..run };
+                }
+                _ => {}
+            }
         }
     }
     run

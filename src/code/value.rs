@@ -76,6 +76,18 @@ fn parts<T>(value: &Dynamic, of: impl Fn(&Dynamic) -> T) -> Vec<T> {
     }
 }
 
+/// The same to the last part of a list, a map or a text. A tensor is replaced as a whole or stays, which Rhai sees to.
+pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
+    if let (Some(a), Some(b)) = (a.read_lock::<Array>(), b.read_lock::<Array>()) {
+        return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b));
+    }
+    if let (Some(a), Some(b)) = (a.read_lock::<Map>(), b.read_lock::<Map>()) {
+        let same = |((key, a), (other, b)): ((&_, &Dynamic), (&_, &Dynamic))| key == other && is_same(a, b);
+        return a.len() == b.len() && a.iter().zip(b.iter()).all(same);
+    }
+    a.type_id() == b.type_id() && (a.is::<Tensor>() || a.to_string() == b.to_string())
+}
+
 /// A whole number is a number too.
 pub(super) fn number(value: &Dynamic) -> Option<f64> {
     value.as_float().ok().or_else(|| value.as_int().ok().map(|x| x as f64))

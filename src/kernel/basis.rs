@@ -78,8 +78,7 @@ impl Ready {
     pub(super) fn refit(&mut self, lesson: &Lesson) -> Result<(), String> {
         let width = self.space.vectors.cols();
         if width <= AXES {
-            let dimensions = if width == 1 { "1 dimension".to_owned() } else { format!("{width} dimensions") };
-            return Err(format!("the vectors have {dimensions}: the picture shows them as they are"));
+            return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
         }
         let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
         let (network, live) = (&self.training.trainer().model, self.training.model().live());
@@ -162,17 +161,33 @@ impl Ready {
         }
     }
 
-    /// The axes that were chosen in another space, from word to word; a way that is none here is left out.
-    pub(super) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) {
+    /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with
+    /// words for the learner.
+    pub(super) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
         let mut basis = Basis { fitted: None, chosen: of.chosen.clone() };
-        // An axis that a narrower space does not have could be neither seen nor reset.
-        basis.chosen.iter_mut().skip(self.space.vectors.cols()).for_each(|chosen| *chosen = None);
-        for chosen in &mut basis.chosen {
-            *chosen = chosen.take().filter(|chosen| chosen.direction(&self.space.vectors).is_ok());
+        let mut left_out = Vec::new();
+        let width = self.space.vectors.cols();
+        for (axis, slot) in Axis::ALL.into_iter().zip(&mut basis.chosen) {
+            let Some(chosen) = slot else { continue };
+            // An axis that a narrower space does not have could be neither seen nor reset.
+            let is_there = match axis.index() < width {
+                true => chosen.direction(&self.space.vectors).map(|_| ()),
+                false => Err(format!("the vectors have {} now", dimensions(width))),
+            };
+            if let Err(why) = is_there {
+                let ChosenAxis { from, to } = chosen;
+                let (letter, from, to) = (axis.letter(), &from.text, &to.text);
+                left_out.push(format!("axis {letter} no longer runs from {from:?} to {to:?}: {why}"));
+                *slot = None;
+            }
         }
-        if let Ok(projection) = basis.projection(lesson, &self.space) {
-            self.rebase((basis, projection));
+        match basis.projection(lesson, &self.space) {
+            Ok(projection) => {
+                self.rebase((basis, projection));
+            }
+            Err(why) => left_out.push(format!("the axes are the lesson's: {why}")),
         }
+        left_out
     }
 
     /// Everything in another basis; returns the one of before.
@@ -184,4 +199,8 @@ impl Ready {
         self.shown.set_space(&self.space);
         before
     }
+}
+
+fn dimensions(width: usize) -> String {
+    if width == 1 { "1 dimension".to_owned() } else { format!("{width} dimensions") }
 }

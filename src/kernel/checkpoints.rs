@@ -80,6 +80,11 @@ pub struct RestingCheckpoints<T> {
 }
 
 impl<T> RestingCheckpoints<T> {
+    /// What they cost in memory: of a state that is gone its place stays, and nothing that hung on it.
+    pub fn bytes(&self) -> usize {
+        self.kept.len() * (size_of::<(usize, Weak<T>)>() + size_of::<T>())
+    }
+
     pub fn wake(self) -> Checkpoints<T> {
         let alive = |(step, state): (usize, Weak<T>)| Some((step, state.upgrade()?));
         Checkpoints { kept: self.kept.into_iter().filter_map(alive).collect(), stride: self.stride, most: self.most }

@@ -30,6 +30,15 @@ impl Comparison {
         }
     }
 
+    /// What it keeps in memory.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Comparison::Trained => 0,
+            Comparison::Start(parameters) => size_of_val(parameters.flat()),
+            Comparison::Step(lookback) => lookback.state.bytes(),
+        }
+    }
+
     /// Its line is left: the step that it has come to is the one that is compared with.
     pub fn settle(&mut self) {
         if let Comparison::Step(lookback) = self {

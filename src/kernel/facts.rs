@@ -16,7 +16,7 @@ use crate::numerics::Scalar;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::{HeadActivations, Interventions};
 use crate::numerics::model::generate::Choice;
-use crate::numerics::model::{Activations, AttentionModel};
+use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::rng::{Stream, stream};
 use crate::numerics::vectors::{centroid, cosine, dot};
 
@@ -135,7 +135,7 @@ impl<'a> Measure<'a> {
             Fact::FinalLoss => self.final_loss(),
             Fact::ContributionError => self.contribution_error(),
             Fact::LabelAccuracy { on } => self.label_accuracy(on.as_deref()),
-            Fact::Says { sentence, answer } => self.says(sentence, answer).map_or(f64::NAN, f64::from),
+            Fact::Says { sentence, hides, answer } => self.says(sentence, *hides, answer).map_or(f64::NAN, f64::from),
             Fact::Weight { sentence, head, query, key } => {
                 self.weight(*sentence, *head, *query, *key).map_or(f64::NAN, f64::from)
             }
@@ -180,9 +180,22 @@ impl<'a> Measure<'a> {
         share(sentences.iter().map(is_right))
     }
 
-    fn says(&self, sentence: &[String], answer: &str) -> Option<f32> {
+    fn says(&self, sentence: &[String], hides: Option<usize>, answer: &str) -> Option<f32> {
         let class = self.model.classes.iter().position(|class| class == answer)?;
-        Some(probabilities(&self.logits(sentence)?)[class])
+        let logits = match hides {
+            Some(place) => self.logits_of_hidden(sentence, place)?,
+            None => self.logits(sentence)?,
+        };
+        Some(probabilities(&logits)[class])
+    }
+
+    /// The logits at a word that the model does not see.
+    fn logits_of_hidden(&self, sentence: &[String], place: usize) -> Option<Vec<f32>> {
+        let words = rows_of(sentence, &self.rows)?.into_iter().enumerate();
+        let mut input = Sequences::default();
+        input.push(words.map(|(at, word)| (at != place).then_some(word)), 0);
+        let run = Activations::of(&self.network, &self.model.parameters, &input, None, &self.interventions);
+        Some(answers(&self.network, &self.model.parameters, &run.output).logits.row(place).to_vec())
     }
 
     fn weight(&self, sentence: usize, head: usize, query: usize, key: usize) -> Option<f32> {

@@ -36,6 +36,18 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
     Err(format!("a temperature is from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
 }
 
+/// # Errors
+/// In words for the learner, if it is no mask of a sentence of so many tokens.
+pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
+    match mask {
+        Mask::Custom(table) if table.size() != (tokens, tokens) => {
+            let (queries, keys) = table.size();
+            Err(format!("a mask of {queries} by {keys} does not fit the sentence, which has {tokens} tokens"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The largest gain of a head.
 pub const GAIN_MAX: f32 = 4.0;
 

@@ -231,6 +231,13 @@ pub struct RestingLine {
 }
 
 impl RestingLine {
+    /// What it keeps in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let Line { latest, log, interventions, changed_entries, .. } = &self.line;
+        let changed = changed_entries * size_of::<(usize, f32)>();
+        latest.bytes() + log.bytes() + interventions.bytes() + changed + self.checkpoints.bytes()
+    }
+
     pub fn wake(self) -> Line {
         Line { checkpoints: self.checkpoints.wake(), ..self.line }
     }

@@ -79,6 +79,11 @@ impl Interventions {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
+    /// What they cost in memory, but for the entries that they change.
+    pub fn bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| size_of_val(&chunk[..])).sum()
+    }
+
     /// Those at a step.
     pub fn at(&self, step: usize) -> impl Iterator<Item = &Intervention> {
         let before = |chunk: &Arc<Vec<Intervention>>| chunk.last().is_some_and(|last| last.step < step);

@@ -5,7 +5,8 @@
 //! trains the static vectors, [`examples`] are what the attention model is trained on, and
 //! [`trainer`] does a step of that. [`shown`] is what is on the stage: a [`sentence`] through the
 //! model, with the learner's [`interventions`] and the model's [`answers`], perhaps with a [`second`] one
-//! beside it; [`basis`] chooses the axes of the picture, from each [`word_group`] to another. [`history`] undoes,
+//! beside it; [`basis`] chooses the axes of the picture, from each [`word_group`] to another. [`history`] undoes
+//! within the memory that [`footprint`] counts,
 //! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own, at a [`pace`].
 //!
 //! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
@@ -27,6 +28,7 @@ pub mod comparison;
 pub mod edits;
 pub mod examples;
 pub mod facts;
+pub mod footprint;
 pub mod history;
 pub mod interventions;
 pub mod line;

@@ -124,10 +124,11 @@ pub struct RestingModel {
 }
 
 impl RestingModel {
-    /// What one may keep in memory, in bytes, besides the log: two states, at the latest step and at
-    /// one looked at, each with edits.
-    pub fn bytes(state: &TrainingState) -> usize {
-        2 * (state.bytes() + size_of_val(state.parameters.flat()))
+    /// What it keeps in memory, in bytes: the latest state and one looked at, each with edits.
+    pub fn bytes(&self) -> usize {
+        let edits = |edited: &Edited| edited.as_ref().map_or(0, |live| size_of_val(live.flat()));
+        let look = self.look.as_ref().map_or(0, |look| look.at.state.bytes() + edits(&look.edited));
+        size_of::<Self>() + self.line.bytes() + edits(&self.edited) + look
     }
 
     pub fn wake(self) -> ModelState {

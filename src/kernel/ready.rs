@@ -8,7 +8,7 @@ use super::basis::Basis;
 use super::command::{Command, HeadSetting};
 use super::comparison::Comparison;
 use super::examples::Example;
-use super::interventions::{self, check_gain, check_temperature};
+use super::interventions::{self, check_gain, check_mask, check_temperature};
 use super::line::Lookback;
 use super::model_state::RestingModel;
 use super::second::SecondSentence;
@@ -20,7 +20,6 @@ use super::snapshot::{
 use super::space::{LessonFault, index_of, network, rows_of};
 use super::trainer::Trainer;
 use super::training::Training;
-use super::training_log::TrainingLog;
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 use crate::numerics::attention::HeadMode;
@@ -115,15 +114,6 @@ impl Ready {
             changes: Vec::new(),
             last_move: None,
         })
-    }
-
-    /// How many states undo may remember.
-    pub fn history_states(&self, lesson: &Lesson) -> usize {
-        let start = self.training.model().shown();
-        let log_bytes = TrainingLog::bytes(start.parameters.tensors().count(), lesson.model.steps);
-        // A retraining leaves its ground to undo; one of the lesson itself is there anyway.
-        let ground = if self.origin.replaced.is_some() { self.ground_bytes() } else { 0 };
-        (HISTORY_BYTES_MAX / (RestingModel::bytes(start) + log_bytes + ground)).min(HISTORY_STATES_MAX)
     }
 
     /// Training that nobody has to ask for: the learner finds a trained model, and undo does not take it away.
@@ -259,6 +249,7 @@ impl Ready {
                 Ok(())
             }
             Command::SetMask(mask) => {
+                mask.as_ref().map_or(Ok(()), |mask| check_mask(mask, self.shown.tokens().len()))?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
                 Ok(())
             }

@@ -193,8 +193,8 @@ impl Ready {
         if saved.heads.len() == put_back.heads.len() {
             for (head, saved) in saved.heads.iter().enumerate() {
                 match self.mode_of(saved, head, has_sentence) {
-                    Some(mode) => put_back.heads[head] = mode,
-                    None => report.push(format!("The frozen weights of head {} do not fit: it is live.", head + 1)),
+                    Ok(mode) => put_back.heads[head] = mode,
+                    Err(why) => report.push(format!("Head {} is live: {why}.", head + 1)),
                 }
             }
         } else if !saved.heads.is_empty() {
@@ -208,24 +208,26 @@ impl Ready {
         put_back
     }
 
-    fn mode_of(&self, saved: &SavedHead, head: usize, has_sentence: bool) -> Option<HeadMode<f32>> {
-        Some(match saved {
+    fn mode_of(&self, saved: &SavedHead, head: usize, has_sentence: bool) -> Result<HeadMode<f32>, String> {
+        Ok(match saved {
             SavedHead::Live => HeadMode::Live,
             SavedHead::Off => HeadMode::Off,
             SavedHead::Uniform => HeadMode::Uniform,
             SavedHead::Gain(gain) => {
-                interventions::check_gain(*gain).ok().map(|()| interventions::mode_of_gain(*gain))?
+                interventions::check_gain(*gain)?;
+                interventions::mode_of_gain(*gain)
             }
             SavedHead::Frozen { rows, weights } => {
                 let (network, live) = (&self.training.trainer().model, self.training.model().live());
                 let (now, _) = self.shown.forward(network, live, &Interventions::default());
-                let now = now.heads().nth(head).map(|head| (head.weights.rows(), head.weights.cols()))?;
+                let now = now.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
                 let fits = has_sentence
                     && now.0 == *rows
                     && now.0 * now.1 == weights.len()
                     && weights.iter().all(|weight| (0.0..=WEIGHT_MAX).contains(weight));
                 let matrix = || Matrix::from_fn(now.0, now.1, |row, col| weights[row * now.1 + col]);
-                fits.then(|| HeadMode::Frozen(Arc::new(matrix())))?
+                let frozen = fits.then(|| HeadMode::Frozen(Arc::new(matrix())));
+                frozen.ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())?
             }
         })
     }

@@ -81,13 +81,18 @@ enum Stage {
     Model(Box<Ready>),
 }
 
+/// The lesson with a recipe applied.
+fn applied(lesson: &Arc<Lesson>, recipe: &Recipe) -> Result<Arc<Lesson>, String> {
+    if recipe.is_default() { Ok(lesson.clone()) } else { Ok(Arc::new(Measured::of(lesson).apply(recipe)?)) }
+}
+
 impl Retraining {
     /// `grounds` are at hand.
     ///
     /// # Errors
     /// In words for the learner, if the lesson would not be valid.
     pub fn new(lesson: &Arc<Lesson>, recipe: Recipe, grounds: &[Ground], trains: bool) -> Result<Self, String> {
-        let applied = if recipe.is_default() { lesson.clone() } else { Arc::new(Measured::of(lesson).apply(&recipe)?) };
+        let applied = applied(lesson, &recipe)?;
         let stage = match grounds.iter().find(|ground| ground.recipe.has_space_of(&recipe)) {
             Some(ground) => Stage::Ground(ground.clone()),
             None => Stage::Space(Box::new(SpaceTrainer::new(&applied))),
@@ -158,7 +163,9 @@ pub enum Step {
 
 /// A model that undo remembers: without the room that a training step needs.
 pub struct RestingReady {
-    origin: Origin,
+    recipe: Arc<Recipe>,
+    /// What stood here before it.
+    replaced: Option<Arc<Replaced>>,
     ground: Ground,
     model: Box<RestingModel>,
     comparison: Option<Comparison>,
@@ -167,44 +174,63 @@ pub struct RestingReady {
 
 impl RestingReady {
     /// # Panics
-    /// Never: there was a model of this once.
-    pub fn wake(self) -> Ready {
-        let mut ready = self.ground.model(self.origin).unwrap_or_else(|fault| unreachable!("{}", fault.words));
+    /// Never: there was a model of this lesson once.
+    pub fn wake(self, lesson: &Arc<Lesson>) -> Ready {
+        let lesson = applied(lesson, &self.recipe).unwrap_or_else(|why| unreachable!("{why}"));
+        let origin = Origin { lesson, recipe: self.recipe, replaced: self.replaced };
+        let mut ready = self.ground.model(origin).unwrap_or_else(|fault| unreachable!("{}", fault.words));
         ready.training.replace(self.model.wake());
         ready.training.set_comparison(self.comparison);
         ready.shown = self.shown;
         ready
     }
+
+    /// What it keeps in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.ground.bytes()
+            + self.model.bytes()
+            + self.shown.bytes()
+            + self.comparison.as_ref().map_or(0, Comparison::bytes)
+            + self.replaced.as_ref().map_or(0, |replaced| replaced.bytes())
+    }
+}
+
+impl Ground {
+    fn bytes(&self) -> usize {
+        let words = |example: &Example| match example {
+            Example::Words(words) | Example::Labelled { words, .. } => size_of_val(&words[..]),
+            Example::Pair { source, target } => size_of_val(&source[..]) + size_of_val(&target[..]),
+        };
+        self.space.bytes() + size_of_val(&self.examples[..]) + self.examples.iter().map(words).sum::<usize>()
+    }
 }
 
 impl Ready {
+    /// The lesson with the recipe can be made again, and so can what its sentences would be unchanged.
     pub fn rest(mut self) -> RestingReady {
         self.training.pause();
+        self.shown.rest();
         RestingReady {
             model: Box::new(self.training.model().rest()),
             comparison: self.training.set_comparison(None),
             ground: Ground::of(&self),
-            origin: self.origin,
+            recipe: self.origin.recipe,
+            replaced: self.origin.replaced,
             shown: self.shown,
         }
     }
 
-    /// What one costs in memory, in bytes, besides its training: the vectors and the sentences.
-    pub fn ground_bytes(&self) -> usize {
-        let numbers = self.space.vectors.flat().len() + self.space.points.flat().len();
-        let words: usize = self.examples.iter().map(|example| example.words().len()).sum();
-        numbers * size_of::<f32>() + words * size_of::<usize>()
-    }
-
     /// Shows what another model showed, as far as this one can. Axes that were fitted to what another space showed
-    /// end with it.
-    pub fn take_over(&mut self, other: &Ready) {
+    /// end with it. What else is lost is returned in words for the learner.
+    pub fn take_over(&mut self, other: &Ready) -> Vec<String> {
         // The vocabulary is the same whatever the recipe.
         self.shown.show(other.shown.sentence().clone());
         self.shown.set_second(other.shown.second().cloned());
+        let mut lost = Vec::new();
         if self.space.basis != other.space.basis {
             let lesson = self.origin.lesson.clone();
-            self.keep_axes(&other.space.basis, &lesson);
+            lost = self.keep_axes(&other.space.basis, &lesson);
         }
         let (old, new) = (&other.origin.lesson.model.architecture, &self.origin.lesson.model.architecture);
         let kept = kept(other.shown.interventions(), old, new);
@@ -214,6 +240,7 @@ impl Ready {
         if let Some(with @ (Reference::Trained | Reference::Start)) = with {
             let _ = self.training.compare(Some(with));
         }
+        lost
     }
 
     /// As the one that takes its place remembers it.

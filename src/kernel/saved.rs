@@ -39,6 +39,9 @@ pub struct SavedModel {
     /// What the lesson was trained with; none where that is its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipe: Option<Recipe>,
+    /// What it was being trained again with; that begins anew once all of this is back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retraining: Option<Recipe>,
     /// The words of the sentence on the stage; none where it is the lesson's first.
     pub sentence: Option<Vec<String>>,
     /// Of the sentence beside it; none where there is none.
@@ -143,11 +146,15 @@ impl Saved {
     pub fn of(snapshot: &Snapshot) -> Self {
         let model = snapshot.model.as_ref().map(|model| {
             let basis = snapshot.space.as_ref().and_then(|space| SavedBasis::of(&space.basis));
-            SavedModel { basis, ..SavedModel::of(model) }
+            let retraining = snapshot.retraining.as_ref().map(|under_way| Recipe::clone(&under_way.recipe));
+            SavedModel { basis, retraining, ..SavedModel::of(model) }
         });
         // What is yet to be put back is as it was saved.
         let model = match (model, snapshot.awaited.as_deref()) {
-            (Some(model), Some(awaited)) => Some(SavedModel { training: awaited.training.clone(), ..model }),
+            (Some(model), Some(awaited)) => {
+                let SavedModel { training, retraining, .. } = awaited.clone();
+                Some(SavedModel { training, retraining, ..model })
+            }
             (None, Some(awaited)) => Some(awaited.clone()),
             (model, None) => model,
         };
@@ -167,7 +174,9 @@ impl Saved {
             (before, now) => before.is_some() != now.is_some(),
         };
         let basis = |snapshot: &Snapshot| snapshot.space.as_ref().map(|space| space.basis.clone());
+        let retraining = |snapshot: &Snapshot| snapshot.retraining.as_ref().map(|under_way| under_way.recipe.clone());
         models
+            || retraining(before) != retraining(now)
             || basis(before) != basis(now)
             || is_other_notebook(&before.notebook, &now.notebook)
             || before.awaited.as_ref().map(Arc::as_ptr) != now.awaited.as_ref().map(Arc::as_ptr)
@@ -232,7 +241,7 @@ impl SavedBasis {
 }
 
 impl SavedModel {
-    /// But for the basis, which is the space's.
+    /// But for the basis, which is the space's, and what is under way.
     fn of(model: &ModelSnapshot) -> Self {
         let sentence = &model.sentence;
         let interventions = &*model.interventions;
@@ -241,6 +250,7 @@ impl SavedModel {
             sentence: (sentence.index != Some(0)).then(|| texts(sentence.chosen())),
             second: second_words(model),
             basis: None,
+            retraining: None,
             interventions: (!are_none(interventions))
                 .then(|| SavedInterventions::of(interventions, sentence.tokens.len())),
             training: SavedTraining::of(model),

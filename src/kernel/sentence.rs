@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::answers::answers;
 use super::examples::Rewriter;
+use super::footprint::NEIGHBOURS_BYTES;
 use super::interventions::are_none;
 use super::moves::Moves;
 use super::snapshot::{Neighbour, Neighbours, SentenceSnapshot, StaticSpace, Token, Unchanged, UnchangedResult};
@@ -82,6 +83,18 @@ impl SentenceFrame {
             unchanged: UnchangedCache::default(),
             sentence,
         }
+    }
+
+    /// What it keeps in memory once it is at rest.
+    pub fn bytes(&self) -> usize {
+        let of_a_token = size_of::<Token>() + size_of_val(self.start.row(0)) + NEIGHBOURS_BYTES;
+        let tokens = self.tokens.len() + self.source_tokens.as_ref().map_or(0, Vec::len);
+        tokens * of_a_token + size_of_val(&self.sentence.words[..])
+    }
+
+    /// Gives up what can be worked out again.
+    pub fn rest(&mut self) {
+        self.unchanged = UnchangedCache::default();
     }
 
     /// Tokens that are read.

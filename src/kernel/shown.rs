@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::answers::{answers, cannot_generate_words, check_generates};
 use super::command::HeadSetting;
 use super::examples::Rewriter;
+use super::footprint::of_interventions;
 use super::interventions::{self, check_temperature};
 use super::sentence::{Sentence, SentenceFrame, token};
 use super::snapshot::{Answers, Generated, SentenceSnapshot, StaticSpace, Token};
@@ -53,6 +54,23 @@ impl Shown {
             generator: stream(lesson.seed, Stream::Generation),
             space: space.clone(),
         }
+    }
+
+    /// Gives up what can be worked out again.
+    pub fn rest(&mut self) {
+        self.frame.rest();
+        if let Some(second) = &mut self.second {
+            second.rest();
+        }
+    }
+
+    /// What it keeps in memory at rest, but for the space.
+    pub fn bytes(&self) -> usize {
+        let written = self.written.as_ref().map_or(0, |written| size_of_val(written.by.flat()));
+        // What each word of the vocabulary becomes in a target.
+        let rewriter = self.rewriter.as_ref().map_or(0, |_| size_of::<usize>() * self.space.vocabulary.len());
+        let second = self.second.as_ref().map_or(0, SentenceFrame::bytes);
+        self.frame.bytes() + second + of_interventions(&self.interventions) + written + rewriter
     }
 
     pub fn sentence(&self) -> &Sentence {

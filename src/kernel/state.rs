@@ -1,6 +1,7 @@
 //! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it.
 
 mod retrain;
+mod undo;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,10 +12,10 @@ use super::history::History;
 use super::live_model::{Trial, Watch, Watched};
 use super::notebook::execution::Answered;
 use super::notebook::runs::Outcome;
-use super::notebook::{CellCommand, CellId, Document, Move, Notebook, NotebookCommand, Slid};
-use super::ready::{HISTORY_STATES_MAX, Part, Ready};
+use super::notebook::{CellCommand, CellId, Move, Notebook, NotebookCommand, Slid};
+use super::ready::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, Ready};
 use super::resume::Resuming;
-use super::retraining::{Ground, RestingReady, Retraining};
+use super::retraining::{Ground, Retraining};
 use super::saved::{Saved, SavedModel};
 use super::snapshot::{HistorySnapshot, Progress, Snapshot};
 use super::space::{LessonFault, SpaceTrainer};
@@ -23,6 +24,7 @@ use crate::lesson::schema::Lesson;
 use crate::numerics::attention::Mask;
 
 use retrain::UnderWay;
+use undo::Undoable;
 
 /// One running lesson, without a thread or a clock: the same commands and advances, in the same
 /// order, lead to the same snapshots, bit for bit; but for how long a cell ran, where a clock is given.
@@ -64,20 +66,13 @@ enum Phase {
     },
 }
 
-/// What undo brings back.
-enum Undoable {
-    Model(Part),
-    Retrained(Box<RestingReady>),
-    Notebook(Document),
-}
-
 impl Kernel {
     pub fn new(lesson: Arc<Lesson>) -> Self {
         let phase = Phase::Embedding(Box::new(SpaceTrainer::new(&lesson)));
         Self {
             notebook: Notebook::new(&lesson),
             watch: Watch::default(),
-            history: History::new(HISTORY_STATES_MAX),
+            history: History::new(HISTORY_STATES_MAX, HISTORY_BYTES_MAX),
             last_move: None,
             clock: || Duration::ZERO,
             lesson,
@@ -221,7 +216,6 @@ impl Kernel {
     fn begin(&mut self) {
         let Phase::Ready(ready) = &mut self.phase else { return };
         let lesson = ready.origin.lesson.clone();
-        self.history.keep_at_most(ready.history_states(&lesson));
         let Some(saved) = &self.awaited else {
             if self.play_when_ready {
                 ready.play_at_opening();
@@ -242,7 +236,10 @@ impl Kernel {
         let mut report = Vec::new();
         if resuming.advance(&mut ready.training, &mut report) {
             self.resuming = None;
-            self.awaited = None;
+            let under_way = self.awaited.take().and_then(|saved| saved.retraining.clone());
+            if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
+                report.push(format!("It was being trained again, and is not: {why}."));
+            }
         }
         self.say(report);
     }
@@ -337,7 +334,7 @@ impl Kernel {
         let Some(changed) = self.notebook.apply(command, &self.lesson)? else { return Ok(()) };
         let goes_on = changed.goes_on_as.is_some() && changed.goes_on_as == last_move;
         if !goes_on {
-            self.history.push(changed.label, Undoable::Notebook(changed.before));
+            self.remember(changed.label, Undoable::Notebook(changed.before));
         }
         self.last_move = changed.goes_on_as;
         Ok(())
@@ -364,6 +361,10 @@ impl Kernel {
         }
         match (&mut self.phase, command) {
             (Phase::Ready(_), Command::Retrain(recipe)) => self.retrain(*recipe),
+            // The old model would train on, only to be replaced.
+            (Phase::Ready(_), Command::Play | Command::Step(_)) if self.retraining.is_some() => {
+                Err("wait until the lesson is trained again; pause gives that up".to_owned())
+            }
             (Phase::Ready(ready), command) => {
                 if matches!(command, Command::Pause | Command::ResetTraining) {
                     self.retraining = None;
@@ -382,39 +383,6 @@ impl Kernel {
             (Phase::Embedding(_), _) => Err("wait until the static vectors are trained".to_owned()),
             (Phase::Failed { .. }, _) => Ok(()),
         }
-    }
-
-    fn remember_changes(&mut self) {
-        if let Phase::Ready(ready) = &mut self.phase {
-            for (label, part) in ready.take_changes() {
-                // What was changed of this model is undone before it is.
-                self.retrained = None;
-                self.history.push(label, Undoable::Model(part));
-            }
-        }
-    }
-
-    /// Undo or redo.
-    fn travel(
-        &mut self,
-        verb: &str,
-        go: impl FnOnce(&mut History<Undoable>, &mut dyn FnMut(Undoable) -> Undoable) -> bool,
-    ) -> Result<(), String> {
-        let Self { history, phase, notebook, .. } = self;
-        if let Phase::Ready(ready) = phase {
-            ready.end_move();
-        }
-        let mut swap = |undoable| match (undoable, &mut *phase) {
-            (Undoable::Model(part), Phase::Ready(ready)) => Undoable::Model(ready.swap(part)),
-            (Undoable::Retrained(before), Phase::Ready(ready)) => {
-                let now = std::mem::replace(&mut **ready, before.wake());
-                Undoable::Retrained(Box::new(now.rest()))
-            }
-            (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
-            // A model that failed had no changes.
-            (part @ (Undoable::Model(_) | Undoable::Retrained(_)), _) => part,
-        };
-        if go(history, &mut swap) { Ok(()) } else { Err(format!("there is nothing to {verb}")) }
     }
 
     /// What a viewer may see now.

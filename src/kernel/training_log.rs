@@ -35,9 +35,9 @@ impl TrainingLog {
         Self { columns: TENSORS + tensors, chunks: Vec::new() }
     }
 
-    /// What the log of so many steps costs in memory.
-    pub fn bytes(tensors: usize, steps: usize) -> usize {
-        steps * (TENSORS + tensors) * size_of::<f32>()
+    /// What it costs in memory.
+    pub fn bytes(&self) -> usize {
+        self.chunks.len() * CHUNK * self.columns * size_of::<f32>()
     }
 
     /// Steps recorded.

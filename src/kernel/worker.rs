@@ -246,9 +246,31 @@ fn say_stopped(latest: &Mutex<Arc<Snapshot>>) {
     last.revision += 1;
     last.notice =
         Some("training stopped by a fault of attune itself; open the lesson again, and please report it".into());
+    last.retraining = None;
     if let Some(model) = &mut last.model {
         model.training.playing = false;
         model.training.stopped = Some(Stopped::Paused);
     }
     *latest = Arc::new(last);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::snapshot::{Progress, RetrainingSnapshot};
+
+    #[test]
+    fn nothing_is_under_way_after_a_fault() {
+        let lesson = crate::lesson::parse("small.ron", include_str!("../../tests/fixtures/small.ron"));
+        let mut snapshot = Kernel::embedded(Arc::new(lesson.expect("no issues"))).snapshot();
+        let progress = Progress { done: 1, of: 3 };
+        snapshot.model.as_mut().expect("a model").training.playing = true;
+        snapshot.retraining = Some(RetrainingSnapshot { recipe: Arc::default(), embedding: progress, steps: progress });
+        let latest = Mutex::new(Arc::new(snapshot));
+        say_stopped(&latest);
+        let last = latest.into_inner().expect("no thread panicked with it");
+        assert_eq!(last.retraining, None);
+        assert!(!last.model.as_ref().expect("a model").training.playing);
+        assert!(last.notice.as_ref().is_some_and(|words| words.contains("fault of attune itself")));
+    }
 }

@@ -72,17 +72,9 @@ impl Glossary {
         self.spellings.whole(text)
     }
 
-    /// The term that a formula is the symbol of, in a lesson. Where several share it, that lesson must
-    /// introduce one of them: nobody is told what another lesson means by it.
-    pub fn symbol(&self, latex: &str, lesson: &str) -> Option<usize> {
-        match &self.symbols.get(&plain_symbol(latex))?[..] {
-            [only] => Some(*only),
-            several => several.iter().copied().find(|term| self.terms[*term].lesson == lesson),
-        }
-    }
-
-    pub fn has_symbol(&self, latex: &str) -> Option<usize> {
-        self.symbols.get(&plain_symbol(latex))?.first().copied()
+    /// The terms that a formula is the symbol of: letters are few, and lessons share them.
+    pub fn symbol(&self, latex: &str) -> &[usize] {
+        self.symbols.get(&plain_symbol(latex)).map_or(&[], Vec::as_slice)
     }
 
     /// The spelling most like a phrase that is none.
@@ -327,18 +319,8 @@ mod tests {
             [0, 1]
         );
         assert_eq!(glossary.whole("query"), Some(0));
-        assert_eq!(glossary.symbol(" d _ k", "bank"), Some(1));
-        assert_eq!(glossary.symbol("d_v", "bank"), None);
+        assert_eq!((glossary.symbol(" d _ k"), glossary.symbol("d_v")), (&[1][..], &[][..]));
         assert_eq!(glossary.nearest("querys"), Some("query"));
-    }
-
-    #[test]
-    fn a_shared_symbol_is_that_of_the_lesson_that_introduces_it() {
-        let glossary = parse("g", &TWO.replace(r#""d_{k}""#, r#""q""#), None).expect("no issues");
-        assert_eq!(glossary.symbol("q", "apple"), Some(0));
-        assert_eq!(glossary.symbol("q", "qkv"), Some(1));
-        assert_eq!(glossary.symbol("q", "bank"), None);
-        assert_eq!(glossary.has_symbol("q"), Some(0));
     }
 
     #[test]

@@ -96,8 +96,11 @@ impl Claimed<'_> {
             }
             "Says" => {
                 let sentence = record.take("sentence", |node, issues| self.names.sentence(node, issues), issues);
+                let tokens = sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
+                let place = |node, issues: &mut Issues<'s>| whole(0..=tokens - 1)(node, issues).map(Some);
+                let hides = record.take_or("hides", None, place, issues);
                 let answer = record.take("answer", |node, issues| self.read_answer(node, issues), issues);
-                sentence.zip(answer).map(|(sentence, answer)| Fact::Says { sentence, answer })
+                (|| Some(Fact::Says { sentence: sentence?, hides: hides?, answer: answer? }))()
             }
             "Weight" => {
                 let (sentence, tokens) = self.take_sentence(&mut record, issues);
@@ -197,9 +200,11 @@ impl Claimed<'_> {
         let objective = &model.objective;
         let (fits, expected) = match fact {
             Fact::LabelAccuracy { .. } => (*objective == Objective::Label, "the objective Label"),
-            Fact::Says { .. } => {
-                (matches!(objective, Objective::Label | Objective::NextWord), "the objective Label or NextWord")
-            }
+            Fact::Says { hides, .. } => match objective {
+                Objective::MaskedWord { .. } => (hides.is_some(), "hides: …, the place of the word that is asked for"),
+                Objective::Label | Objective::NextWord => (hides.is_none(), "no `hides`, which is for MaskedWord"),
+                Objective::Sequence(_) => (false, "the objective Label, NextWord or MaskedWord"),
+            },
             Fact::Alignment { .. } | Fact::SequenceAccuracy => {
                 (matches!(objective, Objective::Sequence(_)), "the objective Sequence(…)")
             }

@@ -259,8 +259,13 @@ pub enum Fact {
         /// Sentences with their labels; `None`: those that training sees.
         on: Option<Vec<(Vec<String>, String)>>,
     },
-    /// Probability of an answer: of a label of the sentence, or of the word after it.
-    Says { sentence: Vec<String>, answer: String },
+    /// Probability of an answer: of a label of the sentence, of the word after it, or of a word that is hidden.
+    Says {
+        sentence: Vec<String>,
+        /// Position of the hidden word, from 0; `Some` with masked words alone.
+        hides: Option<usize>,
+        answer: String,
+    },
     /// How much a query attends to a key.
     Weight {
         /// Index into [`Lesson::sentences`].

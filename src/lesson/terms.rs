@@ -25,7 +25,11 @@ pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
     for cell in &lesson.cells {
         let mut seen = HashSet::new();
         for Bold { words, formula } in cell.kind.markdown().flat_map(bold) {
-            let named = if words.trim().is_empty() { glossary.has_symbol(&formula) } else { glossary.whole(&words) };
+            let named = if words.trim().is_empty() {
+                glossary.symbol(&formula).first().copied()
+            } else {
+                glossary.whole(&words)
+            };
             match named {
                 Some(term) => _ = introduced.insert(term),
                 None => {

@@ -169,6 +169,11 @@ impl Projection {
         if self.is_turned() { AXES } else { self.mean.len().min(AXES) }
     }
 
+    /// The axes are the dimensions themselves: nothing is left out.
+    pub fn is_identity(&self) -> bool {
+        self.kinds.iter().all(|kind| matches!(kind, Kind::Coordinate(_)))
+    }
+
     /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
     pub fn explained(&self) -> [f32; AXES] {
         self.explained

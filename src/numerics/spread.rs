@@ -27,14 +27,17 @@ impl Spread {
         Self { mean, covariance: symmetric }
     }
 
-    /// From [`Self::mean`] and [`Self::packed`]; `None` if their sizes do not fit, or a number is not
-    /// finite or so large that its square would not be.
+    /// From [`Self::mean`] and [`Self::packed`]; `None` if their sizes do not fit, or a number is none of vectors
+    /// in single precision.
     pub fn from_packed(mean: Vec<f64>, packed: &[f64]) -> Option<Self> {
-        const MOST: f64 = 1e100;
+        const MOST: f64 = f32::MAX as f64;
+        // No entry lies further from its mean than twice as far.
+        const MOST_TOGETHER: f64 = 4.0 * MOST * MOST;
         let width = mean.len();
         let fits = width > 0
             && width.checked_mul(width + 1).map(|twice| twice / 2) == Some(packed.len())
-            && mean.iter().chain(packed).all(|x| x.abs() <= MOST);
+            && mean.iter().all(|x| x.abs() <= MOST)
+            && packed.iter().all(|x| x.abs() <= MOST_TOGETHER);
         let entry = |i: usize, j: usize| packed[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
         fits.then(|| Self { covariance: Mat::from_fn(width, width, entry), mean })
     }
@@ -130,6 +133,8 @@ mod tests {
             (vec![0.0], vec![f64::NAN]),
             (vec![f64::INFINITY], vec![0.0]),
             (vec![1e200], vec![0.0]),
+            (vec![1e39], vec![0.0]),
+            (vec![0.0], vec![1e90]),
         ];
         for (mean, packed) in none {
             assert_eq!(Spread::from_packed(mean, &packed), None);

@@ -20,8 +20,6 @@ pub struct GlossaryModel {
     words: Vec<(String, String)>,
     /// Their places, by name.
     order: Vec<usize>,
-    /// The id of the lesson that is open.
-    lesson: String,
 }
 
 /// The lesson that introduces a term.
@@ -33,12 +31,15 @@ pub struct First {
     pub path: Option<PathBuf>,
     /// It is the lesson that is open.
     pub is_here: bool,
+    /// It stands behind that one in the course.
+    is_later: bool,
 }
 
 impl GlossaryModel {
     /// `lesson` is the file that is open, `files` are the lessons of its folder.
     pub fn of(glossary: Glossary, files: &[CourseFile], lesson: &Path) -> Self {
-        let open = files.iter().find(|file| file.path.file_name() == lesson.file_name()).map(CourseFile::id);
+        let open = files.iter().find(|file| file.path.file_name() == lesson.file_name());
+        let open = open.map(|file| (file.id(), number(file)));
         let first = |term: &Term| {
             let file = files.iter().find(|file| file.id() == term.lesson);
             let heading = file.and_then(|file| file.heading.as_ref().ok());
@@ -49,8 +50,14 @@ impl GlossaryModel {
                     None => heading.title.clone(),
                 },
             );
-            let is_here = open.as_ref() == Some(&term.lesson);
-            First { title, path: file.map(|file| file.path.clone()).filter(|_| !is_here), is_here }
+            let is_here = open.as_ref().is_some_and(|(open, _)| *open == term.lesson);
+            let is_later = open.as_ref().and_then(|(_, open)| Some(file.and_then(number)? > (*open)?));
+            First {
+                title,
+                path: file.map(|file| file.path.clone()).filter(|_| !is_here),
+                is_here,
+                is_later: is_later.unwrap_or_default(),
+            }
         };
         let firsts: Vec<First> = glossary.terms().iter().map(first).collect();
         let words = glossary.terms().iter().zip(&firsts).map(|(term, first)| {
@@ -62,7 +69,7 @@ impl GlossaryModel {
         let words = words.collect();
         let mut order: Vec<usize> = (0..glossary.terms().len()).collect();
         order.sort_by_cached_key(|term| glossary.terms()[*term].name.to_lowercase());
-        Self { glossary, firsts, words, order, lesson: open.unwrap_or_default() }
+        Self { glossary, firsts, words, order }
     }
 
     /// A term and its lesson.
@@ -84,10 +91,21 @@ impl GlossaryModel {
         self.glossary.find(text)
     }
 
-    /// The term that a formula is the symbol of, in the lesson that is open.
+    /// The term that a formula is the symbol of, in the lesson that is open. A letter that is introduced later
+    /// means something else until then; where several terms share one, this lesson must introduce one of them.
     pub fn symbol(&self, latex: &str) -> Option<usize> {
-        self.glossary.symbol(latex, &self.lesson)
+        let met: Vec<usize> =
+            self.glossary.symbol(latex).iter().copied().filter(|term| !self.firsts[*term].is_later).collect();
+        match met[..] {
+            [only] => Some(only),
+            _ => met.into_iter().find(|term| self.firsts[*term].is_here),
+        }
     }
+}
+
+/// Its place in the course.
+fn number(file: &CourseFile) -> Option<usize> {
+    file.heading.as_ref().ok()?.number
 }
 
 /// What a term means, in one line without markup: for those who hear it, and for what shows no more.
@@ -127,19 +145,23 @@ mod tests {
         CourseFile { path: PathBuf::from(format!("course/{id}.ron")), heading: Ok(heading) }
     }
 
-    fn model() -> GlossaryModel {
+    const NUMBERS: [Option<usize>; 3] = [Some(1), Some(2), Some(3)];
+
+    /// With the lesson `open` of three.
+    fn model(open: &str, [a, b, c]: [Option<usize>; 3]) -> GlossaryModel {
         let text = r#"Glossary([
-            Term(name: "value", symbols: ["v"], shape: "(T, d_v)", meaning: "What a *key* hands over, $v$.", lesson: "b"),
+            Term(name: "value", symbols: ["v", "w"], shape: "(T, d_v)", meaning: "What a *key* hands over, $v$.", lesson: "b"),
             Term(name: "Key", also: ["keys"], symbols: ["k", "v"], meaning: "By what a word is found.", lesson: "a"),
-            Term(name: "query", meaning: "What a word looks for.", lesson: "gone"),
+            Term(name: "query", symbols: ["q"], meaning: "What a word looks for.", lesson: "gone"),
         ])"#;
         let glossary = parse("g", text, None).expect("no issues");
-        GlossaryModel::of(glossary, &[file("a", Some(3)), file("b", None)], Path::new("course/a.ron"))
+        let files = [file("a", a), file("b", b), file("c", c)];
+        GlossaryModel::of(glossary, &files, Path::new(&format!("course/{open}.ron")))
     }
 
     #[test]
     fn a_search_finds_names_before_meanings() {
-        let model = model();
+        let model = model("a", NUMBERS);
         let names = |search| {
             let entries = model.found(search).into_iter().filter_map(|term| model.entry(term));
             entries.map(|(term, _)| term.name.as_str()).collect::<Vec<_>>()
@@ -153,24 +175,40 @@ mod tests {
 
     #[test]
     fn a_lesson_opens_unless_it_is_open_or_gone() {
-        let model = model();
-        let first = |term| model.entry(term).expect("it is there").1.clone();
-        assert_eq!(first(0), First { title: "On b".to_owned(), path: Some("course/b.ron".into()), is_here: false });
-        assert_eq!(first(1), First { title: "3 · On a".to_owned(), path: None, is_here: true });
-        assert_eq!(first(2), First { title: "gone".to_owned(), path: None, is_here: false });
+        let model = model("a", NUMBERS);
+        let first = |term| {
+            let first = model.entry(term).expect("it is there").1;
+            (first.title.as_str(), first.path.as_deref().and_then(Path::to_str), first.is_here)
+        };
+        assert_eq!(first(0), ("2 · On b", Some("course/b.ron"), false));
+        assert_eq!(first(1), ("1 · On a", None, true));
+        assert_eq!(first(2), ("gone", None, false));
         assert_eq!(model.entry(3), None);
     }
 
+    /// `v` is of both, `q` of a lesson that is gone.
     #[test]
-    fn a_symbol_is_that_of_the_open_lesson() {
-        assert_eq!(model().symbol("v"), Some(1));
-        assert_eq!(model().symbol("k"), Some(1));
-        assert_eq!(model().symbol("z"), None);
+    fn a_symbol_is_what_it_means_by_now() {
+        let named = |lesson, numbers, symbol| {
+            let model = model(lesson, numbers);
+            model.symbol(symbol).and_then(|term| Some(model.entry(term)?.0.name.clone()))
+        };
+        assert_eq!(named("a", NUMBERS, "v").as_deref(), Some("Key"), "b is later");
+        assert_eq!(named("b", NUMBERS, "v").as_deref(), Some("value"), "b has its own");
+        assert_eq!(named("c", NUMBERS, "v"), None, "either");
+        assert_eq!(named("a", NUMBERS, "w"), None, "not yet");
+        assert_eq!(named("b", NUMBERS, "w").as_deref(), Some("value"));
+        assert_eq!(named("c", NUMBERS, "q").as_deref(), Some("query"));
+        assert_eq!(named("c", NUMBERS, "z"), None);
+        assert_eq!(named("a", [None; 3], "w").as_deref(), Some("value"), "without numbers there is no order");
     }
 
     #[test]
     fn a_meaning_is_told_without_markup() {
-        assert_eq!(told(model().entry(0).expect("it is there").0), "What a key hands over, v. Shape: (T, d_v).");
+        assert_eq!(
+            told(model("a", NUMBERS).entry(0).expect("it is there").0),
+            "What a key hands over, v. Shape: (T, d_v)."
+        );
         assert_eq!(plain("one\ntwo `three`\n\nfour"), "one two three four");
     }
 }

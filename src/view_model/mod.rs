@@ -2,6 +2,7 @@
 //!
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
+pub mod answers;
 pub mod attention;
 pub mod axes;
 pub mod between;
@@ -27,6 +28,7 @@ pub mod scope;
 pub mod search;
 pub mod sentences;
 pub mod stage;
+pub mod still;
 pub mod table;
 pub mod training;
 pub mod variables;

@@ -167,6 +167,7 @@ mod tests {
             groups: Vec::new(),
             axes: Vec::new(),
             explained: 1.0,
+            is_whole: false,
             radius: 1.0,
         }
     }

@@ -28,6 +28,8 @@ pub struct StageModel {
     pub axes: Vec<AxisLabel>,
     /// Share of the variance that the axes show together.
     pub explained: f32,
+    /// The axes are the vectors' own dimensions: nothing is projected.
+    pub is_whole: bool,
     /// Where words and tokens were before the lesson was trained again, each picture at its own scale.
     pub ghosts: Vec<GhostPoint>,
     /// What is to be known of the picture.
@@ -138,6 +140,7 @@ impl StageModel {
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.map(|(name, variance)| AxisLabel { name, variance }).collect(),
             explained: space.projection.explained_together(),
+            is_whole: space.projection.is_identity(),
             ghosts: ghosts(snapshot, radius),
             note: is_new_space.then(|| "A new space, turned to fit the old picture.".to_owned()),
             radius,

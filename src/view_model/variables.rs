@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::provenance::Entry;
 use super::table::TableModel;
 use crate::code::{Labels, Output, Tensor};
 use crate::kernel::notebook::live::{HeadPart, Live, LiveName, LiveTensor, live_names};
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::token_labels::token_labels;
+use crate::numerics::model::Architecture;
 use crate::numerics::params::TensorName;
 
 /// Worked out when somebody looks, and then kept: the tables cost more than a frame should when nobody does.
@@ -26,6 +28,16 @@ pub struct VariableModel {
     /// In a sentence; of a variable of code, where it is made.
     pub meaning: String,
     pub value: VariableValue,
+    /// What its entries are of; none of a variable of code.
+    origin: Option<Origin>,
+}
+
+/// A tensor of the model, with the number of the block that it belongs to and of that block's first head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Origin {
+    tensor: LiveTensor,
+    block: usize,
+    head: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +76,40 @@ impl VariableModel {
             VariableValue::Table(table) => table.shape(),
             VariableValue::Text(_) => "text".to_owned(),
         }
+    }
+
+    /// An entry of its table, as it can be asked where it comes from.
+    pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
+        let Origin { tensor, block, head } = self.origin?;
+        let head = head + part;
+        Some(match tensor {
+            LiveTensor::Static => Entry::Static { word: row, dim: col },
+            LiveTensor::Parameter(tensor) => Entry::Parameter { tensor, row, col },
+            LiveTensor::Input => Entry::Input { block, token: row, dim: col },
+            LiveTensor::Output => Entry::Output { block, token: row, dim: col },
+            LiveTensor::Logits => Entry::Logit { row, class: col },
+            LiveTensor::Heads { part, .. } => match part {
+                HeadPart::Query => Entry::Query { head, token: row, dim: col },
+                HeadPart::Key => Entry::Key { head, token: row, dim: col },
+                HeadPart::Value => Entry::Value { head, token: row, dim: col },
+                HeadPart::Scores => Entry::Score { head, query: row, key: col },
+                HeadPart::Weights => Entry::Weight { head, query: row, key: col },
+                HeadPart::Mix => Entry::Mix { head, token: row, dim: col },
+            },
+            LiveTensor::Visible | LiveTensor::Temperature => return None,
+        })
+    }
+}
+
+impl Origin {
+    fn of(tensor: LiveTensor, architecture: &Architecture) -> Self {
+        let block = match tensor {
+            LiveTensor::Heads { block, .. } => block,
+            LiveTensor::Output => architecture.numbered_blocks().count() - 1,
+            _ => architecture.source_blocks.len(),
+        };
+        let head = architecture.numbered_blocks().take(block).map(|(_, block)| block.attention.heads).sum();
+        Self { tensor, block, head }
     }
 }
 
@@ -145,7 +191,8 @@ fn live_variable(live: &Live, known: &LiveName) -> VariableModel {
         (None, Some(tensor)) => table(&known.name, &tensor),
         (None, None) => VariableValue::Text(Arc::from("")),
     };
-    VariableModel { name: known.name.clone(), symbol, kind, meaning: known.tensor.meaning(), value }
+    let origin = Some(Origin::of(known.tensor, &live.architecture));
+    VariableModel { name: known.name.clone(), symbol, kind, meaning: known.tensor.meaning(), value, origin }
 }
 
 fn table(name: &str, tensor: &Tensor) -> VariableValue {
@@ -165,6 +212,7 @@ fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
         kind: VariableKind::Code,
         meaning,
         value,
+        origin: None,
     };
     for shown in &snapshot.notebook.cells {
         if let Some((name, value)) = shown.cell.turned_variable() {

@@ -126,7 +126,12 @@ fn claims_of_an_objective() {
     check(
         "SenseAccuracy(Contextual)",
         r#"Says(sentence: "she ate", answer: "apple")"#,
-        "a.ron:30:69: Says with the objective MaskedWord; expected the objective Label or NextWord",
+        "a.ron:30:69: Says with the objective MaskedWord; expected hides: …, the place of the word that is asked for",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        r#"Says(sentence: "she ate", hides: 2, answer: "apple")"#,
+        "a.ron:30:102: hides: found the number 2; expected a whole number from 0 to 1",
     );
     check(
         "SenseAccuracy(Contextual)",

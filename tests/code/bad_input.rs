@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use attune::code::{OWN_FAULT, Output, Scope, budget, names, run};
+use attune::code::{Given, OWN_FAULT, Output, Scope, budget, names, run};
 
 use super::{cell, fault, number, scope, table};
 
@@ -198,4 +198,36 @@ fn numbers_at_their_ends_are_refused_or_right() {
         assert!(cell(source).fault.is_some(), "{source}");
     }
     assert_eq!(number("1 << 100") + number("round(1.5, 9223372036854775807)"), 1.5);
+}
+
+#[test]
+fn what_is_made_above_is_not_changed_in_part_either() {
+    let above =
+        run("let m = #{a: 1, l: [1, 2]}; let l = [1, #{x: 2}]; let s = \"ab\"; let t = vector([1, 2]);", &scope());
+    let why = "it is made above";
+    let scope = || {
+        let given = above.defined.iter().cloned().map(|variable| Given::fixed(variable, why)).collect();
+        Scope { given, ..Scope::default() }
+    };
+    for (name, texts) in [
+        ("m", &["m.b = 2;", "m[\"b\"] = 2;", "m.a = 2;", "m.l[0] = 2;", "m += #{c: 1};", "m.b = 2; m"][..]),
+        ("l", &["l[0] = 2;", "l[1].y = 2;", "l += 1;"]),
+        ("s", &["s[0] = 'x';", "s[0..1] = \"x\";", "s += \"x\";"]),
+        ("t", &["t[0] = 2;"]),
+    ] {
+        for text in texts {
+            let ran = run(text, &scope());
+            let said = ran.fault.unwrap_or_else(|| panic!("{text} has no fault")).message;
+            assert_eq!(said, format!("`{name}` cannot be changed: {why}"), "{text}");
+        }
+        let own = run(&format!("let {name} = {name}; {}", texts[0]), &scope());
+        assert_eq!(own.fault, None, "one of the cell's own can be");
+    }
+    let said = run("l.push(3);", &scope()).fault.expect("a fault").to_string();
+    assert_eq!(
+        said,
+        "1:3: `push` would change what cannot be changed; make one of your own with `let`, and change that"
+    );
+    let read = run("let k = m.keys(); k.push(s); m.a + l[0] + t[0]", &scope());
+    assert_eq!((read.fault, read.outputs), (None, vec![Output::Number(3.0)]));
 }

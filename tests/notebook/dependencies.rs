@@ -197,3 +197,17 @@ fn cells_together_keep_no_more_than_they_may() {
     run(&mut kernel, "double");
     assert_eq!(shown(&kernel, "double").fault, None);
 }
+
+#[test]
+fn what_a_cell_above_made_is_changed_in_no_part_of_it() {
+    let mut kernel = kernel();
+    write(&mut kernel, "double", "let a = #{x: 1};");
+    run(&mut kernel, "double");
+    write(&mut kernel, "uses", "a.y = 2;");
+    run(&mut kernel, "uses");
+    let said = fault(&kernel, "uses");
+    assert!(said.starts_with("`a` cannot be changed: it is made above, in [1]; make one of your own"), "{said}");
+    write(&mut kernel, "uses", "let b = a; b.y = 2; b.x + b.y");
+    run(&mut kernel, "uses");
+    assert_eq!(number(&kernel, "uses"), 3.0);
+}

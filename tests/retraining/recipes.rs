@@ -1,6 +1,6 @@
 //! What comes of a recipe, and what does not.
 
-use attune::kernel::command::{HeadSetting, Reference};
+use attune::kernel::command::{Axis, HeadSetting, Reference};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Recipe;
 use attune::lesson::offers::offers;
@@ -265,4 +265,39 @@ fn redo_gives_up_what_is_under_way_too() {
     kernel.advance();
     apply(&mut kernel, Command::Redo);
     assert!(shown(&kernel) == three && kernel.snapshot().retraining.is_none());
+}
+
+#[test]
+fn the_old_model_does_not_train_while_the_new_one_does() {
+    let mut kernel = Kernel::embedded(lesson());
+    apply(&mut kernel, Command::Step(3));
+    let undo = undo_label(&kernel);
+    kernel.apply(Command::Retrain(Box::new(heads(3))));
+    for command in [Command::Play, Command::Step(2)] {
+        kernel.apply(command);
+        let said = notice(&kernel).expect("words");
+        assert_eq!(said, "wait until the lesson is trained again; pause gives that up");
+        assert!(kernel.snapshot().retraining.is_some() && !model(&kernel).training.playing);
+        assert_eq!(undo_label(&kernel), undo, "nothing was done that could be undone");
+    }
+    kernel.apply(Command::Pause);
+    apply(&mut kernel, Command::Step(2));
+    assert_eq!((notice(&kernel), model(&kernel).training.progress.done), (None, 5));
+}
+
+#[test]
+fn an_axis_that_the_new_vectors_do_not_have_is_spoken_of() {
+    let mut kernel = trained();
+    for (axis, from, to) in [(Axis::X, "animal", "mineral"), (Axis::Z, "seal", "duck")] {
+        apply(&mut kernel, Command::SetAxis { axis, from: from.to_owned(), to: to.to_owned() });
+    }
+    kernel.apply(Command::Retrain(Box::new(width(2))));
+    kernel.settle();
+    let basis = &kernel.snapshot().space.expect("a space").basis;
+    assert!(basis.chosen[0].is_some() && basis.chosen[2].is_none());
+    let said = notice(&kernel).expect("words");
+    assert_eq!(said, "axis Z no longer runs from \"seal\" to \"duck\": the vectors have 2 dimensions now");
+    kernel.apply(Command::Retrain(Box::new(width(4))));
+    kernel.settle();
+    assert_eq!(notice(&kernel), None, "the other one fits");
 }

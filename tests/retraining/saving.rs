@@ -71,3 +71,42 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
     let again = open(lesson(), hostile);
     assert!(model(&again).recipe.is_default() && !again.snapshot().report.is_empty());
 }
+
+#[test]
+fn a_retraining_under_way_begins_again_when_the_lesson_opens() {
+    for recipe in [heads(3), width(4)] {
+        let mut kernel = trained();
+        apply(&mut kernel, Command::SelectSentence(1));
+        let before = kernel.snapshot();
+        kernel.apply(Command::Retrain(Box::new(recipe.clone())));
+        kernel.advance();
+        assert!(Saved::differs(&before, &kernel.snapshot()), "it is worth being saved");
+        let left = saved(&kernel);
+        let mut again = Kernel::open(lesson(), Some(left.clone()));
+        // Until it is under way again, it waits with the rest.
+        while again.snapshot().retraining.is_none() {
+            assert!(again.is_busy());
+            let kept = saved(&again).model.expect("a model");
+            assert_eq!(kept.retraining, Some(recipe.clone()));
+            again.advance();
+        }
+        again.settle();
+        kernel.settle();
+        assert!(shown(&again) == shown(&kernel) && *model(&again).recipe == recipe);
+        assert_eq!(saved(&kernel).model.expect("a model").retraining, None, "it is done");
+        apply(&mut again, Command::Undo);
+        assert!(model(&again).recipe.is_default(), "what there was before is remembered");
+    }
+}
+
+#[test]
+fn a_retraining_that_no_longer_fits_is_left_out_with_words() {
+    let mut kernel = trained();
+    kernel.apply(Command::Retrain(Box::new(heads(3))));
+    let mut left = saved(&kernel);
+    left.model.as_mut().expect("a model").retraining = Some(heads(5));
+    let again = open(lesson(), left);
+    let report = again.snapshot().report;
+    assert!(report.iter().any(|words| words.contains("trained again") && words.contains("5 heads")), "{report:?}");
+    assert!(model(&again).recipe.is_default());
+}

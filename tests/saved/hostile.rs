@@ -10,6 +10,7 @@ use attune::kernel::saved::{
     SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, SavedTraining,
 };
 use attune::kernel::{Command, Kernel, Saved};
+use attune::numerics::attention::HeadMode;
 use serde_json::{Value, json};
 
 use crate::{cell, changed, found, ids, kernel, lesson, open, report, saved};
@@ -338,4 +339,16 @@ fn any_value_may_be_another() {
         let _ = saved(&kernel);
     }
     assert!(place > 200 && opened > 30, "{opened} of {place}");
+}
+
+#[test]
+fn a_gain_that_is_none_is_said_to_be_one() {
+    for gain in [-1.0, 9.0, f32::NAN, f32::INFINITY] {
+        let heads = vec![SavedHead::Gain(gain), SavedHead::Off];
+        let interventions = Some(SavedInterventions { heads, ..SavedInterventions::default() });
+        let kernel = with_model(SavedModel { interventions, training: at_end(), ..SavedModel::default() });
+        assert_eq!(report(&kernel), [format!("Head 1 is live: a head's gain is from 0 to 4, not {gain}.")]);
+        let modes = &kernel.snapshot().model.expect("a model").interventions.heads;
+        assert_eq!(modes[..], [HeadMode::Live, HeadMode::Off], "the other one is as it was");
+    }
 }

@@ -11,6 +11,8 @@ use crate::view_model::axes::{AxesModel, AxisRow};
 pub struct AxesUiState {
     /// What is written of each axis, and the choice that it was made from.
     fields: [Fields; Axis::ALL.len()],
+    /// A still map is wanted of the window.
+    pub wants_map: bool,
 }
 
 #[derive(Default)]
@@ -38,6 +40,8 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<C
         if reset.on_hover_text("The axes as the lesson began").clicked() {
             commands.push(Command::ResetBasis);
         }
+        let tip = "A still map of all words by t-SNE, in a window of its own; nothing moves in it";
+        state.wants_map |= ui.button("Map …").on_hover_text(tip).clicked();
         let together = format!("together {:.0} %", model.together * 100.0);
         ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
     });

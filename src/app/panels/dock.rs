@@ -10,6 +10,7 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::kernel::pace::Pace;
+use crate::view_model::answers::AnswersModel;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::axes::AxesModel;
 use crate::view_model::compare::CompareModel;
@@ -28,6 +29,7 @@ use crate::view_model::walk::WalkModel;
 use crate::view_model::weights::WeightsModel;
 use crate::view_model::what_if::WhatIfModel;
 
+use super::answers::{AnswersUiState, answers_ui};
 use super::arithmetic::arithmetic_ui;
 use super::attention::{AttentionUiState, attention_ui};
 use super::axes::{AxesUiState, axes_ui};
@@ -67,9 +69,29 @@ pub enum PanelId {
     Variables,
     Compare,
     Axes,
+    Answers,
 }
 
 impl PanelId {
+    /// In the order of their keys: Alt+1 … Alt+9, Alt+0; the last have none.
+    pub const ALL: [Self; 15] = [
+        PanelId::Notebook,
+        PanelId::Stage,
+        PanelId::Fold,
+        PanelId::Attention,
+        PanelId::Arithmetic,
+        PanelId::Heads,
+        PanelId::WhatIf,
+        PanelId::Weights,
+        PanelId::Neighbours,
+        PanelId::Training,
+        PanelId::Retrain,
+        PanelId::Axes,
+        PanelId::Answers,
+        PanelId::Variables,
+        PanelId::Compare,
+    ];
+
     pub(super) fn title(self) -> &'static str {
         match self {
             PanelId::Notebook => "Notebook",
@@ -86,6 +108,7 @@ impl PanelId {
             PanelId::Variables => "Variables",
             PanelId::Compare => "Compare",
             PanelId::Axes => "Axes",
+            PanelId::Answers => "Answers",
         }
     }
 }
@@ -103,6 +126,7 @@ pub struct WorkspaceModel<'a> {
     pub walk: Option<&'a WalkModel>,
     pub path: Option<&'a PathModel>,
     pub neighbours: Option<&'a NeighboursModel>,
+    pub answers: Option<&'a AnswersModel>,
     /// Of the number that was asked where it comes from.
     pub provenance: Option<&'a Provenance>,
     pub what_if: Option<&'a WhatIfModel>,
@@ -129,6 +153,7 @@ pub struct Workspace {
     training: TrainingUiState,
     compare: CompareUiState,
     axes: AxesUiState,
+    answers: AnswersUiState,
 }
 
 impl Default for Workspace {
@@ -138,7 +163,7 @@ impl Default for Workspace {
         let [stage, _] = tree.split_left(
             NodeIndex::root(),
             size::NOTEBOOK_SHARE,
-            vec![PanelId::Notebook, PanelId::Variables, PanelId::Compare],
+            vec![PanelId::Notebook, PanelId::Answers, PanelId::Variables, PanelId::Compare],
         );
         let [_, side] = tree.split_right(
             stage,
@@ -162,6 +187,7 @@ impl Default for Workspace {
             training: TrainingUiState::default(),
             compare: CompareUiState::default(),
             axes: AxesUiState::default(),
+            answers: AnswersUiState::default(),
         }
     }
 }
@@ -192,9 +218,18 @@ impl Workspace {
         self.notebook.settle();
     }
 
+    /// Brings a panel to the front.
+    pub fn show(&mut self, panel: PanelId) {
+        if let Some(place) = self.dock.find_tab(&panel) {
+            // It is there: it was found.
+            let _ = self.dock.set_active_tab(place);
+        }
+    }
+
     /// What is wanted of the window, once.
     pub fn take_wish(&mut self) -> Option<Wish> {
-        self.top_bar.wish.take()
+        let map = std::mem::take(&mut self.axes.wants_map).then_some(Wish::DrawMap);
+        self.top_bar.wish.take().or(map)
     }
 
     /// The glossary of the lesson's folder; none where there is none, or as it has these faults.
@@ -267,6 +302,7 @@ pub fn workspace_ui(
         training,
         compare,
         axes,
+        answers,
         ..
     } = workspace;
     provenance_keys(ui.ctx(), model.walk, view);
@@ -295,6 +331,7 @@ pub fn workspace_ui(
         training_state: training,
         compare_state: compare,
         axes_state: axes,
+        answers_state: answers,
         view,
         stage,
         commands: &mut commands,
@@ -328,6 +365,7 @@ struct Tabs<'a> {
     training_state: &'a mut TrainingUiState,
     compare_state: &'a mut CompareUiState,
     axes_state: &'a mut AxesUiState,
+    answers_state: &'a mut AnswersUiState,
     view: &'a mut ViewState,
     stage: &'a mut dyn StageUi,
     commands: &'a mut Vec<Command>,
@@ -405,11 +443,12 @@ impl Tabs<'_> {
             }
             PanelId::WhatIf => what_if_ui(ui, model.what_if?, self.what_if_state, self.view),
             PanelId::Variables => {
-                variables_ui(ui, model.variables?, self.variables_state);
+                variables_ui(ui, model.variables?, self.variables_state, self.view);
                 Vec::new()
             }
             PanelId::Compare => compare_ui(ui, model.compare, model.sentences?, self.compare_state, self.view),
             PanelId::Axes => axes_ui(ui, model.axes?, self.axes_state),
+            PanelId::Answers => answers_ui(ui, model.answers?, self.answers_state, self.view).into_iter().collect(),
         })
     }
 }

@@ -10,9 +10,9 @@ use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
 use crate::view_model::provenance::Entry;
 
-use super::checkbox_ui;
 use super::heat::Heat;
 use super::provenance::number_ui;
+use super::{checkbox_ui, hint};
 
 /// Of a gain's slider.
 const GAIN_STEP: f64 = 0.05;
@@ -85,7 +85,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         let slider = ui.add_enabled(head.gain.is_some(), slider);
         slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
         let tip = "How often what the head mixes counts: 0 is off, 1 as trained; double-click: 1";
-        let slider = slider.on_hover_text(tip).on_disabled_hover_text("Its weights are set by hand");
+        let slider = hint(slider, tip).on_disabled_hover_text("Its weights are set by hand");
         if slider.double_clicked() {
             gain = 1.0;
         }

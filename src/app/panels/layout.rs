@@ -162,7 +162,8 @@ mod tests {
         assert_eq!(workspace.layout(), Some(first));
         let side = tabs(&["Weights", "Training", "Attention", "Neighbours", "Retrain", "Axes"], 2);
         let side = split(false, 0.25, tabs(&["Heads", "Arithmetic", "What if"], 0), side);
-        let middle = split(false, 0.5, tabs(&["Stage", "Fold"], 0), tabs(&["Variables", "Notebook", "Compare"], 0));
+        let middle =
+            split(false, 0.5, tabs(&["Stage", "Fold", "Answers"], 0), tabs(&["Variables", "Notebook", "Compare"], 0));
         let other = split(true, 0.75, middle, side);
         workspace.lay_out(&other);
         assert_eq!(workspace.layout(), Some(other));

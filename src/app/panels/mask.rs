@@ -110,7 +110,10 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
     if let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) {
         let verb = if sees[row * count + col] { "sees" } else { "does not see" };
         let said = format!("{} (query) {verb} {} (key)", model.tokens[row], model.tokens[col]);
-        response.on_hover_text_at_pointer(said);
+        // The way of the stroke is not written over.
+        if !response.is_pointer_button_down_on() {
+            response.on_hover_text_at_pointer(said);
+        }
     }
     command
 }

@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 
 use egui::containers::menu::{MenuButton, SubMenuButton};
-use egui::{Button, Ui};
+use egui::{Button, Key, Ui};
 
 use crate::export::Format;
 
+use super::dock::PanelId;
 use super::picture::PictureChoice;
+
+/// With Alt they bring the panels to the front, see [`PanelId::ALL`].
+pub const DIGITS: [Key; 10] =
+    [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9, Key::Num0];
 
 /// What is wanted of the window itself; what is wanted of the kernel is a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +37,11 @@ pub enum Wish {
     PlacePicture(PictureChoice),
     /// That file.
     SavePicture(PictureChoice, PathBuf),
+    /// A panel in front of those that lie with it.
+    Show(PanelId),
+    /// A still map of the words, drawn beside the window.
+    DrawMap,
+    CloseMap,
     /// The list of checkpoints.
     Checkpoints,
     /// The state that the checkpoint of this place in the list keeps.
@@ -61,6 +71,12 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Wish> {
             for format in Format::ALL {
                 let words = format!("{} (.{})", format.name(), format.extension());
                 entry(ui, &words, "", "The notebook as it is now, with your work in it", Wish::Export(format));
+            }
+        });
+        SubMenuButton::from_button(Button::new("Panels").right_text("▸")).ui(ui, |ui| {
+            for (index, panel) in PanelId::ALL.into_iter().enumerate() {
+                let keys = DIGITS.get(index).map_or_else(String::new, |key| format!("Alt+{}", key.name()));
+                entry(ui, panel.title(), &keys, "Brings it to the front", Wish::Show(panel));
             }
         });
         entry(ui, "Picture of the stage …", "", "The stage as you see it now, as PNG", Wish::Picture);

@@ -2,6 +2,7 @@
 //!
 //! No panel names a Bevy type, computes a tensor, or advances a clock: the egui pass may run twice.
 
+pub mod answers;
 pub mod arithmetic;
 pub mod attention;
 mod attention_lines;
@@ -40,6 +41,7 @@ pub mod retrain;
 pub mod saving;
 pub mod sentence_field;
 mod slant;
+pub mod still;
 pub mod table;
 pub mod term_card;
 pub mod top_bar;
@@ -55,6 +57,11 @@ use egui::{CornerRadius, ScrollArea, Stroke, Ui, WidgetText};
 
 use crate::app::theme::{Palette, size};
 use crate::app::view_state::ViewState;
+
+/// What a control is for. Not while the pointer holds it: the words would lie over what moves with it.
+pub fn hint(response: egui::Response, words: impl Into<WidgetText>) -> egui::Response {
+    if response.is_pointer_button_down_on() { response } else { response.on_hover_text(words) }
+}
 
 /// A box that reads as one where it is unchecked too: square, with an outline.
 pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> egui::Response {

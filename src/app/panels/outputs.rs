@@ -30,7 +30,8 @@ fn output_ui(ui: &mut Ui, output: &OutputModel) {
     match output {
         OutputModel::Number(number) => number_ui(ui, number),
         OutputModel::Text(text) => text_ui(ui, text),
-        OutputModel::Table(table) => table_ui(ui, table),
+        // What code computed has no formula of the model's.
+        OutputModel::Table(table) => _ = table_ui(ui, table),
         OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
         OutputModel::Plot(plot) => plot_ui(ui, plot),
         // Shown by who has the lesson's pictures.

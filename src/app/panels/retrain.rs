@@ -7,8 +7,8 @@ use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
-use super::checkbox_ui;
 use super::weights::ghost_mark;
+use super::{checkbox_ui, hint};
 
 pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -75,7 +75,7 @@ fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Com
         let response = ui.add(Slider::new(&mut at, 0..=last).show_value(false));
         response.widget_info(|| WidgetInfo::slider(true, at as f64, &slider.name));
         ghost_mark(ui, response.rect, place(offer.own, last), palette);
-        response.on_hover_text(&slider.tip);
+        hint(response, &slider.tip);
         ui.monospace(offer.choices.get(at).map_or("", |choice| &choice.label));
     });
     let chosen = offer.choices.get(at).filter(|_| at != offer.at)?;

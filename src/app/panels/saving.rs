@@ -149,7 +149,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
 }
 
 /// With a capital letter.
-fn sentence(words: &str) -> String {
+pub(super) fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
 }

@@ -271,7 +271,12 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> Shown {
         }
     }
     ui.add_space(size::GAP_TIGHT);
-    let help = "Capitals and punctuation do not count. Enter or Esc: done.";
+    let keys = if reading.fault.is_none() {
+        "Enter or Esc: done."
+    } else {
+        "Esc: back to the sentence on the stage; what you typed is kept."
+    };
+    let help = format!("Capitals and punctuation do not count. {keys}");
     ui.label(RichText::new(help).font(theme::plain(size::SMALL)).color(palette.ink_faint));
     shown
 }

@@ -17,21 +17,23 @@ use super::slant::{paint_slanted, reach};
 /// Of a proportional letter, of its size: on the wide side, since words must not be cut.
 const LETTER: f32 = 0.56;
 
-pub fn table_ui(ui: &mut Ui, table: &TableModel) {
+/// Returns the entry that was right-clicked: its table, row and column.
+pub fn table_ui(ui: &mut Ui, table: &TableModel) -> Option<[usize; 3]> {
     let title = if table.caption.is_empty() { &table.name } else { table.caption.as_ref() };
     caption_ui(ui, table, title);
     if table.cols() == 0 || table.rows() == 0 || table.parts() == 0 {
         ui.weak("It has no entries.");
-        return;
+        return None;
     }
+    let asked = |part: usize| move |(row, col): (usize, usize)| [part, row, col];
     if table.parts() == 1 {
-        ui.push_id(0, |ui| matrix_ui(ui, table, title, 0));
-        return;
+        return ui.push_id(0, |ui| matrix_ui(ui, table, title, 0)).inner.map(asked(0));
     }
     let gaps = size::GAP_WIDE * (table.parts() - 1) as f32;
     let width = (ui.available_width() - gaps) / table.parts() as f32;
     let plan = Plan::of(table, width);
     if plan.digits.is_some() && plan.width() <= width {
+        let mut wanted = None;
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_WIDE;
             for part in 0..table.parts() {
@@ -39,14 +41,16 @@ pub fn table_ui(ui: &mut Ui, table: &TableModel) {
                     ui.set_max_width(width);
                     let name = table.part_name(part);
                     ui.weak(RichText::new(&name).monospace());
-                    ui.push_id(part, |ui| matrix_ui(ui, table, &format!("{title} {name}"), part));
+                    let cell = ui.push_id(part, |ui| matrix_ui(ui, table, &format!("{title} {name}"), part)).inner;
+                    wanted = wanted.or(cell.map(asked(part)));
                 });
             }
         });
-        return;
+        return wanted;
     }
     let part = part_ui(ui, table, title);
-    ui.push_id(part, |ui| matrix_ui(ui, table, &format!("{title} {}", table.part_name(part)), part));
+    let name = format!("{title} {}", table.part_name(part));
+    ui.push_id(part, |ui| matrix_ui(ui, table, &name, part)).inner.map(asked(part))
 }
 
 fn caption_ui(ui: &mut Ui, table: &TableModel, title: &str) {
@@ -164,7 +168,8 @@ impl Plan {
     }
 }
 
-fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) {
+/// Returns the cell that was right-clicked.
+fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) -> Option<(usize, usize)> {
     let plan = Plan::of(table, ui.available_width());
     let cells = plan.cells();
     let room = Vec2::new(ui.available_width() - plan.head.x - plan.lean, size::OUTPUT_MAX);
@@ -173,21 +178,20 @@ fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) {
     let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
     let body = Rect::from_min_size(rect.min + plan.head, seen);
     let drawn = Drawn { table, plan, part, title };
-    let origin = if seen == cells {
-        drawn.cells_ui(ui, body.min, body);
-        body.min
+    let (origin, asked) = if seen == cells {
+        (body.min, drawn.cells_ui(ui, body.min, body))
     } else {
         let scrolled = ui.scope_builder(UiBuilder::new().max_rect(body), |ui| {
             let area = ScrollArea::both().auto_shrink([false, false]).id_salt("cells");
             area.show(ui, |ui| {
                 let (all, _) = ui.allocate_exact_size(cells, Sense::hover());
-                drawn.cells_ui(ui, all.min, body);
-                all.min
+                (all.min, drawn.cells_ui(ui, all.min, body))
             })
         });
         scrolled.inner.inner
     };
     drawn.heads_ui(ui, origin, body);
+    asked
 }
 
 /// One matrix on the screen.
@@ -210,7 +214,8 @@ impl Drawn<'_> {
         (range(from.y, to.y, cell.y, rows), range(from.x, to.x, cell.x, cols))
     }
 
-    fn cells_ui(&self, ui: &mut Ui, origin: Pos2, body: Rect) {
+    /// Returns the cell that was right-clicked.
+    fn cells_ui(&self, ui: &mut Ui, origin: Pos2, body: Rect) -> Option<(usize, usize)> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let heat = Heat { origin, cell: self.plan.cell, rows: self.plan.rows, cols: self.plan.cols };
         let seen = body.intersect(ui.clip_rect());
@@ -231,8 +236,11 @@ impl Drawn<'_> {
             info.current_text_value.clone_from(&told);
             info
         });
-        let Some(told) = told.filter(|_| hovered.is_some()) else { return };
-        response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(told));
+        let asked = hovered.filter(|_| response.secondary_clicked());
+        if let Some(told) = told.filter(|_| hovered.is_some()) {
+            response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(told));
+        }
+        asked
     }
 
     fn cell(&self, painter: &Painter, heat: &Heat, row: usize, col: usize, palette: &Palette) {

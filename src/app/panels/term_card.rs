@@ -45,7 +45,8 @@ pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Wish> {
         ui.label(words.color(palette.ink_soft));
         return None;
     };
-    let button = ui.add(Button::new(words.color(palette.accent)).frame(false).wrap()).on_hover_text("Open that lesson");
+    let button =
+        ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap()).on_hover_text("Open that lesson");
     let name = || format!("Open {}, where {} begins", first.title, term.name);
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name()));
     button.clicked().then(|| Wish::Open(path.clone()))

@@ -9,6 +9,7 @@ use crate::kernel::pace::Pace;
 use crate::lesson::limits::LEARNING_RATE_MAX;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
+use super::hint;
 use super::training_curve::{CurveUiState, curve_ui};
 
 const SMALL_STEP: usize = 1;
@@ -161,7 +162,7 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
             let slider = ui.add_enabled(can_set, slider);
             slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
             let tip = "Of the steps to come: training and optimiser go on. Drag, type, or use the arrow keys.";
-            let slider = slider.on_hover_text(tip);
+            let slider = hint(slider, tip);
             slider
                 .on_disabled_hover_text("A past step has had its learning rate: branch from it, or show the latest")
                 .changed()

@@ -3,9 +3,11 @@
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
 use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
+use super::provenance::ASK_HINT;
 use super::table::table_ui;
 
 #[derive(Default)]
@@ -14,7 +16,7 @@ pub struct VariablesUiState {
     open: Option<String>,
 }
 
-pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesUiState) {
+pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesUiState, view: &mut ViewState) {
     let all = model.all();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for kind in VariableKind::ALL {
@@ -24,7 +26,7 @@ pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesUi
             }
             ui.add(Label::new(RichText::new(kind.title()).font(theme::strong(size::BODY))));
             for variable in of_kind {
-                ui.push_id(&variable.name, |ui| variable_ui(ui, variable, state));
+                ui.push_id(&variable.name, |ui| variable_ui(ui, variable, state, view));
             }
             ui.add_space(size::GAP);
         }
@@ -35,7 +37,7 @@ pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesUi
 }
 
 /// A row, and below it the whole while it is open.
-fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiState) {
+fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiState, view: &mut ViewState) {
     let is_open = state.open.as_deref() == Some(&variable.name);
     if row_ui(ui, variable, is_open) {
         state.open = (!is_open).then(|| variable.name.clone());
@@ -44,9 +46,14 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiSta
         return;
     }
     ui.indent("whole", |ui| {
-        ui.add(Label::new(RichText::new(sentence(variable)).weak()).wrap());
+        let asks = if variable.entry([0; 3]).is_some() { ASK_HINT } else { "" };
+        ui.add(Label::new(RichText::new(format!("{} {asks}", sentence(variable))).weak()).wrap());
         match &variable.value {
-            VariableValue::Table(table) => table_ui(ui, table),
+            VariableValue::Table(table) => {
+                if let Some(entry) = table_ui(ui, table).and_then(|at| variable.entry(at)) {
+                    view.ask(entry);
+                }
+            }
             VariableValue::Number(number) => {
                 _ = ui.add(Label::new(RichText::new(number.to_string()).monospace()).selectable(true))
             }

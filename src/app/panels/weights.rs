@@ -10,6 +10,7 @@ use crate::view_model::provenance::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::heat::Heat;
+use super::hint;
 use super::provenance::{ASK_HINT, ask_on, number_ui};
 use super::weights_tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
 
@@ -180,9 +181,7 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
         ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
     ghost_mark(ui, slider.rect, trained / reach, palette);
-    slider.on_hover_text(format!(
-        "Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."
-    ));
+    hint(slider, format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
     field_ui(ui, &mut value);
     (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.id, row, col, value })
 }
@@ -193,7 +192,7 @@ fn field_ui(ui: &mut Ui, value: &mut f32) {
     let shown = ui.style().number_formatter.format(exact, DECIMALS..=DECIMALS);
     let read = move |text: &str| if text == shown { Some(exact) } else { typed(text) };
     let number = DragValue::new(value).speed(DRAG_SPEED).fixed_decimals(DECIMALS).custom_parser(read);
-    ui.add(number).on_hover_text("Drag, or click and type");
+    hint(ui.add(number), "Drag, or click and type");
 }
 
 /// A number as people type it; egui writes a minus that Rust does not read.

@@ -9,6 +9,7 @@ use crate::kernel::edits::PERTURBATION_MAX;
 use crate::view_model::weights::{ComparisonModel, TensorModel, WeightsModel};
 
 use super::heat::Heat;
+use super::hint;
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;
@@ -118,7 +119,7 @@ fn brush_ui(ui: &mut Ui, state: &mut ToolsUiState) {
         ui.selectable_value(&mut state.adds, false, "sets").on_hover_text("Entries become the number");
         ui.selectable_value(&mut state.adds, true, "adds").on_hover_text("The number is added, once in a stroke");
         let number = DragValue::new(&mut state.value).speed(DRAG_SPEED).max_decimals(3);
-        ui.add(number).labelled_by(label.id).on_hover_text("What the brush sets or adds: drag, or click and type");
+        hint(ui.add(number).labelled_by(label.id), "What the brush sets or adds: drag, or click and type");
     });
 }
 
@@ -127,10 +128,10 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
     ui.horizontal(|ui| {
         let label = ui.label("±");
         let scale = DragValue::new(&mut state.scale).speed(DRAG_SPEED / 4.0).range(0.001..=PERTURBATION_MAX);
-        ui.add(scale).labelled_by(label.id).on_hover_text("Every entry moves by as much at the most, either way");
+        hint(ui.add(scale).labelled_by(label.id), "Every entry moves by as much at the most, either way");
         let label = ui.label("draw");
         let tip = "The same draw shakes in the same way, whenever it is done";
-        ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id).on_hover_text(tip);
+        hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
         let name = format!("Shake {}", tensor.id);
         if ui.add(Button::new(name)).on_hover_text("One undo takes it back").clicked() {
             command = Some(Command::Perturb { tensor: tensor.id, scale: state.scale, draw: state.draw });

@@ -10,7 +10,7 @@ use crate::view_model::what_if::{HeadState, WhatIfModel};
 
 use super::mask::{MaskUiState, mask_ui};
 use super::what_if_effect::{effect_ui, said};
-use super::{checkbox_ui, choose_query_ui};
+use super::{checkbox_ui, choose_query_ui, hint};
 
 #[derive(Default)]
 pub struct WhatIfUiState {
@@ -100,10 +100,9 @@ fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let slider = Slider::new(&mut value, SLIDER.0..=SLIDER.1).logarithmic(true).show_value(false);
         let slider = ui.add(slider.clamping(egui::SliderClamping::Edits));
         slider.widget_info(|| egui::WidgetInfo::slider(true, value, "Temperature"));
-        slider
-            .on_hover_text("Scores are divided by it: below 1 the weights gather on few words, above 1 they even out");
+        hint(slider, "Scores are divided by it: below 1 the weights gather on few words, above 1 they even out");
         let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
-        ui.add(number).on_hover_text("Drag, or click and type");
+        hint(ui.add(number), "Drag, or click and type");
         if value != temperature.now && value.is_finite() {
             command = Some(Command::SetTemperature(Some(value)));
         }

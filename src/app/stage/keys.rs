@@ -25,7 +25,7 @@ pub const SHEET: [(&str, &str); 15] = [
     ("2", "2D and back"),
     ("/", "search words; Enter: the next that is found"),
     ("I", "show only what is found, or is near"),
-    ("[ and ]", "the word before, the word after"),
+    ("Q", "the next word as the query; with Shift the one before"),
     ("Esc", "all points again; no word chosen"),
     ("Home", "camera home"),
 ];
@@ -65,8 +65,10 @@ pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hand
     if pressed(Key::Slash) {
         view.search_requested = true;
     }
-    let count = |key| ctx.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key)) as isize;
-    let steps = count(Key::CloseBracket) - count(Key::OpenBracket);
+    let count = |modifiers| ctx.input_mut(|input| input.count_and_consume_key(modifiers, Key::Q)) as isize;
+    // Shift first: without it the key counts with Shift too.
+    let (back, on) = (count(Modifiers::SHIFT), count(Modifiers::NONE));
+    let steps = on - back;
     if steps != 0 {
         choose(view, model.tokens.len(), steps);
     }

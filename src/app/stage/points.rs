@@ -22,6 +22,11 @@ const ALL_LABELLED: usize = 60;
 
 pub const DISC: f32 = 0.0;
 pub const RING: f32 = 1.0;
+/// Rings in strokes, as many as the shader draws.
+const DASHED: f32 = 3.0;
+const DOTTED: f32 = 4.0;
+pub const DASHES: usize = 4;
+pub const DOTS: usize = 8;
 
 /// One point or line as the shader reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,7 +116,7 @@ fn token_point(model: &StageModel, token: &TokenPoint, shown: Shown, palette: &P
 fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
     let color = palette.dimmed(token_color(model, &token.text, token.group, palette));
-    Instance { start, end, color, size: TOKEN_RADIUS, kind: RING }
+    Instance { start, end, color, size: TOKEN_RADIUS, kind: DASHED }
 }
 
 /// Where a point was before the lesson was trained again.
@@ -121,7 +126,7 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
         if is_token { token_color(model, &ghost.text, ghost.group, palette) } else { palette.word_of(ghost.group) };
     let color = palette.dimmed(own);
     let (start, end) = (scaled(model, ghost.start), scaled(model, ghost.end));
-    Instance { start, end, color, size: WORD_RADIUS, kind: RING }
+    Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
 /// How far the scene reaches from the origin: all tokens on their way, and nine words of ten. In coarse steps,

@@ -7,6 +7,7 @@ use crate::app::theme::Palette;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::{Emphasis, Hit, Shown};
 use crate::view_model::stage::StageModel;
+use crate::view_model::walk::{Step, WalkModel};
 
 use super::labels::Priority;
 use super::picking::{self, Candidate};
@@ -26,6 +27,8 @@ pub struct Scene<'a> {
     pub model: &'a StageModel,
     pub emphasis: &'a Emphasis,
     pub path: Option<&'a PathModel>,
+    /// The walk through these tokens, and the step that it is at.
+    pub walk: Option<(&'a WalkModel, Step)>,
 }
 
 /// The scene in a rectangle of the screen.
@@ -97,6 +100,16 @@ impl<'a> Sight<'a> {
         }
         let first = self.scene.model.tokens.iter().position(|other| other.text == token.text);
         (first == Some(position)).then(|| token.text.clone())
+    }
+
+    /// What the step of the walk gives it: of a point that several tokens lie on, what it gives each.
+    pub fn step_note(&self, hit: Hit) -> Option<String> {
+        let (Hit::Token(position), Some((walk, step))) = (hit, self.scene.walk) else { return None };
+        let tokens = &self.scene.model.tokens;
+        let is_here =
+            |other: &usize| *other == position || (self.time == 0.0 && tokens[*other].text == tokens[position].text);
+        let notes: Vec<String> = (0..tokens.len()).filter(is_here).filter_map(|key| walk.beside(step, key)).collect();
+        (!notes.is_empty()).then(|| notes.join(" · "))
     }
 
     pub fn color(&self, hit: Hit) -> Color32 {

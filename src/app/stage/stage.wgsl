@@ -41,14 +41,22 @@ fn disc_of(index: u32) -> Instance {
 
 const RING: f32 = 1.0;
 const DIAMOND: f32 = 2.0;
+// Rings in so many strokes, each this share of its arc.
+const DASHED: f32 = 3.0;
+const DOTTED: f32 = 4.0;
+const DASHES: vec2<f32> = vec2<f32>(4.0, 0.62);
+const DOTS: vec2<f32> = vec2<f32>(8.0, 0.4);
 const ARROW: f32 = 1.0;
 // An arrow of its full length whatever the time, from tip to tail.
 const STILL_ARROW: f32 = 2.0;
 // From where the point is now to the ground below it.
 const DROP: f32 = 3.0;
 const GROUND_LINE: f32 = 4.0;
+// From a key to the query that it hands its value to: it ends at the disc's edge, whatever the time.
+const FLOW: f32 = 5.0;
 // The height of the ground.
 const GROUND: f32 = -1.0;
+const TURN: f32 = 6.2831853;
 // In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
@@ -58,6 +66,8 @@ const SHINE: f32 = 0.14;
 const FAINTEST: f32 = 0.1;
 const HEAD_LENGTH: f32 = 10.0;
 const HEAD_SLOPE: f32 = 0.42;
+// Of the length of a head, at least, in widths of its shaft.
+const HEAD_IN_WIDTHS: f32 = 2.4;
 
 fn corner_of(vertex: u32) -> vec2<f32> {
     return vec2<f32>(f32(vertex & 1u), f32(vertex >> 1u)) * 2.0 - 1.0;
@@ -115,16 +125,31 @@ fn disc_alpha(disc: Disc) -> f32 {
         disc.shape.y == DIAMOND,
     );
     let outer = clamp(disc.shape.x + 0.5 - distance, 0.0, 1.0);
-    if disc.shape.y == RING {
+    if is_ring(disc) {
         let inner = disc.shape.x - RING_WIDTH * stage.viewport.w;
-        return min(outer, clamp(distance - inner + 0.5, 0.0, 1.0));
+        return min(outer, clamp(distance - inner + 0.5, 0.0, 1.0)) * stroke_at(disc);
     }
     return outer;
 }
 
+fn is_ring(disc: Disc) -> bool {
+    return disc.shape.y == RING || disc.shape.y >= DASHED;
+}
+
+// Of a broken ring: 1 on a stroke, 0 between two, with soft ends.
+fn stroke_at(disc: Disc) -> f32 {
+    if disc.shape.y == RING {
+        return 1.0;
+    }
+    let strokes = select(DASHES, DOTS, disc.shape.y == DOTTED);
+    let arc = TURN / strokes.x;
+    let along = abs(fract(atan2(disc.local.y, disc.local.x) / arc) - 0.5) * arc * disc.shape.x;
+    return clamp(strokes.y * 0.5 * arc * disc.shape.x - along + 0.5, 0.0, 1.0);
+}
+
 fn disc_color(disc: Disc) -> vec3<f32> {
     var color = disc.color.rgb;
-    if disc.shape.y != RING {
+    if !is_ring(disc) {
         let reach = disc.local / disc.shape.x;
         let rim = smoothstep(0.72, 1.0, length(reach));
         let shine = SHINE * dot(reach, normalize(vec2<f32>(-1.0, 1.0)));
@@ -192,7 +217,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let goal = select(select(instance.end, now, is_arrow), vec3<f32>(now.x, GROUND, now.z), is_drop);
     let clip_a = stage.clip_from_world * vec4<f32>(begin, 1.0);
     let clip_b = stage.clip_from_world * vec4<f32>(goal, 1.0);
-    let presence = select(1.0, stage.sizes.w, kind >= DROP);
+    let presence = select(1.0, stage.sizes.w, is_drop || kind == GROUND_LINE);
     var out: Line;
     if presence <= 0.0 || (clip_a.w <= stage.range.y && clip_b.w <= stage.range.y) {
         out.position = vec4<f32>(2.0, 2.0, 2.0, 1.0);
@@ -204,8 +229,9 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let from_px = a.xy / a.w * half_view;
     let to_px = b.xy / b.w * half_view;
     // An arrow stops at the disc's edge and starts at the ghost's.
-    let radius_a = select(0.0, radius_at(stage.sizes.y, a.w), is_arrow || is_drop);
-    let radius_b = select(0.0, radius_at(stage.sizes.y, b.w) + stage.viewport.w, is_arrow);
+    let is_flow = kind == FLOW;
+    let radius_a = select(0.0, radius_at(stage.sizes.y, a.w), is_arrow || is_drop || is_flow);
+    let radius_b = select(0.0, radius_at(stage.sizes.y, b.w) + stage.viewport.w, is_arrow || is_flow);
     let whole = distance(from_px, to_px);
     let length_px = whole - radius_a - radius_b;
     if length_px < stage.viewport.w {
@@ -215,8 +241,9 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let along = (to_px - from_px) / whole;
     let across = vec2<f32>(-along.y, along.x);
     let half_width = instance.shape.x * stage.viewport.w * 0.5;
-    let has_head = is_arrow || kind == STILL_ARROW;
-    let reach = select(half_width, max(half_width, HEAD_LENGTH * HEAD_SLOPE * stage.viewport.w), has_head) + 1.0;
+    let has_head = is_arrow || is_flow || kind == STILL_ARROW;
+    let head = max(HEAD_LENGTH, HEAD_IN_WIDTHS * instance.shape.x);
+    let reach = select(half_width, max(half_width, head * HEAD_SLOPE * stage.viewport.w), has_head) + 1.0;
     let corner = corner_of(vertex);
     let u = select(-1.0, length_px + 1.0, corner.x > 0.0);
     let v = corner.y * reach;
@@ -226,7 +253,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     out.position = vec4<f32>(px / half_view, depth, 1.0);
     out.local = vec3<f32>(u, v, fog_at(mix(a.w, b.w, share)));
     out.color = vec4<f32>(instance.color.rgb, instance.color.a * presence);
-    out.shape = vec3<f32>(length_px, half_width, select(0.0, HEAD_LENGTH, has_head));
+    out.shape = vec3<f32>(length_px, half_width, select(0.0, head, has_head));
     return out;
 }
 

@@ -2,8 +2,9 @@
 
 use crate::app::theme::Palette;
 use crate::view_model::path::{PathArrow, PathModel};
+use crate::view_model::provenance::Entry;
 use crate::view_model::search::{Emphasis, Shown};
-use crate::view_model::stage::StageModel;
+use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
 use super::points::{Instance, has_place, scaled, token_color};
@@ -11,6 +12,8 @@ use super::points::{Instance, has_place, scaled, token_color};
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.
 const STILL_ARROW: f32 = 2.0;
+/// An arrow from a key to the query, which ends at its disc.
+const FLOW: f32 = 5.0;
 /// Widths in points: of a line without weight, and what a weight of 1 adds.
 const THIN: f32 = 1.2;
 const WEIGHT_WIDTH: f32 = 7.0;
@@ -39,34 +42,32 @@ pub fn instances(
 fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
     let shown = Step::Score.share(at);
     // Keys of another sentence have no points.
-    if shown == 0.0 || walk.keys.len() != model.tokens.len() || walk.queries.len() != model.tokens.len() {
+    if shown == 0.0 || !walk.is_within(model.tokens.iter().map(TokenPoint::label)) {
         return Vec::new();
     }
-    let row = |step: Step, label: &str| {
-        walk.step(step).rows.iter().find(|row| row.label == label).map_or(&[][..], |row| &row.values)
-    };
-    let (scores, weights) = (row(Step::Scale, "score"), row(Step::Softmax, "weight"));
-    let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
+    let scores = walk.by_key(Step::Scale, |entry| matches!(entry, Entry::Score { .. }));
+    let weights = walk.by_key(Step::Softmax, |entry| matches!(entry, Entry::Weight { .. }));
+    let (masked, weighed, mixed) = (Step::Scale.share(at), Step::Softmax.share(at), Step::Mix.share(at));
     let gone = Step::Output.share(at);
-    let query = &model.tokens[walk.focus.query];
+    let query = scaled(model, model.tokens[walk.focus.query].start);
     let hue = palette.head(walk.focus.head);
-    let line = |(key, token): (usize, &crate::view_model::stage::TokenPoint)| {
+    let lines = |(key, token): (usize, &TokenPoint)| {
         let weight = weights.get(key).copied().unwrap_or(0.0);
         let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
         let seen = if is_hidden { 1.0 - masked } else { 1.0 };
         let alpha = shown * seen * (PLAIN + (1.0 - PLAIN) * weighed) * (1.0 - (1.0 - FAINT) * gone);
-        let width = THIN + WEIGHT_WIDTH * weight * weighed;
+        let size = THIN + WEIGHT_WIDTH * weight * weighed;
         // What weighs next to nothing is no line any more.
         let is_drawn = key != walk.focus.query && alpha > 0.0 && emphasis.token(key) != Shown::Hidden;
-        is_drawn.then(|| Instance {
-            start: scaled(model, query.start),
-            end: scaled(model, token.start),
-            color: hue.gamma_multiply(alpha),
-            size: width,
-            kind: LINE,
-        })
+        let start = scaled(model, token.start);
+        let line = |end, alpha, kind| Instance { start, end, color: hue.gamma_multiply(alpha), size, kind };
+        // The value comes along the line; once it is there the line is an arrow.
+        let reached = std::array::from_fn(|axis| start[axis] + mixed * (query[axis] - start[axis]));
+        let still = (is_drawn && mixed < 1.0).then(|| line(query, alpha * (1.0 - (1.0 - PLAIN) * mixed), LINE));
+        let flowing = (is_drawn && mixed > 0.0).then(|| line(reached, alpha, FLOW));
+        still.into_iter().chain(flowing)
     };
-    model.tokens.iter().enumerate().filter_map(line).collect()
+    model.tokens.iter().enumerate().flat_map(lines).collect()
 }
 
 /// One after the other they grow; the place of the token begins them, where the sentence knows places.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bevy::math::Vec3;
-use egui::{Color32, Galley, Painter, Pos2, Rect, Stroke};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
 use crate::app::theme::{self, Palette, size};
 use crate::view_model::axes::LITTLE;
@@ -12,6 +13,7 @@ use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
 use super::labels::{self, Obstacle, Priority, Wish};
+use super::points::{DASHES, DOTS};
 use super::sight::{SeenPoint, Sight};
 
 /// Where it is written.
@@ -67,7 +69,12 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
     let strong = priority <= Priority::Token;
     let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
     let color = faded(sight, label_color(sight.color(point.hit), strong, sight.palette), point.divisor);
-    let galley = canvas.painter.layout_no_wrap(text, font, color);
+    let mut job = LayoutJob::simple_singleline(text, font, color);
+    if let (Some(note), Some((walk, _))) = (sight.step_note(point.hit), sight.scene.walk) {
+        let ink = sight.palette.head(walk.focus.head).lerp_to_gamma(sight.palette.ink, TOWARDS_INK);
+        job.append(&note, size::GAP_TIGHT, TextFormat::simple(theme::mono(size::LABEL), ink));
+    }
+    let galley = canvas.painter.layout_job(job);
     let wish = Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
     Some(Label { wish, galley, color })
 }
@@ -88,8 +95,10 @@ fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> 
     (length > SHORT && sight.rect.contains(point)).then_some(Label { wish, galley, color })
 }
 
+/// How much of the ink a colour gets that is to be read.
+const TOWARDS_INK: f32 = 0.35;
+
 fn label_color(color: Color32, strong: bool, palette: &Palette) -> Color32 {
-    const TOWARDS_INK: f32 = 0.35;
     if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color }
 }
 
@@ -137,8 +146,13 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
         return written;
     }
     let is_flat = sight.projection.perspective == 0.0;
-    let kind = if is_flat { "2D" } else { "3D" };
-    line(format!("{kind} is a projection; the numbers are exact."), palette.ink_faint);
+    match (is_flat, model.is_whole) {
+        (false, true) => {
+            line("All there is: the vectors have no more dimensions than the stage.".to_owned(), palette.ink_faint)
+        }
+        (false, false) => line("3D is a projection; the numbers are exact.".to_owned(), palette.ink_faint),
+        (true, _) => line("2D is a projection; the numbers are exact.".to_owned(), palette.ink_faint),
+    }
     match sight.lost() {
         0 => {}
         1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),
@@ -160,6 +174,21 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
 enum Mark {
     Disc(Color32),
     Ring(Color32),
+    /// A ring in so many strokes.
+    Broken(Color32, usize),
+}
+
+fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape {
+    /// Of a stroke that is drawn straight.
+    const CORNERS: usize = 4;
+    const DRAWN: f32 = 0.6;
+    let arc = std::f32::consts::TAU / strokes as f32;
+    let stroke = |index: usize| {
+        let angle = |corner: usize| arc * (index as f32 + DRAWN * corner as f32 / CORNERS as f32);
+        let points = (0..=CORNERS).map(|corner| center + radius * egui::Vec2::angled(angle(corner))).collect();
+        Shape::line(points, Stroke::new(size::OUTLINE, ink))
+    };
+    Shape::Vec((0..strokes).map(stroke).collect())
 }
 
 fn paint_legend(
@@ -171,12 +200,13 @@ fn paint_legend(
     written: &mut Vec<Rect>,
 ) {
     let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
-    let ring = |shown: bool, ink, text| shown.then_some((Mark::Ring(ink), text));
+    let ink = palette.ink_soft;
+    let ring = |shown: bool, mark, text| shown.then_some((mark, text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let rings = [
-        ring(!model.tokens.is_empty(), palette.ink_soft, "static place"),
-        ring(turned, palette.dimmed(palette.ink_soft), "as trained"),
-        ring(old_ghosts && !model.ghosts.is_empty(), palette.dimmed(palette.ink_soft), "before retraining"),
+        ring(!model.tokens.is_empty(), Mark::Ring(ink), "static place"),
+        ring(turned, Mark::Broken(ink, DASHES), "as trained"),
+        ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];
     let mut at = rect.left_top();
     for (mark, text) in groups.chain(rings.into_iter().flatten()) {
@@ -190,6 +220,7 @@ fn paint_legend(
         match mark {
             Mark::Disc(fill) => painter.circle_filled(center, radius, fill),
             Mark::Ring(ink) => painter.circle_stroke(center, radius, Stroke::new(size::OUTLINE, ink)),
+            Mark::Broken(ink, strokes) => painter.add(broken_ring(center, radius, strokes, ink)),
         };
         written.push(Rect::from_min_size(at, egui::vec2(width, galley.size().y)));
         let text_at = egui::pos2(at.x + size::LEGEND + size::GAP_TIGHT, at.y);

@@ -1,6 +1,7 @@
 //! The learner's copy of a lesson's notebook: which cells stand where, and what was written into them.
 //! It changes as a whole, so that undo can bring any earlier one back.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,19 @@ impl OwnKind {
             Self::Text => CellKind::Text { markdown: text.to_owned() },
             Self::Code => CellKind::Code { source: text.to_owned(), fails: false },
         }
+    }
+}
+
+impl Document {
+    /// What it keeps in memory beside another one, in bytes: a cell that both have is counted with the other.
+    pub fn bytes_beside(&self, other: &Self) -> usize {
+        let cells: BTreeSet<_> = other.cells.iter().map(Arc::as_ptr).collect();
+        let texts: BTreeSet<_> = other.cells.iter().map(|cell| cell.text.as_ptr()).collect();
+        let own = self.cells.iter().filter(|cell| !cells.contains(&Arc::as_ptr(cell))).map(|cell| {
+            let text = if texts.contains(&cell.text.as_ptr()) { 0 } else { cell.text.len() };
+            size_of::<DocumentCell>() + text + cell.conflict.as_ref().map_or(0, |text| text.len())
+        });
+        size_of_val(&self.cells[..]) + own.sum::<usize>()
     }
 }
 

@@ -52,11 +52,13 @@ impl Kernel {
         let Phase::Ready(ready) = &mut self.phase else { return };
         // Something else may have happened meanwhile.
         let goes_on = goes_on && self.retrained.as_ref() == Some(&changes);
-        new.take_over(ready);
+        let lost = new.take_over(ready);
+        if !lost.is_empty() {
+            self.notice = Some(lost.join("; ").into());
+        }
         // While a slider is dragged, the ghosts are those of where the drag began.
         let ghosts = if goes_on { ready.origin.replaced.clone() } else { Some(Arc::new(ready.replaced())) };
         new.origin.replaced = ghosts;
-        self.history.keep_at_most(new.history_states(&new.origin.lesson));
         let words = new.origin.recipe.words(&self.lesson);
         let label = if words.is_empty() {
             "retraining as the lesson has it".to_owned()
@@ -65,7 +67,7 @@ impl Kernel {
         };
         let old = std::mem::replace(&mut **ready, new);
         if !goes_on {
-            self.history.push(label, Undoable::Retrained(Box::new(old.rest())));
+            self.remember(label, Undoable::Retrained(Box::new(old.rest())));
         }
         self.retrained = Some(changes);
     }

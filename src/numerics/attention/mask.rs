@@ -33,6 +33,11 @@ impl MaskTable {
         Self::from_fn(queries, keys, |_, key| key < length)
     }
 
+    /// Queries and keys.
+    pub fn size(&self) -> (usize, usize) {
+        (self.visible.len().checked_div(self.keys).unwrap_or(0), self.keys)
+    }
+
     /// What lies outside the table is seen.
     pub fn sees(&self, query: usize, key: usize) -> bool {
         key >= self.keys || self.visible.get(query * self.keys + key).is_none_or(|&visible| visible)

@@ -128,4 +128,32 @@ impl WalkModel {
     pub fn step(&self, step: Step) -> &StepModel {
         &self.steps[step.index()]
     }
+
+    /// Its queries and its keys are the words of this sentence.
+    pub fn is_within(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
+        labels.clone().eq(self.queries.iter().cloned()) && labels.eq(self.keys.iter().cloned())
+    }
+
+    /// A number for each key: that of a step's row whose entries are such.
+    pub fn by_key(&self, step: Step, is_such: fn(&Entry) -> bool) -> &[f32] {
+        self.step(step).rows.iter().find(|row| is_such(&row.first)).map_or(&[], |row| &row.values)
+    }
+
+    /// What a step gives a key, as it stands beside its point.
+    pub fn beside(&self, step: Step, key: usize) -> Option<String> {
+        let number = |is_such| self.by_key(step, is_such).get(key).copied();
+        let written = |x: f32| if x.is_finite() { format!("{x:.2}") } else { x.to_string() };
+        let written = |x: f32| written(x).replace("inf", "∞").replace('-', "−");
+        match step {
+            Step::Project if key == self.focus.query => Some("q".to_owned()),
+            Step::Project => Some("k v".to_owned()),
+            Step::Score => number(|entry| matches!(entry, Entry::Product { .. })).map(written),
+            Step::Scale => number(|entry| matches!(entry, Entry::Score { .. })).map(written),
+            Step::Softmax => number(|entry| matches!(entry, Entry::Weight { .. })).map(written),
+            Step::Mix => {
+                number(|entry| matches!(entry, Entry::Weight { .. })).map(|weight| format!("{} v", written(weight)))
+            }
+            Step::Embed | Step::Output | Step::Contextual => None,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use egui::{RichText, Slider as EguiSlider, Ui};
 
-use crate::app::panels::{checkbox_ui, undecided_ui};
+use crate::app::panels::{checkbox_ui, hint, undecided_ui};
 use crate::app::theme::{Palette, size};
 use crate::kernel::notebook::CellCommand;
 use crate::lesson::cells::{Bind, Slider};
@@ -65,7 +65,7 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
         if let Some(step) = slider.step {
             bar = bar.step_by(step);
         }
-        is_turned = ui.add(bar).on_hover_text("Turn it: what depends on it follows").changed();
+        is_turned = hint(ui.add(bar), "Turn it: what depends on it follows").changed();
     });
     is_turned.then_some(value)
 }

@@ -1,0 +1,87 @@
+//! The still map: a window over the others, with the words as t-SNE lays them.
+
+use egui::{Context, Id, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2, Window};
+
+use crate::app::theme::{self, Palette, size};
+use crate::kernel::snapshot::Progress;
+use crate::view_model::still::{StillModel, StillPoint};
+
+use super::menu::Wish;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum StillState {
+    #[default]
+    None,
+    Drawing(Progress),
+    Drawn(StillModel),
+    /// Why there is none.
+    Failed(String),
+}
+
+const SIDE: f32 = 460.0;
+const POINT: f32 = 3.5;
+/// Between two looks at how far the drawing is, in seconds.
+const LOOK: f32 = 0.1;
+
+/// Returns the wish to close it.
+pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Wish> {
+    if *state == StillState::None {
+        return None;
+    }
+    let mut is_open = true;
+    let mut is_closed = false;
+    let window = Window::new("A still map of the words").id(Id::new("still map")).open(&mut is_open);
+    window.collapsible(false).default_size([SIDE, SIDE]).show(ctx, |ui| match state {
+        StillState::None => {}
+        StillState::Drawing(Progress { done, of }) => {
+            ui.label(format!("t-SNE: round {done} of {of}"));
+            ui.add(ProgressBar::new(*done as f32 / (*of).max(1) as f32));
+            is_closed = ui.button("Cancel").on_hover_text("No map is drawn").clicked();
+            ui.ctx().request_repaint_after_secs(LOOK);
+        }
+        StillState::Drawn(model) => map_ui(ui, model),
+        StillState::Failed(why) => {
+            ui.label(why);
+        }
+    });
+    (is_closed || !is_open).then_some(Wish::CloseMap)
+}
+
+fn map_ui(ui: &mut Ui, model: &StillModel) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.add(egui::Label::new(RichText::new(model.about).font(theme::plain(size::SMALL)).color(palette.ink_soft)).wrap());
+    let side = ui.available_size().min_elem().max(size::CHART_MIN);
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Image, true, "The words as t-SNE lays them"));
+    ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.stage);
+    let inner = rect.shrink(size::GAP_WIDE);
+    let seen = |point: &StillPoint| inner.lerp_inside(Vec2::from(point.at));
+    for point in &model.points {
+        ui.painter().circle_filled(seen(point), POINT, palette.word_of(point.group));
+    }
+    names_ui(ui, model, rect, &seen, palette);
+    let near = |pointer: Pos2| {
+        let away = |point: &&StillPoint| seen(point).distance(pointer);
+        model.points.iter().min_by(|a, b| away(a).total_cmp(&away(b))).filter(|point| away(point) <= size::GAP)
+    };
+    if let Some(point) = response.hover_pos().and_then(near) {
+        ui.painter().circle_stroke(seen(point), POINT + size::RING_GAP, egui::Stroke::new(size::RING, palette.accent));
+        response.on_hover_text_at_pointer(&point.text);
+    }
+}
+
+/// Words of groups first; each where no other is written.
+fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) -> Pos2, palette: &Palette) {
+    let mut written: Vec<Rect> = Vec::new();
+    let (grouped, others): (Vec<_>, Vec<_>) = model.points.iter().partition(|point| point.group.is_some());
+    for point in grouped.into_iter().chain(others) {
+        let ink = palette.word_of(point.group).lerp_to_gamma(palette.ink, 0.5);
+        let galley = ui.painter().layout_no_wrap(point.text.clone(), theme::plain(size::SMALL), ink);
+        let at = seen(point) + Vec2::new(POINT + size::GAP_TIGHT / 2.0, -galley.size().y / 2.0);
+        let place = Rect::from_min_size(at, galley.size());
+        if rect.contains_rect(place) && !written.iter().any(|other| other.intersects(place)) {
+            written.push(place);
+            ui.painter().galley(at, galley, ink);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The Answers panel: what the model answers about the sentence, and the words that it writes on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::provenance::Entry;
+use crate::kernel::answers::{ANSWERS, check_generates};
+use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
+use crate::kernel::token_labels::token_labels;
+use crate::lesson::limits::GENERATED_MAX;
+use crate::lesson::schema::Objective;
+use crate::numerics::model::generate::Choice;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswersModel {
+    /// What is asked, in a sentence.
+    pub question: &'static str,
+    /// One for each token, or one for the sentence as a whole.
+    pub rows: Vec<AnswerRow>,
+    /// The rows are those of the tokens.
+    pub is_by_token: bool,
+    pub writing: Writing,
+    groups: ClassGroups,
+}
+
+/// The group of each class, worked out once for a model.
+#[derive(Clone, Debug, PartialEq)]
+struct ClassGroups {
+    classes: Arc<[String]>,
+    groups: Arc<[Option<usize>]>,
+}
+
+impl ClassGroups {
+    fn of(space: &StaticSpace, classes: &Arc<[String]>) -> Self {
+        let groups: HashMap<&str, usize> = space
+            .vocabulary
+            .iter()
+            .zip(&space.group_of)
+            .filter_map(|(word, group)| Some((word.as_str(), (*group)?)))
+            .collect();
+        let groups = classes.iter().map(|class| groups.get(class.as_str()).copied()).collect();
+        Self { classes: classes.clone(), groups }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerRow {
+    pub label: String,
+    /// The likeliest first.
+    pub answers: Vec<NamedAnswer>,
+}
+
+impl AnswerRow {
+    /// The probability of all that are not named.
+    pub fn rest(&self) -> f32 {
+        (1.0 - self.answers.iter().map(|answer| answer.probability).sum::<f32>()).max(0.0)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedAnswer {
+    pub name: String,
+    pub probability: f32,
+    /// Index into the lesson's groups.
+    pub group: Option<usize>,
+    pub entry: Entry,
+}
+
+/// Whether the model goes on with sentences, and how it did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Writing {
+    /// Why not.
+    Cannot(String),
+    Can {
+        /// Words at once, at most.
+        most: usize,
+        written: Option<Written>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Of the sentence that it went on from; none of a sentence that was written from a source.
+    pub before: Vec<String>,
+    pub words: Vec<String>,
+    /// How they were chosen, and whether the weights are still those that chose them.
+    pub said: String,
+}
+
+impl AnswersModel {
+    /// `None` until there is a model. What `last` knows of the same classes is kept.
+    pub fn of(snapshot: &Snapshot, last: Option<&Self>) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        let objective = &model.made_of.model.objective;
+        let answers = &model.sentence.answers;
+        let tokens = token_labels(&model.sentence.tokens);
+        let is_by_token = answers.likeliest.len() == tokens.len() && !matches!(objective, Objective::Label);
+        let known = last.map(|last| &last.groups).filter(|known| Arc::ptr_eq(&known.classes, &model.classes));
+        let groups = known.cloned().unwrap_or_else(|| ClassGroups::of(space, &model.classes));
+        let rows = answers.likeliest.iter().enumerate().map(|(row, likeliest)| AnswerRow {
+            label: if is_by_token { tokens[row].clone() } else { "the sentence".to_owned() },
+            answers: likeliest
+                .iter()
+                .map(|answer| NamedAnswer {
+                    name: model.classes[answer.class].clone(),
+                    probability: answer.probability,
+                    group: groups.groups[answer.class],
+                    entry: Entry::Probability { row, class: answer.class },
+                })
+                .collect(),
+        });
+        let rows = rows.collect();
+        Some(Self { question: question(objective), rows, is_by_token, writing: writing(model, objective), groups })
+    }
+
+    /// How many answers a row names, at most.
+    pub const NAMED: usize = ANSWERS;
+}
+
+fn question(objective: &Objective) -> &'static str {
+    match objective {
+        Objective::MaskedWord { .. } => {
+            "Which word belongs in each place? Training hid words and asked this; here every word is seen."
+        }
+        Objective::NextWord => "Which word comes after each word?",
+        Objective::Label => "What is the label of the sentence?",
+        Objective::Sequence(_) => "Which word comes after each word of the sentence that is written?",
+    }
+}
+
+fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
+    if let Err(why) = check_generates(objective) {
+        return Writing::Cannot(why);
+    }
+    let words = |tokens: &[Token]| tokens.iter().map(|token| token.text.clone()).collect();
+    let written = model.generated.as_deref().map(|generated| Written {
+        before: if model.sentence.source.is_some() { Vec::new() } else { words(&model.sentence.tokens) },
+        words: words(&generated.words),
+        said: said(generated),
+    });
+    Writing::Can { most: GENERATED_MAX, written }
+}
+
+fn said(generated: &Generated) -> String {
+    let how = match generated.choice {
+        Choice::Greedy => "Each time the likeliest word.".to_owned(),
+        Choice::Sampled { temperature } => format!("Each word drawn, at temperature {temperature}."),
+    };
+    let since = if generated.is_current { "" } else { " The weights have changed since." };
+    format!("{how}{since}")
+}

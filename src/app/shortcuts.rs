@@ -14,7 +14,7 @@ use super::view_state::ViewState;
 pub use super::stage::keys::SHEET as STAGE_SHEET;
 
 /// Key and meaning, for the sheet.
-pub const SHEET: [(&str, &str); 16] = [
+pub const SHEET: [(&str, &str); 17] = [
     ("Space", "a step on the walk through attention"),
     ("Shift + Space", "and a step back"),
     ("Right-click", "where a number, a cell, an arrow or a point comes from"),
@@ -25,6 +25,7 @@ pub const SHEET: [(&str, &str); 16] = [
     ("Ctrl + Z, Ctrl + Shift + Z", "undo, redo"),
     ("Alt + S", "write a sentence of your own"),
     ("Alt + C", "compare with a second sentence, or no longer"),
+    ("G", "the glossary: every term and symbol; Esc closes"),
     ("Alt + 1 … 9, 0", "a panel to the front: as the menu numbers them"),
     ("Alt + Home", "the course"),
     ("Ctrl + O", "open a file"),

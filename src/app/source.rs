@@ -11,7 +11,8 @@ use bevy::winit::{EventLoopProxy, WinitUserEvent};
 use crate::kernel::Saved;
 use crate::kernel::command::Command as KernelCommand;
 use crate::kernel::worker::Worker;
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, course, glossary};
+use crate::view_model::glossary::GlossaryModel;
 
 use super::bridge::Link;
 use super::saved_view::SavedView;
@@ -44,10 +45,17 @@ impl Waker {
 /// Where lessons come from.
 #[derive(Resource)]
 pub struct Source {
-    news: Mutex<Receiver<Result<Lesson, Issues>>>,
+    news: Mutex<Receiver<News>>,
     waker: Waker,
     /// The watch ends when it is gone.
     _watched: Arc<()>,
+}
+
+/// What was read again, beside the window.
+enum News {
+    Lesson(Box<Result<Lesson, Issues>>),
+    /// Of the lesson's folder; none where there is none.
+    Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
 }
 
 /// What is wrong with the file as it was last saved.
@@ -87,32 +95,50 @@ fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Issues> {
     }
 }
 
+fn read_glossary(lesson: &Path) -> Result<Option<Arc<GlossaryModel>>, Issues> {
+    let Some(file) = glossary::beside(lesson) else { return Ok(None) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match glossary::read(&file) {
+        Ok(glossary) => Ok(Some(Arc::new(GlossaryModel::of(glossary, &course::list(folder), lesson)))),
+        Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
+    }
+}
+
 /// Changes when the file is saved.
 fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Looks at the file for as long as the source is there. A file that is missing for a moment is being saved.
+/// Reads the glossary, then looks at both files for as long as the source is there. A lesson that is missing for
+/// a moment is being saved.
 fn watch(
     path: &Path,
     seed: Option<u64>,
     mut last: Option<(SystemTime, u64)>,
     source: &Weak<()>,
-    news: &Sender<Result<Lesson, Issues>>,
+    news: &Sender<News>,
     waker: &Waker,
 ) {
+    let terms = path.with_file_name(glossary::FILE);
+    let mut last_of_terms = stamp(&terms);
+    let send = |read: News| {
+        // Nobody receives when the source is gone: then the watch ends.
+        let _ = news.send(read);
+        waker.wake();
+    };
+    send(News::Glossary(read_glossary(path)));
     while source.strong_count() > 0 {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
-        let now = stamp(path);
-        if now.is_none() || now == last {
-            continue;
+        let (now, now_of_terms) = (stamp(path), stamp(&terms));
+        if now.is_some() && now != last {
+            last = now;
+            send(News::Lesson(Box::new(read(path, seed))));
         }
-        last = now;
-        if news.send(read(path, seed)).is_err() {
-            return;
+        if now_of_terms != last_of_terms {
+            last_of_terms = now_of_terms;
+            send(News::Glossary(read_glossary(path)));
         }
-        waker.wake();
     }
 }
 
@@ -127,9 +153,16 @@ pub fn reload(
 ) {
     let (Some(source), Some(mut session)) = (source, session) else { return };
     let Ok(news) = source.news.lock() else { return };
-    let Some(read) = news.try_iter().last() else { return };
+    let mut saved = None;
+    for read in news.try_iter() {
+        match read {
+            News::Lesson(read) => saved = Some(read),
+            News::Glossary(read) => desk.0.set_glossary(read),
+        }
+    }
+    let Some(read) = saved else { return };
     desk.0.lesson_saved();
-    match (read, &link.0) {
+    match (*read, &link.0) {
         (Err(found), _) => issues.0 = found,
         (Ok(lesson), None) => {
             issues.0.clear();

@@ -88,6 +88,7 @@ pub fn grant(world: &mut World) {
     match wish {
         Wish::Home => show_course(world),
         Wish::Back => world.resource_mut::<CoursePage>().close(),
+        Wish::Glossary => world.resource_mut::<Desk>().0.toggle_glossary(),
         Wish::Browse => browse(world),
         Wish::Open(path) => open(world, path),
         // One at a time.

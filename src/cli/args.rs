@@ -55,7 +55,7 @@ pub struct Common {
 pub enum Action {
     /// Train lessons and verify every claim of them, without a window.
     Check {
-        /// The lesson files, such as lessons/*.ron.
+        /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one.
         #[arg(required = true)]
         lessons: Vec<PathBuf>,
         /// Print what each claim that holds measured; of one that does not, it is always printed.

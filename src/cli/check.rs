@@ -1,4 +1,4 @@
-//! `attune check`: a line a lesson, and every issue.
+//! `attune check`: a line a lesson or glossary, and every issue.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,16 +11,22 @@ use crate::code::Output;
 use crate::kernel::Snapshot;
 use crate::kernel::facts::{Verdict, first_overflow, verify};
 use crate::kernel::rehearsal::{Problem, rehearse};
-use crate::lesson::issue::printable;
+use crate::lesson::glossary::{self, Glossary, is_glossary_file};
+use crate::lesson::issue::{LessonIssue, printable};
 use crate::lesson::pictures::Folder;
-use crate::lesson::schema::Expect;
+use crate::lesson::schema::{Expect, Lesson};
+use crate::lesson::terms::{TermIssue, check_terms};
 
 /// Trains each lesson, verifies its claims and runs its cells and solutions.
 pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), Fault> {
     let mut faults = String::new();
-    let mut ids = Ids::default();
+    let (mut ids, mut glossaries) = (Ids::default(), Glossaries::default());
     for path in lessons {
-        match check_one(path, verbose, common, &mut ids) {
+        if is_glossary_file(path) {
+            print::line(glossaries.check(path))?;
+            continue;
+        }
+        match check_one(path, verbose, common, &mut ids, &mut glossaries) {
             Ok(line) => print::line(line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
@@ -29,7 +35,39 @@ pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), 
             Err(fault) => return Err(fault),
         }
     }
+    faults.push_str(&glossaries.faults);
     if faults.is_empty() { Ok(()) } else { Err(Fault::Lesson(faults)) }
+}
+
+/// The glossaries of the lessons' folders, each read once and its issues told once.
+#[derive(Default)]
+struct Glossaries {
+    read: HashMap<PathBuf, Option<Glossary>>,
+    faults: String,
+}
+
+impl Glossaries {
+    /// None where the file has issues.
+    fn read(&mut self, file: &Path) -> Option<&Glossary> {
+        let key = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        let told = |issues: Vec<LessonIssue>| issues.iter().for_each(|issue| self.faults += &format!("{issue}\n"));
+        self.read.entry(key).or_insert_with(|| glossary::check(file).map_err(told).ok()).as_ref()
+    }
+
+    /// A line on the file.
+    fn check(&mut self, file: &Path) -> String {
+        match self.read(file).map(|glossary| glossary.terms().len()) {
+            Some(1) => format!("{}: ok, 1 term", name(file)),
+            Some(terms) => format!("{}: ok, {terms} terms", name(file)),
+            None => format!("{}: has issues", name(file)),
+        }
+    }
+
+    /// Where a lesson does not keep to the glossary beside it.
+    fn disagreements(&mut self, path: &Path, lesson: &Lesson) -> Vec<TermIssue> {
+        let glossary = glossary::beside(path).and_then(|file| self.read(&file));
+        glossary.map_or_else(Vec::new, |glossary| check_terms(lesson, glossary))
+    }
 }
 
 /// The lessons seen so far by their ids.
@@ -55,9 +93,16 @@ impl Ids {
     }
 }
 
-fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Result<String, Fault> {
+fn check_one(
+    path: &Path,
+    verbose: bool,
+    common: &Common,
+    ids: &mut Ids,
+    glossaries: &mut Glossaries,
+) -> Result<String, Fault> {
     let lesson = super::read(path, common.seed)?;
     ids.add(&lesson.id, path)?;
+    let terms = glossaries.disagreements(path, &lesson);
     let cells = lesson.cells.len();
     let mut kernel = progress::train(lesson, common);
     let snapshot = progress::trained(&kernel, path)?;
@@ -76,7 +121,11 @@ fn check_one(path: &Path, verbose: bool, common: &Common, ids: &mut Ids) -> Resu
     problems.extend(missing_pictures(path, &kernel.snapshot()));
     let broken =
         problems.iter().map(|Problem { cell, words }| format!("{file}: cell {cell:?}: {}\n", printable(words)));
-    let issues: String = overflow.into_iter().chain(failed).chain(broken).collect();
+    let terms = terms.iter().map(|TermIssue { cell, words }| match cell {
+        Some(cell) => format!("{file}: cell {cell:?}: {words}\n"),
+        None => format!("{file}: {words}\n"),
+    });
+    let issues: String = overflow.into_iter().chain(failed).chain(broken).chain(terms).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });

@@ -1,18 +1,19 @@
 //! `attune [LESSON]`: the window.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use super::fault::Fault;
-use crate::lesson;
+use crate::lesson::{self, glossary::is_glossary_file};
 #[cfg(feature = "app")]
 use crate::store::Home;
 
 /// Opens the window on a lesson, or on the course. A lesson with issues opens too, and shows them until
 /// the file is mended.
 pub fn open(args: &Args) -> Result<(), Fault> {
-    // What is no file cannot be mended by saving it.
-    if let Some(path) = args.lesson.as_deref().filter(|path| !path.is_file()) {
+    // What is no file, or is for all lessons of its folder, is not mended by saving it.
+    let is_other = |path: &&Path| !path.is_file() || is_glossary_file(path);
+    if let Some(path) = args.lesson.as_deref().filter(is_other) {
         lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;
     }
     show(args.lesson.clone(), args)

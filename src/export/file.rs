@@ -9,6 +9,7 @@ use super::markdown::Beside;
 use super::pictures::Pictures;
 use super::{html, ipynb, md, tsv};
 use crate::kernel::snapshot::Snapshot;
+use crate::lesson::glossary::{self, Glossary};
 use crate::lesson::issue::printable;
 use crate::whole_file::{Prepared, no_plain_file};
 
@@ -95,7 +96,7 @@ impl Target {
         let mut text = Vec::new();
         let written = match self.format {
             Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
-            Format::Html => html::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
+            Format::Html => html::write(snapshot, pictures, self.glossary().as_ref(), &mut text).map(|()| Vec::new()),
             Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;
@@ -114,6 +115,11 @@ impl Target {
         }
         let (cells, stages) = (snapshot.notebook.cells.len(), pictures.stages());
         Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder) }))
+    }
+
+    /// Of the lesson's folder. One with issues is told by `attune check`, and tells nothing here.
+    fn glossary(&self) -> Option<Glossary> {
+        glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
     }
 
     fn write_vectors(&self, snapshot: &Snapshot) -> Result<Written, ExportFault> {

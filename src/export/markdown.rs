@@ -7,17 +7,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
-use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
 use super::page::{Code, Part, SliderPart, Stage};
 use super::pictures::Pictures;
 use super::{svg, table};
+use crate::lesson::text::markdown_options;
 use crate::view_model::output::{OutputModel, TextModel, short};
-
-/// What of Markdown is more than CommonMark; as in the window.
-pub fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH
-}
 
 /// A link that leads to the web, and does nothing.
 pub fn is_safe_link(url: &str) -> bool {
@@ -241,7 +237,7 @@ impl Spans {
         let mut spans = Self::default();
         // Pictures within the words of a picture are words.
         let mut depth = 0;
-        let mut parser = Parser::new_ext(source, options()).into_offset_iter();
+        let mut parser = Parser::new_ext(source, markdown_options()).into_offset_iter();
         for (event, range) in parser.by_ref() {
             match event {
                 Event::Start(Tag::Image { dest_url, .. }) => {

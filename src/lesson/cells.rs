@@ -51,6 +51,20 @@ impl CellKind {
     pub fn is_task(&self) -> bool {
         matches!(self, Self::Predict(_) | Self::Exercise(_))
     }
+
+    /// The texts of it that are Markdown.
+    pub fn markdown(&self) -> impl Iterator<Item = &str> {
+        let texts: Vec<&String> = match self {
+            Self::Text { markdown } => vec![markdown],
+            Self::Predict(predict) => vec![&predict.ask, &predict.explain],
+            Self::Exercise(exercise) => {
+                let said = exercise.feedback.iter().map(|feedback| &feedback.say);
+                std::iter::once(&exercise.ask).chain(&exercise.hints).chain(said).collect()
+            }
+            Self::Code { .. } | Self::Stage { .. } | Self::Slider(_) | Self::Plot { .. } | Self::Gate { .. } => vec![],
+        };
+        texts.into_iter().map(String::as_str)
+    }
 }
 
 /// A number to turn.

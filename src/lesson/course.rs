@@ -4,7 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::load::read;
+use super::glossary::is_glossary;
+use super::load::{parse, read_text};
 use super::schema::Lesson;
 
 /// The folder's name.
@@ -55,20 +56,37 @@ pub fn folder() -> Option<PathBuf> {
     Some(if found.parent() == Some(&here) { PathBuf::from(FOLDER) } else { found })
 }
 
-/// The lessons of a folder: by their numbers, then those without one by the names of their files.
+impl CourseFile {
+    /// The lesson's id; the file's name where the lesson cannot be read.
+    pub fn id(&self) -> String {
+        let name = || self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.heading.as_ref().map_or_else(|_| name(), |heading| heading.id.clone())
+    }
+}
+
+/// The lessons of a folder, without its glossary: by their numbers, then those without one by the names of their files.
 pub fn list(folder: &Path) -> Vec<CourseFile> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = entries.filter(|path| is_lesson(path)).take(FILES_MAX).collect();
     paths.sort();
-    let heading = |path: &Path| read(path).map(|lesson| Heading::of(&lesson)).map_err(|issues| issues.len());
-    let mut files: Vec<CourseFile> =
-        paths.into_iter().map(|path| CourseFile { heading: heading(&path), path }).collect();
+    let mut files: Vec<CourseFile> = paths.into_iter().filter_map(course_file).collect();
     // Files whose heading cannot be read come last; the sort keeps the order of their names.
     files.sort_by_key(|file| {
         let number = file.heading.as_ref().ok().and_then(|heading| heading.number);
         (number.is_none(), number, file.heading.is_err())
     });
     files
+}
+
+/// None for a glossary.
+fn course_file(path: PathBuf) -> Option<CourseFile> {
+    let name = path.display().to_string();
+    let heading = match read_text(&path, &name) {
+        Ok(text) if is_glossary(&path, &text) => return None,
+        Ok(text) => parse(&name, &text).map(|lesson| Heading::of(&lesson)).map_err(|issues| issues.len()),
+        Err(_) => Err(1),
+    };
+    Some(CourseFile { path, heading })
 }
 
 /// By its name, and a file at the end of all links.

@@ -41,6 +41,15 @@ pub const HINTS_MAX: usize = 10;
 pub const FEEDBACK_MAX: usize = 20;
 pub const CASES_MAX: usize = 20;
 
+/// Terms of a glossary, and of one of them: other spellings, symbols, words of a spelling, bytes of a symbol
+/// and of the meaning.
+pub const GLOSSARY_TERMS_MAX: usize = 1000;
+pub const SPELLINGS_MAX: usize = 16;
+pub const SYMBOLS_MAX: usize = 8;
+pub const SPELLING_WORDS_MAX: usize = 8;
+pub const SYMBOL_BYTES_MAX: usize = 100;
+pub const MEANING_BYTES_MAX: usize = 1000;
+
 /// Width of the embeddings, and of the keys and values of one head.
 pub const DIM_MAX: usize = 256;
 pub const HEADS_MAX: usize = 16;

@@ -11,6 +11,7 @@ use ron::value::RawValue;
 use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
 use super::decode::{seed, whole};
+use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
 use super::read_cells::Told;
@@ -27,6 +28,9 @@ use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
 use crate::nearest::nearest;
 
+/// What is expected where something else is given.
+const A_LESSON: &str = "a lesson file, such as lessons/apple.ron";
+
 /// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
     let file = path.display().to_string();
@@ -41,8 +45,10 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     if text.len() as u64 > LESSON_BYTES_MAX {
         return Err(vec![too_large(file_name, text.len() as u64)]);
     }
-    // Some editors begin a file with this invisible mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = without_mark(text);
+    if begins_as_glossary(text) {
+        return Err(vec![LessonIssue::of_file(file_name, "this is a glossary, not a lesson", A_LESSON)]);
+    }
     let source = Source::new(file_name, text);
     let whole = source.whole();
     let document: &RawValue = match syntax::document(&source) {
@@ -65,6 +71,11 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
             Err(issues.finish())
         }
     }
+}
+
+/// Some editors begin a file with an invisible mark.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The parts in the order in which they need each other, which need not be the order of the file.
@@ -170,7 +181,7 @@ pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
     };
     let metadata = fs::metadata(path).map_err(cannot)?;
     if metadata.is_dir() {
-        let issue = LessonIssue::of_file(file, "this is a folder", "a lesson file, such as lessons/apple.ron");
+        let issue = LessonIssue::of_file(file, "this is a folder", A_LESSON);
         return Err(Box::new(issue));
     }
     if !metadata.is_file() {
@@ -193,7 +204,7 @@ pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
     })
 }
 
-fn too_large(file: &str, bytes: u64) -> LessonIssue {
+pub(super) fn too_large(file: &str, bytes: u64) -> LessonIssue {
     LessonIssue::of_file(file, format!("{bytes} bytes"), format!("at most {LESSON_BYTES_MAX} bytes"))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::issue::{Issues, Place};
-use super::load::read_text;
+use super::load::{read_text, without_mark};
 use super::record::Record;
 use super::source::Source;
 use super::syntax;
@@ -18,7 +18,7 @@ pub fn locate(file: &Path, path: FieldPath) -> Option<Place> {
 }
 
 fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = without_mark(text);
     let source = Source::new("", text);
     let mut node = source.whole().inner(syntax::document(&source).ok()?);
     let mut names: &[&'static str] = &["Lesson"];

@@ -2,8 +2,14 @@
 
 use std::ops::Range;
 
+use pulldown_cmark::Options;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+
+/// What of Markdown a lesson may use beside CommonMark, wherever it is shown, checked or exported.
+pub fn markdown_options() -> Options {
+    Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
+}
 
 /// The lowercase words of a sentence, each character in its composed form (NFC). Letters with their
 /// marks, digits, and apostrophes and joiners within a word belong to it; everything else separates

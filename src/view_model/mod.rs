@@ -11,6 +11,7 @@ pub mod completion;
 pub mod course;
 pub mod editing;
 pub mod fold;
+pub mod glossary;
 pub mod head_labels;
 pub mod heads;
 pub mod highlight;

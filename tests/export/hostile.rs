@@ -1,8 +1,9 @@
 //! A hostile lesson, a hostile output: text, and never markup, a script or a way to the network.
 
 use attune::export::Pictures;
-use attune::export::markdown::{is_safe_link, options};
+use attune::export::markdown::is_safe_link;
 use attune::kernel::Snapshot;
+use attune::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::{as_html, as_ipynb, as_md, with_cells};
@@ -83,7 +84,7 @@ fn a_page_lets_nothing_run_and_fetches_nothing() {
 
 /// Markdown that is no more than text, but for the folds that the export writes itself.
 fn check_markdown(text: &str) {
-    for event in Parser::new_ext(text, options()) {
+    for event in Parser::new_ext(text, markdown_options()) {
         match event {
             Event::Html(tag) | Event::InlineHtml(tag) => {
                 let own = ["<details>", "</details>"].iter().any(|own| tag.trim_start().starts_with(own));

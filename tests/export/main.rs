@@ -49,7 +49,7 @@ fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 fn as_html(snapshot: &Snapshot, pictures: &Pictures) -> String {
-    text(|to| html::write(snapshot, pictures, to).expect("it is written"))
+    text(|to| html::write(snapshot, pictures, None, to).expect("it is written"))
 }
 
 fn as_md(snapshot: &Snapshot, pictures: &Pictures) -> String {

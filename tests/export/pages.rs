@@ -56,3 +56,25 @@ fn the_same_snapshot_is_the_same_file() {
     let write = || as_html(&run(NOTEBOOK).snapshot(), &Pictures::default());
     assert_eq!(write(), write());
 }
+
+/// The first of a cell, over the end of a line too; headings, links and code are left alone, and nothing is markup.
+#[test]
+fn a_term_says_what_it_means() {
+    let glossary = r#"Glossary([
+        Term(name: "dot product", also: ["dot products"], shape: "<number>", meaning: "Entry *times* \"entry\".", lesson: "a"),
+    ])"#;
+    let glossary = attune::lesson::glossary::parse("g", glossary, None).expect("no issues");
+    let cells = r#####"
+        Text(id: "a", md: "# A dot product\n\nA [dot product](https://x.org), `dot product` & **dot\nproduct**. Dot products."),
+        Text(id: "b", md: "Dot products <b>.")
+    "#####;
+    let snapshot = with_cells(cells).snapshot();
+    let page = crate::text(|to| {
+        attune::export::html::write(&snapshot, &Pictures::default(), Some(&glossary), to).expect("it is written")
+    });
+    let abbr = "<abbr class=\"term\" title=\"Entry times &quot;entry&quot;. Shape: &lt;number&gt;.\">";
+    assert_eq!(page.matches(abbr).count(), 2, "{page}");
+    assert!(page.contains(&format!("&amp; <strong>{abbr}dot\nproduct</abbr></strong>. Dot products.")), "{page}");
+    assert!(page.contains(&format!("<p>{abbr}Dot products</abbr> &lt;b&gt;.</p>")), "{page}");
+    assert!(!as_html(&snapshot, &Pictures::default()).contains("<abbr"));
+}

@@ -1,5 +1,7 @@
 //! The workspace: the bar on top, the panels in a dock, the stage in their middle.
 
+use std::sync::Arc;
+
 use egui::{CornerRadius, Frame, Margin, Stroke, Ui, UiBuilder, WidgetText};
 use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
 
@@ -13,6 +15,7 @@ use crate::view_model::attention::AttentionModel;
 use crate::view_model::axes::AxesModel;
 use crate::view_model::compare::CompareModel;
 use crate::view_model::fold::FoldModel;
+use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::heads::HeadsModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::notebook::NotebookModel;
@@ -34,6 +37,7 @@ use super::checkpoints::CheckpointRow;
 use super::compare::{CompareUiState, compare_ui};
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::fold::fold_ui;
+use super::glossary::{GlossaryUiState, glossary_keys, glossary_window_ui};
 use super::heads::{HeadsUiState, heads_ui};
 use super::key_sheet::key_sheet_ui;
 use super::menu::Wish;
@@ -140,6 +144,7 @@ pub struct Workspace {
     pub checkpoints: Option<Vec<CheckpointRow>>,
     notice: NoticeUiState,
     notebook: NotebookUiState,
+    glossary: GlossaryUiState,
     attention: AttentionUiState,
     what_if: WhatIfUiState,
     variables: VariablesUiState,
@@ -173,6 +178,7 @@ impl Default for Workspace {
             checkpoints: None,
             notice: NoticeUiState::default(),
             notebook: NotebookUiState::default(),
+            glossary: GlossaryUiState::default(),
             attention: AttentionUiState::default(),
             what_if: WhatIfUiState::default(),
             variables: VariablesUiState::default(),
@@ -226,6 +232,19 @@ impl Workspace {
         self.top_bar.wish.take().or(map)
     }
 
+    /// The glossary of the lesson's folder; none where there is none, or as it has these faults.
+    pub fn set_glossary(&mut self, read: Result<Option<Arc<GlossaryModel>>, Vec<String>>) {
+        self.glossary.forget();
+        let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
+        self.glossary.faults = faults;
+        self.notebook.prose.set_glossary(glossary);
+    }
+
+    /// Opens the glossary, or closes it.
+    pub fn toggle_glossary(&mut self) {
+        self.glossary.toggle();
+    }
+
     /// The lesson was saved, and its pictures perhaps with it.
     pub fn lesson_saved(&mut self) {
         self.notebook.prose.images.look_again();
@@ -274,6 +293,7 @@ pub fn workspace_ui(
         top_bar,
         notice,
         notebook: notebook_state,
+        glossary,
         attention,
         what_if,
         variables,
@@ -286,6 +306,7 @@ pub fn workspace_ui(
         ..
     } = workspace;
     provenance_keys(ui.ctx(), model.walk, view);
+    glossary_keys(ui.ctx(), glossary);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         commands.extend(top_bar_ui(ui, notebook, model.sentences, top_bar, view));
@@ -321,6 +342,11 @@ pub fn workspace_ui(
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
         .show_inside(ui, &mut tabs);
+    if let Some(term) = notebook_state.prose.take_asked() {
+        glossary.ask(term);
+    }
+    let wish = glossary_window_ui(ui.ctx(), notebook_state.prose.glossary().map(|model| &**model), glossary);
+    top_bar.wish = top_bar.wish.take().or(wish);
     provenance_ui(ui.ctx(), model.provenance, view);
     key_sheet_ui(ui.ctx(), view);
     commands

@@ -1,4 +1,4 @@
-//! Equations beside names, such as those of the reference.
+//! Equations beside names, such as those of the reference, and the words of a glossary.
 
 use std::sync::Arc;
 
@@ -9,8 +9,13 @@ use super::prose::{Prose, prose_ui};
 
 /// An equation of LaTeX, set as in the text.
 pub fn equation_ui(ui: &mut Ui, latex: &str) {
+    words_ui(ui, &format!("${latex}$"));
+}
+
+/// Markdown with formulas, set as in the text.
+pub fn words_ui(ui: &mut Ui, markdown: &str) {
     // Layouts are kept with the context: whoever shows an equation need not carry them.
     type Set = Arc<Mutex<Prose>>;
     let set = ui.data_mut(|data| data.get_temp_mut_or_default::<Set>(Id::new("equations")).clone());
-    prose_ui(ui, &format!("${latex}$"), &mut set.lock());
+    prose_ui(ui, markdown, &mut set.lock());
 }

@@ -21,6 +21,8 @@ pub enum Wish {
     Home,
     /// Back from there.
     Back,
+    /// Every term and symbol, over the lesson; or no longer.
+    Glossary,
     /// A dialog to open a file.
     Browse,
     /// A lesson in place of this one.
@@ -61,6 +63,8 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Wish> {
             }
         };
         entry(ui, "The course", "Alt+Home", "Every lesson, and how far you are", Wish::Home);
+        let about = "Every term and symbol of the course, with its first lesson";
+        entry(ui, "Glossary", "G", about, Wish::Glossary);
         entry(ui, "Open a file …", "Ctrl+O", "Another lesson on this computer", Wish::Browse);
         // With a sign that the app's faces have.
         SubMenuButton::from_button(Button::new("Export as").right_text("▸")).ui(ui, |ui| {
@@ -82,6 +86,6 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Wish> {
         let about = "Cells, answers and weights as at the start; your work stays as a checkpoint";
         entry(ui, "Reset the lesson", "", about, Wish::ResetLesson);
     });
-    button.on_hover_text("The course, files, checkpoints");
+    button.on_hover_text("The course, its glossary, files, checkpoints");
     wish
 }

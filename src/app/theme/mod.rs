@@ -134,6 +134,10 @@ pub mod prose {
     /// The largest share of its size that a formula loses to fit the column before it scrolls.
     pub const MATHS_SHRINK: f32 = 0.8;
     pub const SCROLL_BAR: f32 = 10.0;
+    /// From the baseline to the line under a term.
+    pub const TERM_LINE: f32 = 3.5;
+    /// Of the card of a term.
+    pub const TERM_CARD: f32 = 290.0;
 }
 
 /// Durations, in seconds.

@@ -5,19 +5,23 @@
 
 mod code;
 mod math;
+mod terms;
 mod text;
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use data_encoding::BASE64;
 
+use self::terms::Terms;
 use self::text::Heading;
 use super::markdown::shown;
 use super::page::{Code, Page, Part, SliderPart, Stage};
 use super::pictures::{Pictures, StagePicture};
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
+use crate::lesson::glossary::Glossary;
 use crate::view_model::output::{OutputModel, short};
 
 const STYLE: &str = include_str!("style.css");
@@ -44,16 +48,23 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Writes the snapshot's notebook.
+/// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
+pub fn write(
+    snapshot: &Snapshot,
+    pictures: &Pictures,
+    glossary: Option<&Glossary>,
+    mut to: impl Write,
+) -> io::Result<()> {
     let page = Page::of(snapshot);
-    let mut body = Body { text: String::new(), outline: Vec::new(), pictures };
+    let terms = Terms { glossary, told: HashSet::new() };
+    let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
     for cell in &page.cells {
         let id = escape(&cell.id.replace(char::is_whitespace, "-"));
         let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
+        body.terms.told.clear();
         body.parts(cell.id, &cell.parts);
         body.text.push_str("</section>\n");
     }
@@ -96,6 +107,7 @@ struct Body<'a> {
     text: String,
     outline: Vec<Heading>,
     pictures: &'a Pictures,
+    terms: Terms<'a>,
 }
 
 impl Body<'_> {
@@ -103,7 +115,7 @@ impl Body<'_> {
         for part in parts {
             match part {
                 Part::Markdown(source) => {
-                    let markup = text::markdown(source, self.pictures, &mut self.outline);
+                    let markup = text::markdown(source, self.pictures, &mut self.terms, &mut self.outline);
                     self.text.push_str(&markup);
                 }
                 Part::Label(label) => self.put("p class=\"label\"", "p", label),

@@ -3,9 +3,11 @@
 use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd, html};
 
+use super::terms::Terms;
 use super::{code, escape, math};
-use crate::export::markdown::{is_safe_link, options, plain};
+use crate::export::markdown::{is_safe_link, plain};
 use crate::export::pictures::Pictures;
+use crate::lesson::text::markdown_options;
 
 /// A line of the outline.
 pub struct Heading {
@@ -15,20 +17,33 @@ pub struct Heading {
 }
 
 /// Markdown as markup; its headings join the outline, and only what this module writes is a tag.
-pub fn markdown(source: &str, pictures: &Pictures, outline: &mut Vec<Heading>) -> String {
+pub fn markdown(source: &str, pictures: &Pictures, terms: &mut Terms<'_>, outline: &mut Vec<Heading>) -> String {
     let source = plain(source);
-    let mut markup =
-        Markup { pictures, outline, events: Vec::new(), image: None, code: None, heading: None, links: Vec::new() };
-    Parser::new_ext(&source, options()).for_each(|event| markup.take(event));
+    let mut markup = Markup {
+        pictures,
+        terms,
+        outline,
+        events: Vec::new(),
+        words: String::new(),
+        image: None,
+        code: None,
+        heading: None,
+        links: Vec::new(),
+    };
+    Parser::new_ext(&source, markdown_options()).for_each(|event| markup.take(event));
+    markup.say_words();
     let mut text = String::new();
     html::push_html(&mut text, markup.events.into_iter());
     text
 }
 
-struct Markup<'a, 'e> {
+struct Markup<'a, 't, 'e> {
     pictures: &'a Pictures,
+    terms: &'a mut Terms<'t>,
     outline: &'a mut Vec<Heading>,
     events: Vec<Event<'e>>,
+    /// Of the line that is being read: a term may go over its end.
+    words: String,
     /// The address and the words of the picture that is being read, and how many stand in its words.
     image: Option<(CowStr<'e>, String, usize)>,
     /// The language and the text of a block of code.
@@ -38,7 +53,7 @@ struct Markup<'a, 'e> {
     links: Vec<bool>,
 }
 
-impl<'e> Markup<'_, 'e> {
+impl<'e> Markup<'_, '_, 'e> {
     fn take(&mut self, event: Event<'e>) {
         if let Some((url, alt, depth)) = &mut self.image {
             match event {
@@ -65,6 +80,9 @@ impl<'e> Markup<'_, 'e> {
                 _ => {}
             }
             return;
+        }
+        if !matches!(event, Event::Text(_) | Event::SoftBreak) {
+            self.say_words();
         }
         match event {
             Event::Start(Tag::Image { dest_url, .. }) => self.image = Some((dest_url, String::new(), 0)),
@@ -104,8 +122,9 @@ impl<'e> Markup<'_, 'e> {
             Event::DisplayMath(latex) => self.push(Event::InlineHtml(math::mathml(&latex, true).into())),
             Event::Text(text) => {
                 self.name(&text);
-                self.push(Event::Text(text));
+                self.words.push_str(&text);
             }
+            Event::SoftBreak => self.words.push('\n'),
             Event::Code(text) => {
                 self.name(&text);
                 self.push(Event::Code(text));
@@ -116,6 +135,17 @@ impl<'e> Markup<'_, 'e> {
 
     fn push(&mut self, event: Event<'e>) {
         self.events.push(event);
+    }
+
+    /// What is read so far, with what the glossary says of it; headings and links are for themselves.
+    fn say_words(&mut self) {
+        if self.words.is_empty() {
+            return;
+        }
+        let words = std::mem::take(&mut self.words);
+        let is_told = self.heading.is_none() && !self.links.contains(&true);
+        let markup = if is_told { self.terms.markup(&words) } else { None };
+        self.events.push(markup.map_or(Event::Text(words.into()), |markup| Event::InlineHtml(markup.into())));
     }
 
     fn open_heading(&mut self, level: HeadingLevel) {

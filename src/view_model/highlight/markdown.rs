@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
+use pulldown_cmark::{Event, Parser, Tag};
+
+use crate::lesson::text::markdown_options;
 
 /// What a piece of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +22,9 @@ pub enum Mark {
 
 /// The pieces of any text, in order and without gaps.
 pub fn marks(source: &str) -> Vec<(Range<usize>, Mark)> {
-    let options =
-        Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut pieces = Pieces { found: Vec::new(), end: 0 };
     let mut around = vec![Mark::Plain];
-    for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
+    for (event, range) in Parser::new_ext(source, markdown_options()).into_offset_iter() {
         let here = around.last().copied().unwrap_or(Mark::Plain);
         match event {
             Event::Start(tag) => around.push(of_tag(&tag, here)),

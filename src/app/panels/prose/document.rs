@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 
 use super::flaws::with_flaws;
 use super::formula::Maths;
+use super::terms::Named;
+use crate::lesson::text::markdown_options;
 use crate::view_model::highlight::{Kind, Span, highlight};
 
 /// The most Markdown of one cell that is shown.
@@ -69,15 +71,15 @@ pub struct Style {
     pub link: Option<Arc<str>>,
     /// Why it is no formula, though it looks as if it were to be one.
     pub flaw: Option<Arc<str>>,
+    /// It names a term of the glossary.
+    pub named: Option<Named>,
 }
 
 impl Document {
     pub fn read(markdown: &str) -> Document {
         let shown = &markdown[..markdown.floor_char_boundary(SOURCE_BYTES_MAX)];
-        let options =
-            Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
         let mut reader = Reader {
-            events: Parser::new_ext(shown, options),
+            events: Parser::new_ext(shown, markdown_options()),
             styles: vec![Style::default()],
             line: Vec::new(),
             image: None,

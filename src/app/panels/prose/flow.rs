@@ -7,6 +7,7 @@ use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
 use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 
 use super::formula::Maths;
+use super::terms::Named;
 use crate::app::theme::{self, prose};
 use crate::view_model::highlight::Span;
 
@@ -79,6 +80,7 @@ pub enum Ink {
 pub enum Note {
     Link(Arc<str>),
     Tip(Arc<str>),
+    Term(Named),
 }
 
 #[derive(Clone, Debug, PartialEq)]

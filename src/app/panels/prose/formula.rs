@@ -43,6 +43,8 @@ pub struct Maths {
     pub source: String,
     /// What is wrong with it, in words.
     pub formula: Result<Formula, String>,
+    /// The term that it is the symbol of, by its place in the glossary.
+    pub term: Option<usize>,
 }
 
 /// Placed marks. The origin is the left end of the baseline, y points down, the unit is one em.
@@ -80,11 +82,11 @@ pub enum Segment {
 
 impl Maths {
     pub fn typeset(source: &str, display: bool) -> Maths {
-        Maths { source: source.trim().to_owned(), formula: typeset(source.trim(), display) }
+        Maths { source: source.trim().to_owned(), formula: typeset(source.trim(), display), term: None }
     }
 
     pub fn refused(source: &str, why: String) -> Maths {
-        Maths { source: source.trim().to_owned(), formula: Err(why) }
+        Maths { source: source.trim().to_owned(), formula: Err(why), term: None }
     }
 }
 

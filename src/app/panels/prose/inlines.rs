@@ -50,10 +50,10 @@ fn look(style: &Style, tone: Tone) -> Look {
     let ink = match link {
         Some(Note::Link(_)) => Ink::Link,
         Some(Note::Tip(_)) => Ink::Soft,
-        None => tone.ink,
+        Some(Note::Term(_)) | None => tone.ink,
     };
     let slanted = style.emphasis && face != Face::Italic;
-    let note = link.or_else(|| style.flaw.clone().map(Note::Tip));
+    let note = link.or_else(|| style.flaw.clone().map(Note::Tip)).or_else(|| style.named.map(Note::Term));
     Look { face, slanted, strike: style.strike, ink, note, ..Look::plain(size) }
 }
 

@@ -18,8 +18,7 @@ const PLACES: f32 = 4.0;
 pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Color32) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let baseline = snapped(baseline, ui.pixels_per_point());
-    let up = vec2(0.0, formula.ascent * em);
-    let whole = Rect::from_min_size(baseline - up, vec2(formula.width, formula.ascent + formula.descent) * em);
+    let whole = formula.place(baseline, em);
     if !ui.is_rect_visible(whole.expand(em)) {
         return;
     }
@@ -40,6 +39,14 @@ pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Colo
                 }
             }
         }
+    }
+}
+
+impl Formula {
+    /// What it takes up, with the left end of its baseline at `baseline`.
+    pub fn place(&self, baseline: Pos2, em: f32) -> Rect {
+        let up = vec2(0.0, self.ascent * em);
+        Rect::from_min_size(baseline - up, vec2(self.width, self.ascent + self.descent) * em)
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`document`] | Markdown → blocks and runs |
 //! | [`flaws`] | what is not a formula and was to be one |
 //! | [`formula`] | LaTeX → glyphs, bars and outlines, in em |
+//! | [`terms`] | what the glossary knows |
 //! | [`inlines`] | runs → faces, sizes and inks |
 //! | [`flow`] | runs → lines |
 //! | [`layout`], [`table`] | blocks → things at their places |
@@ -25,15 +26,19 @@ pub mod layout;
 pub mod maths;
 pub mod paint;
 pub mod table;
+pub mod terms;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use egui::{Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use self::document::Document;
 use self::layout::Layout;
+use self::paint::Around;
 use crate::app::images::Images;
+use crate::view_model::glossary::GlossaryModel;
 
 /// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
 const REMEMBERED: usize = 1200;
@@ -46,6 +51,26 @@ pub struct Prose {
     pages: HashMap<u64, Page>,
     /// Counts uses, so that the oldest can be told.
     clock: u64,
+    glossary: Option<Arc<GlossaryModel>>,
+    /// The term whose entry was asked for.
+    asked: Option<usize>,
+}
+
+impl Prose {
+    /// Texts name the terms of this glossary from now on.
+    pub fn set_glossary(&mut self, glossary: Option<Arc<GlossaryModel>>) {
+        self.glossary = glossary;
+        self.pages.clear();
+    }
+
+    pub fn glossary(&self) -> Option<&Arc<GlossaryModel>> {
+        self.glossary.as_ref()
+    }
+
+    /// The term that was clicked, once.
+    pub fn take_asked(&mut self) -> Option<usize> {
+        self.asked.take()
+    }
 }
 
 struct Page {
@@ -66,8 +91,9 @@ struct SetFor {
 /// Shows `markdown` in the width there is.
 pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
     let width = ui.available_width();
-    let Prose { images, pages, hasher, clock } = prose;
-    let page = page(ui, markdown, width, pages, images, hasher.hash_one(markdown), clock);
+    let Prose { images, pages, hasher, clock, glossary, asked } = prose;
+    let glossary = glossary.as_deref();
+    let page = page(ui, markdown, width, pages, (images, glossary), hasher.hash_one(markdown), clock);
     let (rect, _) = ui.allocate_exact_size(vec2(width, page.layout.height), Sense::hover());
     ui.push_id(ui.next_auto_id(), |ui| {
         for (i, (place, text)) in page.layout.spoken.iter().enumerate() {
@@ -75,14 +101,15 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
             let response = ui.interact(place, ui.id().with(("spoken", i)), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
         }
-        paint::paint(ui, &page.layout.placed, rect.min, images);
+        paint::paint(ui, &page.layout.placed, rect.min, &mut Around { images, glossary, asked });
     });
 }
 
 /// The height that [`prose_ui`] takes in `width`: about half a millisecond at first, then a look-up.
 pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
-    let Prose { images, pages, hasher, clock } = prose;
-    page(ui, markdown, width, pages, images, hasher.hash_one(markdown), clock).layout.height
+    let Prose { images, pages, hasher, clock, glossary, .. } = prose;
+    let around = (images, glossary.as_deref());
+    page(ui, markdown, width, pages, around, hasher.hash_one(markdown), clock).layout.height
 }
 
 fn page<'a>(
@@ -90,7 +117,7 @@ fn page<'a>(
     markdown: &str,
     width: f32,
     pages: &'a mut HashMap<u64, Page>,
-    images: &mut Images,
+    (images, glossary): (&mut Images, Option<&GlossaryModel>),
     key: u64,
     clock: &mut u64,
 ) -> &'a Page {
@@ -101,7 +128,11 @@ fn page<'a>(
     let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: images.generation() };
     let page = pages.entry(key).or_insert_with(|| {
         let nowhere = SetFor { width: f32::NAN, ..set_for };
-        Page { document: Document::read(markdown), layout: Layout::default(), set_for: nowhere, used: *clock }
+        let mut document = Document::read(markdown);
+        if let Some(glossary) = glossary {
+            terms::mark(&mut document, glossary);
+        }
+        Page { document, layout: Layout::default(), set_for: nowhere, used: *clock }
     });
     page.used = *clock;
     if page.set_for != set_for {

@@ -5,45 +5,61 @@ use egui::text_selection::LabelSelectionState;
 use egui::{
     Color32, CornerRadius, CursorIcon, OpenUrl, Pos2, Rect, ScrollArea, Sense, Shape, Stroke, Ui, UiBuilder, Vec2,
 };
-use egui::{WidgetInfo, WidgetType, vec2};
+use egui::{Response, WidgetInfo, WidgetType, pos2, vec2};
 
 use super::flow::{Ink, Look, Note, Placed, Role, What};
 use super::maths::formula_ui;
+use super::terms::Named;
 use crate::app::images::Images;
 use crate::app::panels::code_text::code;
+use crate::app::panels::term_card::term_card_ui;
 use crate::app::theme::{self, Palette, prose, size};
+use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::scope::Scope;
 
+/// What the things of a text have to do with.
+pub struct Around<'a> {
+    pub images: &'a mut Images,
+    pub glossary: Option<&'a GlossaryModel>,
+    /// A term that is clicked.
+    pub asked: &'a mut Option<usize>,
+}
+
 /// Draws what can be seen of `placed`, whose corner is `origin`.
-pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, images: &mut Images) {
+pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, around: &mut Around) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (i, Placed { at, what }) in placed.iter().enumerate() {
         let at = origin + at.to_vec2();
         match what {
-            What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, palette),
+            What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, around),
             What::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
                     formula_ui(ui, formula, at, *size, ink(*wanted, palette));
+                    if let Some(term) = maths.term {
+                        symbol_ui(ui, i, term, formula.place(at, *size), around);
+                    }
                 }
             }
-            What::Image { path, alt, size } => image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), images),
+            What::Image { path, alt, size } => {
+                image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), around.images);
+            }
             What::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
             What::Task(done) => task_ui(ui, *done, at, palette),
             What::Scroll { size, content, inner } => {
                 let place = Rect::from_min_size(at, *size);
                 if ui.is_rect_visible(place) {
-                    scroll_ui(ui, i, place, *content, inner, images);
+                    scroll_ui(ui, i, place, *content, inner, around);
                 }
             }
         }
     }
 }
 
-fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[Placed], images: &mut Images) {
+fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[Placed], around: &mut Around) {
     let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("scroll", i)));
     ScrollArea::horizontal().auto_shrink(false).show(&mut child, |ui| {
         let (whole, _) = ui.allocate_exact_size(content, Sense::hover());
-        paint(ui, inner, whole.min, images);
+        paint(ui, inner, whole.min, around);
     });
 }
 
@@ -56,16 +72,29 @@ fn ink(ink: Ink, palette: &Palette) -> Color32 {
     }
 }
 
-fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline: Pos2, palette: &Palette) {
+fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline: Pos2, around: &mut Around) {
+    let palette = Palette::of(ui.visuals().dark_mode);
     // Generous: marks and code of many lines reach far from the first baseline.
     let rows = text.lines().count().max(1) as f32;
     let reach = look.size * (prose::STRUT.0 + prose::STRUT.1);
     let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
-    let spoken = || WidgetInfo::labeled(WidgetType::Label, true, text);
     let is_link = matches!(look.note, Some(Note::Link(_)));
-    // The keyboard reaches links that are out of sight.
-    if !is_link && !ui.is_rect_visible(near) {
-        ui.interact(near, ui.id().with(i), Sense::hover()).widget_info(spoken);
+    // The keyboard moves between controls, not between lines of text; a term it finds once.
+    let sense = match look.note {
+        Some(Note::Link(_)) => Sense::click(),
+        Some(Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
+        _ => Sense::click_and_drag() - Sense::FOCUSABLE,
+    };
+    let kind = if sense.is_focusable() { WidgetType::Link } else { WidgetType::Label };
+    let spoken = || WidgetInfo::labeled(kind, true, text);
+    // It reaches what is out of sight, too.
+    if !ui.is_rect_visible(near) {
+        let sense = if sense.is_focusable() { sense } else { Sense::hover() };
+        let response = ui.interact(near, ui.id().with(i), sense);
+        response.widget_info(spoken);
+        if response.gained_focus() {
+            response.scroll_to_me(None);
+        }
         return;
     }
     let color = ink(look.ink, palette);
@@ -83,16 +112,11 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     let ascent = galley.rows.first().map_or(0.0, |row| row.pos.y + row.glyphs.first().map_or(0.0, |g| g.pos.y));
     let corner = snapped(baseline, ui.pixels_per_point()) - vec2(0.0, ascent);
     let rect = Rect::from_min_size(corner, galley.size());
-    // The keyboard moves between controls, not between lines of text.
-    let sense = if is_link { Sense::click() } else { Sense::click_and_drag() - Sense::FOCUSABLE };
     let mut response = ui.interact(rect, ui.id().with(i), sense);
-    if !is_link {
-        response.widget_info(spoken);
-    }
+    response.widget_info(spoken);
     let mut underline = Stroke::NONE;
     match &look.note {
         Some(Note::Link(target)) => {
-            response.widget_info(|| WidgetInfo::labeled(WidgetType::Link, true, text));
             if response.hovered() || response.has_focus() {
                 underline = Stroke::new(size::HAIRLINE, color);
                 ui.set_cursor_icon(CursorIcon::PointingHand);
@@ -106,6 +130,10 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
             ui.painter().extend(quiet_line(rect, palette.warn));
             response = response.on_hover_text(&**why);
         }
+        Some(Note::Term(named)) => {
+            let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline.y + prose::TERM_LINE));
+            response = term_ui(ui, *named, baseline, response, around);
+        }
         None if response.hovered() => ui.set_cursor_icon(CursorIcon::Text),
         None => {}
     }
@@ -113,6 +141,39 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
         ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
     } else {
         LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
+        if kind == WidgetType::Link {
+            // Selection has said that it is a label.
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
+        }
+    }
+}
+
+/// A term: a quiet line where it is first named, a card under the pointer, its entry at a click.
+fn term_ui(ui: &Ui, named: Named, line: Rect, response: Response, around: &mut Around) -> Response {
+    let Some(glossary) = around.glossary else { return response };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_near = response.hovered() || response.has_focus();
+    if is_near || named.is_first {
+        ui.painter().extend(quiet_line(line, if is_near { palette.accent } else { palette.ink_faint }));
+    }
+    if response.clicked() {
+        *around.asked = Some(named.term);
+    }
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    if response.has_focus() && !response.hovered() {
+        response.show_tooltip_ui(|ui| term_card_ui(ui, glossary, named.term));
+    }
+    response.on_hover_cursor(CursorIcon::PointingHand).on_hover_ui(|ui| term_card_ui(ui, glossary, named.term))
+}
+
+/// A formula that is the symbol of a term.
+fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, around: &mut Around) {
+    if ui.is_rect_visible(place) {
+        let response = ui.interact(place, ui.id().with(i), Sense::click() - Sense::FOCUSABLE);
+        let line = place.with_max_y(place.max.y + prose::TERM_LINE);
+        term_ui(ui, Named { term, is_first: false }, line, response, around);
     }
 }
 

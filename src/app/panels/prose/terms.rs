@@ -1,0 +1,144 @@
+//! The terms of the glossary in a document: words and formulas that say what they mean.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::document::{Block, Document, Run, Style};
+use crate::view_model::glossary::GlossaryModel;
+
+/// A term where a text names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its place in the glossary.
+    pub term: usize,
+    /// The first time in this text: it shows that there is something to learn.
+    pub is_first: bool,
+}
+
+/// Marks every term of a document, but not in headings, code and links.
+pub fn mark(document: &mut Document, glossary: &GlossaryModel) {
+    let mut marker = Marker { glossary, seen: HashSet::new() };
+    marker.blocks(&mut document.blocks);
+}
+
+struct Marker<'a> {
+    glossary: &'a GlossaryModel,
+    seen: HashSet<usize>,
+}
+
+impl Marker<'_> {
+    fn blocks(&mut self, blocks: &mut [Block]) {
+        for block in blocks {
+            match block {
+                Block::Paragraph(runs) => self.runs(runs),
+                Block::Quote(inner) => self.blocks(inner),
+                Block::List { items, .. } => items.iter_mut().for_each(|item| self.blocks(item)),
+                Block::Table(table) => table.rows.iter_mut().flatten().for_each(|cell| self.runs(cell)),
+                Block::Heading(..) | Block::Code { .. } | Block::Formula(_) | Block::Rule => {}
+            }
+        }
+    }
+
+    fn runs(&mut self, runs: &mut Vec<Run>) {
+        let mut marked = Vec::with_capacity(runs.len());
+        for run in std::mem::take(runs) {
+            match run {
+                Run::Text(text, style) if !style.code && style.link.is_none() && style.flaw.is_none() => {
+                    self.text(&text, &style, &mut marked);
+                }
+                Run::Formula(mut maths) => {
+                    if let Some(term) = self.glossary.symbol(&maths.source) {
+                        Arc::make_mut(&mut maths).term = Some(term);
+                    }
+                    marked.push(Run::Formula(maths));
+                }
+                run => marked.push(run),
+            }
+        }
+        *runs = marked;
+    }
+
+    /// Each term becomes a run of its own.
+    fn text(&mut self, text: &str, style: &Style, out: &mut Vec<Run>) {
+        let mut end = 0;
+        let mut push = |text: &str, named| {
+            if !text.is_empty() {
+                out.push(Run::Text(text.to_owned(), Style { named, ..style.clone() }));
+            }
+        };
+        for found in self.glossary.find(text) {
+            push(&text[end..found.at.start], None);
+            end = found.at.end;
+            let is_first = self.seen.insert(found.of);
+            push(&text[found.at], Some(Named { term: found.of, is_first }));
+        }
+        push(&text[end..], None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::lesson::glossary::parse;
+
+    fn glossary() -> GlossaryModel {
+        let text = r#"Glossary([
+            Term(name: "key", also: ["keys"], symbols: ["k"], meaning: "m", lesson: "a"),
+            Term(name: "dot product", meaning: "m", lesson: "a"),
+        ])"#;
+        GlossaryModel::of(parse("g", text, None).expect("no issues"), &[], Path::new("a.ron"))
+    }
+
+    /// The terms in order: `+` where first.
+    fn marks(markdown: &str) -> Vec<String> {
+        fn of(blocks: &[Block], out: &mut Vec<String>) {
+            for block in blocks {
+                match block {
+                    Block::Paragraph(runs) | Block::Heading(_, runs) => of_runs(runs, out),
+                    Block::Quote(inner) => of(inner, out),
+                    Block::List { items, .. } => items.iter().for_each(|item| of(item, out)),
+                    Block::Table(table) => table.rows.iter().flatten().for_each(|runs| of_runs(runs, out)),
+                    _ => {}
+                }
+            }
+        }
+        fn of_runs(runs: &[Run], out: &mut Vec<String>) {
+            out.extend(runs.iter().filter_map(|run| match run {
+                Run::Text(text, Style { named: Some(named), .. }) => {
+                    Some(format!("{}{text}", if named.is_first { "+" } else { "" }))
+                }
+                Run::Formula(maths) => maths.term.map(|_| format!("${}$", maths.source)),
+                _ => None,
+            }));
+        }
+        let mut document = Document::read(markdown);
+        mark(&mut document, &glossary());
+        let mut out = Vec::new();
+        of(&document.blocks, &mut out);
+        out
+    }
+
+    #[test]
+    fn terms_of_words_and_formulas_are_marked_once_as_first() {
+        assert_eq!(
+            marks("The **keys** and a *dot\nproduct*, key $k$ and $k_j$.\n\n> - keys\n\n|dot product|\n|-|\n|x|"),
+            ["+keys", "+dot product", "key", "$k$", "keys", "dot product"]
+        );
+    }
+
+    #[test]
+    fn headings_code_links_and_displayed_formulas_are_left_alone() {
+        assert_eq!(marks("# A key\n\n`key` [key](https://x.org) $$k$$ ![key](key.png)\n\n    key\n"), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_of_the_text_is_lost() {
+        let mut document = Document::read("a key, the dot product's keys.");
+        mark(&mut document, &glossary());
+        let Block::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
+        let texts = runs.iter().filter_map(|run| if let Run::Text(text, _) = run { Some(text.as_str()) } else { None });
+        assert_eq!(texts.collect::<String>(), "a key, the dot product's keys.");
+    }
+}

@@ -19,9 +19,7 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
         .open(&mut open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
         .collapsible(false)
-        .resizable(false)
-        // As large as the keys are, and no larger than the screen.
-        .default_size(room)
+        .auto_sized()
         .show(ctx, |ui| {
             ScrollArea::both().max_width(room.x).max_height(room.y).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
@@ -46,8 +44,8 @@ fn sheet_ui(ui: &mut Ui, title: &str, sheet: &[(&str, &str)]) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new(title).font(theme::strong(size::BODY)));
     /// Lines of text, not controls.
-    const ROW: f32 = 17.0;
-    let spacing = [size::GAP_WIDE, size::GAP_TIGHT];
+    const ROW: f32 = 16.0;
+    let spacing = [size::GAP_WIDE, size::HAIRLINE];
     Grid::new(title).num_columns(2).spacing(spacing).min_row_height(ROW).show(ui, |ui| {
         for (keys, meaning) in sheet {
             ui.label(RichText::new(*keys).font(theme::mono(size::MONO)).color(palette.accent));

@@ -48,6 +48,7 @@ pub mod size {
     /// Wide enough for `.62`.
     pub const CELL_WITH_NUMBER: f32 = 21.0;
     pub const CELL_NUMBER: f32 = 9.5;
+    pub const CELL_NUMBER_MAX: f32 = 11.5;
     pub const SLIDER: f32 = 150.0;
     pub const SLIDER_ROW: f32 = 22.0;
     pub const CHART_MIN: f32 = 96.0;

@@ -58,6 +58,8 @@ const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
 }
 
+const WHITE: Color32 = hex(0xffffff);
+
 pub static DARK: Palette = Palette {
     dark: true,
     ground: hex(0x161513),
@@ -191,9 +193,11 @@ impl Palette {
             let rgba = egui::Rgba::from(color);
             LUMA[0] * rgba.r() + LUMA[1] * rgba.g() + LUMA[2] * rgba.b() + FLARE
         };
-        let (light, dark) = if self.dark { (self.ink, self.ground) } else { (self.on_accent, self.ink) };
+        /// Thin dark letters on a middle tone read worse than their contrast says.
+        const TOWARDS_LIGHT: f32 = 1.6;
+        let (light, dark) = (WHITE, if self.dark { self.ground } else { self.ink });
         let fill = luminance(fill);
-        if fill * fill > luminance(light) * luminance(dark) { dark } else { light }
+        if fill * fill > TOWARDS_LIGHT * luminance(light) * luminance(dark) { dark } else { light }
     }
 
     /// A colour that a formula chose, from its red, green and blue in [0, 1], kept apart from the ground.

@@ -214,9 +214,14 @@ pub fn receive(
 
 /// Makes `snapshot` what the window shows.
 pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut Models, view: &mut ViewState) {
+    let is_first = latest.0.as_ref().is_none_or(|shown| shown.model.is_none());
     let before = (LatestSnapshot(latest.0.take()), models.stage.clone(), models.path.clone());
     models.rebuild(&snapshot);
     view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+    if let Some(model) = snapshot.model.as_ref().filter(|model| is_first && model.architecture.has_source()) {
+        // The first words to be walked through are those on the stage, not those of the source.
+        view.head = model.architecture.last_heads().start;
+    }
     view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     models.walk_with(&snapshot, view);
     models.emphasise_with(snapshot.revision, view);

@@ -57,8 +57,9 @@ pub use fault::AppFault;
 pub use picture::{PictureOptions, StageView, draw, figure_app, render};
 pub use window::{WindowOptions, run};
 
+use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
-use bevy_egui::{EguiPlugin, EguiPreUpdateSet, EguiPrimaryContextPass};
+use bevy_egui::{EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass};
 
 /// What happens in a frame, in this order. The egui pass lies between the two schedules.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,6 +89,8 @@ pub fn plugin(app: &mut App) {
         .init_resource::<wishes::Wishes>()
         .init_resource::<ui::Desk>()
         .configure_sets(Update, (AppSystems::Receive, AppSystems::Advance).chain())
+        // What egui draws with for the first time, new letters above all, is sent in the same frame.
+        .configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems))
         .configure_sets(Last, (AppSystems::Send, AppSystems::BuildStage, AppSystems::Pace).chain())
         .add_systems(
             Update,

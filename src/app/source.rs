@@ -78,7 +78,8 @@ impl Source {
     /// A kernel on its own thread: as it was left, or training by itself.
     pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
         let waker = self.waker.clone();
-        let trains = saved.as_ref().is_none_or(|saved| saved.model.is_none());
+        // A lesson may ask for no training.
+        let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.model.is_none());
         let worker = Worker::spawn_on(lesson, saved, move || waker.wake());
         if trains {
             worker.send(KernelCommand::Play);

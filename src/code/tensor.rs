@@ -22,6 +22,9 @@ pub struct Axis {
     pub labels: Option<Labels>,
 }
 
+/// So few words are all listed where another was meant.
+const LISTED: usize = 16;
+
 impl Axis {
     pub fn plain(len: usize) -> Self {
         Self { len, labels: None }
@@ -35,7 +38,7 @@ impl Axis {
     /// a number: `apple₁`, which can be written `apple1`.
     pub fn find(&self, word: &str) -> Result<usize, Fault> {
         let Some(labels) = &self.labels else {
-            return Err(Fault::new(format!("the entries of this axis have no names, such as {word:?}"))
+            return Err(Fault::new(format!("the entries here have no names, such as {word:?}"))
                 .hint(format!("say a number from 0 to {}", self.len.saturating_sub(1))));
         };
         if let Some(i) = labels.iter().position(|label| label == word) {
@@ -58,9 +61,10 @@ impl Axis {
             let fault = Fault::new(format!("{word:?} stands {} times here", several.len()));
             return Err(fault.hint(format!("say which: {}", several.join(" or "))));
         }
-        let fault = Fault::new(format!("{word:?} is not among the words of this axis"));
+        let fault = Fault::new(format!("{word:?} is not among the words here"));
         Err(match nearest(word, labels.iter().map(String::as_str)) {
             Some(near) => fault.hint(format!("is it {near:?}?")),
+            None if labels.len() <= LISTED => fault.hint(format!("they are {}", labels.join(", "))),
             None => fault,
         })
     }

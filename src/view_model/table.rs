@@ -112,7 +112,9 @@ impl TableModel {
         match self.extent {
             _ if self.whole => &[Decimals(0)],
             extent if extent < 0.01 => &[Power],
-            extent if extent < 10.0 => &[Decimals(3), Decimals(2)],
+            extent if extent < 0.1 => &[Decimals(3), Decimals(2)],
+            // One is little, but more than a colour says.
+            extent if extent < 10.0 => &[Decimals(3), Decimals(2), Decimals(1)],
             extent if extent < 1000.0 => &[Decimals(2), Decimals(1)],
             extent if extent < 1e5 => &[Decimals(1), Decimals(0)],
             _ => &[Power],

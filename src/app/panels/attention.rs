@@ -50,7 +50,7 @@ pub fn attention_ui(
         Some(head) => vec![head],
         None => (0..model.heads.len()).collect(),
     };
-    controls_ui(ui, model, &shown, state);
+    controls_ui(ui, model, &shown, state, view);
     copy_by_key(ui, model, &shown);
     let selected = view.query;
     let maps = || shown.iter().filter_map(|head| model.heads.get(*head));
@@ -89,7 +89,13 @@ pub fn attention_ui(
 }
 
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
-fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut AttentionUiState) {
+fn controls_ui(
+    ui: &mut Ui,
+    model: &AttentionModel,
+    shown: &[usize],
+    state: &mut AttentionUiState,
+    view: &mut ViewState,
+) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for (choice, words, hint) in [
@@ -101,7 +107,7 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
             }
         }
         ui.separator();
-        heads_choice_ui(ui, model, state);
+        heads_choice_ui(ui, model, state, view);
         if state.view == AttentionView::Map {
             let place = ZOOMS.iter().position(|zoom| *zoom == state.zoom).unwrap_or(0);
             for (sign, name, next) in
@@ -121,7 +127,7 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
     });
 }
 
-fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiState) {
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiState, view: &mut ViewState) {
     /// As many heads have a button each; more have a list.
     const BUTTONS: usize = 4;
     if model.heads.len() < 2 {
@@ -136,6 +142,10 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiS
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name));
         if response.on_hover_text(name).clicked() {
             state.head = head;
+            // Shown alone, it is the one that is walked through too.
+            if let Some(head) = head.filter(|head| *head != view.head) {
+                (view.head, view.key) = (head, None);
+            }
         }
     };
     let mut choices = |ui: &mut Ui| {

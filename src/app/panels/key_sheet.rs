@@ -1,6 +1,6 @@
 //! The sheet of keys, over everything.
 
-use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Vec2, Window};
+use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Window};
 
 use crate::app::panels::notebook::SHEET as NOTEBOOK;
 use crate::app::shortcuts::{SHEET, STAGE_SHEET};
@@ -9,21 +9,21 @@ use crate::app::view_state::ViewState;
 
 use super::checkbox_ui;
 
-/// Of the window, around the keys: its title and its margins.
-const AROUND: f32 = 96.0;
+/// Around the keys: the window's title and its margins.
+const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 
 pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
     let mut open = view.key_sheet;
+    let room = (ctx.content_rect().size() - AROUND).max(egui::Vec2::ZERO);
     Window::new("Keys and mouse")
         .open(&mut open)
-        .anchor(Align2::CENTER_CENTER, Vec2::ZERO)
+        .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
         .collapsible(false)
         .resizable(false)
+        // As large as the keys are, and no larger than the screen.
+        .default_size(room)
         .show(ctx, |ui| {
-            let Vec2 { x: width, y: height } = ctx.content_rect().size() - Vec2::splat(AROUND);
-            // It scrolls where the window is too small for it, not where its frame was at first.
-            let keys = ScrollArea::both().max_height(height).min_scrolled_height(height).min_scrolled_width(width);
-            keys.show(ui, |ui| {
+            ScrollArea::both().max_width(room.x).max_height(room.y).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     ui.vertical(|ui| {
                         sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);

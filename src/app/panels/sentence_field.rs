@@ -86,7 +86,8 @@ pub fn sentence_field_ui(
         return changes;
     }
     let ends = ui.input(|input| input.key_pressed(Key::Escape));
-    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    // The key is for nobody else: a selected cell would be written in.
+    let is_entered = response.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
     let popup = Popup::from_response(&response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
     let shown = popup.show(|ui| {
         ui.set_width(field.width.max(size::WIDE_POPUP));

@@ -123,6 +123,12 @@ impl Architecture {
         panic!("architecture: it has {} heads", self.heads());
     }
 
+    /// The heads of the last block.
+    pub fn last_heads(&self) -> std::ops::Range<usize> {
+        let last = self.numbered_blocks().last().map_or(0, |(_, block)| block.attention.heads);
+        self.heads() - last..self.heads()
+    }
+
     /// It reads two sentences.
     pub fn has_source(&self) -> bool {
         !self.source_blocks.is_empty()

@@ -363,9 +363,18 @@ impl<'a> Told<'a> {
             (Some(before), Some(now)) if is_last => {
                 format!("{} was nearest to {before} and is now nearest to {now}.", self.name())
             }
+            _ if is_last => format!("This is what comes out for {}.", self.name()),
+            _ if self.feeds_cross_attention() => format!("This is what {} hands to the cross-attention.", self.name()),
             _ => format!("This is what {} hands to the layer above.", self.name()),
         };
         (equation.to_owned(), format!("{moved}{after}"), rows)
+    }
+
+    /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.
+    fn feeds_cross_attention(&self) -> bool {
+        let architecture = &self.model.architecture;
+        let mut next = architecture.numbered_blocks().filter(|(number, _)| *number == self.block + 1);
+        architecture.source_blocks.len() == self.block + 1 || next.any(|(_, block)| block.attends_to_source())
     }
 
     fn config(&self) -> &'a BlockConfig {

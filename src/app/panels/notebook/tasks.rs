@@ -1,6 +1,6 @@
 //! Predictions, exercises and gates.
 
-use egui::{Button, Frame as Card, Margin, RichText, Ui, WidgetInfo, WidgetType};
+use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use crate::app::panels::choice_ui;
 use crate::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
@@ -23,14 +23,18 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         _ => None,
     };
     for (index, choice) in predict.choices.iter().enumerate() {
-        ui.horizontal(|ui| {
+        ui.horizontal_top(|ui| {
             let mark = match right {
                 Some(right) if right == index => "✓",
                 Some(_) if chosen == Some(index) => "✗",
                 _ => "",
             };
+            /// The mark stands behind the words, however many lines they take.
+            const MARK: f32 = 26.0;
+            let room = egui::vec2((ui.available_width() - MARK).max(MARK), 0.0);
             let words = RichText::new(choice).size(size::READING);
-            if choice_ui(ui, chosen == Some(index), !is_locked, words).clicked() {
+            let chosen_ui = |ui: &mut Ui| choice_ui(ui, chosen == Some(index), !is_locked, words).clicked();
+            if ui.allocate_ui_with_layout(room, Layout::top_down(Align::LEFT), chosen_ui).inner {
                 frame.ask(cell.id(), CellCommand::Choose(index));
                 frame.select(cell.id());
             }

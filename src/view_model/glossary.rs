@@ -62,8 +62,8 @@ impl GlossaryModel {
         let firsts: Vec<First> = glossary.terms().iter().map(first).collect();
         let words = glossary.terms().iter().zip(&firsts).map(|(term, first)| {
             let Term { name, also, symbols, shape, meaning, .. } = term;
-            let named = format!("{name} {} {}", also.join(" "), symbols.join(" ")).to_lowercase();
-            let said = format!("{named} {shape} {meaning} {}", first.title).to_lowercase();
+            let named = format!("{name} {}", also.join(" ")).to_lowercase();
+            let said = format!("{named} {} {shape} {meaning} {}", symbols.join(" "), first.title).to_lowercase();
             (named, said)
         });
         let words = words.collect();
@@ -77,13 +77,23 @@ impl GlossaryModel {
         self.glossary.terms().get(term).zip(self.firsts.get(term))
     }
 
-    /// Those that have every word of the search: by name first, then by what is said of them. All for an empty one.
+    /// Those that have every word of the search: whose name begins so first, then by name, then by what is said of
+    /// them. All for an empty one.
     pub fn found(&self, search: &str) -> Vec<usize> {
         let search = search.to_lowercase();
         let words: Vec<&str> = search.split_whitespace().collect();
         let has = |text: &str| words.iter().all(|word| text.contains(word));
-        let (named, others): (Vec<usize>, Vec<usize>) = self.order.iter().partition(|term| has(&self.words[**term].0));
+        let begins = |term: &usize| !search.is_empty() && self.words[*term].0.starts_with(search.trim());
+        let (mut named, others): (Vec<usize>, Vec<usize>) =
+            self.order.iter().partition(|term| has(&self.words[**term].0));
+        // The order among them stays.
+        named.sort_by_key(|term| !begins(term));
         named.into_iter().chain(others.into_iter().filter(|term| has(&self.words[*term].1))).collect()
+    }
+
+    /// A later lesson introduces it: where it is named before, nothing need be learnt yet.
+    pub fn is_later(&self, term: usize) -> bool {
+        self.firsts.get(term).is_some_and(|first| first.is_later)
     }
 
     /// Where a text names terms.
@@ -168,6 +178,9 @@ mod tests {
         };
         assert_eq!(names(""), ["Key", "query", "value"]);
         assert_eq!(names("KEY"), ["Key", "value"]);
+        assert_eq!(names("e"), ["Key", "query", "value"]);
+        assert_eq!(names("q"), ["query"]);
+        assert_eq!(names("v"), ["value", "Key"], "a symbol comes behind names");
         assert_eq!(names("word looks"), ["query"]);
         assert_eq!(names("on hands"), ["value"]);
         assert_eq!(names("no such thing"), Vec::<&str>::new());

@@ -11,7 +11,8 @@ use crate::view_model::glossary::GlossaryModel;
 pub struct Named {
     /// Its place in the glossary.
     pub term: usize,
-    /// The first time in this text: it shows that there is something to learn.
+    /// The first time in this text, of a term that this lesson or one before it introduces: it shows that there is
+    /// something to look up.
     pub is_first: bool,
 }
 
@@ -69,7 +70,7 @@ impl Marker<'_> {
         for found in self.glossary.find(text) {
             push(&text[end..found.at.start], None);
             end = found.at.end;
-            let is_first = self.seen.insert(found.of);
+            let is_first = self.seen.insert(found.of) && !self.glossary.is_later(found.of);
             push(&text[found.at], Some(Named { term: found.of, is_first }));
         }
         push(&text[end..], None);

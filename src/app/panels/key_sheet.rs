@@ -25,12 +25,12 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
                 ui.horizontal_top(|ui| {
                     ui.vertical(|ui| {
                         sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);
-                        ui.add_space(size::GAP);
-                        sheet_ui(ui, "Window", &SHEET);
+                        ui.add_space(size::GAP_TIGHT);
+                        sheet_ui(ui, "Notebook", &NOTEBOOK);
                     });
                     ui.add_space(size::GAP_WIDE);
                     ui.vertical(|ui| {
-                        sheet_ui(ui, "Notebook", &NOTEBOOK);
+                        sheet_ui(ui, "Window", &SHEET);
                         ui.add_space(size::GAP_WIDE);
                         checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
                     });

@@ -1,6 +1,6 @@
 //! The still map: a window over the others, with the words as t-SNE lays them.
 
-use egui::{Context, Id, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2, Window};
+use egui::{Align2, Context, Id, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2, Window};
 
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::snapshot::Progress;
@@ -18,7 +18,8 @@ pub enum StillState {
     Failed(String),
 }
 
-const SIDE: f32 = 460.0;
+/// A square below three lines.
+const SIZE: [f32; 2] = [460.0, 520.0];
 const POINT: f32 = 3.5;
 /// Between two looks at how far the drawing is, in seconds.
 const LOOK: f32 = 0.1;
@@ -31,7 +32,9 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Wish> {
     let mut is_open = true;
     let mut is_closed = false;
     let window = Window::new("A still map of the words").id(Id::new("still map")).open(&mut is_open);
-    window.collapsible(false).default_size([SIDE, SIDE]).show(ctx, |ui| match state {
+    let middle = ctx.content_rect().center();
+    let window = window.collapsible(false).pivot(Align2::CENTER_CENTER).default_pos(middle).default_size(SIZE);
+    window.show(ctx, |ui| match state {
         StillState::None => {}
         StillState::Drawing(Progress { done, of }) => {
             ui.label(format!("t-SNE: round {done} of {of}"));
@@ -44,7 +47,8 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Wish> {
             ui.label(why);
         }
     });
-    (is_closed || !is_open).then_some(Wish::CloseMap)
+    let is_left = !ctx.text_edit_focused() && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    (is_closed || is_left || !is_open).then_some(Wish::CloseMap)
 }
 
 fn map_ui(ui: &mut Ui, model: &StillModel) {

@@ -41,11 +41,12 @@ fn disc_of(index: u32) -> Instance {
 
 const RING: f32 = 1.0;
 const DIAMOND: f32 = 2.0;
-// Rings in so many strokes, each this share of its arc.
+// Rings in four strokes, and in eight.
 const DASHED: f32 = 3.0;
 const DOTTED: f32 = 4.0;
-const DASHES: vec2<f32> = vec2<f32>(4.0, 0.62);
-const DOTS: vec2<f32> = vec2<f32>(8.0, 0.4);
+// Of a wave around the ring, one to a stroke: above which height it is drawn, and 1 / (strokes · its slope there).
+const DASHES: vec2<f32> = vec2<f32>(-0.369, 0.269);
+const DOTS: vec2<f32> = vec2<f32>(0.309, 0.131);
 const ARROW: f32 = 1.0;
 // An arrow of its full length whatever the time, from tip to tail.
 const STILL_ARROW: f32 = 2.0;
@@ -56,7 +57,6 @@ const GROUND_LINE: f32 = 4.0;
 const FLOW: f32 = 5.0;
 // The height of the ground.
 const GROUND: f32 = -1.0;
-const TURN: f32 = 6.2831853;
 // In points.
 const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
@@ -127,7 +127,7 @@ fn disc_alpha(disc: Disc) -> f32 {
     let outer = clamp(disc.shape.x + 0.5 - distance, 0.0, 1.0);
     if is_ring(disc) {
         let inner = disc.shape.x - RING_WIDTH * stage.viewport.w;
-        return min(outer, clamp(distance - inner + 0.5, 0.0, 1.0)) * stroke_at(disc);
+        return min(outer, clamp(distance - inner + 0.5, 0.0, 1.0)) * stroke_at(disc, distance);
     }
     return outer;
 }
@@ -136,22 +136,26 @@ fn is_ring(disc: Disc) -> bool {
     return disc.shape.y == RING || disc.shape.y >= DASHED;
 }
 
-// Of a broken ring: 1 on a stroke, 0 between two, with soft ends.
-fn stroke_at(disc: Disc) -> f32 {
+// Of a broken ring: 1 on a stroke, 0 between two, with soft ends. By products alone, for every fragment may pay for it.
+fn stroke_at(disc: Disc, distance: f32) -> f32 {
     if disc.shape.y == RING {
         return 1.0;
     }
-    let strokes = select(DASHES, DOTS, disc.shape.y == DOTTED);
-    let arc = TURN / strokes.x;
-    let along = abs(fract(atan2(disc.local.y, disc.local.x) / arc) - 0.5) * arc * disc.shape.x;
-    return clamp(strokes.y * 0.5 * arc * disc.shape.x - along + 0.5, 0.0, 1.0);
+    let at = disc.local / max(distance, 0.001);
+    let double = vec2<f32>(at.x * at.x - at.y * at.y, 2.0 * at.x * at.y);
+    let four = double.x * double.x - double.y * double.y;
+    let is_dotted = disc.shape.y == DOTTED;
+    let wave = select(four, 2.0 * four * four - 1.0, is_dotted);
+    let strokes = select(DASHES, DOTS, is_dotted);
+    return clamp((wave - strokes.x) * strokes.y * disc.shape.x + 0.5, 0.0, 1.0);
 }
 
 fn disc_color(disc: Disc) -> vec3<f32> {
     var color = disc.color.rgb;
     if !is_ring(disc) {
         let reach = disc.local / disc.shape.x;
-        let rim = smoothstep(0.72, 1.0, length(reach));
+        // By the square of how far out it is: a root less for every fragment.
+        let rim = smoothstep(0.52, 1.0, dot(reach, reach));
         let shine = SHINE * dot(reach, normalize(vec2<f32>(-1.0, 1.0)));
         color = clamp(color * (1.0 + shine - RIM * rim), vec3<f32>(0.0), vec3<f32>(1.0));
     }

@@ -5,8 +5,8 @@ use egui::{Context, Event, Key, Modifiers};
 use crate::kernel::command::Command;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
-use super::panels::dock::PanelId;
 use super::panels::menu::{DIGITS, Wish};
+use super::panels::panel_id::PanelId;
 use super::panels::training_curve::{LONG_LOOK, look_at};
 use super::stage::view::stage_id;
 use super::view_state::ViewState;

@@ -44,6 +44,7 @@ use super::menu::Wish;
 use super::neighbours::neighbours_ui;
 use super::note::{NoticeUiState, notice_ui};
 use super::notebook::{NotebookUiState, notebook_ui};
+use super::panel_id::PanelId;
 use super::provenance::{provenance_keys, provenance_ui};
 use super::retrain::retrain_ui;
 use super::top_bar::{TopBarUiState, top_bar_ui};
@@ -52,66 +53,6 @@ use super::variables::{VariablesUiState, variables_ui};
 use super::waiting_ui;
 use super::weights::{WeightsUiState, weights_ui};
 use super::what_if::{WhatIfUiState, what_if_ui};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PanelId {
-    Notebook,
-    Stage,
-    Fold,
-    Attention,
-    Arithmetic,
-    Heads,
-    Weights,
-    Training,
-    Retrain,
-    Neighbours,
-    WhatIf,
-    Variables,
-    Compare,
-    Axes,
-    Answers,
-}
-
-impl PanelId {
-    /// In the order of their keys: Alt+1 … Alt+9, Alt+0; the last have none.
-    pub const ALL: [Self; 15] = [
-        PanelId::Notebook,
-        PanelId::Stage,
-        PanelId::Fold,
-        PanelId::Attention,
-        PanelId::Arithmetic,
-        PanelId::Heads,
-        PanelId::WhatIf,
-        PanelId::Weights,
-        PanelId::Neighbours,
-        PanelId::Training,
-        PanelId::Retrain,
-        PanelId::Axes,
-        PanelId::Answers,
-        PanelId::Variables,
-        PanelId::Compare,
-    ];
-
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            PanelId::Notebook => "Notebook",
-            PanelId::Stage => "Stage",
-            PanelId::Fold => "Fold",
-            PanelId::Attention => "Attention",
-            PanelId::Arithmetic => "Arithmetic",
-            PanelId::Heads => "Heads",
-            PanelId::Weights => "Weights",
-            PanelId::Training => "Training",
-            PanelId::Retrain => "Retrain",
-            PanelId::Neighbours => "Neighbours",
-            PanelId::WhatIf => "What if",
-            PanelId::Variables => "Variables",
-            PanelId::Compare => "Compare",
-            PanelId::Axes => "Axes",
-            PanelId::Answers => "Answers",
-        }
-    }
-}
 
 /// What every panel shows; absent while the kernel is not that far.
 #[derive(Clone, Copy, Default)]

@@ -3,7 +3,8 @@
 use egui_dock::{DockState, Node, NodeIndex, Split, Tree};
 use serde::{Deserialize, Serialize};
 
-use super::dock::{PanelId, Workspace};
+use super::dock::Workspace;
+use super::panel_id::PanelId;
 use super::saving::SavingStatus;
 
 /// Splits within splits; no window has room for more.

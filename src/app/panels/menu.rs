@@ -7,7 +7,7 @@ use egui::{Button, Key, Ui};
 
 use crate::export::Format;
 
-use super::dock::PanelId;
+use super::panel_id::PanelId;
 use super::picture::PictureChoice;
 
 /// With Alt they bring the panels to the front, see [`PanelId::ALL`].

@@ -32,6 +32,7 @@ pub mod neighbours;
 pub mod note;
 pub mod notebook;
 pub mod outputs;
+pub mod panel_id;
 pub mod picture;
 pub mod plot;
 pub mod prose;

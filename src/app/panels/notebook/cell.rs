@@ -31,7 +31,12 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     let last_height = frame.state.heights.get(cell.id()).copied().unwrap_or_default();
     let area = Rect::from_min_size(top, egui::vec2(width, last_height));
     let ground = ui.interact(area, ui.id().with("ground"), Sense::click());
-    if ground.clicked() {
+    // Text takes clicks for itself, to be marked: they select the cell all the same.
+    let is_on_text = cell.cell.is_text()
+        && ui.rect_contains_pointer(area)
+        && ui.input(|input| input.pointer.primary_clicked())
+        && frame.state.selected.as_ref() != Some(cell.id());
+    if ground.clicked() || is_on_text {
         frame.select(cell.id());
         ui.memory_mut(|memory| memory.stop_text_input());
     }

@@ -1,31 +1,25 @@
 //! What code cells show, found by their labels, without a window.
 #![cfg(feature = "app")]
 
+#[path = "common/dressed.rs"]
+mod dressed;
+
 use attune::app::images::Images;
 use attune::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
 use attune::app::panels::reference::{ReferenceUiState, reference_ui};
-use attune::app::{fonts, theme};
+use attune::app::theme;
 use attune::code::{Axis, Fault, Labels, Output, Plot, Tensor};
 use attune::view_model::output::OutputModel;
 use egui::{Key, Modifiers, OutputCommand, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use dressed::dressed;
+
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);
 
-fn show<'a>(mut panel: impl FnMut(&mut Ui) + 'a) -> Harness<'a> {
-    let mut dressed = false;
-    let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
-        if !dressed {
-            ui.ctx().set_fonts(fonts::definitions());
-            theme::apply(ui.ctx());
-            dressed = true;
-            return;
-        }
-        panel(ui);
-    });
-    harness.run_steps(3);
-    harness
+fn show<'a>(panel: impl FnMut(&mut Ui) + 'a) -> Harness<'a> {
+    dressed(SIZE, panel)
 }
 
 fn shown(outputs: &[Output]) -> Harness<'static> {

@@ -1,6 +1,9 @@
 //! The stage's tab without a graphics card: its keys, its bar, and scenes and sizes that nobody wished for.
 #![cfg(feature = "app")]
 
+#[path = "common/dressed.rs"]
+mod dressed;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -19,6 +22,8 @@ use bevy::math::Vec2;
 use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+
+use dressed::dressed;
 
 const SIZE: egui::Vec2 = vec2(560.0, 480.0);
 const BAR: f32 = 60.0;
@@ -72,14 +77,8 @@ type Shared = Rc<RefCell<(Hands, ViewState)>>;
 fn stage<'a>() -> (Harness<'a>, Shared) {
     let shared = Shared::default();
     let inner = shared.clone();
-    let (scene, mut written, mut is_dressed) = (bank(), String::new(), false);
-    let mut harness = Harness::builder().with_size(SIZE).build_ui(move |ui| {
-        if !is_dressed {
-            ui.ctx().set_fonts(fonts::definitions());
-            theme::apply(ui.ctx());
-            is_dressed = true;
-            return;
-        }
+    let (scene, mut written) = (bank(), String::new());
+    let harness = dressed(SIZE, move |ui| {
         let (hands, view) = &mut *inner.borrow_mut();
         let choice = Choice { search: &view.search, is_isolated: view.isolated, lit: &[], near: &[] };
         let emphasis = Emphasis::of(&scene, choice);
@@ -96,7 +95,6 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
         });
         hands.rig.advance(1.0);
     });
-    harness.run_steps(3);
     (harness, shared)
 }
 

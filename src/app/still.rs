@@ -10,6 +10,7 @@ use std::thread;
 use bhtsne::tSNE;
 
 use crate::kernel::snapshot::{Progress, StaticSpace};
+use crate::numerics::vectors::distance;
 use crate::view_model::still::StillModel;
 
 /// Fewer words have no neighbours to be kept together; more would take minutes.
@@ -81,11 +82,6 @@ fn fit(space: &StaticSpace, done: &AtomicUsize) -> Vec<f32> {
         map.barnes_hut(THETA, |a, b| distance(a, b));
     }
     map.embedding()
-}
-
-/// `‖a − b‖`
-fn distance(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
 }
 
 fn beginning(space: &StaticSpace) -> Vec<f32> {

@@ -131,9 +131,7 @@ pub fn is_glossary_file(path: &Path) -> bool {
 /// # Errors
 /// The issues; never none.
 pub fn read(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
-    let file = path.display().to_string();
-    let text = read_text(path, &file).map_err(|issue| vec![*issue])?;
-    parse(&file, &text, None)
+    read_with(path, None)
 }
 
 /// As [`read`], and each term is of a lesson that lies beside it.
@@ -141,11 +139,15 @@ pub fn read(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
 /// # Errors
 /// The issues; never none.
 pub fn check(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
-    let file = path.display().to_string();
-    let text = read_text(path, &file).map_err(|issue| vec![*issue])?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let lessons: Vec<String> = course::list(folder).iter().map(course::CourseFile::id).collect();
-    parse(&file, &text, Some(&lessons))
+    read_with(path, Some(&lessons))
+}
+
+fn read_with(path: &Path, lessons: Option<&[String]>) -> Result<Glossary, Vec<LessonIssue>> {
+    let file = path.display().to_string();
+    let text = read_text(path, &file).map_err(|issue| vec![*issue])?;
+    parse(&file, &text, lessons)
 }
 
 /// Reads the text of a glossary; `lessons` are the ids that its terms may name, if that is known.

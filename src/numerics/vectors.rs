@@ -79,7 +79,7 @@ impl Similarity {
 }
 
 /// `‖a − b‖`
-fn distance<S: Scalar>(a: &[S], b: &[S]) -> S {
+pub fn distance<S: Scalar>(a: &[S], b: &[S]) -> S {
     debug_assert_eq!(a.len(), b.len(), "distance: {} and {} entries", a.len(), b.len());
     a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum::<S>().sqrt()
 }

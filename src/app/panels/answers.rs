@@ -11,9 +11,8 @@ use crate::kernel::command::Command;
 use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
 
-use super::hint;
 use super::provenance::{ASK_HINT, ask_on, number_ui};
-use super::saving::sentence;
+use super::{hint, sentence};
 
 pub struct AnswersUiState {
     count: usize,

@@ -102,7 +102,10 @@ mod tests {
     #[test]
     fn numbers_stay_when_everything_is_zoomed() {
         let cell = size::CELL_WITH_NUMBER;
-        assert!(number_size(cell, 3, 1.0).is_some_and(|number| number >= size::CELL_NUMBER));
+        let number = number_size(cell, 3, 1.0).expect("room");
+        assert!((size::CELL_NUMBER..=size::CELL_NUMBER_MAX).contains(&number), "{number}");
+        assert!(3.0 * number * size::CELL_DIGIT / size::CELL_NUMBER <= cell + 1e-3, "three digits fit");
+        assert_eq!(number_size(size::CELL_MAX, 3, 1.0), Some(size::CELL_NUMBER_MAX));
         assert_eq!(number_size(cell, 4, 1.0), None);
         for zoom in [1.1, 1.5, 2.0] {
             let on_screen = number_size(cell / zoom, 3, zoom).expect("room") * zoom;

@@ -115,6 +115,12 @@ pub fn choose_query_ui<'a>(
     });
 }
 
+/// With a capital letter and a full stop.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
+}
+
 /// A line in place of a panel that has nothing to show yet.
 pub fn waiting_ui(ui: &mut Ui, what: &str) {
     ui.centered_and_justified(|ui| ui.weak(what));

@@ -5,6 +5,7 @@ use egui::{Frame, Margin, RichText, ScrollArea, Ui};
 use crate::app::theme::{Palette, size};
 
 use super::note::{Place, note_ui};
+use super::sentence;
 
 /// How the work stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,10 +147,4 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     choice
-}
-
-/// With a capital letter.
-pub(super) fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
 }

@@ -8,6 +8,7 @@ use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
 use super::provenance::ASK_HINT;
+use super::sentence;
 use super::table::table_ui;
 
 #[derive(Default)]
@@ -47,7 +48,7 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiSta
     }
     ui.indent("whole", |ui| {
         let asks = if variable.entry([0; 3]).is_some() { ASK_HINT } else { "" };
-        ui.add(Label::new(RichText::new(format!("{} {asks}", sentence(variable))).weak()).wrap());
+        ui.add(Label::new(RichText::new(format!("{} {asks}", said(variable))).weak()).wrap());
         match &variable.value {
             VariableValue::Table(table) => {
                 if let Some(entry) = table_ui(ui, table).and_then(|at| variable.entry(at)) {
@@ -66,12 +67,10 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiSta
 }
 
 /// What it is, as a sentence; with the name that code gives it, where that is another.
-fn sentence(variable: &VariableModel) -> String {
-    let mut letters = variable.meaning.chars();
-    let meaning: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+fn said(variable: &VariableModel) -> String {
     let named =
         if variable.name == variable.symbol { String::new() } else { format!(" Code calls it {}.", variable.name) };
-    format!("{meaning}.{named}")
+    sentence(&variable.meaning) + named.as_str()
 }
 
 /// Symbol, shape and a strip of numbers. True if it was clicked.
@@ -111,7 +110,7 @@ fn row_ui(ui: &mut Ui, variable: &VariableModel, is_open: bool) -> bool {
             }
         }
     }
-    response.on_hover_text(format!("{} Click: the whole as a table.", sentence(variable))).clicked()
+    response.on_hover_text(format!("{} Click: the whole as a table.", said(variable))).clicked()
 }
 
 fn short(number: f64) -> String {

@@ -146,13 +146,12 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
         return written;
     }
     let is_flat = sight.projection.perspective == 0.0;
-    match (is_flat, model.is_whole) {
-        (false, true) => {
-            line("All there is: the vectors have no more dimensions than the stage.".to_owned(), palette.ink_faint)
-        }
-        (false, false) => line("3D is a projection; the numbers are exact.".to_owned(), palette.ink_faint),
-        (true, _) => line("2D is a projection; the numbers are exact.".to_owned(), palette.ink_faint),
-    }
+    let kind = match (is_flat, model.is_whole) {
+        (false, true) => "All there is: the vectors have no more dimensions than the stage.",
+        (false, false) => "3D is a projection; the numbers are exact.",
+        (true, _) => "2D is a projection; the numbers are exact.",
+    };
+    line(kind.to_owned(), palette.ink_faint);
     match sight.lost() {
         0 => {}
         1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),

@@ -27,14 +27,11 @@ impl Undoable {
 
 impl Kernel {
     pub(super) fn remember_changes(&mut self) {
-        if let Phase::Ready(ready) = &mut self.phase {
-            for (label, part) in ready.take_changes() {
-                // What was changed of this model is undone before it is.
-                self.retrained = None;
-                let part = Undoable::Model(part);
-                let bytes = part.bytes(&self.notebook);
-                self.history.push(label, part, bytes);
-            }
+        let Phase::Ready(ready) = &mut self.phase else { return };
+        for (label, part) in ready.take_changes() {
+            // What was changed of this model is undone before it is.
+            self.retrained = None;
+            self.remember(label, Undoable::Model(part));
         }
     }
 

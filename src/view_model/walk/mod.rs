@@ -131,7 +131,8 @@ impl WalkModel {
 
     /// Its queries and its keys are the words of this sentence.
     pub fn is_within(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
-        labels.clone().eq(self.queries.iter().cloned()) && labels.eq(self.keys.iter().cloned())
+        let are = |words: &[String]| labels.clone().eq(words.iter().map(String::as_str));
+        are(&self.queries) && are(&self.keys)
     }
 
     /// A number for each key: that of a step's row whose entries are such.
@@ -142,8 +143,7 @@ impl WalkModel {
     /// What a step gives a key, as it stands beside its point.
     pub fn beside(&self, step: Step, key: usize) -> Option<String> {
         let number = |is_such| self.by_key(step, is_such).get(key).copied();
-        let written = |x: f32| if x.is_finite() { format!("{x:.2}") } else { x.to_string() };
-        let written = |x: f32| written(x).replace("inf", "∞").replace('-', "−");
+        let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");
         match step {
             Step::Project if key == self.focus.query => Some("q".to_owned()),
             Step::Project => Some("k v".to_owned()),

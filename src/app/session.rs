@@ -138,7 +138,7 @@ impl Session {
     }
 
     fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
-        self.model.report = loaded.report().into_iter().collect();
+        self.model.report = loaded.report();
         (self.way_back, self.restored) = (None, None);
         let waker = self.waker.clone();
         self.work = Some(Work {

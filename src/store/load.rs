@@ -57,20 +57,22 @@ impl fmt::Display for Trouble {
 }
 
 impl<T> Loaded<T> {
-    /// What the learner should know of, in sentences; none if all is as it was left.
-    pub fn report(&self) -> Option<String> {
-        let mut sentences: Vec<String> = self.troubles.iter().map(|trouble| format!("{trouble}.")).collect();
-        match &self.used {
+    /// What the learner should know of, in sentences, what it comes to first; none if all is as it was left.
+    pub fn report(&self) -> Vec<String> {
+        let outcome = match &self.used {
             Used::Checkpoint(Checkpoint { saved, .. }) => {
-                sentences.push(format!("The checkpoint saved {} is used instead.", words::ago(*saved)));
+                let when = words::ago(*saved);
+                Some(format!("What was saved last cannot be used; the checkpoint saved {when} is used instead."))
             }
             Used::Moved { from } => {
-                sentences.push(format!("This continues the work on {}, which is no longer there.", from.display()));
+                Some(format!("This continues the work on {}, which is no longer there.", from.display()))
             }
-            Used::Nothing if !sentences.is_empty() => sentences.push("Nothing saved could be used.".to_owned()),
-            Used::Nothing | Used::State(_) => {}
-        }
-        (!sentences.is_empty()).then(|| sentences.join(" "))
+            Used::Nothing if !self.troubles.is_empty() => {
+                Some("Nothing that was saved can be used: this begins anew.".to_owned())
+            }
+            Used::Nothing | Used::State(_) => None,
+        };
+        outcome.into_iter().chain(self.troubles.iter().map(|trouble| format!("{trouble}."))).collect()
     }
 
     /// Why nothing may be written: a newer program wrote here, or what is wrong would be overwritten.

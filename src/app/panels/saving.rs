@@ -1,11 +1,14 @@
 //! How the learner's work is kept: a word in the top bar, and a strip where something is to be known or chosen.
 
-use egui::{Frame, Margin, RichText, ScrollArea, Ui};
+use egui::{Align, Frame, Layout, Margin, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{Palette, size};
 
 use super::note::{Place, note_ui};
 use super::sentence;
+
+/// Points of height; a longer report is scrolled.
+const REPORT_MAX: f32 = 110.0;
 
 /// How the work stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,16 +122,17 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     if !model.report.is_empty() {
-        const MOST: f32 = 110.0;
         egui::Panel::top("report").frame(frame).show_separator_line(false).show(ui, |ui| {
             ui.horizontal(|ui| {
-                ui.label(RichText::new("Not all of your work could be put back as it was.").color(palette.warn));
-                if ui.button("Dismiss").on_hover_text("What was saved before is kept as a checkpoint").clicked() {
-                    choice = Some(SavingChoice::DismissReport);
-                }
+                ui.label(RichText::new("What you should know of your work").color(palette.warn));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if ui.button("Dismiss").on_hover_text("Nothing but this strip goes").clicked() {
+                        choice = Some(SavingChoice::DismissReport);
+                    }
+                });
             });
-            ui.set_max_height(MOST);
-            ScrollArea::vertical().id_salt("report").auto_shrink([false, true]).show(ui, |ui| {
+            let lines = ScrollArea::vertical().id_salt("report").max_height(REPORT_MAX).min_scrolled_height(REPORT_MAX);
+            lines.auto_shrink([false, true]).show(ui, |ui| {
                 for words in &model.report {
                     ui.add(egui::Label::new(words).selectable(true).wrap());
                 }

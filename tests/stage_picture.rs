@@ -4,17 +4,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune::app::recovery::Recovery;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled, token_color};
 use attune::app::stage::projection::View;
 use attune::app::theme::Palette;
 use attune::app::view_state::ViewState;
-use attune::app::{AppFault, PictureOptions, StageView, draw, render};
+use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
 use attune::kernel::Snapshot;
 use attune::kernel::worker::Worker;
 use attune::view_model::stage::StageModel;
 use attune::view_model::walk::Step;
 use bevy::math::{Vec2, Vec3};
+use bevy::prelude::App;
+use bevy::render::render_resource::PollType;
+use bevy::render::renderer::RenderDevice;
 use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
 
 const LESSON: &str = r#"Lesson(
@@ -126,6 +130,35 @@ fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette:
         checked += 1;
     }
     assert!(checked > 0, "every token is hidden");
+}
+
+fn lose_device(app: &App) {
+    let device = app.world().resource::<RenderDevice>();
+    device.wgpu_device().destroy();
+    device.poll(PollType::wait_indefinitely()).expect("nothing is left to do");
+}
+
+#[test]
+fn a_lost_device_is_replaced_and_nothing_is_missing() {
+    let folder = folder("lost");
+    let options = PictureOptions { workspace: true, size: SIZE, ..PictureOptions::of(snapshot(&folder)) };
+    let mut app = match picture_app(&options) {
+        Ok(app) => app,
+        Err(AppFault::NoGpu(why)) => return skip(&why),
+        Err(fault) => panic!("{fault}"),
+    };
+    let before = capture(&mut app).expect("a picture");
+    for _ in 0..2 {
+        lose_device(&app);
+        assert!(capture(&mut app).expect("a picture") == before, "all is drawn as it was");
+    }
+    assert_eq!(app.world().resource::<Recovery>().fault(), None);
+    // One that does not last is not asked for for ever.
+    lose_device(&app);
+    assert!(capture(&mut app).is_err());
+    let fault = app.world().resource::<Recovery>().fault().expect("the window would close");
+    assert!(fault.to_string().contains("the graphics device was lost"), "{fault}");
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }
 
 #[test]

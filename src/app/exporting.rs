@@ -77,7 +77,9 @@ fn in_a_page(why: &AppFault) -> String {
     match why {
         AppFault::NoGpu(_) => "There was no graphics adapter to draw it.".to_owned(),
         AppFault::NothingToDraw(why) => format!("It was not drawn: {why}."),
-        AppFault::NoDisplay(_) | AppFault::Output(_) => "It could not be drawn.".to_owned(),
+        AppFault::NoDisplay(_) | AppFault::NoPicture { .. } | AppFault::Output(_) => {
+            "It could not be drawn.".to_owned()
+        }
     }
 }
 

@@ -8,6 +8,12 @@ pub enum AppFault {
     NoDisplay(String),
     /// No graphics adapter, not even a software one.
     NoGpu(String),
+    /// The window can draw nothing more.
+    NoPicture {
+        why: String,
+        /// Why the last changes are lost, if they are.
+        unsaved: Option<String>,
+    },
     /// A file could not be written.
     Output(String),
     /// The lesson has no static vectors or no such cell, so there is nothing to draw.
@@ -32,6 +38,14 @@ impl fmt::Display for AppFault {
                  help: `vulkaninfo --summary` lists what is there; VK_DRIVER_FILES and VK_ICD_FILENAMES must not hide it\n\
                  help: `attune check LESSON` needs no graphics"
             ),
+            AppFault::NoPicture { why, unsaved } => {
+                writeln!(f, "the window closed, as it can draw nothing more: {why}")?;
+                match unsaved {
+                    None => writeln!(f, "your work is saved")?,
+                    Some(why) => writeln!(f, "your last changes are not saved: {why}")?,
+                }
+                write!(f, "help: start attune again; if this comes back, update the driver of the graphics card")
+            }
             AppFault::Output(why) => write!(f, "the picture cannot be written: {why}"),
             AppFault::NothingToDraw(why) => write!(f, "nothing to draw: {why}"),
         }

@@ -7,6 +7,7 @@
 //! | [`basis_glide`] | points on their way to another basis |
 //! | [`wishes`], [`opening`], [`course`] | what panels wish of the window: another lesson, and the page to choose it from |
 //! | [`closing`] | the window closes when all is kept |
+//! | [`gpu`], [`recovery`] | the graphics device: asked for, and asked for again when it is lost |
 //! | [`source`] | the lesson file, watched |
 //! | [`session`], [`saved_view`] | the learner's work on a lesson: found, saved, and whose it is |
 //! | [`profile`] | what is kept beside that: the way through the course, the look of the window |
@@ -41,6 +42,7 @@ pub mod pace;
 pub mod panels;
 pub mod picture;
 pub mod profile;
+pub mod recovery;
 pub mod saved_view;
 pub mod session;
 pub mod shortcuts;
@@ -54,7 +56,7 @@ pub mod window;
 pub mod wishes;
 
 pub use fault::AppFault;
-pub use picture::{PictureOptions, StageView, draw, figure_app, render};
+pub use picture::{PictureOptions, StageView, capture, draw, figure_app, picture_app, render};
 pub use window::{WindowOptions, run};
 
 use bevy::asset::AssetEventSystems;
@@ -78,7 +80,7 @@ pub enum AppSystems {
 
 /// Everything that window and picture share.
 pub fn plugin(app: &mut App) {
-    app.add_plugins((EguiPlugin::default(), blending::plugin, stage::plugin))
+    app.add_plugins((EguiPlugin::default(), blending::plugin, stage::plugin, recovery::plugin))
         .init_resource::<bridge::Link>()
         .init_resource::<bridge::LatestSnapshot>()
         .init_resource::<bridge::Models>()

@@ -11,6 +11,7 @@ use bevy_egui::EguiInput;
 use egui::{Event, Modifiers};
 
 use super::bridge::Models;
+use super::recovery::Recovery;
 use super::stage::frame::StageTab;
 use super::theme::motion;
 use super::view_state::ViewState;
@@ -19,7 +20,7 @@ use super::view_state::ViewState;
 pub fn pace(
     time: Res<Time<Real>>,
     (view, models): (Res<ViewState>, Res<Models>),
-    tab: Res<StageTab>,
+    (tab, recovery): (Res<StageTab>, Res<Recovery>),
     mut events: MessageReader<WindowEvent>,
     mut last_input: Local<f32>,
     settings: Option<ResMut<WinitSettings>>,
@@ -33,7 +34,8 @@ pub fn pace(
         || models.glide.is_some()
         || tab.hands.rig.is_moving()
         || tab.is_settling()
-        || view.home_requested;
+        || view.home_requested
+        || recovery.is_drawing_anew();
     let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
     let mode = mode(is_busy);
     if settings.focused_mode != mode {

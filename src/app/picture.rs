@@ -86,14 +86,7 @@ pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
 
 /// Draws the picture, as PNG.
 pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
-    if options.snapshot.space.is_none() {
-        return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
-    }
-    let view = view_of(options)?;
-    let renderer = gpu::open()?;
-    let mut app =
-        gpu::quietly(|| headless(options.size, options.dark, options.workspace, renderer)).map_err(AppFault::NoGpu)?;
-    prepare(&mut app, options, view);
+    let mut app = picture_app(options)?;
     if !options.transparent {
         let picture = capture(&mut app)?;
         return encode(&picture);
@@ -103,6 +96,19 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         capture(&mut app)
     });
     encode(&matte::lift(&black?, &white?))
+}
+
+/// An app without a window that shows what the options say.
+pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
+    if options.snapshot.space.is_none() {
+        return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
+    }
+    let view = view_of(options)?;
+    let renderer = gpu::open()?;
+    let mut app =
+        gpu::quietly(|| headless(options.size, options.dark, options.workspace, renderer)).map_err(AppFault::NoGpu)?;
+    prepare(&mut app, options, view);
+    Ok(app)
 }
 
 fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
@@ -187,7 +193,8 @@ struct Target(Handle<Image>);
 #[derive(Resource, Default)]
 struct Captured(Option<Image>);
 
-fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
+/// What an app without a window shows when it has come to rest.
+pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     for _ in 0..SETTLE_FRAMES {
         app.update();
         std::thread::sleep(std::time::Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));

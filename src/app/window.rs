@@ -14,6 +14,7 @@ use crate::store::Home;
 use super::fault::AppFault;
 use super::opening::{Opening, Setup, title};
 use super::profile::{Look, Profile};
+use super::recovery::Recovery;
 use super::source::Waker;
 use super::theme::{Palette, size};
 use super::view_state::{ThemeChoice, ViewState};
@@ -55,8 +56,10 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
         Some(opening) => opening.show(app.world_mut()),
         None => show_course(app.world_mut()),
     }
+    // The event loop takes the app.
+    let recovery = app.world().resource::<Recovery>().clone();
     app.run();
-    Ok(())
+    recovery.fault().map_or(Ok(()), Err)
 }
 
 /// Winit panics where no display answers; this says which one was asked.

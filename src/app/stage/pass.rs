@@ -22,7 +22,7 @@ use bevy::render::render_resource::{
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue, render_system};
 use bevy::render::texture::GpuImage;
-use bevy::render::{Extract, ExtractSchedule, Render, RenderApp, RenderSystems};
+use bevy::render::{Extract, ExtractSchedule, GpuResourceAppExt, Render, RenderApp, RenderSystems};
 use bevy::shader::Shader;
 
 use super::points::INSTANCE_FLOATS;
@@ -79,7 +79,7 @@ pub fn plugin(app: &mut App) {
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
     render_app
         .init_resource::<StageFrame>()
-        .init_resource::<StageGpu>()
+        .init_gpu_resource::<StageGpu>()
         .add_systems(ExtractSchedule, extract_frame)
         .add_systems(Render, draw_stage.in_set(RenderSystems::Render).before(render_system));
 }

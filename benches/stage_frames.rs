@@ -2,18 +2,23 @@
 //!
 //!     cargo bench --profile dev --bench stage_frames [-- COUNT ...]
 //!
-//! A JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done; `still` is what
-//! the stage asks of the processor where nothing moves: labels, picking, and finding that nothing is to be drawn.
-//! The last line is `orbit` again, while apple is trained from scratch over and over on the kernel's thread.
+//! A JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done. `load` is what the
+//! stage asks of the processor once for a scene, `still` what it asks in each frame where nothing moves, labels and
+//! picking, and `pass of an orbit` the same where the camera turns. The last line is `orbit` again, while apple is
+//! trained from scratch over and over on the kernel's thread.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune::app::bridge::Models;
 use attune::app::figure_app;
+use attune::app::stage::crowd::Crowd;
 use attune::app::stage::frame::StageTab;
+use attune::app::stage::points;
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
+use attune::app::theme::Palette;
 use attune::app::view_state::ViewState;
 use attune::app::{fonts, theme};
 use attune::kernel::Command;
@@ -97,24 +102,31 @@ fn frame(app: &mut App) {
     device.poll(PollType::wait_indefinitely()).expect("the graphics card answers");
 }
 
-fn app(model: StageModel) -> App {
+fn app(model: Arc<StageModel>) -> App {
     let mut app = figure_app(SIZE, false).unwrap_or_else(|fault| panic!("{fault}"));
     let world = app.world_mut();
     let mut view = ViewState::default();
     (view.figure, view.bare, view.reduced_motion) = (true, true, true);
     world.insert_resource(view);
     let mut models = Models::default();
-    models.stage = Some(Arc::new(model));
+    models.stage = Some(model);
     world.insert_resource(models);
     app
 }
 
-/// Of the stage's own pass, with the pointer over it.
-fn still(model: &StageModel) -> Vec<f64> {
+/// What is done once for a scene: its instances, as bytes, and what does not depend on the camera.
+fn load(model: &Arc<StageModel>) {
+    let emphasis = Arc::new(Emphasis::default());
+    black_box(points::bytes(points::instances(model, &emphasis, true, Palette::of(false))));
+    black_box(Crowd::of(model, &emphasis));
+}
+
+/// Of the stage's own pass, with the pointer over it and the camera turned by so much in each frame.
+fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
     let ctx = Context::default();
     ctx.set_fonts(fonts::definitions());
     theme::apply(&ctx);
-    let (mut hands, mut view, emphasis) = (Hands::default(), ViewState::default(), Emphasis::default());
+    let (mut hands, mut view, emphasis) = (Hands::default(), ViewState::default(), Arc::new(Emphasis::default()));
     let mut passes = Vec::new();
     let mut count = 0u32;
     timed(|| {
@@ -126,6 +138,7 @@ fn still(model: &StageModel) -> Vec<f64> {
             events: vec![Event::PointerMoved(pos2(640.0, 360.0))],
             ..RawInput::default()
         };
+        hands.rig.orbit(turn);
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
             let scene = Scene { model, emphasis: &emphasis, path: None, walk: None };
@@ -146,7 +159,7 @@ fn orbit_while_training() -> Vec<f64> {
     let lesson = attune::lesson::parse("apple.ron", text).expect("no issues");
     let worker = Worker::spawn(Arc::new(lesson), || {});
     assert!(worker.settle(Duration::from_secs(60)), "apple is trained");
-    let mut app = app(scene(OF_A_LESSON));
+    let mut app = app(Arc::new(scene(OF_A_LESSON)));
     let mut seed = 0;
     timed(|| {
         if worker.is_answered() && worker.latest().retraining.is_none() {
@@ -163,8 +176,10 @@ fn main() {
     let asked: Vec<usize> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
     let mut empty = None;
     for count in if asked.is_empty() { COUNTS.to_vec() } else { asked } {
-        let model = scene(count);
-        tell(count, "still", still(&model));
+        let model = Arc::new(scene(count));
+        tell(count, "still", passes(&model, Vec2::ZERO));
+        tell(count, "pass of an orbit", passes(&model, DRAG));
+        tell(count, "load", timed(|| load(&model)));
         let mut app = app(model);
         let orbit = timed(|| {
             app.world_mut().resource_mut::<StageTab>().hands.rig.orbit(DRAG);

@@ -534,13 +534,14 @@ fn the_stage_is_moved_over_the_stage_alone() {
         note: None,
         radius: 1.0,
     };
+    let (scene, emphasis) = (Arc::new(scene), Arc::new(Emphasis::default()));
     let hands = Rc::new(RefCell::new(Hands::default()));
     let (held, mut workspace) = (hands.clone(), Workspace::default());
     let rig = || hands.borrow().rig.clone();
     let (mut harness, _) = show(WINDOW, |ui, view| {
         let mut stage = |ui: &mut Ui, view: &mut ViewState| {
             let texture = Some(egui::TextureId::User(0));
-            let scene = Scene { model: &scene, emphasis: &Emphasis::default(), path: None, walk: None };
+            let scene = Scene { model: &scene, emphasis: &emphasis, path: None, walk: None };
             picture_ui(ui, Some(scene), &mut held.borrow_mut(), view, texture);
         };
         let model = WorkspaceModel { notebook: Some(&long), ..WorkspaceModel::default() };

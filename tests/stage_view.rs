@@ -6,11 +6,13 @@ mod dressed;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use attune::app::stage::bar::bar_ui;
+use attune::app::stage::crowd::Crowd;
 use attune::app::stage::keys::keys;
 use attune::app::stage::points::{extent, instances};
-use attune::app::stage::sight::{Scene, Sight};
+use attune::app::stage::sight::{Scene, SeenPoint, Sight};
 use attune::app::stage::view::{Hands, Hit, picture_ui};
 use attune::app::stage::{arrows, labels};
 use attune::app::theme::Palette;
@@ -22,6 +24,7 @@ use bevy::math::Vec2;
 use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use dressed::dressed;
 
@@ -77,11 +80,11 @@ type Shared = Rc<RefCell<(Hands, ViewState)>>;
 fn stage<'a>() -> (Harness<'a>, Shared) {
     let shared = Shared::default();
     let inner = shared.clone();
-    let (scene, mut written) = (bank(), String::new());
+    let (scene, mut written) = (Arc::new(bank()), String::new());
     let harness = dressed(SIZE, move |ui| {
         let (hands, view) = &mut *inner.borrow_mut();
         let choice = Choice { search: &view.search, is_isolated: view.isolated, lit: &[], near: &[] };
-        let emphasis = Emphasis::of(&scene, choice);
+        let emphasis = Arc::new(Emphasis::of(&scene, choice));
         keys(ui.ctx(), Some(&scene), &emphasis, hands, view);
         ui.text_edit_singleline(&mut written);
         let (bar, below) = ui.available_rect_before_wrap().split_top_bottom_at_y(BAR);
@@ -243,6 +246,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     theme::apply(&ctx);
     let mut frame = 0.0;
     for (name, model) in wild() {
+        let (model, emphasis) = (Arc::new(model), Arc::new(Emphasis::default()));
         let mut hands = Hands::default();
         hands.rig.fit_now(extent(&model));
         for time in [0.0, 0.5, 1.0] {
@@ -261,7 +265,6 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     let mut view = ViewState::default();
                     view.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
-                        let emphasis = Emphasis::default();
                         let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
                         let rect = picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
                         assert!(rect.width() >= 0.0 && rect.height() >= 0.0, "{name} {rect:?}");
@@ -281,18 +284,68 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     }
 }
 
-fn sight<'a>(model: &'a StageModel, emphasis: &'a Emphasis, hands: &Hands, time: f32) -> Sight<'a> {
-    let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
-    let scene = Scene { model, emphasis, path: None, walk: None };
-    Sight { scene, projection: hands.rig.view(Vec2::new(SIZE.x, SIZE.y)), rect, time, palette: Palette::of(false) }
+/// A scene that is looked at without a window.
+struct Seen {
+    model: Arc<StageModel>,
+    emphasis: Arc<Emphasis>,
+    crowd: Crowd,
+}
+
+impl Seen {
+    fn of(model: StageModel, emphasis: Emphasis) -> Seen {
+        let (model, emphasis) = (Arc::new(model), Arc::new(emphasis));
+        Seen { crowd: Crowd::of(&model, &emphasis), model, emphasis }
+    }
+
+    fn sight(&self, hands: &Hands, time: f32) -> Sight<'_> {
+        let Seen { model, emphasis, crowd } = self;
+        let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
+        let scene = Scene { model, emphasis, path: None, walk: None };
+        let projection = hands.rig.view(Vec2::new(SIZE.x, SIZE.y));
+        Sight { scene, crowd, projection, rect, time, palette: Palette::of(false) }
+    }
+}
+
+/// A place is as near as all of its points say one by one, wherever the pointer is.
+#[test]
+fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
+    use attune::app::stage::picking::{Candidate, nearest};
+    let mut random = StdRng::seed_from_u64(5);
+    let mut at = || std::array::from_fn(|_| random.random_range(-1.0..1.0));
+    let words: Vec<WordPoint> = (0..3_000).map(|i| word(&format!("w{i}"), at())).collect();
+    let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
+    let mut hands = Hands::default();
+    let mut picked = 0;
+    for turn in 0..40 {
+        hands.rig.orbit(Vec2::new(41.0, 7.0));
+        if turn == 20 {
+            hands.rig.toggle_flat();
+            hands.rig.advance(1.0);
+        }
+        let sight = seen.sight(&hands, 0.0);
+        for step in 0..20 {
+            let pointer = pos2(SIZE.x * (step as f32 + 0.5) / 20.0, SIZE.y * ((step * 7 % 20) as f32) / 20.0);
+            let all = (0..3_000).filter_map(|index| sight.see(Hit::Word(index)));
+            let candidate = |point: SeenPoint| Candidate {
+                what: point.hit,
+                at: Vec2::new(point.at.x, point.at.y),
+                radius: point.radius,
+                depth: point.depth,
+            };
+            let wanted = nearest(Vec2::new(pointer.x, pointer.y), all.map(candidate));
+            assert_eq!(sight.pick(pointer), wanted, "turn {turn}, at {pointer}");
+            picked += usize::from(wanted.is_some());
+        }
+    }
+    assert!(picked > 100, "{picked} were near a point");
 }
 
 #[test]
 fn what_has_no_place_is_told_and_never_picked() {
     let (_, model) = wild().pop().expect("the last");
-    let (emphasis, hands) = (Emphasis::default(), Hands::default());
-    let sight = sight(&model, &emphasis, &hands, 1.0);
-    assert_eq!(sight.lost(), 3);
+    let (seen, hands) = (Seen::of(model, Emphasis::default()), Hands::default());
+    let sight = seen.sight(&hands, 1.0);
+    assert_eq!(seen.crowd.lost, 3);
     let here = sight.see(Hit::Word(2)).expect("it has a place");
     assert_eq!(sight.pick(here.at), Some(Hit::Word(2)));
     assert!(sight.see(Hit::Word(0)).is_none() && sight.see(Hit::Token(0)).is_none());
@@ -302,13 +355,12 @@ fn what_has_no_place_is_told_and_never_picked() {
 fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
     use attune::app::stage::picking::REACH;
     let words = (0..40).map(|i| word(&format!("w{i}"), [0.0, 0.0, -0.8 + 0.04 * i as f32])).collect();
-    let model = model(words, Vec::new());
-    let emphasis = Emphasis::default();
+    let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
     let mut hands = Hands::default();
     for (axis_presses, front) in [(1, 39), (2, 0)] {
         (0..axis_presses).for_each(|_| hands.rig.look_along(2));
         hands.rig.advance(1.0);
-        let sight = sight(&model, &emphasis, &hands, 0.0);
+        let sight = seen.sight(&hands, 0.0);
         let top = sight.see(Hit::Word(front)).expect("in front");
         assert_eq!(sight.pick(top.at), Some(Hit::Word(front)));
         let beside = |reach: f32| sight.pick(top.at + vec2(top.radius + reach, 0.0));
@@ -325,13 +377,14 @@ fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     let choice = Choice { search: &search, is_isolated: true, lit: &[], near: &[] };
     let emphasis = Emphasis::of(&model, choice);
     let hands = Hands::default();
-    let all = Emphasis::default();
-    let river = sight(&model, &all, &hands, 0.0).see(Hit::Word(0)).expect("shown");
-    let sight = sight(&model, &emphasis, &hands, 0.0);
+    let all = Seen::of(bank(), Emphasis::default());
+    let river = all.sight(&hands, 0.0).see(Hit::Word(0)).expect("shown");
+    let seen = Seen::of(model, emphasis);
+    let sight = seen.sight(&hands, 0.0);
     assert_eq!(sight.pick(river.at), None);
     let (named, _) = sight.labelled();
     assert_eq!(named.iter().map(|point| point.hit).collect::<Vec<_>>(), [Hit::Word(1)]);
-    assert_eq!(instances(&model, &emphasis, true, Palette::of(false)).len(), 1);
+    assert_eq!(instances(&seen.model, &seen.emphasis, true, Palette::of(false)).len(), 1);
 }
 
 /// The labels of twelve tokens and their words, in every direction.
@@ -344,14 +397,14 @@ fn labels_of_a_long_sentence_never_overlap_nor_leave_the_stage() {
     };
     let tokens = words.iter().enumerate().map(|(i, text)| token(i, text, place(i, 0.0), place(i, 0.9))).collect();
     let model = model(words.iter().enumerate().map(|(i, text)| word(text, place(i, 0.3))).collect(), tokens);
-    let emphasis = Emphasis::default();
+    let seen = Seen::of(model, Emphasis::default());
     let mut hands = Hands::default();
     for _ in 0..24 {
         hands.rig.orbit(Vec2::new(33.0, 3.0));
         for time in [0.0, 0.4, 1.0] {
-            let sight = sight(&model, &emphasis, &hands, time);
+            let sight = seen.sight(&hands, time);
             let (named, others) = sight.labelled();
-            let wish = |point: &attune::app::stage::sight::SeenPoint| labels::Wish {
+            let wish = |point: &SeenPoint| labels::Wish {
                 priority: point.priority,
                 point: point.at,
                 radius: point.radius,

@@ -1,6 +1,7 @@
 //! The egui systems: the whole workspace, or one figure.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bevy::math::Vec2;
 use bevy::prelude::*;
@@ -214,7 +215,7 @@ impl Look for StageSide<'_> {
 /// The picture and, in the workspace, the bar over it and the time slider under it.
 fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
     let mut area = ui.available_rect_before_wrap();
-    let (model, emphasis) = (models.stage.as_deref(), &*models.emphasis);
+    let (model, emphasis) = (models.stage.as_ref(), &models.emphasis);
     if !view.figure {
         let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
         area.max.y = timeline.top();
@@ -223,7 +224,9 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
         area = below;
         if top.is_positive() {
             let rig = &mut tab.hands.rig;
-            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| bar_ui(ui, model, emphasis, rig, view));
+            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| {
+                bar_ui(ui, model.map(Arc::as_ref), emphasis, rig, view)
+            });
         }
     }
     let (texture, hands) = (tab.texture, &mut tab.hands);

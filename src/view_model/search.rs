@@ -109,6 +109,11 @@ impl Emphasis {
         self.is_isolated
     }
 
+    /// Something is looked for, by a pattern that can be.
+    pub fn is_searched(&self) -> bool {
+        self.found.as_ref().is_some_and(Result::is_ok)
+    }
+
     /// Points of the search; none where there is no search or its pattern is wrong.
     pub fn matches(&self) -> &[Hit] {
         self.found.as_ref().and_then(|found| found.as_deref().ok()).unwrap_or_default()

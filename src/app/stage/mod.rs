@@ -7,6 +7,7 @@
 pub mod arrows;
 pub mod bar;
 pub mod camera;
+pub mod crowd;
 pub mod frame;
 pub mod keys;
 pub mod labels;

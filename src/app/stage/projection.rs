@@ -9,6 +9,9 @@ const NEAR_SHARE: f32 = 0.02;
 /// What lies so far behind the target is not drawn, nor, in 2D, what lies so far before it.
 const FAR: f32 = 200.0;
 
+/// How much smaller and larger a disc is seen far away and near. The shader's too.
+const RADIUS_LIMITS: (f32, f32) = (0.62, 1.7);
+
 /// One moment's projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
@@ -68,10 +71,24 @@ impl View {
         is_seen.then(|| Seen { at, depth: self.depth_of.dot(point.extend(1.0)), divisor: clip.w })
     }
 
+    /// How far a point is seen to the right of a place on the screen, and below it, in points: the products of the
+    /// first two with the point, divided by that of the third.
+    pub fn offsets_from(&self, at: Vec2) -> [Vec4; 3] {
+        let rows = self.clip_from_world;
+        let half = self.size / 2.0;
+        let Vec2 { x, y } = half - at;
+        let divisor = rows.row(3);
+        [rows.row(0) * half.x + divisor * x, divisor * y - rows.row(1) * half.y, divisor]
+    }
+
     /// Radius on the screen, in points, of a disc of `size`. The shader's `radius_at`.
     pub fn radius_at(&self, size: f32, divisor: f32) -> f32 {
-        const LIMITS: (f32, f32) = (0.62, 1.7);
-        size * (self.distance / divisor).clamp(LIMITS.0, LIMITS.1)
+        size * (self.distance / divisor).clamp(RADIUS_LIMITS.0, RADIUS_LIMITS.1)
+    }
+
+    /// Of a disc of `size`, wherever it is.
+    pub fn largest_radius(size: f32) -> f32 {
+        size * RADIUS_LIMITS.1
     }
 }
 

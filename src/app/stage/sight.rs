@@ -1,5 +1,7 @@
 //! What is seen of the scene at one moment, and what of it is under the pointer.
 
+use std::sync::Arc;
+
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
 
@@ -9,23 +11,17 @@ use crate::view_model::search::{Emphasis, Hit, Shown};
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::{Step, WalkModel};
 
+use super::crowd::Crowd;
 use super::labels::Priority;
 use super::picking::{self, Candidate};
-use super::points::{
-    LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, has_place, is_small, scaled, shade, token_color,
-};
+use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
 use super::projection::View;
-
-/// Names of words that are written at the same time, at most: more would cover the points.
-const NAMED_MAX: usize = 160;
-/// Labels keep off the discs of words as long as there are no more than this.
-const APART_MAX: usize = 1500;
 
 /// What there is to see.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    pub model: &'a StageModel,
-    pub emphasis: &'a Emphasis,
+    pub model: &'a Arc<StageModel>,
+    pub emphasis: &'a Arc<Emphasis>,
     pub path: Option<&'a PathModel>,
     /// The walk through these tokens, and the step that it is at.
     pub walk: Option<(&'a WalkModel, Step)>,
@@ -35,6 +31,8 @@ pub struct Scene<'a> {
 #[derive(Clone, Copy)]
 pub struct Sight<'a> {
     pub scene: Scene<'a>,
+    /// Of the scene's model and emphasis.
+    pub crowd: &'a Crowd,
     pub projection: View,
     pub rect: Rect,
     /// From 0, static, to 1, contextual.
@@ -153,15 +151,14 @@ impl<'a> Sight<'a> {
         (0..self.scene.model.tokens.len()).map(Hit::Token)
     }
 
-    /// A word of the sentence is where its token is.
-    fn words(&self) -> impl Iterator<Item = Hit> {
-        let words = self.scene.model.words.iter().enumerate();
-        words.filter(|(_, word)| !word.in_sentence).map(|(index, _)| Hit::Word(index))
-    }
-
     /// The nearest point within reach of the pointer.
     pub fn pick(&self, pointer: Pos2) -> Option<Hit> {
-        let candidates = self.words().chain(self.tokens()).filter_map(|hit| {
+        /// What rounding may take of it.
+        const SLACK: f32 = 1.0;
+        let reach = picking::REACH + View::largest_radius(WORD_RADIUS) + SLACK;
+        let at = pointer - self.rect.min;
+        let words = self.crowd.near(&self.projection, Vec2::new(at.x, at.y), reach);
+        let candidates = words.into_iter().chain(self.tokens()).filter_map(|hit| {
             let SeenPoint { at, radius, depth, .. } = self.see(hit)?;
             Some(Candidate { what: hit, at: Vec2::new(at.x, at.y), radius, depth })
         });
@@ -170,40 +167,15 @@ impl<'a> Sight<'a> {
 
     /// The points that have names, and those that names keep off where they are few.
     pub fn labelled(&self) -> (Vec<SeenPoint>, Vec<SeenPoint>) {
-        let Scene { model, emphasis, .. } = self.scene;
-        let is_searched = emphasis.found.as_ref().is_some_and(Result::is_ok);
-        let has_name = |hit: &Hit| {
-            let Hit::Word(index) = *hit else { return false };
-            match emphasis.word(index) {
-                Shown::Hidden => false,
-                Shown::Faded if is_searched => false,
-                _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
-            }
-        };
-        let named: Vec<Hit> = self.words().filter(has_name).collect();
-        // Of too many, some of each part of the list.
-        let stride = named.len().div_ceil(NAMED_MAX).max(1);
+        let emphasis = self.scene.emphasis;
+        let is_raised = emphasis.is_searched() || emphasis.is_isolated();
         let in_sight = |hit| self.see(hit).filter(|point| self.rect.contains(point.at));
-        let words = named.into_iter().step_by(stride).filter_map(in_sight).map(|mut point| {
-            if is_searched || emphasis.is_isolated() {
-                point.priority = Priority::GroupWord;
-            }
-            point
-        });
-        let named = words.chain(self.tokens().filter_map(in_sight)).collect();
-        let is_crowd = model.words.len() > APART_MAX;
-        let others = if is_crowd {
-            Vec::new()
-        } else {
-            self.words().filter(|hit| !has_name(hit)).filter_map(in_sight).collect()
+        let raise = |point: SeenPoint| SeenPoint {
+            priority: if is_raised { Priority::GroupWord } else { point.priority },
+            ..point
         };
-        (named, others)
-    }
-
-    /// Points that have no place, for their coordinates are no numbers.
-    pub fn lost(&self) -> usize {
-        let model = self.scene.model;
-        let words = model.words.iter().filter(|word| !word.in_sentence && !has_place(word.at)).count();
-        words + model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count()
+        let words = self.crowd.named.iter().copied().filter_map(in_sight).map(raise);
+        let named = words.chain(self.tokens().filter_map(in_sight)).collect();
+        (named, self.crowd.apart.iter().copied().filter_map(in_sight).collect())
     }
 }

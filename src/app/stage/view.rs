@@ -1,5 +1,7 @@
 //! The stage's tab: the picture, what the pointer does to it, and what is written over it.
 
+use std::sync::Arc;
+
 use bevy::math::Vec2;
 use egui::{
     EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo,
@@ -11,10 +13,11 @@ use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::provenance::{Entry, Place};
 pub use crate::view_model::search::Hit;
-use crate::view_model::stage::{StageModel, TokenPoint};
+use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
+use super::crowd::Crowd;
 use super::second;
 use super::sight::{Scene, Sight};
 use super::writing::{Canvas, paint_caption, paint_labels};
@@ -28,6 +31,16 @@ pub struct Hands {
     pub hovered: Option<Hit>,
     /// In points.
     pub size: Vec2,
+    crowd: Option<Arc<Crowd>>,
+}
+
+impl Hands {
+    /// Of a scene, found anew where it is another.
+    fn crowd_of(&mut self, scene: &Scene) -> Arc<Crowd> {
+        let Scene { model, emphasis, .. } = scene;
+        let kept = self.crowd.take().filter(|crowd| crowd.is_of(model, emphasis));
+        self.crowd.insert(kept.unwrap_or_else(|| Arc::new(Crowd::of(model, emphasis)))).clone()
+    }
 }
 
 /// Of the stage as something that has the keyboard.
@@ -59,7 +72,8 @@ pub fn picture_ui(
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
     let projection = hands.rig.view(hands.size);
-    let sight = Sight { scene, projection, rect, time: view.time(), palette };
+    let crowd = hands.crowd_of(&scene);
+    let sight = Sight { scene, crowd: &crowd, projection, rect, time: view.time(), palette };
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| sight.pick(pointer));
     (hands.is_over, hands.hovered) = (response.hovered(), hovered);
     let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
@@ -77,10 +91,11 @@ pub fn picture_ui(
         view.point_at(Pointed::Word(sight.word(hit).to_owned()));
     }
     // Lit by a panel: the word itself, not the tokens of it.
-    let pointed = view.pointed_word();
-    let pointed = pointed.and_then(|pointed| scene.model.words.iter().position(|word| word.text == pointed));
-    let is_resting = |index: &usize| !scene.model.words[*index].in_sentence;
-    let lit = hovered.or(pointed.filter(is_resting).map(Hit::Word));
+    let lit = hovered.or_else(|| {
+        let pointed = view.pointed_word()?;
+        let is_it = |word: &WordPoint| word.text == pointed && !word.in_sentence;
+        scene.model.words.iter().position(is_it).map(Hit::Word)
+    });
     let canvas = Canvas { painter: &painter, sight };
     let mut written = paint_caption(&canvas, view.old_ghosts);
     if !scene.model.second.is_empty() {

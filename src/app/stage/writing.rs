@@ -152,7 +152,7 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
         (true, _) => "2D is a projection; the numbers are exact.",
     };
     line(kind.to_owned(), palette.ink_faint);
-    match sight.lost() {
+    match sight.crowd.lost {
         0 => {}
         1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),
         lost => line(format!("{lost} points are not shown: a coordinate of each is no number"), palette.warn),

@@ -1,0 +1,99 @@
+//! What of the scene's points stays as it is while the camera moves: found once, so that a frame of a million
+//! points asks each for no more than its place.
+
+use std::sync::Arc;
+
+use bevy::math::Vec2;
+
+use crate::view_model::search::{Emphasis, Hit, Shown};
+use crate::view_model::stage::StageModel;
+
+use super::points::{has_place, is_small, scaled};
+use super::projection::View;
+
+/// Names of words that are written at the same time, at most: more would cover the points.
+const NAMED_MAX: usize = 160;
+/// Labels keep off the discs of words as long as there are no more than this.
+const APART_MAX: usize = 1500;
+/// Points that are asked together whether one of them is near.
+const TOGETHER: usize = 64;
+
+/// The words of a model under one emphasis; tokens are few and move.
+#[derive(Debug)]
+pub struct Crowd {
+    model: Arc<StageModel>,
+    emphasis: Arc<Emphasis>,
+    /// What can be picked, and where it is in the scene, along each axis.
+    words: Vec<usize>,
+    along: [Vec<f32>; 3],
+    /// Words that have names.
+    pub named: Vec<Hit>,
+    /// Words that names keep off, where they are few.
+    pub apart: Vec<Hit>,
+    /// Points that have no place, for their coordinates are no numbers.
+    pub lost: usize,
+}
+
+impl Crowd {
+    pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> Crowd {
+        // A word of the sentence is where its token is.
+        let resting = || model.words.iter().enumerate().filter(|(_, word)| !word.in_sentence);
+        let drawn = |(index, at): &(usize, [f32; 3])| emphasis.word(*index) != Shown::Hidden && has_place(*at);
+        let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
+            resting().map(|(index, word)| (index, scaled(model, word.at))).filter(drawn).unzip();
+        let (mut named, mut apart): (Vec<Hit>, Vec<Hit>) =
+            resting().map(|(index, _)| Hit::Word(index)).partition(|hit| has_name(model, emphasis, *hit));
+        if model.words.len() > APART_MAX {
+            apart.clear();
+        }
+        // Of too many, some of each part of the list.
+        named = named.iter().step_by(named.len().div_ceil(NAMED_MAX).max(1)).copied().collect();
+        let lost_words = resting().filter(|(_, word)| !has_place(word.at)).count();
+        let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
+        Crowd {
+            model: model.clone(),
+            emphasis: emphasis.clone(),
+            words,
+            along: std::array::from_fn(|axis| places.iter().map(|at| at[axis]).collect()),
+            named,
+            apart,
+            lost: lost_words + lost_tokens,
+        }
+    }
+
+    pub fn is_of(&self, model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> bool {
+        Arc::ptr_eq(&self.model, model) && Arc::ptr_eq(&self.emphasis, emphasis)
+    }
+
+    /// The words in the square that reaches so far to each side of a place on the screen, in points.
+    ///
+    /// |x / w − a| ≤ r is asked as |x − a w| ≤ r w: no division, and many points at a time.
+    pub fn near(&self, view: &View, at: Vec2, reach: f32) -> Vec<Hit> {
+        let [right, down, divisor] = view.offsets_from(at);
+        let [x, y, z] = self.along.each_ref().map(|along| along.chunks(TOGETHER));
+        let mut near = Vec::new();
+        for (((x, y), z), words) in x.zip(y).zip(z).zip(self.words.chunks(TOGETHER)) {
+            let is_near = |((x, y), z): ((&f32, &f32), &f32)| {
+                let [right, down, divisor] =
+                    [right, down, divisor].map(|row| row.x * x + row.y * y + row.z * z + row.w);
+                let most = reach * divisor;
+                (right.abs() <= most) & (down.abs() <= most)
+            };
+            let all = || x.iter().zip(y).zip(z).map(is_near);
+            if all().fold(false, |any, one| any | one) {
+                near.extend(all().zip(words).filter(|(is_near, _)| *is_near).map(|(_, word)| Hit::Word(*word)));
+            }
+        }
+        near
+    }
+}
+
+fn has_name(model: &StageModel, emphasis: &Emphasis, hit: Hit) -> bool {
+    let Hit::Word(index) = hit else { return false };
+    let is_searched = emphasis.is_searched();
+    match emphasis.word(index) {
+        Shown::Hidden => false,
+        Shown::Faded if is_searched => false,
+        _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
+    }
+}

@@ -180,7 +180,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     if let Some(seen) = &options.seen {
         tab.hands.rig = seen.rig.clone();
     } else if let Some(model) = &models.stage {
-        tab.hands.rig.fit_now(points::extent(model));
+        tab.hands.rig.fit_now(points::extent(model).at(view.step()));
     }
     world.insert_resource(latest);
     world.insert_resource(models);

@@ -236,6 +236,17 @@ impl CameraRig {
         }
     }
 
+    /// The same scene is seen as far as this from now on: from the same side, wherever the hands have turned it.
+    pub fn follow(&mut self, extent: f32) {
+        if extent == self.extent {
+            return;
+        }
+        let share = extent / self.shown;
+        (self.extent, self.shown) = (extent, extent);
+        let goal = self.goal();
+        self.ease_to(Pose { distance: (goal.distance * share).clamp(DISTANCE.0, DISTANCE.1), ..goal });
+    }
+
     /// As [`Self::fit`], at once.
     pub fn fit_now(&mut self, extent: f32) {
         self.fit(extent);
@@ -289,6 +300,21 @@ mod tests {
             let at = view.project(point).expect("in front").at;
             assert!(at.cmpge(Vec2::ZERO).all() && at.cmple(SIZE).all(), "{point} at {at}");
         }
+    }
+
+    #[test]
+    fn a_scene_that_opens_is_followed_from_the_same_side_and_back() {
+        let mut rig = CameraRig::default();
+        rig.orbit(Vec2::new(120.0, -30.0));
+        let before = rig.clone();
+        rig.follow(6.0);
+        rig.advance(f32::INFINITY);
+        let Pose { yaw, pitch, distance, .. } = rig.pose;
+        assert_eq!((yaw, pitch), (before.pose.yaw, before.pose.pitch));
+        assert!((distance / before.pose.distance - 6.0).abs() < 1e-3, "{distance}");
+        rig.follow(1.0);
+        rig.advance(f32::INFINITY);
+        assert!((rig.pose.distance - before.pose.distance).abs() < 1e-3, "{:?}", rig.pose);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingStage;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
-use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
+use super::points::{Extent, LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::view::Hands;
 use super::{arrows, points, second, walk_lines};
@@ -43,8 +43,8 @@ pub struct StageTab {
     wanted: UVec2,
     settled: f32,
     built_from: Option<BuiltFrom>,
-    /// What the camera knows the size of.
-    fitted: Option<Arc<StageModel>>,
+    /// How far this model reaches.
+    extent: Option<(Arc<StageModel>, Extent)>,
     /// The lesson has come to the end of its training once.
     pub has_opened: bool,
 }
@@ -79,11 +79,16 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
         view.home_requested = false;
         tab.hands.rig.home();
     }
-    if let Some(model) = &models.stage
-        && tab.fitted.as_ref().is_none_or(|fitted| !Arc::ptr_eq(fitted, model))
-    {
-        tab.hands.rig.fit(points::extent(model));
-        tab.fitted = Some(model.clone());
+    if let Some(model) = &models.stage {
+        let step = view.step();
+        if let Some((_, extent)) = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)) {
+            let reach = extent.at(step);
+            tab.hands.rig.follow(reach);
+        } else {
+            let extent = points::extent(model);
+            tab.hands.rig.fit(extent.at(step));
+            tab.extent = Some((model.clone(), extent));
+        }
     }
     let is_opening = models
         .training

@@ -5,6 +5,7 @@ use egui::{Color32, Rgba};
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Shown};
 use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
+use crate::view_model::walk::Step;
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
@@ -129,9 +130,27 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// How far the scene reaches from the origin: all tokens on their way, and nine words of ten. In coarse steps,
-/// so that home does not jitter while training moves the points.
-pub fn extent(model: &StageModel) -> f32 {
+/// How far a scene reaches from the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// As long as no token moves.
+    still: f32,
+    /// With all tokens on their way.
+    whole: f32,
+}
+
+impl Extent {
+    /// What there is to see at a step of the walk. Where the ways lead far out, the points they begin at would be
+    /// too small to tell apart.
+    pub fn at(self, step: Step) -> f32 {
+        const FAR_OUT: f32 = 2.0;
+        let is_far_out = self.whole > FAR_OUT * self.still;
+        if is_far_out && step < Step::Output { self.still } else { self.whole }
+    }
+}
+
+/// All tokens, and nine words of ten. In coarse steps, so that home does not jitter while training moves the points.
+pub fn extent(model: &StageModel) -> Extent {
     const STEP: f32 = 0.125;
     const WORDS: f32 = 0.9;
     /// From farther away the words would be one point.
@@ -140,7 +159,12 @@ pub fn extent(model: &StageModel) -> f32 {
     let mut words: Vec<f32> = model.words.iter().map(|word| length(word.at)).filter(|x| x.is_finite()).collect();
     let most = (words.len() as f32 * WORDS) as usize;
     let most_words = if most < words.len() { *words.select_nth_unstable_by(most, f32::total_cmp).1 } else { 1.0 };
-    let tokens = model.tokens.iter().flat_map(|token| [token.start, token.end]).map(length);
-    let reach = tokens.filter(|x| x.is_finite()).fold(most_words, f32::max);
-    ((reach / STEP).ceil().max(1.0) * STEP).min(MOST)
+    let reach = |least: f32, place: fn(&TokenPoint) -> [f32; 3]| {
+        let tokens = model.tokens.iter().map(|token| length(place(token)));
+        tokens.filter(|x| x.is_finite()).fold(least, f32::max)
+    };
+    let still = reach(most_words, |token| token.start);
+    let [still, whole] =
+        [still, reach(still, |token| token.end)].map(|reach| ((reach / STEP).ceil().max(1.0) * STEP).min(MOST));
+    Extent { still, whole }
 }

@@ -81,7 +81,7 @@ const LINES: usize = 2;
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let step = view.step();
-    let hint = "Click a word to follow it. Space: a step on; Shift+Space: a step back.";
+    let hint = "Click a word to follow it. Space: on; Shift+Space: back.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let title = format!("{} {}", step.index() + 1, step.name());
     let mut job = LayoutJob::default();

@@ -2,6 +2,8 @@
 
 use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
+use serde::{Deserialize, Serialize};
+
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
@@ -15,25 +17,38 @@ use super::provenance::{ASK_HINT, ask_on};
 use super::slant::{paint_slanted, reach};
 
 /// How the weights are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AttentionView {
     #[default]
     Map,
     Lines,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Kept beside the work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AttentionUiState {
     pub view: AttentionView,
     /// The one head that is shown; none: all.
     pub head: Option<usize>,
-    /// Multiplies the cells.
-    zoom: f32,
+    /// Multiplies the cells: one of [`ZOOMS`], by its place.
+    zoom: usize,
 }
 
 impl Default for AttentionUiState {
     fn default() -> Self {
-        Self { view: AttentionView::Map, head: None, zoom: 1.0 }
+        Self { view: AttentionView::Map, head: None, zoom: 0 }
+    }
+}
+
+impl AttentionUiState {
+    /// What was kept may be anything.
+    pub(super) fn put_back(self) -> Self {
+        Self { zoom: self.zoom.min(ZOOMS.len() - 1), ..self }
+    }
+
+    fn zoom(&self) -> f32 {
+        ZOOMS[self.zoom]
     }
 }
 
@@ -59,21 +74,21 @@ pub fn attention_ui(
             ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| lines_ui(ui, model, maps(), view));
         }
         AttentionView::Map => {
-            let area = if state.zoom > 1.0 { ScrollArea::both() } else { ScrollArea::vertical() };
+            let area = if state.zoom() > 1.0 { ScrollArea::both() } else { ScrollArea::vertical() };
             area.auto_shrink([false, false]).show(ui, |ui| {
                 let maps: Vec<&HeadMap> = maps().collect();
-                let beside = if state.zoom > 1.0 { 1 } else { heads_beside(ui, model).min(maps.len().max(1)) };
+                let beside = if state.zoom() > 1.0 { 1 } else { heads_beside(ui, model).min(maps.len().max(1)) };
                 let mut lit = Vec::new();
                 for row in maps.chunks(beside) {
                     if beside == 1 {
                         // What is larger than the panel scrolls: a column would keep it within.
                         lit.extend(row.iter().filter_map(|map| {
-                            ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom, view)).inner
+                            ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom(), view)).inner
                         }));
                     } else {
                         ui.columns(beside, |columns| {
                             for (ui, map) in columns.iter_mut().zip(row) {
-                                let one = ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom, view));
+                                let one = ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom(), view));
                                 lit.extend(one.inner);
                             }
                         });
@@ -109,15 +124,14 @@ fn controls_ui(
         ui.separator();
         heads_choice_ui(ui, model, state, view);
         if state.view == AttentionView::Map {
-            let place = ZOOMS.iter().position(|zoom| *zoom == state.zoom).unwrap_or(0);
             for (sign, name, next) in
-                [("−", "Smaller cells", place.checked_sub(1)), ("+", "Larger cells", Some(place + 1))]
+                [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", state.zoom.checked_add(1))]
             {
-                let zoom = next.and_then(|next| ZOOMS.get(next));
-                let button = ui.add_enabled(zoom.is_some(), Button::new(sign).small());
-                button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, zoom.is_some(), name));
+                let next = next.filter(|next| *next < ZOOMS.len());
+                let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
+                button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
                 if button.on_hover_text(format!("{name}: with room, each shows its number")).clicked() {
-                    state.zoom = zoom.copied().unwrap_or(state.zoom);
+                    state.zoom = next.unwrap_or(state.zoom);
                 }
             }
         }

@@ -154,6 +154,15 @@ impl Workspace {
         self.notebook.select(id);
     }
 
+    /// How the attention panel shows its weights.
+    pub fn attention(&self) -> AttentionUiState {
+        self.attention
+    }
+
+    pub fn show_attention(&mut self, attention: AttentionUiState) {
+        self.attention = attention.put_back();
+    }
+
     /// The kernel has answered all that was asked of it: what it shows is what it has.
     pub fn settle(&mut self) {
         self.notebook.settle();

@@ -329,6 +329,31 @@ fn a_whole_lesson_is_walked_by_keys_alone() {
     assert!(desk.has("Done."));
 }
 
+/// Where frames are slow, several keys come in one.
+#[test]
+fn keys_of_one_frame_all_count() {
+    let mut desk = desk();
+    let guess = desk.ids().iter().position(|id| id == "guess").expect("the prediction");
+    let tap = |key| {
+        [true, false].map(|pressed| egui::Event::Key {
+            key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        })
+    };
+    let mut in_one_frame = |keys: &[Key]| {
+        desk.harness.input_mut().events.extend(keys.iter().copied().flat_map(tap));
+        desk.harness.run_steps(6);
+        desk.cells()[guess].cell.answer.clone()
+    };
+    // From no cell to the first, and on.
+    in_one_frame(&vec![Key::ArrowDown; guess + 1]);
+    let answer = in_one_frame(&[Key::Num2, Key::Enter]);
+    assert_eq!(answer, Answer::Predict { chosen: Some(1), is_locked: true });
+}
+
 #[test]
 fn a_text_too_long_to_keep_says_so_and_is_not_run() {
     let mut desk = desk();

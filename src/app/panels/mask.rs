@@ -1,8 +1,8 @@
 //! Who sees whom, painted: a grid of queries and keys in which a drag shows or hides.
 
 use egui::{
-    Align2, Color32, CornerRadius, Event, EventFilter, Key, Label, Pos2, Rect, Response, RichText, Sense, Stroke, Ui,
-    Vec2, WidgetInfo, WidgetType,
+    Align2, Color32, CornerRadius, Event, Key, Label, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
+    WidgetInfo, WidgetType,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -12,6 +12,7 @@ use crate::view_model::what_if::WhatIfModel;
 
 use super::attention::text_width;
 use super::heat::Heat;
+use super::led_by_arrows;
 use super::slant::{paint_slanted, reach};
 
 #[derive(Default)]
@@ -175,15 +176,9 @@ fn by_keys(ui: &Ui, response: &Response, model: &WhatIfModel, state: &mut MaskUi
     if !response.has_focus() {
         return None;
     }
-    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-    let pressed = |key| ui.input(|input| input.key_pressed(key));
-    let step =
-        |at: usize, back, on| (at + usize::from(pressed(on))).saturating_sub(usize::from(pressed(back))).min(last);
-    state.cursor =
-        (step(state.cursor.0, Key::ArrowUp, Key::ArrowDown), step(state.cursor.1, Key::ArrowLeft, Key::ArrowRight));
+    state.cursor = led_by_arrows(ui, response, state.cursor, last + 1, last + 1);
     let (query, key) = state.cursor;
-    pressed(Key::Space).then_some(Command::ToggleMask { query, key })
+    ui.input(|input| input.key_pressed(Key::Space)).then_some(Command::ToggleMask { query, key })
 }
 
 fn cell_ui(ui: &Ui, rect: Rect, fill: Color32, differs: bool, palette: &Palette) {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use egui::{
-    Align, Align2, Color32, EventFilter, Id, Key, Label, Layout, Painter, Pos2, Rect, Response, RichText, ScrollArea,
-    Sense, Stroke, Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType,
+    Align, Align2, Color32, Id, Label, Layout, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
+    Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -12,6 +12,7 @@ use crate::view_model::table::{Digits, TableModel, written};
 
 use super::copy::copy_button;
 use super::heat::Heat;
+use super::led_by_arrows;
 use super::slant::{paint_slanted, reach};
 
 /// Of a proportional letter, of its size: on the wide side, since words must not be cut.
@@ -269,15 +270,8 @@ impl Drawn<'_> {
             ui.data_mut(|data| data.insert_temp(id, cursor));
             return None;
         }
-        let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
-        let pressed = |key| ui.input(|input| input.key_pressed(key));
-        let step = |at: usize, back: Key, on: Key, count: usize| {
-            (at + usize::from(pressed(on))).saturating_sub(usize::from(pressed(back))).min(count - 1)
-        };
         let before = cursor;
-        cursor.0 = step(cursor.0, Key::ArrowUp, Key::ArrowDown, heat.rows);
-        cursor.1 = step(cursor.1, Key::ArrowLeft, Key::ArrowRight, heat.cols);
+        cursor = led_by_arrows(ui, response, cursor, heat.rows, heat.cols);
         ui.data_mut(|data| data.insert_temp(id, cursor));
         let rect = heat.cell_rect(cursor.0, cursor.1);
         heat.outline(ui.painter(), rect, palette.accent);

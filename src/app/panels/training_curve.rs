@@ -148,7 +148,8 @@ fn look_along(
         return None;
     }
     let mut wanted = None;
-    if response.is_pointer_button_down_on() {
+    // The last move may come in the frame that lets go.
+    if response.is_pointer_button_down_on() || response.drag_stopped() || response.clicked() {
         response.request_focus();
         wanted = response.interact_pointer_pos().map(|pointer| at(pointer.x));
     } else if let Some(pointer) = response.hover_pos() {

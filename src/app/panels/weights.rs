@@ -10,9 +10,9 @@ use crate::view_model::provenance::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::heat::Heat;
-use super::hint;
 use super::provenance::{ASK_HINT, ask_on, number_ui};
 use super::weights_tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
+use super::{hint, led_by_arrows};
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;
@@ -235,7 +235,7 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, &name));
         let command = paints.then(|| painted(ui, &response, &heat, tensor, &mut state.tools)).flatten();
         if response.has_focus() {
-            turn_to_next(ui, &response, tensor, &mut state.entry);
+            state.entry = led_by_arrows(ui, &response, state.entry, tensor.rows, tensor.cols);
         }
         paint_map(ui, tensor, &heat, palette);
         if !paints {
@@ -271,21 +271,6 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
     } else {
         ui.weak(format!("Click to take it in hand; then the arrow keys go on. {ASK_HINT}"));
     }
-}
-
-/// The arrow keys take the next entry in hand.
-fn turn_to_next(ui: &Ui, response: &egui::Response, tensor: &TensorModel, entry: &mut (usize, usize)) {
-    use egui::{EventFilter, Key, Modifiers};
-    let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-    let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-    let moved = |at: usize, back: Key, on: Key, count: usize| {
-        (at + pressed(on)).saturating_sub(pressed(back)).min(count.saturating_sub(1))
-    };
-    *entry = (
-        moved(entry.0, Key::ArrowUp, Key::ArrowDown, tensor.rows),
-        moved(entry.1, Key::ArrowLeft, Key::ArrowRight, tensor.cols),
-    );
 }
 
 /// The values, or, where they are compared, the differences.

@@ -83,6 +83,10 @@ fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> 
     let choice = answers.into_iter().position(|key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key)));
     if let Some(choice) = choice.filter(|_| !is_locked) {
         frame.ask(cell.id(), CellCommand::Choose(choice));
+        // Where frames are slow, both keys come in one.
+        if entered(ui).is_some() {
+            frame.ask(cell.id(), CellCommand::Reveal);
+        }
         frame.reveal_end(cell.id());
         return true;
     }

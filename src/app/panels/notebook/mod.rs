@@ -162,7 +162,9 @@ impl Frame<'_> {
         let model = self.model;
         let cells = model.open_cells();
         let at = self.state.selected.as_ref().and_then(|id| cells.iter().position(|cell| cell.id() == id));
-        let to = at.map_or(0, |at| at.saturating_add_signed(by)).min(cells.len().saturating_sub(1));
+        // The first step leads to the first cell.
+        let to = at.map_or_else(|| 0_usize.saturating_add_signed(by - 1), |at| at.saturating_add_signed(by));
+        let to = to.min(cells.len().saturating_sub(1));
         if let Some(cell) = cells.get(to) {
             self.state.selected = Some(cell.id().clone());
             self.reveal(cell.id());

@@ -221,7 +221,12 @@ fn a_head_is_followed_from_the_overview_and_counts_as_often_as_its_gain_says() {
 struct Ahead;
 
 impl Look for Ahead {
-    fn through(&self, rect: egui::Rect) -> Box<dyn Fn([f32; 3]) -> Option<egui::Pos2> + '_> {
+    fn through(
+        &self,
+        rect: egui::Rect,
+        _middle: [f32; 3],
+        _reach: f32,
+    ) -> Box<dyn Fn([f32; 3]) -> Option<egui::Pos2> + '_> {
         Box::new(move |at| Some(rect.center() + egui::vec2(at[0], -at[1])))
     }
 

@@ -4,8 +4,9 @@ use egui::{Pos2, Rect, Vec2};
 
 /// One camera, for the stage and for every small picture of the same scene.
 pub trait Look {
-    /// Where points of the model are seen within `rect`; `None` behind the eye.
-    fn through(&self, rect: Rect) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
+    /// Where points of the model are seen within `rect`, from the side that the stage sees them from and so near that
+    /// a ball of radius `reach` around `middle` fills it; `None` behind the eye.
+    fn through(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
 
     /// Turns it by a drag.
     fn orbit(&mut self, drag: Vec2);

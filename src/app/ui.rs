@@ -29,6 +29,7 @@ use super::stage::bar::{self, bar_ui};
 use super::stage::frame::StageTab;
 use super::stage::keys::keys;
 use super::stage::points::scaled;
+use super::stage::projection::View;
 use super::stage::sight::Scene;
 use super::stage::timeline::timeline_ui;
 use super::stage::view::picture_ui;
@@ -191,11 +192,13 @@ impl StageUi for StageSide<'_> {
 }
 
 impl Look for StageSide<'_> {
-    fn through(&self, rect: Rect) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
-        let seen = self.tab.hands.rig.view(Vec2::new(rect.width(), rect.height()));
-        let model = self.models.stage.as_deref();
+    fn through(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
+        let Some(model) = self.models.stage.as_deref() else { return Box::new(|_| None) };
+        let [reach, _, _] = scaled(model, [reach, 0.0, 0.0]);
+        let pose = self.tab.hands.rig.pose.around(scaled(model, middle).into(), reach);
+        let view = View::of(pose, Vec2::new(rect.width(), rect.height()), reach);
         Box::new(move |at| {
-            let seen = seen.project(scaled(model?, at).into())?;
+            let seen = view.project(scaled(model, at).into())?;
             Some(rect.min + egui::vec2(seen.at.x, seen.at.y))
         })
     }

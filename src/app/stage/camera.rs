@@ -58,6 +58,12 @@ impl Pose {
         Pose { target: Vec3::ZERO, yaw: HOME_YAW, pitch: HOME_PITCH, distance, perspective: 1.0 }
     }
 
+    /// From the same side, so near that a ball fills the view.
+    pub fn around(self, middle: Vec3, reach: f32) -> Pose {
+        let distance = Pose::home(reach).distance.clamp(DISTANCE.0, DISTANCE.1);
+        Pose { target: middle, distance, ..self }
+    }
+
     fn lerp(self, other: Pose, share: f32) -> Pose {
         Pose {
             target: self.target.lerp(other.target, share),

@@ -4,7 +4,7 @@ use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Shown};
-use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
+use crate::view_model::stage::{FAR_OUT, GhostPoint, StageModel, TokenPoint, WordPoint};
 use crate::view_model::walk::Step;
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
@@ -143,7 +143,6 @@ impl Extent {
     /// What there is to see at a step of the walk. Where the ways lead far out, the points they begin at would be
     /// too small to tell apart.
     pub fn at(self, step: Step) -> f32 {
-        const FAR_OUT: f32 = 2.0;
         let is_far_out = self.whole > FAR_OUT * self.still;
         if is_far_out && step < Step::Output { self.still } else { self.whole }
     }

@@ -17,13 +17,15 @@ use self::picture::PictureUi;
 use self::scene::{Placed, Scene};
 use self::sheet::SheetUi;
 
-/// Lines above the scene.
+/// Two lines above the scene, and where there are several blocks a row to choose one from.
 const WORDS_HEIGHT: f32 = 42.0;
+const BLOCKS_HEIGHT: f32 = 26.0;
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut dyn Look) {
     let area = ui.available_rect_before_wrap().shrink(f32::from(size::PANEL_MARGIN));
-    let (words, area) = area.split_top_bottom_at_y((area.top() + WORDS_HEIGHT).min(area.bottom()));
+    let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
+    let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
     let walk = view.walk();
     let scene = Scene { area, heads: model.heads.len(), has_output: model.has_output() };
@@ -39,16 +41,17 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut 
 }
 
 fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState) {
-    ui.horizontal(|ui| {
-        let is_one = model.blocks.len() <= 1;
-        for (name, head) in model.blocks.iter().filter(|_| !is_one) {
-            let is_shown = model.heads.iter().any(|shown| shown.head == *head);
-            if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
-                (view.head, view.key) = (*head, None);
+    if model.blocks.len() > 1 {
+        ui.horizontal(|ui| {
+            for (name, head) in &model.blocks {
+                let is_shown = model.heads.iter().any(|shown| shown.head == *head);
+                if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
+                    (view.head, view.key) = (*head, None);
+                }
             }
-        }
-        ui.add(Label::new(model.said(view.step())).wrap());
-    });
+        });
+    }
+    ui.add(Label::new(model.said(view.step())).wrap());
 }
 
 /// The largest entries of each kind, over all heads: a slice keeps its colours when it parts from the others.

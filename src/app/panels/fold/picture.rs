@@ -6,6 +6,7 @@ use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::moves::Point;
 use crate::view_model::fold::FoldModel;
+use crate::view_model::stage::FAR_OUT;
 use crate::view_model::walk::Step;
 
 use super::inner;
@@ -43,36 +44,23 @@ impl PictureUi<'_> {
         painter.rect_filled(self.rect, radius, palette.stage.gamma_multiply(self.shown));
         let stroke = Stroke::new(size::HAIRLINE, frame.gamma_multiply(self.shown));
         painter.rect_stroke(self.rect, radius, stroke, StrokeKind::Inside);
-        let see = self.closer(look.through(inner(self.rect)));
+        let (middle, reach) = self.ball();
+        let see = look.through(inner(self.rect), middle, reach);
         self.lines(&painter, &see, hue);
         self.arrows(&painter, &see, palette);
         self.points(&painter, &see, palette);
     }
 
-    /// As `see` sees it, so near that the words and their arrows fill the picture. The same from every side: a turn
-    /// is no zoom.
-    fn closer<'s>(&self, see: Box<dyn Fn(Point) -> Option<Pos2> + 's>) -> Box<dyn Fn(Point) -> Option<Pos2> + 's> {
-        const ROOM: f32 = 0.8;
-        let queries = 0..self.model.queries.len();
-        let places: Vec<Point> = queries.flat_map(|query| [self.model.from(query), self.model.to(query)]).collect();
-        let share = 1.0 / places.len().max(1) as f32;
-        let middle = places.iter().fold([0.0; 3], |sum, place| add(sum, place.map(|x| x * share)));
-        let away = |place: &Point| (0..3).map(|axis| (place[axis] - middle[axis]).powi(2)).sum::<f32>().sqrt();
-        let reach = places.iter().map(away).fold(0.0, f32::max);
-        let Some(center) = see(middle) else { return see };
-        // Of three vectors at right angles, seen from any side, the squares of the lengths sum to twice the square of one.
-        let along = (0..3).filter_map(|axis| {
-            let mut end = middle;
-            end[axis] += reach;
-            Some((see(end)? - center).length_sq())
-        });
-        let seen = (along.sum::<f32>() / 2.0).sqrt();
-        let rect = inner(self.rect);
-        let factor = ROOM * rect.size().min_elem() / 2.0 / seen;
-        if !factor.is_normal() {
-            return see;
-        }
-        Box::new(move |at| Some(rect.center() + (see(at)? - center) * factor))
+    /// What the picture has room for: the words and, where they do not lead far out or are there already, their
+    /// arrows. The same from every side: a turn is no zoom.
+    fn ball(&self) -> (Point, f32) {
+        let queries = || 0..self.model.queries.len();
+        let starts: Vec<Point> = queries().map(|query| self.model.from(query)).collect();
+        let all: Vec<Point> = starts.iter().copied().chain(queries().map(|query| self.model.to(query))).collect();
+        let (still, whole) = (ball_around(&starts), ball_around(&all));
+        let opened = if whole.1 > FAR_OUT * still.1 { Step::Mix.share(self.walk) } else { 1.0 };
+        let between = |from: f32, to: f32| from + (to - from) * opened;
+        (std::array::from_fn(|axis| between(still.0[axis], whole.0[axis])), between(still.1, whole.1))
     }
 
     fn strength(&self, query: usize) -> f32 {
@@ -149,6 +137,14 @@ impl PictureUi<'_> {
             }
         }
     }
+}
+
+/// Around the mean of the places.
+fn ball_around(places: &[Point]) -> (Point, f32) {
+    let share = 1.0 / places.len().max(1) as f32;
+    let middle = places.iter().fold([0.0; 3], |sum, place| add(sum, place.map(|x| x * share)));
+    let away = |place: &Point| (0..3).map(|axis| (place[axis] - middle[axis]).powi(2)).sum::<f32>().sqrt();
+    (middle, places.iter().map(away).fold(0.0, f32::max))
 }
 
 fn add(a: Point, b: Point) -> Point {

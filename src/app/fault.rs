@@ -11,8 +11,8 @@ pub enum AppFault {
     /// The window can draw nothing more.
     NoPicture {
         why: String,
-        /// Why the last changes are lost, if they are.
-        unsaved: Option<String>,
+        /// What became of the work, where there is any.
+        work: Option<String>,
     },
     /// A file could not be written.
     Output(String),
@@ -38,12 +38,9 @@ impl fmt::Display for AppFault {
                  help: `vulkaninfo --summary` lists what is there; VK_DRIVER_FILES and VK_ICD_FILENAMES must not hide it\n\
                  help: `attune check LESSON` needs no graphics"
             ),
-            AppFault::NoPicture { why, unsaved } => {
+            AppFault::NoPicture { why, work } => {
                 writeln!(f, "the window closed, as it can draw nothing more: {why}")?;
-                match unsaved {
-                    None => writeln!(f, "your work is saved")?,
-                    Some(why) => writeln!(f, "your last changes are not saved: {why}")?,
-                }
+                work.as_ref().map_or(Ok(()), |work| writeln!(f, "{work}"))?;
                 write!(f, "help: start attune again; if this comes back, update the driver of the graphics card")
             }
             AppFault::Output(why) => write!(f, "the picture cannot be written: {why}"),

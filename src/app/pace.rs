@@ -35,7 +35,7 @@ pub fn pace(
         || tab.hands.rig.is_moving()
         || tab.is_settling()
         || view.home_requested
-        || recovery.is_drawing_anew();
+        || recovery.is_under_way();
     let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
     let mode = mode(is_busy);
     if settings.focused_mode != mode {

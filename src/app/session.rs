@@ -337,6 +337,12 @@ impl Session {
         self.work.as_ref().is_some_and(|work| matches!(status(&work.saver), Status::Locked(_)))
     }
 
+    /// All that was done is written.
+    pub fn is_saved(&self) -> bool {
+        let is_whole = |work: &Work| matches!(status(&work.saver), Status::Saved { .. } | Status::Unchanged);
+        self.work.as_ref().is_some_and(is_whole)
+    }
+
     /// Waits for what the kernel has not yet done, and hands it to the saver.
     pub fn settle(&mut self, link: &Link, view: &SavedView) -> Option<Arc<Snapshot>> {
         let worker = link.0.as_ref()?;

@@ -11,7 +11,7 @@ use bevy::mesh::VertexBufferLayout;
 use bevy::prelude::*;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{
-    BindGroupEntries, BindGroupLayoutDescriptor, BindGroupLayoutEntries, BlendState, Buffer, BufferInitDescriptor,
+    BindGroupEntries, BindGroupLayoutDescriptor, BindGroupLayoutEntries, BlendState, Buffer, BufferDescriptor,
     BufferUsages, CachedRenderPipelineId, ColorTargetState, ColorWrites, CommandEncoderDescriptor, CompareFunction,
     DepthBiasState, DepthStencilState, Extent3d, FragmentState, LoadOp, MultisampleState, Operations, PipelineCache,
     PrimitiveState, PrimitiveTopology, RenderPassColorAttachment, RenderPassDepthStencilAttachment,
@@ -257,8 +257,8 @@ impl StageGpu {
     fn upload(&mut self, frame: &StageFrame, device: &RenderDevice, queue: &RenderQueue) {
         self.uniform.set(frame.uniform);
         self.uniform.write_buffer(device, queue);
-        keep_uploaded(&mut self.points, &frame.points, device);
-        keep_uploaded(&mut self.lines, &frame.lines, device);
+        keep_uploaded(&mut self.points, &frame.points, device, queue);
+        keep_uploaded(&mut self.lines, &frame.lines, device, queue);
     }
 
     fn keep_depth(&mut self, size: UVec2, device: &RenderDevice) {
@@ -328,19 +328,27 @@ impl StageGpu {
 }
 
 /// Uploads `source` unless it is what was uploaded last.
-fn keep_uploaded(uploaded: &mut Option<Uploaded>, source: &Arc<Vec<u8>>, device: &RenderDevice) {
+fn keep_uploaded(uploaded: &mut Option<Uploaded>, source: &Arc<Vec<u8>>, device: &RenderDevice, queue: &RenderQueue) {
     if uploaded.as_ref().is_some_and(|kept| Arc::ptr_eq(&kept.source, source)) {
         return;
     }
     *uploaded = (!source.is_empty()).then(|| Uploaded {
         source: source.clone(),
-        buffer: device.create_buffer_with_data(&BufferInitDescriptor {
-            label: Some("stage instances"),
-            contents: source,
-            usage: BufferUsages::VERTEX | BufferUsages::STORAGE,
-        }),
+        buffer: buffer_of(source, device, queue),
         count: (source.len() / INSTANCE_BYTES) as u32,
     });
+}
+
+/// Made and then written: wgpu panics where it is to do both at once on a device that was lost.
+fn buffer_of(contents: &[u8], device: &RenderDevice, queue: &RenderQueue) -> Buffer {
+    let buffer = device.create_buffer(&BufferDescriptor {
+        label: Some("stage instances"),
+        size: contents.len() as u64,
+        usage: BufferUsages::VERTEX | BufferUsages::STORAGE | BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, contents);
+    buffer
 }
 
 fn depth_texture(size: UVec2, device: &RenderDevice) -> Texture {

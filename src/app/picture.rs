@@ -179,6 +179,8 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let mut tab = world.resource_mut::<StageTab>();
     if let Some(seen) = &options.seen {
         tab.hands.rig = seen.rig.clone();
+        // The viewer's camera stays where it is.
+        tab.has_opened = true;
     } else if let Some(model) = &models.stage {
         tab.hands.rig.fit_now(points::extent(model).at(view.step()));
     }

@@ -5,7 +5,7 @@ use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Shown};
 use crate::view_model::stage::{StageModel, TokenPoint};
 
-use super::points::{Instance, has_place, scaled, shade, token_color};
+use super::points::{Instance, scaled, shade, token_color};
 
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;
@@ -40,7 +40,7 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> 
     let shown = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Shown::Hidden);
     let drops = shown().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
     let arrows = shown().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
-    let of_tokens = drops.chain(arrows).filter(|line| has_place(line.start) && has_place(line.end));
+    let of_tokens = drops.chain(arrows).filter(Instance::has_place);
     ground(palette).into_iter().chain(axes(model, palette)).chain(of_tokens).collect()
 }
 

@@ -10,6 +10,7 @@ use bevy::math::{Vec2, Vec3};
 use crate::app::theme::motion;
 use crate::app::view_state::ease;
 
+use super::opened::Opened;
 use super::projection::View;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
@@ -104,7 +105,7 @@ struct Ease {
     elapsed: f32,
 }
 
-/// The pose with the hands on it.
+/// The pose with the hands on it, as it is while the scene is closed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CameraRig {
     pub pose: Pose,
@@ -118,12 +119,22 @@ pub struct CameraRig {
     touched: bool,
     /// Yaw and pitch before 2D.
     solid: (f32, f32),
+    /// What the walk does to it.
+    opened: Opened,
 }
 
 impl Default for CameraRig {
     fn default() -> Self {
         let solid = (HOME_YAW, HOME_PITCH);
-        CameraRig { pose: Pose::home(1.0), ease: None, extent: 1.0, shown: 1.0, touched: false, solid }
+        CameraRig {
+            pose: Pose::home(1.0),
+            ease: None,
+            extent: 1.0,
+            shown: 1.0,
+            touched: false,
+            solid,
+            opened: Opened::default(),
+        }
     }
 }
 
@@ -214,12 +225,14 @@ impl CameraRig {
         self.touched = true;
         let goal = self.goal();
         let distance = goal.distance.min(Pose::home(self.extent).distance * FOCUS_SHARE);
-        self.ease_to(Pose { target: point.clamp_length_max(TARGET_MAX), distance, ..goal });
+        let target = (point / self.opened.goal()).clamp_length_max(TARGET_MAX);
+        self.ease_to(Pose { target, distance, ..goal });
     }
 
     pub fn home(&mut self) {
         self.touched = false;
         self.shown = self.extent;
+        self.opened.home(self.extent);
         let home = Pose::home(self.extent);
         let (towards, perspective) = if self.is_flat() { (FLAT, 0.0) } else { ((home.yaw, home.pitch), 1.0) };
         let turned = self.goal().turned(towards);
@@ -242,15 +255,11 @@ impl CameraRig {
         }
     }
 
-    /// The same scene is seen as far as this from now on: from the same side, wherever the hands have turned it.
-    pub fn follow(&mut self, extent: f32) {
-        if extent == self.extent {
-            return;
-        }
-        let share = extent / self.shown;
-        (self.extent, self.shown) = (extent, extent);
-        let goal = self.goal();
-        self.ease_to(Pose { distance: (goal.distance * share).clamp(DISTANCE.0, DISTANCE.1), ..goal });
+    /// The walk opens the scene, which reaches so far then, or closes it. The camera steps back and comes near again,
+    /// on the same side, wherever the hands have turned it.
+    pub fn open(&mut self, reach: Option<f32>) {
+        let base = if self.touched { self.extent } else { self.shown };
+        self.opened.open(reach, base, !self.touched);
     }
 
     /// As [`Self::fit`], at once.
@@ -264,10 +273,11 @@ impl CameraRig {
     }
 
     pub fn is_moving(&self) -> bool {
-        self.ease.is_some()
+        self.ease.is_some() || self.opened.is_moving()
     }
 
     pub fn advance(&mut self, seconds: f32) {
+        self.opened.advance(seconds);
         let Some(glide) = &mut self.ease else { return };
         glide.elapsed += seconds;
         let share = (glide.elapsed / motion::CAMERA).min(1.0);
@@ -279,7 +289,10 @@ impl CameraRig {
 
     /// The view of a rectangle of `size` points.
     pub fn view(&self, size: Vec2) -> View {
-        View::of(self.pose, size, self.shown)
+        let scale = self.opened.scale();
+        let Pose { target, distance, .. } = self.pose;
+        let pose = Pose { target: target * scale, distance: distance * scale, ..self.pose };
+        View::of(pose, size, self.shown * scale)
     }
 }
 
@@ -308,19 +321,55 @@ mod tests {
         }
     }
 
+    fn seen_at(rig: &CameraRig, point: Vec3) -> Vec2 {
+        rig.view(SIZE).project(point).expect("in front").at
+    }
+
     #[test]
-    fn a_scene_that_opens_is_followed_from_the_same_side_and_back() {
+    fn a_scene_that_opens_is_seen_from_the_same_side_and_back() {
+        let far = Vec3::new(5.5, 1.0, 0.0);
         let mut rig = CameraRig::default();
         rig.orbit(Vec2::new(120.0, -30.0));
-        let before = rig.clone();
-        rig.follow(6.0);
+        rig.zoom(90.0, Vec2::new(0.4, 0.2), 1.3);
+        let before = seen_at(&rig, Vec3::X);
+        rig.open(Some(6.0));
+        // Hands on the way do not stop it.
+        rig.advance(0.1);
+        rig.orbit(Vec2::new(30.0, 0.0));
         rig.advance(f32::INFINITY);
-        let Pose { yaw, pitch, distance, .. } = rig.pose;
-        assert_eq!((yaw, pitch), (before.pose.yaw, before.pose.pitch));
-        assert!((distance / before.pose.distance - 6.0).abs() < 1e-3, "{distance}");
-        rig.follow(1.0);
+        let at = seen_at(&rig, far);
+        assert!(at.cmpge(Vec2::ZERO).all() && at.cmple(SIZE).all(), "{at}");
+        rig.orbit(Vec2::new(-30.0, 0.0));
+        rig.open(None);
         rig.advance(f32::INFINITY);
-        assert!((rig.pose.distance - before.pose.distance).abs() < 1e-3, "{:?}", rig.pose);
+        assert!(close(seen_at(&rig, Vec3::X), before), "{} before {before}", seen_at(&rig, Vec3::X));
+    }
+
+    #[test]
+    fn a_far_point_that_was_looked_at_does_not_leave_an_empty_stage_behind() {
+        let mut rig = CameraRig::default();
+        rig.open(Some(8.0));
+        rig.advance(f32::INFINITY);
+        rig.focus(Vec3::new(7.0, 0.0, 0.0));
+        rig.advance(f32::INFINITY);
+        assert!(close(seen_at(&rig, Vec3::new(7.0, 0.0, 0.0)), SIZE / 2.0), "what is looked at is in the middle");
+        rig.open(None);
+        rig.advance(f32::INFINITY);
+        let at = seen_at(&rig, Vec3::ZERO);
+        assert!(at.cmpge(-SIZE).all() && at.cmple(2.0 * SIZE).all(), "{at}");
+    }
+
+    #[test]
+    fn home_shows_the_open_scene_too() {
+        let mut rig = CameraRig::default();
+        rig.fit(3.0);
+        rig.fit(1.5);
+        rig.open(Some(6.0));
+        rig.orbit(Vec2::new(50.0, 0.0));
+        rig.home();
+        rig.advance(f32::INFINITY);
+        let whole = CameraRig { pose: Pose::home(6.0), ..CameraRig::default() };
+        assert!(close(seen_at(&rig, Vec3::X), seen_at(&whole, Vec3::X)));
     }
 
     #[test]

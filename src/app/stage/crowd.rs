@@ -41,13 +41,11 @@ impl Crowd {
         let drawn = |(index, at): &(usize, [f32; 3])| emphasis.word(*index) != Shown::Hidden && has_place(*at);
         let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
             resting().map(|(index, word)| (index, scaled(model, word.at))).filter(drawn).unzip();
-        let (mut named, mut apart): (Vec<Hit>, Vec<Hit>) =
-            resting().map(|(index, _)| Hit::Word(index)).partition(|hit| has_name(model, emphasis, *hit));
-        if model.words.len() > APART_MAX {
-            apart.clear();
-        }
+        let (named, apart): (Vec<usize>, Vec<usize>) =
+            resting().map(|(index, _)| index).partition(|index| has_name(model, emphasis, *index));
+        let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
         // Of too many, some of each part of the list.
-        named = named.iter().step_by(named.len().div_ceil(NAMED_MAX).max(1)).copied().collect();
+        let stride = named.len().div_ceil(NAMED_MAX).max(1);
         let lost_words = resting().filter(|(_, word)| !has_place(word.at)).count();
         let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
         Crowd {
@@ -55,8 +53,8 @@ impl Crowd {
             emphasis: emphasis.clone(),
             words,
             along: std::array::from_fn(|axis| places.iter().map(|at| at[axis]).collect()),
-            named,
-            apart,
+            named: hits(named, stride),
+            apart: if model.words.len() > APART_MAX { Vec::new() } else { hits(apart, 1) },
             lost: lost_words + lost_tokens,
         }
     }
@@ -88,8 +86,7 @@ impl Crowd {
     }
 }
 
-fn has_name(model: &StageModel, emphasis: &Emphasis, hit: Hit) -> bool {
-    let Hit::Word(index) = hit else { return false };
+fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize) -> bool {
     let is_searched = emphasis.is_searched();
     match emphasis.word(index) {
         Shown::Hidden => false,

@@ -80,15 +80,13 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
         tab.hands.rig.home();
     }
     if let Some(model) = &models.stage {
-        let step = view.step();
-        if let Some((_, extent)) = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)) {
-            let reach = extent.at(step);
-            tab.hands.rig.follow(reach);
-        } else {
-            let extent = points::extent(model);
-            tab.hands.rig.fit(extent.at(step));
-            tab.extent = Some((model.clone(), extent));
+        let known = tab.extent.take().filter(|(known, _)| Arc::ptr_eq(known, model));
+        let is_known = known.is_some();
+        let (_, extent) = *tab.extent.insert(known.unwrap_or_else(|| (model.clone(), points::extent(model))));
+        if !is_known {
+            tab.hands.rig.fit(extent.closed());
         }
+        tab.hands.rig.open(extent.opened(view.step()));
     }
     let is_opening = models
         .training

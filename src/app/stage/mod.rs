@@ -11,6 +11,7 @@ pub mod crowd;
 pub mod frame;
 pub mod keys;
 pub mod labels;
+pub mod opened;
 pub mod pass;
 pub mod picking;
 pub mod points;

@@ -41,6 +41,11 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// What has none cannot be drawn.
+    pub fn has_place(&self) -> bool {
+        has_place(self.start) && has_place(self.end)
+    }
+
     fn floats(&self) -> [f32; INSTANCE_FLOATS] {
         let ([a, b, c], [d, e, f]) = (self.start, self.end);
         let [red, green, blue, alpha] = Rgba::from(self.color).to_rgba_unmultiplied();
@@ -93,7 +98,7 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let old =
         model.ghosts.iter().filter(|_| old && !emphasis.is_isolated()).map(|ghost| old_ghost(model, ghost, palette));
     let all = old.chain(words).chain(ghosts).chain(tokens);
-    all.filter(|instance| has_place(instance.start) && has_place(instance.end)).collect()
+    all.filter(Instance::has_place).collect()
 }
 
 fn word_point(model: &StageModel, word: &WordPoint, shown: Shown, palette: &Palette) -> Instance {
@@ -140,11 +145,23 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// What there is to see at a step of the walk. Where the ways lead far out, the points they begin at would be
-    /// too small to tell apart.
+    fn is_far_out(self) -> bool {
+        self.whole > FAR_OUT * self.still
+    }
+
+    /// What there is to see as long as the scene is closed.
+    pub fn closed(self) -> f32 {
+        if self.is_far_out() { self.still } else { self.whole }
+    }
+
+    /// How far it reaches where a step of the walk opens it.
+    pub fn opened(self, step: Step) -> Option<f32> {
+        (self.is_far_out() && step >= Step::Output).then_some(self.whole)
+    }
+
+    /// What there is to see at a step of the walk.
     pub fn at(self, step: Step) -> f32 {
-        let is_far_out = self.whole > FAR_OUT * self.still;
-        if is_far_out && step < Step::Output { self.still } else { self.whole }
+        self.opened(step).unwrap_or(self.closed())
     }
 }
 

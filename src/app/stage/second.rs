@@ -14,7 +14,7 @@ use super::labels::{self, Obstacle, Priority, Wish};
 use super::picking::{self, Candidate};
 use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled, token_color};
 use super::sight::Sight;
-use super::writing::{Canvas, paint_haloed};
+use super::writing::{Canvas, TOWARDS_INK, paint_haloed};
 
 /// The shader's kind of point.
 const DIAMOND: f32 = 2.0;
@@ -47,7 +47,7 @@ pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
         size: DIAMOND_RADIUS,
         kind: DIAMOND,
     };
-    model.second.iter().map(point).filter(has_place).collect()
+    model.second.iter().map(point).filter(Instance::has_place).collect()
 }
 
 /// The way of each token, the two that are looked at with more weight, and what lies between their ends.
@@ -79,12 +79,7 @@ pub fn lines(model: &StageModel, pair: Option<&SharedWord>, time: f32, palette: 
             kind: LINE,
         }));
     }
-    lines.into_iter().filter(has_place).collect()
-}
-
-/// What is not finite has no place.
-fn has_place(instance: &Instance) -> bool {
-    instance.start.iter().chain(&instance.end).all(|x| x.is_finite())
+    lines.into_iter().filter(Instance::has_place).collect()
 }
 
 /// A token of the second sentence where it is seen.
@@ -166,9 +161,6 @@ pub fn paint_labels(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) 
     }
     written.extend(discs.into_iter().map(|disc| disc.rect));
 }
-
-/// Names keep to the ink of the theme more than their points do.
-const TOWARDS_INK: f32 = 0.35;
 
 /// What is said of the pair, over the caption; the marks of the two sentences.
 pub fn paint_caption(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) {

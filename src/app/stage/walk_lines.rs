@@ -7,7 +7,7 @@ use crate::view_model::search::{Emphasis, Shown};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
-use super::points::{Instance, has_place, scaled, token_color};
+use super::points::{Instance, scaled, token_color};
 
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.
@@ -35,7 +35,7 @@ pub fn instances(
     let (Some(walk), Some(path)) = (walk, path) else { return Vec::new() };
     let mut lines = key_lines(model, walk, emphasis, at, palette);
     lines.extend(arrows(model, path, at, palette));
-    lines.retain(|line| has_place(line.start) && has_place(line.end));
+    lines.retain(Instance::has_place);
     lines
 }
 

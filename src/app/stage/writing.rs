@@ -96,7 +96,7 @@ fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> 
 }
 
 /// How much of the ink a colour gets that is to be read.
-const TOWARDS_INK: f32 = 0.35;
+pub(super) const TOWARDS_INK: f32 = 0.35;
 
 fn label_color(color: Color32, strong: bool, palette: &Palette) -> Color32 {
     if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color }

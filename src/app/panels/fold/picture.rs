@@ -55,8 +55,9 @@ impl PictureUi<'_> {
     /// arrows. The same from every side: a turn is no zoom.
     fn ball(&self) -> (Point, f32) {
         let queries = || 0..self.model.queries.len();
-        let starts: Vec<Point> = queries().map(|query| self.model.from(query)).collect();
-        let all: Vec<Point> = starts.iter().copied().chain(queries().map(|query| self.model.to(query))).collect();
+        let starts: Vec<Point> = queries().map(|query| self.model.at_rest(query)).collect();
+        let arrows = queries().flat_map(|query| [self.model.from(query), self.model.to(query)]);
+        let all: Vec<Point> = starts.iter().copied().chain(arrows).collect();
         let (still, whole) = (ball_around(&starts), ball_around(&all));
         let opened = if whole.1 > FAR_OUT * still.1 { Step::Mix.share(self.walk) } else { 1.0 };
         let between = |from: f32, to: f32| from + (to - from) * opened;
@@ -78,7 +79,8 @@ impl PictureUi<'_> {
         for query in queries.filter(|query| self.query.is_none_or(|chosen| chosen == *query)) {
             for key in (0..self.model.keys.len()).filter(|key| *key != query) {
                 let weight = self.model.weight(self.own, query, key) * weighed;
-                let (Some(from), Some(to)) = (see(self.model.from(query)), see(self.model.from(key))) else { continue };
+                let ends = [query, key].map(|word| see(self.model.at_rest(word)));
+                let [Some(from), Some(to)] = ends else { continue };
                 if weight > WEIGHT_MIN {
                     let ink = hue.gamma_multiply(self.shown * (1.0 - self.joined) * FAINT.max(weight));
                     painter.line_segment([from, to], Stroke::new(THIN + WEIGHT_WIDTH * weight, ink));
@@ -117,7 +119,7 @@ impl PictureUi<'_> {
         let mut order: Vec<usize> = (0..self.model.queries.len()).collect();
         order.sort_by_key(chosen_first);
         for query in order {
-            let (from, to) = (self.model.from(query), self.model.to(query));
+            let (from, to) = (self.model.at_rest(query), self.model.to(query));
             let now = std::array::from_fn(|axis| (1.0 - arrived) * from[axis] + arrived * to[axis]);
             let Some(at) = see(now) else { continue };
             let is_chosen = self.query == Some(query);

@@ -8,7 +8,7 @@ use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::softmax::softmax_forward;
 use attune::view_model::path::{By, PathModel};
-use attune::view_model::walk::{Focus, NumberRow, Step, WalkModel};
+use attune::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
 
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
 
@@ -140,14 +140,14 @@ fn the_steps_are_said_with_their_numbers() {
     assert_eq!(
         said,
         [
-            "the begins as its static vector of 4 numbers, the same wherever it stands.",
+            "“the” begins as its static vector of 4 numbers, the same wherever it stands.",
             "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
-            "The query meets each key: their entries are multiplied in pairs and added. With the that makes 2.000; the largest is 2.000, with the.",
-            "Products of 4 pairs grow with their number, so each is multiplied by 0.500: the comes to 1.000. No word is hidden.",
-            "Each score less the largest, 1.000, goes through exp; divided by their sum, 2.368, they are weights that sum to 1: the 0.422, sat 0.422, cat 0.155.",
-            "Every value counts as much as its weight says, the 0.422, sat 0.422, cat 0.155; their sum is the mix of 4 numbers.",
-            "The mixes of the heads stand side by side: this head moves the by 1.447.",
-            "the was nearest to sat (cosine 0.707) and is now nearest to sat (cosine 0.983).",
+            "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000, the largest.",
+            "Products of 4 pairs grow with their number, so each is multiplied by 0.500: “the” comes to 1.000. No word is hidden.",
+            "Each score less the largest, 1.000, goes through exp and is divided by the sum, 2.368: weights that sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
+            "Every value counts as much as its weight says, “the” 0.422, “sat” 0.422, “cat” 0.155; their sum is the mix of 4 numbers.",
+            "The mixes of the heads stand side by side: head 1 moves “the” by 1.447.",
+            "“the” was nearest to “sat” (cosine 0.707) and is now nearest to “sat” (cosine 0.983).",
         ]
     );
 }
@@ -180,7 +180,12 @@ fn every_form_of_a_model_can_be_walked_through() {
                     form.path()
                 );
                 for row in &step.rows {
-                    assert!(!row.is_by_key || row.values.len() == walk.keys.len(), "{:?} {}", form.path(), row.label);
+                    assert!(
+                        row.columns != Columns::Keys || row.values.len() == walk.keys.len(),
+                        "{:?} {}",
+                        form.path(),
+                        row.label
+                    );
                 }
             }
         }
@@ -207,6 +212,6 @@ fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
     let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.bias_shares[0];
     assert!((shares - 1.0).abs() < 1e-5, "{shares}");
     let why = PathModel::of(&snapshot, 0, 0, By::Word).expect("a path").why;
-    assert!(why.starts_with("apple₁ moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
+    assert!(why.starts_with("“apple₁” moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
     assert_eq!(PathModel::of(&snapshot, 99, 0, By::Word), None);
 }

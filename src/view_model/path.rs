@@ -170,19 +170,20 @@ impl Told<'_> {
         let name = &self.labels.queries(self.head)[self.query];
         let length = self.moves.lengths[self.query];
         if length == 0.0 {
-            return format!("{name} did not move.");
+            return format!("“{name}” did not move.");
         }
         let shares = self.moves.word_shares.row(self.query);
         let mut order: Vec<usize> = (0..shares.len()).collect();
         order.sort_by(|a, b| shares[*b].abs().total_cmp(&shares[*a].abs()));
         let keys = self.labels.keys(self.head);
-        let percent = |share: f32| format!("{:.0} %", share * 100.0).replace('-', "−");
+        // Less than half a percent is none, on either side.
+        let percent = |share: f32| format!("{:.0} %", (share * 100.0).round() + 0.0).replace('-', "−");
         let named = order.iter().take(NAMED).filter(|key| shares[**key].abs() >= SHARE_MIN);
         let named: Vec<String> = named
             .map(|key| {
                 let (own, weight) = self.strongest_head(*key);
                 let title = self.labels.title(self.first_head() + own).to_lowercase();
-                format!("{} {} (weight {weight:.2} in {title})", keys[*key], percent(shares[*key]))
+                format!("“{}” {} (weight {weight:.2} in {title})", keys[*key], percent(shares[*key]))
             })
             .collect();
         let bias = self.moves.bias_shares[self.query];
@@ -190,7 +191,7 @@ impl Told<'_> {
         let others =
             if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
         let bias = if bias.abs() >= SHARE_MIN { format!(", b_O {}", percent(bias)) } else { String::new() };
-        format!("{name} moved by {length:.3}. Of that way: {}{others}{bias}.", named.join(", "))
+        format!("“{name}” moved by {length:.3}. Of that way: {}{others}{bias}.", named.join(", "))
     }
 
     fn strongest_head(&self, key: usize) -> (usize, f32) {

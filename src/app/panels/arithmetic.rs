@@ -10,7 +10,7 @@ use crate::app::view_state::ViewState;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::provenance::Entry;
-use crate::view_model::walk::{NumberRow, Step, StepModel, WalkModel};
+use crate::view_model::walk::{Columns, NumberRow, Step, StepModel, WalkModel};
 
 use super::choose_query_ui;
 use super::equation::equation_ui;
@@ -88,7 +88,7 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
 
 /// They can share their columns.
 fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
-    a.is_by_key == b.is_by_key && a.values.len() == b.values.len()
+    a.columns == b.columns && a.values.len() == b.values.len()
 }
 
 fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
@@ -128,7 +128,7 @@ fn steps_ui(ui: &mut Ui, view: &mut ViewState) {
 fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow], view: &mut ViewState) {
     const CELL: Vec2 = Vec2::new(50.0, 21.0);
     let palette = Palette::of(ui.visuals().dark_mode);
-    let is_by_key = rows[0].is_by_key;
+    let is_by_key = rows[0].columns == Columns::Keys;
     let columns = rows[0].values.len();
     let width =
         |text: &str| ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), palette.ink).size().x;
@@ -144,7 +144,11 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
             for column in 0..columns {
                 let head = heat.cell_rect(0, column).translate(Vec2::new(0.0, -cell.y));
                 let is_chosen = is_by_key && column == model.key;
-                let name = if is_by_key { model.keys[column].clone() } else { column.to_string() };
+                let name = match rows[0].columns {
+                    Columns::Keys => model.keys[column].clone(),
+                    Columns::Heads => format!("head {}", column + 1),
+                    Columns::Entries => column.to_string(),
+                };
                 let ink = if is_chosen { palette.accent } else { palette.ink_faint };
                 painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
             }
@@ -204,6 +208,10 @@ fn paint_row(painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, pal
 /// Which entry of which tensor a number is.
 fn told(model: &WalkModel, row: &NumberRow, column: usize) -> String {
     let value = row.values[column];
-    let of = if row.is_by_key { format!(", key {}", model.keys[column]) } else { format!(", entry {column}") };
+    let of = match row.columns {
+        Columns::Keys => format!(", key {}", model.keys[column]),
+        Columns::Heads => format!(", head {}", column + 1),
+        Columns::Entries => format!(", entry {column}"),
+    };
     format!("{} · {}{of}: {value}", row.tensor, row.label)
 }

@@ -67,6 +67,15 @@ pub struct Focus {
     pub key: Option<usize>,
 }
 
+/// What the numbers of a row are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    Entries,
+    Keys,
+    /// Of one block.
+    Heads,
+}
+
 /// The numbers of a row of a tensor, or of one column of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberRow {
@@ -75,8 +84,7 @@ pub struct NumberRow {
     /// Such as `Q[0]`, as code calls it; with the row that is shown, where it has several.
     pub tensor: String,
     pub values: Vec<f32>,
-    /// It is about the keys: a number for each.
-    pub is_by_key: bool,
+    pub columns: Columns,
     /// The first of them, as it can be asked where it comes from.
     pub first: Entry,
 }

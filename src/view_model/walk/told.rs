@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Focus, NumberRow, Step, StepModel};
+use super::{Columns, Focus, NumberRow, Step, StepModel};
 use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, StaticSpace};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
@@ -28,6 +28,8 @@ pub(super) struct Told<'a> {
     own: usize,
 }
 
+/// Below this cosine the first of the neighbours is no nearer than chance has it.
+const NEAR: f32 = 0.01;
 /// Weights that are named in a sentence.
 const NAMED: usize = 3;
 
@@ -69,18 +71,27 @@ impl<'a> Told<'a> {
         &self.queries[self.query]
     }
 
+    /// The query, as a sentence names it.
+    fn said_query(&self) -> String {
+        quoted(self.name())
+    }
+
+    fn said_key(&self) -> String {
+        quoted(&self.keys[self.key])
+    }
+
     fn head_row(&self, label: String, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
         NumberRow {
             label,
             tensor: format!("{symbol}[{}]", self.head),
             values: values.to_vec(),
-            is_by_key: false,
+            columns: Columns::Entries,
             first,
         }
     }
 
     fn by_key(&self, label: &str, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
-        NumberRow { is_by_key: true, ..self.head_row(label.to_owned(), symbol, values, first) }
+        NumberRow { columns: Columns::Keys, ..self.head_row(label.to_owned(), symbol, values, first) }
     }
 
     fn query_entry(&self) -> Entry {
@@ -112,8 +123,11 @@ impl<'a> Told<'a> {
         let mut rows = vec![row(format!("x({})", self.name()), "X", input, self.input_entry())];
         let is_first = self.block == 0 || self.block == self.model.architecture.source_blocks.len();
         if !is_first {
-            let said =
-                format!("{} comes out of the layer below with {} numbers; they go in here.", self.name(), input.len());
+            let said = format!(
+                "{} comes out of the layer below with {} numbers; they go in here.",
+                self.said_query(),
+                input.len()
+            );
             return ("x_i = y_i^{\\text{below}}".to_owned(), said, rows);
         }
         let tokens = if self.is_of_source() { self.sentence.source.as_deref() } else { Some(&*self.sentence.tokens) };
@@ -130,13 +144,13 @@ impl<'a> Told<'a> {
         if has_positions {
             let said = format!(
                 "{} begins as its static vector of {} numbers, {own}; its place in the sentence, the {}, adds numbers of its own.",
-                self.name(),
+                self.said_query(),
                 input.len(),
                 ordinal(self.query + 1)
             );
             ("x_i = E_{w_i} + P_i".to_owned(), said, rows)
         } else {
-            let said = format!("{} begins as its static vector of {} numbers, {own}.", self.name(), input.len());
+            let said = format!("{} begins as its static vector of {} numbers, {own}.", self.said_query(), input.len());
             ("x_i = E_{w_i}".to_owned(), said, rows)
         }
     }
@@ -168,8 +182,10 @@ impl<'a> Told<'a> {
             format!("q_i = x_i W_Q{}, \\quad k_j = z_j W_K{}, \\quad v_j = z_j W_V{}", bias("Q"), bias("K"), bias("V"));
         let equation = if self.config().attends_to_source() { equation } else { equation.replace("z_j", "x_j") };
         let said = format!(
-            "{name} asks with a query of {d_k} numbers. Every word offers a key to be found by, of {d_k} numbers too, \
-             and a value to hand over, of {d_v}; here those of {key}."
+            "{} asks with a query of {d_k} numbers. Each word offers a key of {d_k} to be found by and a value of {d_v} \
+             to hand over; here those of {}.",
+            self.said_query(),
+            self.said_key()
         );
         (equation, said, rows)
     }
@@ -184,12 +200,15 @@ impl<'a> Told<'a> {
             self.by_key("q · k", "Q Kᵀ", products, self.product_entry()),
         ];
         let (largest, _) = strongest(products);
+        let others = if largest == self.key {
+            ", the largest.".to_owned()
+        } else {
+            format!("; the largest is {}, with {}.", number(products[largest]), quoted(&self.keys[largest]))
+        };
         let said = format!(
-            "The query meets each key: their entries are multiplied in pairs and added. With {key} that makes {}; \
-             the largest is {}, with {}.",
-            number(products[self.key]),
-            number(products[largest]),
-            self.keys[largest]
+            "The query meets each key: their entries are multiplied in pairs and added. With {} that makes {}{others}",
+            self.said_key(),
+            number(products[self.key])
         );
         ("s_{ij} = q_i \\cdot k_j = \\sum_d q_{id}\\, k_{jd}".to_owned(), said, rows)
     }
@@ -202,7 +221,7 @@ impl<'a> Told<'a> {
             self.by_key("q · k", "Q Kᵀ", arithmetic.products.row(self.query), self.product_entry()),
             self.by_key("score", "S", scores, self.score_entry()),
         ];
-        let key = &self.keys[self.key];
+        let key = self.said_key();
         let scaled = if arithmetic.scale == 1.0 {
             "Nothing is scaled here.".to_owned()
         } else {
@@ -245,9 +264,11 @@ impl<'a> Told<'a> {
                 "This head is set to look everywhere alike, so its scores do not count.".to_owned()
             }
             Some(HeadMode::Frozen(_)) => "This head's weights are frozen, so its scores do not count.".to_owned(),
-            _ if arithmetic.sums[self.query] == 0.0 => format!("{} sees no word, so all weights are 0.", self.name()),
+            _ if arithmetic.sums[self.query] == 0.0 => {
+                format!("{} sees no word, so all weights are 0.", self.said_query())
+            }
             _ => format!(
-                "Each score less the largest, {}, goes through exp; divided by their sum, {}, they are weights that sum to 1: {}.",
+                "Each score less the largest, {}, goes through exp and is divided by the sum, {}: weights that sum to 1, {}.",
                 number(arithmetic.largest[self.query]),
                 number(arithmetic.sums[self.query]),
                 self.strongest(weights)
@@ -260,9 +281,10 @@ impl<'a> Told<'a> {
         )
     }
 
-    /// `phone 0.32, launched 0.21, new 0.11`
+    /// `“phone” 0.32, “launched” 0.21, “new” 0.11`
     fn strongest(&self, weights: &[f32]) -> String {
-        let named = best(weights, NAMED).into_iter().map(|key| format!("{} {:.3}", self.keys[key], weights[key]));
+        let named =
+            best(weights, NAMED).into_iter().map(|key| format!("{} {:.3}", quoted(&self.keys[key]), weights[key]));
         named.collect::<Vec<_>>().join(", ")
     }
 
@@ -306,24 +328,29 @@ impl<'a> Told<'a> {
             (
                 "\\Delta_i = \\sum_h m_i^h W_O^h + b_O".to_owned(),
                 format!(
-                    "W_O turns the mix back to the width of a word: this head moves {} by {length}.{others}",
-                    self.name()
+                    "W_O turns the mix back to the width of a word: head {} moves {} by {length}.{others}",
+                    self.own + 1,
+                    self.said_query()
                 ),
             )
         } else {
             (
                 "\\Delta_i = \\operatorname{Concat}(m_i^1, \\dots, m_i^H)".to_owned(),
-                format!("The mixes of the heads stand side by side: this head moves {} by {length}.", self.name()),
+                format!(
+                    "The mixes of the heads stand side by side: head {} moves {} by {length}.",
+                    self.own + 1,
+                    self.said_query()
+                ),
             )
         };
         let tensor = TensorName::OutputBias.of_block(self.block);
         let bias = Entry::Parameter { tensor, row: 0, col: 0 };
         let rows = vec![
             NumberRow {
-                label: "length, by head".to_owned(),
+                label: "length".to_owned(),
                 tensor: "‖Σ_j α_j v_j W_O‖".to_owned(),
                 values: lengths,
-                is_by_key: false,
+                columns: Columns::Heads,
                 first: Entry::HeadLength { head: self.head - self.own, query: self.query },
             },
             row("b_O".to_owned(), "b_O", &contributions.bias, bias),
@@ -355,17 +382,24 @@ impl<'a> Told<'a> {
         let is_last = self.block + 1 == self.sentence.activations.blocks.len();
         let near = |neighbours: Option<&Neighbours>| {
             let first = neighbours?.by_cosine.first()?;
-            Some(format!("{} (cosine {:.3})", self.space.vocabulary[first.word], first.cosine))
+            let is_near = first.cosine >= NEAR;
+            Some(if is_near {
+                format!("nearest to {} (cosine {:.3})", quoted(&self.space.vocabulary[first.word]), first.cosine)
+            } else {
+                "near no word".to_owned()
+            })
         };
         let before = near(self.sentence.static_neighbours.get(self.query));
         let now = near(self.sentence.contextual_neighbours.get(self.query));
         let moved = match (before, now) {
             (Some(before), Some(now)) if is_last => {
-                format!("{} was nearest to {before} and is now nearest to {now}.", self.name())
+                format!("{} was {before} and is now {now}.", self.said_query())
             }
-            _ if is_last => format!("This is what comes out for {}.", self.name()),
-            _ if self.feeds_cross_attention() => format!("This is what {} hands to the cross-attention.", self.name()),
-            _ => format!("This is what {} hands to the layer above.", self.name()),
+            _ if is_last => format!("This is what comes out for {}.", self.said_query()),
+            _ if self.feeds_cross_attention() => {
+                format!("This is what {} hands to the cross-attention.", self.said_query())
+            }
+            _ => format!("This is what {} hands to the layer above.", self.said_query()),
         };
         (equation.to_owned(), format!("{moved}{after}"), rows)
     }
@@ -391,7 +425,11 @@ impl<'a> Told<'a> {
 }
 
 fn row(label: String, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
-    NumberRow { label, tensor: symbol.to_owned(), values: values.to_vec(), is_by_key: false, first }
+    NumberRow { label, tensor: symbol.to_owned(), values: values.to_vec(), columns: Columns::Entries, first }
+}
+
+fn quoted(word: &str) -> String {
+    format!("“{word}”")
 }
 
 /// Places of the largest, the largest first.

@@ -184,8 +184,9 @@ fn the_model_goes_on_with_a_sentence() {
 fn what_cannot_be_written_is_said() {
     let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
     let sampled = |temperature| generate(1, Choice::Sampled { temperature });
-    let objective =
-        |name| format!("the model does not go on with a sentence: its objective is {name}, not NextWord or Sequence");
+    let objective = |name| {
+        format!("the model does not go on with a sentence: it was trained for {name}, and NextWord or Sequence can")
+    };
     assert_eq!(notice("label", generate(1, Choice::Greedy)), Some(objective("Label")));
     assert_eq!(notice("custom_mask", generate(1, Choice::Greedy)), Some(objective("MaskedWord")));
     for count in [0, 65, usize::MAX] {

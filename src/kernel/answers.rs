@@ -60,7 +60,7 @@ pub fn check_generates(objective: &Objective) -> Result<(), String> {
     match objective {
         Objective::NextWord | Objective::Sequence(_) => Ok(()),
         Objective::MaskedWord { .. } | Objective::Label => Err(format!(
-            "the model does not go on with a sentence: its objective is {}, not NextWord or Sequence",
+            "the model does not go on with a sentence: it was trained for {}, and NextWord or Sequence can",
             objective.name()
         )),
     }

@@ -123,7 +123,10 @@ fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut ViewSt
         });
     }
     if row.answers.len() == AnswersModel::NAMED && row.rest() > 0.0 {
-        ui.weak(format!("{:.4} all others together", row.rest()));
+        ui.horizontal(|ui| {
+            ui.monospace(format!("{:.4}", row.rest()));
+            ui.weak("all others together");
+        });
     }
 }
 

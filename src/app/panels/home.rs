@@ -31,7 +31,7 @@ pub struct HomeUiState {
     asks_reset: bool,
 }
 
-const COLUMN: f32 = 780.0;
+const COLUMN: f32 = 1060.0;
 const MARGIN: f32 = 28.0;
 
 pub fn home_ui(

@@ -30,7 +30,7 @@ pub struct SavingModel {
     pub status: SavingStatus,
     /// Why changes are not saved, until the learner has chosen.
     pub lock: Option<LockModel>,
-    /// What could not be put back, in sentences.
+    /// What became of the work without the learner's doing, in sentences.
     pub report: Vec<String>,
     /// The lesson was just reset.
     pub is_reset: bool,
@@ -126,7 +126,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
             ui.horizontal(|ui| {
                 ui.label(RichText::new("What you should know of your work").color(palette.warn));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if ui.button("Dismiss").on_hover_text("Nothing but this strip goes").clicked() {
+                    if ui.button("Dismiss").on_hover_text("Hides these lines; your work stays as it is").clicked() {
                         choice = Some(SavingChoice::DismissReport);
                     }
                 });

@@ -3,7 +3,10 @@
 use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
-use egui::{Button, Frame, Id, Key, Margin, Modifiers, Popup, PopupCloseBehavior, RichText, ScrollArea, TextEdit, Ui};
+use egui::{
+    Button, Id, Key, Modifiers, Popup, PopupCloseBehavior, RichText, ScrollArea, Sense, TextEdit, TextStyle,
+    TextWrapMode, Ui,
+};
 
 use crate::app::theme::{self, Palette, size};
 use crate::view_model::sentences::{CHARS_MAX, Fault, ReadWord, Reading, SentencesModel, WordKind, shortened};
@@ -292,12 +295,15 @@ fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
     // Not by its colour alone.
     let text = if matches!(word.kind, WordKind::TooMany) { text.strikethrough() } else { text };
     let text = if matches!(word.kind, WordKind::Unknown(_)) { text.underline() } else { text };
-    let chip = Frame::new()
-        .fill(palette.raised)
-        .stroke(egui::Stroke::new(size::HAIRLINE, stroke))
-        .corner_radius(egui::CornerRadius::same(size::RADIUS))
-        .inner_margin(Margin::symmetric(size::GAP as i8 - 2, 1));
-    chip.show(ui, |ui| ui.label(text));
+    // Of one size from the beginning, so that it goes to the next line whole.
+    const MARGIN: egui::Vec2 = egui::Vec2::new(size::GAP - 2.0, 1.0);
+    let galley =
+        egui::WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
+    let (rect, response) = ui.allocate_exact_size(galley.size() + 2.0 * MARGIN, Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Label, true, shortened(&word.text)));
+    let stroke = egui::Stroke::new(size::HAIRLINE, stroke);
+    ui.painter().rect(rect, size::RADIUS, palette.raised, stroke, egui::StrokeKind::Inside);
+    ui.painter().galley(rect.min + MARGIN, galley, ink);
 }
 
 /// The words that may be meant, and that it can go.

@@ -32,13 +32,17 @@ pub fn top_bar_ui(
     state: &mut TopBarUiState,
     view: &mut ViewState,
 ) -> Vec<Command> {
+    /// What is left of the undo button.
+    const WITH_STATUS: f32 = 400.0;
     let mut commands = Vec::new();
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         view_ui(ui, view);
         ui.add_space(size::GAP_WIDE);
         commands.extend(history_ui(ui, &model.history));
-        saving_status_ui(ui, &state.saving);
+        if ui.available_width() > WITH_STATUS {
+            saving_status_ui(ui, &state.saving);
+        }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 720.0;
             if let Some(wish) = menu_ui(ui) {

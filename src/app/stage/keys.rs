@@ -72,7 +72,9 @@ pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hand
     if steps != 0 {
         choose(view, model.tokens.len(), steps);
     }
-    if (view.is_narrowed() || view.query.is_some()) && pressed(Key::Escape) {
+    // A card that says where a number comes from goes first.
+    let is_theirs = (view.is_narrowed() || view.query.is_some()) && view.asked().is_none();
+    if is_theirs && pressed(Key::Escape) {
         view.clear();
     }
     // What a key of the stage writes is for nobody.

@@ -1,7 +1,7 @@
 //! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
+use egui::{EventFilter, Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::{LAST, ViewState};
@@ -49,6 +49,9 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
         }
     }
     if response.has_focus() {
+        // Else they would lead to another control.
+        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
         let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key)) as isize;
         let steps = turned(Key::ArrowRight) - turned(Key::ArrowLeft);
         if steps != 0 {
@@ -81,7 +84,7 @@ const LINES: usize = 2;
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let step = view.step();
-    let hint = "Click a word to follow it. Space: on; Shift+Space: back.";
+    let hint = "Click a word to follow it. Space: next step; Shift+Space: back.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let title = format!("{} {}", step.index() + 1, step.name());
     let mut job = LayoutJob::default();

@@ -1,7 +1,7 @@
 //! Above the cells: run, restart, interrupt; the outline; how many tasks are done.
 
 use egui::containers::menu::MenuButton;
-use egui::{Align, Button, Layout, RichText, ScrollArea, Ui};
+use egui::{Align, Button, Layout, RichText, ScrollArea, TextStyle, TextWrapMode, Ui, WidgetText};
 
 use crate::app::panels::reference::reference_ui;
 use crate::app::theme::{Palette, size};
@@ -29,10 +29,13 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let Tasks { done, of } = frame.model.tasks;
-            if of > 0 {
-                let words = format!("{done} of {of} done");
-                ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_soft))
-                    .on_hover_text("Predictions given and exercises passed");
+            let words = if of > 0 { vec![format!("{done} of {of} done"), format!("{done}/{of}")] } else { Vec::new() };
+            let text = |words| WidgetText::from(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
+            let laid = |words| text(words).into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
+            // In a narrow notebook the short form, or none.
+            let fits = words.into_iter().map(laid).find(|galley| galley.size().x <= ui.available_width());
+            if let Some(galley) = fits {
+                ui.label(galley).on_hover_text(format!("{done} of {of} predictions given and exercises passed"));
             }
         });
     });

@@ -229,7 +229,7 @@ fn a_weight_leads_back_to_the_static_vector() {
     let snapshot = small().snapshot();
     let told = Provenance::of(&snapshot, Entry::Weight { head: 0, query: 1, key: 5 }).expect("a weight");
     assert_eq!((told.name.as_str(), told.place.as_str()), ("A₁[\"seal\", \"duck\"]", "A[0, 1, 5]"));
-    assert_eq!(told.meaning, "attention weight: how much seal looks at duck in head 1");
+    assert_eq!(told.meaning, "attention weight: how much “seal” looks at “duck” in head 1");
     let way: Vec<String> = told.way.iter().map(|(_, symbol)| symbol.clone()).collect();
     assert_eq!(way[..3], ["exp", "S₁", "Q₁ Kᵀ"], "{way:?}");
     assert!(["E", "W_Q", "W_K", "P", "b_Q", "b_K"].contains(&way.last().expect("an end").as_str()), "{way:?}");

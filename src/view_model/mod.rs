@@ -35,3 +35,8 @@ pub mod variables;
 pub mod walk;
 pub mod weights;
 pub mod what_if;
+
+/// A word as a sentence names it.
+fn quoted(word: &str) -> String {
+    format!("“{word}”")
+}

@@ -4,6 +4,7 @@
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
 use super::provenance::Entry;
+use super::quoted;
 use crate::kernel::moves::{Moves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 
@@ -167,10 +168,10 @@ impl Told<'_> {
     }
 
     fn why(&self) -> String {
-        let name = &self.labels.queries(self.head)[self.query];
+        let name = quoted(&self.labels.queries(self.head)[self.query]);
         let length = self.moves.lengths[self.query];
         if length == 0.0 {
-            return format!("“{name}” did not move.");
+            return format!("{name} did not move.");
         }
         let shares = self.moves.word_shares.row(self.query);
         let mut order: Vec<usize> = (0..shares.len()).collect();
@@ -183,7 +184,7 @@ impl Told<'_> {
             .map(|key| {
                 let (own, weight) = self.strongest_head(*key);
                 let title = self.labels.title(self.first_head() + own).to_lowercase();
-                format!("“{}” {} (weight {weight:.2} in {title})", keys[*key], percent(shares[*key]))
+                format!("{} {} (weight {weight:.2} in {title})", quoted(&keys[*key]), percent(shares[*key]))
             })
             .collect();
         let bias = self.moves.bias_shares[self.query];
@@ -191,7 +192,7 @@ impl Told<'_> {
         let others =
             if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
         let bias = if bias.abs() >= SHARE_MIN { format!(", b_O {}", percent(bias)) } else { String::new() };
-        format!("“{name}” moved by {length:.3}. Of that way: {}{others}{bias}.", named.join(", "))
+        format!("{name} moved by {length:.3}. Of that way: {}{others}{bias}.", named.join(", "))
     }
 
     fn strongest_head(&self, key: usize) -> (usize, f32) {

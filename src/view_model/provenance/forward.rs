@@ -7,6 +7,7 @@ use crate::numerics::attention::HeadMode;
 use crate::numerics::block::Norm;
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::positions::Positions;
+use crate::view_model::quoted;
 
 /// LaTeX, the numbers, and what else is to be said.
 pub type Told = (String, Worked, Vec<String>);
@@ -234,7 +235,7 @@ impl Teller<'_> {
 
     fn hides(&self, head: usize, query: usize, key: usize) -> String {
         let whose = if self.model.interventions.mask.is_some() { "your mask" } else { "the mask" };
-        let (query, key) = (self.query_word(head, query), self.key_word(head, key));
+        let (query, key) = (quoted(&self.query_word(head, query)), quoted(&self.key_word(head, key)));
         format!("{query} does not see {key}: {whose} hides it, so the weight is exactly 0.")
     }
 
@@ -245,7 +246,7 @@ impl Teller<'_> {
         let mut largest = self.operand(Entry::Score { head, query, key: largest })?;
         let symbols = "e^{s_{ij} - \\max_k s_{ik}}".to_owned();
         if largest.value == f32::NEG_INFINITY {
-            let note = format!("{} sees no word at all.", self.query_word(head, query));
+            let note = format!("{} sees no word at all.", quoted(&self.query_word(head, query)));
             return Some((symbols, Worked::Given(vec![score]), vec![note]));
         }
         largest.label = format!("max {}", largest.label);
@@ -273,8 +274,10 @@ impl Teller<'_> {
                 let over = self.operand(Entry::Exponential { head, query, key })?;
                 let under = self.operand(Entry::RowSum { head, query })?;
                 if under.value == 0.0 {
-                    notes =
-                        vec![format!("{} sees no word at all: all its weights are 0.", self.query_word(head, query))];
+                    notes = vec![format!(
+                        "{} sees no word at all: all its weights are 0.",
+                        quoted(&self.query_word(head, query))
+                    )];
                     Worked::Given(vec![over])
                 } else {
                     Worked::Quotient { over, under }

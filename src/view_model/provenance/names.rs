@@ -4,7 +4,7 @@ use super::teller::Teller;
 use super::{Entry, Place};
 use crate::kernel::token_labels::subscript;
 use crate::numerics::params::{TensorId, TensorName};
-use crate::view_model::axes;
+use crate::view_model::{axes, quoted};
 
 /// A symbol with where it lies: of a head `(symbol, block, number in the block)`.
 fn of_head(symbol: &str, block: usize, own: usize) -> String {
@@ -205,81 +205,87 @@ impl Teller<'_> {
         use Entry::*;
         let title = |head: usize| self.labels.title(head).to_lowercase();
         match entry {
-            Static { word, dim } => format!("entry {dim} of the static vector of {}", self.vocabulary(word)),
+            Static { word, dim } => format!("entry {dim} of the static vector of {}", quoted(self.vocabulary(word))),
             Position { place, dim } => format!("entry {dim} of what the place {} adds", place + 1),
             Parameter { tensor, .. } => format!("a learned weight: {}", tensor.name.meaning()),
             Input { block, token, dim } => {
-                format!("entry {dim} of what goes in as {}", self.token_of(block, token))
+                format!("entry {dim} of what goes in as {}", quoted(&self.token_of(block, token)))
             }
             Normed { block, token, dim } => {
-                format!("entry {dim} of {} behind the norm", self.token_of(block, token))
+                format!("entry {dim} of {} behind the norm", quoted(&self.token_of(block, token)))
             }
             Query { head, token, dim } => {
-                format!("entry {dim} of the query of {} in {}", self.query_word(head, token), title(head))
+                format!("entry {dim} of the query of {} in {}", quoted(&self.query_word(head, token)), title(head))
             }
             Key { head, token, dim } => {
-                format!("entry {dim} of the key of {} in {}", self.key_word(head, token), title(head))
+                format!("entry {dim} of the key of {} in {}", quoted(&self.key_word(head, token)), title(head))
             }
             Value { head, token, dim } => {
-                format!("entry {dim} of the value of {} in {}", self.key_word(head, token), title(head))
+                format!("entry {dim} of the value of {} in {}", quoted(&self.key_word(head, token)), title(head))
             }
             Product { head, query, key } => format!(
                 "raw score: the query of {} meets the key of {} in {}",
-                self.query_word(head, query),
-                self.key_word(head, key),
+                quoted(&self.query_word(head, query)),
+                quoted(&self.key_word(head, key)),
                 title(head)
             ),
             Scale { head } => format!("what the raw scores of {} are multiplied with", title(head)),
             Score { head, query, key } => format!(
                 "score of {} for {}, scaled and masked, in {}",
-                self.key_word(head, key),
-                self.query_word(head, query),
+                quoted(&self.key_word(head, key)),
+                quoted(&self.query_word(head, query)),
                 title(head)
             ),
             Gain { head } => format!("how often the mix of {} counts", title(head)),
             Exponential { head, key, .. } => {
-                format!("the score of {} through exp, less the row's largest", self.key_word(head, key))
+                format!("the score of {} through exp, less the row's largest", quoted(&self.key_word(head, key)))
             }
-            RowSum { head, query } => format!("the sum that divides the row of {}", self.query_word(head, query)),
+            RowSum { head, query } => {
+                format!("the sum that divides the row of {}", quoted(&self.query_word(head, query)))
+            }
             Weight { head, query, key } => format!(
                 "attention weight: how much {} looks at {} in {}",
-                self.query_word(head, query),
-                self.key_word(head, key),
+                quoted(&self.query_word(head, query)),
+                quoted(&self.key_word(head, key)),
                 title(head)
             ),
             Mix { head, token, dim } => {
-                format!("entry {dim} of the mix of values for {} in {}", self.query_word(head, token), title(head))
+                format!(
+                    "entry {dim} of the mix of values for {} in {}",
+                    quoted(&self.query_word(head, token)),
+                    title(head)
+                )
             }
             Term { head, query, key, dim } => format!(
                 "entry {dim} of what {} adds to {} through {}",
-                self.key_word(head, key),
-                self.query_word(head, query),
+                quoted(&self.key_word(head, key)),
+                quoted(&self.query_word(head, query)),
                 title(head)
             ),
             TermLength { head, query, key } => format!(
                 "length of what {} adds to {} through {}",
-                self.key_word(head, key),
-                self.query_word(head, query),
+                quoted(&self.key_word(head, key)),
+                quoted(&self.query_word(head, query)),
                 title(head)
             ),
             WordLength { block, query, key } => {
                 let head = self.first_head(block);
-                let (key, query) = (self.key_word(head, key), self.query_word(head, query));
+                let (key, query) = (quoted(&self.key_word(head, key)), quoted(&self.query_word(head, query)));
                 format!("length of what {key} adds to {query} through all heads")
             }
             HeadLength { head, query } => {
-                format!("length of what {} adds to {}", title(head), self.query_word(head, query))
+                format!("length of what {} adds to {}", title(head), quoted(&self.query_word(head, query)))
             }
             BiasLength { .. } => "length of what is added to every word alike".to_owned(),
-            MoveLength { block, query } => format!("how far attention moves {}", self.token_of(block, query)),
+            MoveLength { block, query } => format!("how far attention moves {}", quoted(&self.token_of(block, query))),
             Summed { block, token, dim } => {
-                format!("entry {dim} of {} with what the heads add", self.token_of(block, token))
+                format!("entry {dim} of {} with what the heads add", quoted(&self.token_of(block, token)))
             }
             Output { block, token, dim } if block == self.last_block() => {
-                format!("entry {dim} of the contextual vector of {}", self.token_of(block, token))
+                format!("entry {dim} of the contextual vector of {}", quoted(&self.token_of(block, token)))
             }
             Output { block, token, dim } => {
-                format!("entry {dim} of what {} hands to the next layer", self.token_of(block, token))
+                format!("entry {dim} of what {} hands to the next layer", quoted(&self.token_of(block, token)))
             }
             Coordinate { of, axis } => {
                 let axis = axes::names(self.space).into_iter().nth(axis).unwrap_or_default();
@@ -288,22 +294,24 @@ impl Teller<'_> {
                     Place::Static(_) => ", before attention,",
                     Place::Contextual(_) => ", after attention,",
                 };
-                format!("where {}{which} stands along {axis}", self.token_at(of))
+                format!("where {}{which} stands along {axis}", quoted(&self.token_at(of)))
             }
             Cosine { of, word } => format!(
                 "cosine of the angle between {} {} and the static vector of {}",
-                self.token_at(of),
+                quoted(&self.token_at(of)),
                 when(of),
-                self.vocabulary(word)
+                quoted(self.vocabulary(word))
             ),
             Distance { of, word } => format!(
                 "distance from {} {} to the static vector of {}",
-                self.token_at(of),
+                quoted(&self.token_at(of)),
                 when(of),
-                self.vocabulary(word)
+                quoted(self.vocabulary(word))
             ),
-            Logit { class, .. } => format!("how strongly the model answers {}, before softmax", self.class(class)),
-            Probability { class, .. } => format!("how likely the model holds {}", self.class(class)),
+            Logit { class, .. } => {
+                format!("how strongly the model answers {}, before softmax", quoted(self.class(class)))
+            }
+            Probability { class, .. } => format!("how likely the model holds {}", quoted(self.class(class))),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::numerics::model::activations::HeadActivations;
 use crate::numerics::params::TensorName;
 use crate::view_model::heads::strongest;
 use crate::view_model::provenance::Entry;
+use crate::view_model::quoted;
 
 /// What the steps are told from.
 pub(super) struct Told<'a> {
@@ -426,10 +427,6 @@ impl<'a> Told<'a> {
 
 fn row(label: String, symbol: &str, values: &[f32], first: Entry) -> NumberRow {
     NumberRow { label, tensor: symbol.to_owned(), values: values.to_vec(), columns: Columns::Entries, first }
-}
-
-fn quoted(word: &str) -> String {
-    format!("“{word}”")
 }
 
 /// Places of the largest, the largest first.

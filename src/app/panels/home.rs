@@ -189,10 +189,10 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<W
 }
 
 fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Wish> {
-    const HEIGHT: f32 = 52.0;
+    const HEIGHT: f32 = 45.0;
     const NUMBER: f32 = 34.0;
     const SIDE: f32 = 130.0;
-    const PADDING: f32 = 8.0;
+    const PADDING: (f32, f32) = (8.0, 3.0);
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_there = row.state != RowState::Missing;
     let sense = if is_there { Sense::click() } else { Sense::hover() };
@@ -208,14 +208,16 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Wish> {
         let outline = Stroke::new(size::OUTLINE, palette.accent);
         ui.painter().rect_stroke(rect, CornerRadius::same(size::RADIUS), outline, StrokeKind::Inside);
     }
-    let inner = rect.shrink2(vec2(PADDING, PADDING / 2.0));
+    let inner = rect.shrink2(PADDING.into());
     let (left, rest) = inner.split_left_right_at_x(inner.left() + NUMBER);
     let (text, side) = rest.split_left_right_at_x(rest.right() - SIDE);
     if let Some(number) = row.number {
         let font = theme::strong(size::HEADING);
         ui.painter().text(left.left_top(), Align2::LEFT_TOP, number, font, palette.ink_faint);
     }
-    ui.scope_builder(UiBuilder::new().max_rect(text).layout(Layout::top_down(Align::Min)), |ui| {
+    // A child that takes no room of its own: the row has it.
+    {
+        let ui = &mut ui.new_child(UiBuilder::new().max_rect(text).layout(Layout::top_down(Align::Min)));
         ui.spacing_mut().item_spacing.y = size::HAIRLINE;
         let ink = if is_there { palette.ink } else { palette.ink_faint };
         ui.add(Label::new(RichText::new(&row.title).font(theme::strong(size::READING)).color(ink)).truncate());
@@ -226,7 +228,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Wish> {
             _ => (row.summary.clone(), palette.ink_soft),
         };
         ui.add(Label::new(RichText::new(words).color(ink)).truncate());
-    });
+    }
     side_ui(ui, row, side, palette);
     response.clicked().then(|| Wish::Open(row.path.clone()))
 }

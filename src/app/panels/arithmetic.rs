@@ -129,65 +129,91 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
     const CELL: Vec2 = Vec2::new(50.0, 21.0);
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_by_key = rows[0].columns == Columns::Keys;
-    let columns = rows[0].values.len();
     let width =
         |text: &str| ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), palette.ink).size().x;
     let left = rows.iter().map(|row| width(&row.label)).fold(0.0, f32::max) + size::GAP;
     let widest = if is_by_key { model.keys.iter().map(|key| width(key)).fold(0.0, f32::max) } else { 0.0 };
     let cell = Vec2::new(CELL.x.max(widest + size::GAP_TIGHT), CELL.y);
     ui.push_id((step.step.index(), &rows[0].label), |ui| {
-        ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
-            let whole = Vec2::new(left + columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);
-            let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
-            let heat = Heat { origin: rect.min + Vec2::new(left, cell.y), cell, rows: rows.len(), cols: columns };
-            let painter = ui.painter().with_clip_rect(ui.clip_rect());
-            for column in 0..columns {
-                let head = heat.cell_rect(0, column).translate(Vec2::new(0.0, -cell.y));
-                let is_chosen = is_by_key && column == model.key;
-                let name = match rows[0].columns {
-                    Columns::Keys => model.keys[column].clone(),
-                    Columns::Heads => format!("head {}", column + 1),
-                    Columns::Entries => column.to_string(),
-                };
-                let ink = if is_chosen { palette.accent } else { palette.ink_faint };
-                painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
-            }
+        // The names stay where the columns are scrolled.
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            let height = (rows.len() + 1) as f32 * cell.y;
+            let (names, _) = ui.allocate_exact_size(Vec2::new(left, height), Sense::hover());
             for (index, row) in rows.iter().enumerate() {
-                let corner = Pos2::new(rect.left(), heat.cell_rect(index, 0).center().y);
-                let ink = palette.ink_soft;
-                painter.text(corner, Align2::LEFT_CENTER, &row.label, theme::plain(size::SMALL), ink);
-                paint_row(&painter, row, |column| heat.cell_rect(index, column), palette);
+                let corner = Pos2::new(names.left(), names.top() + (index as f32 + 1.5) * cell.y);
+                let font = theme::plain(size::SMALL);
+                ui.painter().text(corner, Align2::LEFT_CENTER, &row.label, font, palette.ink_soft);
             }
-            if is_by_key {
-                let column = heat.cell_rect(0, model.key).union(heat.cell_rect(rows.len() - 1, model.key));
-                let outline = Stroke::new(size::HAIRLINE, palette.accent);
-                painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
-            }
-            // The name of a column is of its first row.
-            let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
-            let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
-            if let Some((row, column)) = hovered {
-                if is_by_key && response.clicked() {
-                    view.key = Some(column);
-                }
-                let entry = rows[row].entry(column);
-                // A click on a key works it through; where a click means nothing else, it asks too.
-                if !is_by_key && response.clicked() {
-                    view.ask(entry);
-                }
-                ask_on(&response, entry, view);
-                let said = told(model, &rows[row], column);
-                response.on_hover_ui_at_pointer(|ui| {
-                    ui.monospace(said);
-                    if is_by_key {
-                        ui.weak(format!("Click: work this key through. {ASK_HINT}"));
-                    } else {
-                        ui.weak(HINT);
-                    }
-                });
-            }
+            ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
+                columns_ui(ui, model, rows, cell, view);
+            });
         });
     });
+}
+
+fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_by_key = rows[0].columns == Columns::Keys;
+    let columns = rows[0].values.len();
+    let whole = Vec2::new(columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);
+    let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
+    let heat = Heat { origin: rect.min + Vec2::new(0.0, cell.y), cell, rows: rows.len(), cols: columns };
+    let painter = ui.painter().with_clip_rect(ui.clip_rect());
+    for column in 0..columns {
+        let head = heat.cell_rect(0, column).translate(Vec2::new(0.0, -cell.y));
+        let is_chosen = is_by_key && column == model.key;
+        let name = match rows[0].columns {
+            Columns::Keys => model.keys[column].clone(),
+            Columns::Heads => format!("head {}", column + 1),
+            Columns::Entries => column.to_string(),
+        };
+        let ink = if is_chosen { palette.accent } else { palette.ink_faint };
+        painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
+    }
+    for (index, row) in rows.iter().enumerate() {
+        paint_row(&painter, row, |column| heat.cell_rect(index, column), palette);
+    }
+    if is_by_key {
+        let column = heat.cell_rect(0, model.key).union(heat.cell_rect(rows.len() - 1, model.key));
+        let outline = Stroke::new(size::HAIRLINE, palette.accent);
+        painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
+        bring_into_sight(ui, model, column);
+    }
+    // The name of a column is of its first row.
+    let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
+    let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
+    if let Some((row, column)) = hovered {
+        if is_by_key && response.clicked() {
+            view.key = Some(column);
+        }
+        let entry = rows[row].entry(column);
+        // A click on a key works it through; where a click means nothing else, it asks too.
+        if !is_by_key && response.clicked() {
+            view.ask(entry);
+        }
+        ask_on(&response, entry, view);
+        let said = told(model, &rows[row], column);
+        response.on_hover_ui_at_pointer(|ui| {
+            ui.monospace(said);
+            if is_by_key {
+                ui.weak(format!("Click: work this key through. {ASK_HINT}"));
+            } else {
+                ui.weak(HINT);
+            }
+        });
+    }
+}
+
+/// Scrolls to the column of the key that is worked through, once for each: the text above speaks of it.
+fn bring_into_sight(ui: &Ui, model: &WalkModel, column: Rect) {
+    let now = Some((model.focus.query, model.focus.head, model.key));
+    let id = ui.id().with("key in sight");
+    if ui.data(|data| data.get_temp(id)) != now {
+        ui.data_mut(|data| data.insert_temp(id, now));
+        // As high as what is seen, so that nothing is scrolled up or down.
+        ui.scroll_to_rect(Rect::from_x_y_ranges(column.x_range(), ui.clip_rect().y_range()), None);
+    }
 }
 
 fn paint_row(painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, palette: &Palette) {

@@ -13,6 +13,7 @@ use bevy_egui::render::EguiPipeline;
 use bevy_egui::render::systems::{EguiRenderData, EguiTransforms};
 
 use super::fault::AppFault;
+use super::opening::Setup;
 use super::session::Session;
 use super::{gpu, opening};
 
@@ -106,6 +107,10 @@ fn handle(error: &RenderError, world: &mut World, _: &mut World) -> RenderErrorP
     let work = opening::unsaved(world).map(|why| format!("your last changes are not saved: {why}"));
     let is_saved = world.get_resource::<Session>().is_some_and(Session::is_saved);
     let work = work.or_else(|| is_saved.then(|| "your work is saved".to_owned()));
+    // A window that rests would wait for an event before its next frame.
+    if let Some(setup) = world.get_resource::<Setup>() {
+        setup.waker.wake();
+    }
     let mut recovery = world.resource_mut::<Recovery>();
     let why = if recovery.may_ask(error.ty == ErrorType::DeviceLost, Instant::now()) {
         match gpu::open() {

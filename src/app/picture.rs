@@ -104,9 +104,7 @@ pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
         return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
     }
     let view = view_of(options)?;
-    let renderer = gpu::open()?;
-    let mut app =
-        gpu::quietly(|| headless(options.size, options.dark, options.workspace, renderer)).map_err(AppFault::NoGpu)?;
+    let mut app = open(options.size, options.dark, options.workspace)?;
     prepare(&mut app, options, view);
     Ok(app)
 }
@@ -139,8 +137,12 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
 
 /// An app without a window that draws what its resources say, the stage alone, at each update.
 pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
+    open(size, dark, false)
+}
+
+fn open(size: (u32, u32), dark: bool, workspace: bool) -> Result<App, AppFault> {
     let renderer = gpu::open()?;
-    gpu::quietly(|| headless(size, dark, false, renderer)).map_err(AppFault::NoGpu)
+    gpu::quietly(|| headless(size, dark, workspace, renderer)).map_err(AppFault::NoGpu)
 }
 
 fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: RenderCreation) -> App {

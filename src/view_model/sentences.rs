@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::kernel::snapshot::{Snapshot, StaticSpace, Token};
 use crate::lesson::text::words_at;
 use crate::nearest::nearest_few;
+use crate::view_model::quoted;
 
 /// Letters that a field takes; a sentence that a model reads is far shorter.
 pub const CHARS_MAX: usize = 2000;
@@ -171,11 +172,11 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Fault> {
         [] if count > most_words => late(format!("{count} words: the model reads at most {most_words}.")),
         [] => match words.last() {
             Some(ReadWord { text, kind: WordKind::Unfinished(_), .. }) => {
-                early(format!("“{}” is not yet a word of this lesson.", shortened(text)))
+                early(format!("{} is not yet a word of this lesson.", quoted(&shortened(text))))
             }
             _ => None,
         },
-        [one] => late(format!("“{}” is no word of this lesson.", shortened(one))),
+        [one] => late(format!("{} is no word of this lesson.", quoted(&shortened(one)))),
         _ => late(format!("{} words are not in this lesson.", unknown.len())),
     }
 }

@@ -28,7 +28,7 @@ pub struct AttentionUiState {
     /// The one head that is shown; none: all.
     pub head: Option<usize>,
     /// Multiplies the cells: one of [`ZOOMS`], by its place.
-    pub(super) zoom: usize,
+    zoom: usize,
 }
 
 impl Default for AttentionUiState {
@@ -38,8 +38,19 @@ impl Default for AttentionUiState {
 }
 
 impl AttentionUiState {
+    /// What is kept: whether it shows lines, and the place of its zoom.
+    pub(super) fn kept(&self) -> (bool, usize) {
+        (self.view == AttentionView::Lines, self.zoom)
+    }
+
+    /// What was kept may be anything.
+    pub(super) fn put_back(&mut self, as_lines: bool, zoom: usize) {
+        self.view = if as_lines { AttentionView::Lines } else { AttentionView::Map };
+        self.zoom = zoom.min(ZOOMS.len() - 1);
+    }
+
     fn zoom(&self) -> f32 {
-        ZOOMS[self.zoom.min(ZOOMS.len() - 1)]
+        ZOOMS[self.zoom]
     }
 }
 
@@ -115,10 +126,9 @@ fn controls_ui(
         ui.separator();
         heads_choice_ui(ui, model, state, view);
         if state.view == AttentionView::Map {
-            for (sign, name, next) in [
-                ("−", "Smaller cells", state.zoom.min(ZOOMS.len() - 1).checked_sub(1)),
-                ("+", "Larger cells", state.zoom.checked_add(1)),
-            ] {
+            for (sign, name, next) in
+                [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", Some(state.zoom + 1))]
+            {
                 let next = next.filter(|next| *next < ZOOMS.len());
                 let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
                 button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
@@ -343,7 +353,11 @@ mod tests {
 
     #[test]
     fn no_state_that_was_kept_makes_cells_of_no_size() {
-        let zoom = |zoom| AttentionUiState { zoom, ..AttentionUiState::default() }.zoom();
+        let zoom = |zoom| {
+            let mut state = AttentionUiState::default();
+            state.put_back(false, zoom);
+            state.zoom()
+        };
         assert_eq!([zoom(0), zoom(2), zoom(usize::MAX)], [1.0, 2.0, 4.0]);
     }
 }

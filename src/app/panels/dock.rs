@@ -31,7 +31,7 @@ use crate::view_model::what_if::WhatIfModel;
 
 use super::answers::{AnswersUiState, answers_ui};
 use super::arithmetic::arithmetic_ui;
-use super::attention::{AttentionUiState, AttentionView, attention_ui};
+use super::attention::{AttentionUiState, attention_ui};
 use super::axes::{AxesUiState, axes_ui};
 use super::checkpoints::CheckpointRow;
 use super::compare::{CompareUiState, compare_ui};
@@ -156,12 +156,11 @@ impl Workspace {
 
     /// How the attention panel shows its weights: as lines or not, and the place of its zoom.
     pub fn attention(&self) -> (bool, usize) {
-        (self.attention.view == AttentionView::Lines, self.attention.zoom)
+        self.attention.kept()
     }
 
     pub fn show_attention(&mut self, as_lines: bool, zoom: usize) {
-        self.attention.view = if as_lines { AttentionView::Lines } else { AttentionView::Map };
-        self.attention.zoom = zoom;
+        self.attention.put_back(as_lines, zoom);
     }
 
     /// The kernel has answered all that was asked of it: what it shows is what it has.

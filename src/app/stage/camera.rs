@@ -7,9 +7,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use bevy::math::{Vec2, Vec3};
 
-use crate::app::theme::motion;
-use crate::app::view_state::ease;
-
+use super::glide::Glide;
 use super::opened::Opened;
 use super::projection::View;
 
@@ -98,18 +96,11 @@ impl Pose {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ease {
-    from: Pose,
-    to: Pose,
-    elapsed: f32,
-}
-
 /// The pose with the hands on it, as it is while the scene is closed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CameraRig {
     pub pose: Pose,
-    ease: Option<Ease>,
+    ease: Option<Glide<Pose>>,
     /// How far the scene reaches: what home shows.
     extent: f32,
     /// What a camera that nobody has moved shows: it steps back when the scene outgrows it, and never comes nearer by
@@ -269,7 +260,7 @@ impl CameraRig {
     }
 
     fn ease_to(&mut self, to: Pose) {
-        self.ease = (to != self.pose).then_some(Ease { from: self.pose, to, elapsed: 0.0 });
+        self.ease = Glide::between(self.pose, to);
     }
 
     pub fn is_moving(&self) -> bool {
@@ -278,13 +269,7 @@ impl CameraRig {
 
     pub fn advance(&mut self, seconds: f32) {
         self.opened.advance(seconds);
-        let Some(glide) = &mut self.ease else { return };
-        glide.elapsed += seconds;
-        let share = (glide.elapsed / motion::CAMERA).min(1.0);
-        self.pose = if share < 1.0 { glide.from.lerp(glide.to, ease(share)) } else { glide.to };
-        if share >= 1.0 {
-            self.ease = None;
-        }
+        Glide::advance(&mut self.ease, &mut self.pose, seconds, Pose::lerp);
     }
 
     /// The view of a rectangle of `size` points.

@@ -80,11 +80,11 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
         tab.hands.rig.home();
     }
     if let Some(model) = &models.stage {
-        let known = tab.extent.take().filter(|(known, _)| Arc::ptr_eq(known, model));
-        let is_known = known.is_some();
-        let (_, extent) = *tab.extent.insert(known.unwrap_or_else(|| (model.clone(), points::extent(model))));
-        if !is_known {
+        let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
+        let extent = known.unwrap_or_else(|| points::extent(model));
+        if known.is_none() {
             tab.hands.rig.fit(extent.closed());
+            tab.extent = Some((model.clone(), extent));
         }
         tab.hands.rig.open(extent.opened(view.step()));
     }

@@ -9,6 +9,7 @@ pub mod bar;
 pub mod camera;
 pub mod crowd;
 pub mod frame;
+pub mod glide;
 pub mod keys;
 pub mod labels;
 pub mod opened;

@@ -2,22 +2,14 @@
 //! It does so by a factor on where it is, so that what the hands do on the way is not lost, and the way back is the
 //! same.
 
-use crate::app::theme::motion;
-use crate::app::view_state::ease;
+use super::glide::Glide;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
     /// How far the open scene reaches; none: it is closed.
     reach: Option<f32>,
     scale: f32,
-    glide: Option<Glide>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Glide {
-    from: f32,
-    to: f32,
-    elapsed: f32,
+    glide: Option<Glide<f32>>,
 }
 
 impl Default for Opened {
@@ -58,13 +50,7 @@ impl Opened {
     }
 
     pub fn advance(&mut self, seconds: f32) {
-        let Some(glide) = &mut self.glide else { return };
-        glide.elapsed += seconds;
-        let share = (glide.elapsed / motion::CAMERA).min(1.0);
-        self.scale = if share < 1.0 { glide.from + (glide.to - glide.from) * ease(share) } else { glide.to };
-        if share >= 1.0 {
-            self.glide = None;
-        }
+        Glide::advance(&mut self.glide, &mut self.scale, seconds, |from, to, share| from + (to - from) * share);
     }
 
     fn wanted(&self, base: f32) -> f32 {
@@ -72,6 +58,6 @@ impl Opened {
     }
 
     fn glide_to(&mut self, to: f32) {
-        self.glide = (to != self.scale).then_some(Glide { from: self.scale, to, elapsed: 0.0 });
+        self.glide = Glide::between(self.scale, to);
     }
 }

@@ -29,12 +29,14 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let Tasks { done, of } = frame.model.tasks;
-            let words = if of > 0 { vec![format!("{done} of {of} done"), format!("{done}/{of}")] } else { Vec::new() };
-            let text = |words| WidgetText::from(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
-            let laid = |words| text(words).into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
+            let laid = |words| {
+                let text = WidgetText::from(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
+                text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body)
+            };
             // In a narrow notebook the short form, or none.
-            let fits = words.into_iter().map(laid).find(|galley| galley.size().x <= ui.available_width());
-            if let Some(galley) = fits {
+            let forms = [format!("{done} of {of} done"), format!("{done}/{of}")].map(laid);
+            let fits = forms.into_iter().find(|galley| galley.size().x <= ui.available_width());
+            if let Some(galley) = fits.filter(|_| of > 0) {
                 ui.label(galley).on_hover_text(format!("{done} of {of} predictions given and exercises passed"));
             }
         });

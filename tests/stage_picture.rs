@@ -109,7 +109,7 @@ fn difference(picture: &image::RgbImage, at: Vec2, color: egui::Color32, palette
 
 fn check_tokens(picture: &image::RgbImage, model: &StageModel, time: f32, palette: &Palette) {
     let mut rig = CameraRig::default();
-    rig.fit_now(extent(model).at(if time > 0.0 { Step::Contextual } else { Step::Embed }));
+    rig.fit_now(extent(model));
     check_seen(picture, model, time, palette, &rig.view(Vec2::new(SIZE.0 as f32, SIZE.1 as f32 - CAPTION)));
 }
 
@@ -208,7 +208,7 @@ fn in_2d_and_along_an_axis_a_point_is_where_its_projection_says() {
     let snapshot = snapshot(&folder);
     let model = StageModel::of(&snapshot).expect("the static vectors are there");
     let mut flat = CameraRig::default();
-    flat.fit_now(extent(&model).at(Step::Contextual));
+    flat.fit_now(extent(&model));
     let mut along = flat.clone();
     flat.toggle_flat();
     along.look_along(0);
@@ -238,7 +238,7 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
     const QUERY: usize = 3;
     for is_flat in [false, true] {
         let mut rig = CameraRig::default();
-        rig.fit_now(extent(&model).at(Step::Contextual));
+        rig.fit_now(extent(&model));
         if is_flat {
             rig.toggle_flat();
             rig.advance(1.0);

@@ -20,7 +20,6 @@ use attune::app::view_state::ViewState;
 use attune::app::{fonts, theme};
 use attune::view_model::search::{Choice, Emphasis};
 use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
-use attune::view_model::walk::Step;
 use bevy::math::Vec2;
 use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
@@ -249,7 +248,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     for (name, model) in wild() {
         let (model, emphasis) = (Arc::new(model), Arc::new(Emphasis::default()));
         let mut hands = Hands::default();
-        hands.rig.fit_now(extent(&model).at(Step::Contextual));
+        hands.rig.fit_now(extent(&model));
         for time in [0.0, 0.5, 1.0] {
             for (width, height) in [(800.0, 600.0), (1.0, 1.0), (4.0, 3.0), (0.0, 0.0), (3000.0, 2.0), (1.0, 900.0)] {
                 for scale in [1.0, 1.5, 3.0] {

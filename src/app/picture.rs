@@ -184,7 +184,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
         // The viewer's camera stays where it is.
         tab.has_opened = true;
     } else if let Some(model) = &models.stage {
-        tab.hands.rig.fit_now(points::extent(model).at(view.step()));
+        tab.hands.rig.fit_now(points::extent(model));
     }
     world.insert_resource(latest);
     world.insert_resource(models);

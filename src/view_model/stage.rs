@@ -10,10 +10,6 @@ use crate::kernel::token_labels::{occurrence, subscript};
 use crate::lesson::Recipe;
 use crate::numerics::Matrix;
 
-/// Where contextual points reach so many times as far as static ones, a picture of all is too coarse for the static
-/// ones: it opens with the walk.
-pub const FAR_OUT: f32 = 2.0;
-
 /// Everything the 3D view draws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageModel {

@@ -8,7 +8,6 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use bevy::math::{Vec2, Vec3};
 
 use super::glide::Glide;
-use super::opened::Opened;
 use super::projection::View;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
@@ -96,7 +95,7 @@ impl Pose {
     }
 }
 
-/// The pose with the hands on it, as it is while the scene is closed.
+/// The pose with the hands on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CameraRig {
     pub pose: Pose,
@@ -110,22 +109,12 @@ pub struct CameraRig {
     touched: bool,
     /// Yaw and pitch before 2D.
     solid: (f32, f32),
-    /// What the walk does to it.
-    opened: Opened,
 }
 
 impl Default for CameraRig {
     fn default() -> Self {
         let solid = (HOME_YAW, HOME_PITCH);
-        CameraRig {
-            pose: Pose::home(1.0),
-            ease: None,
-            extent: 1.0,
-            shown: 1.0,
-            touched: false,
-            solid,
-            opened: Opened::default(),
-        }
+        CameraRig { pose: Pose::home(1.0), ease: None, extent: 1.0, shown: 1.0, touched: false, solid }
     }
 }
 
@@ -216,14 +205,13 @@ impl CameraRig {
         self.touched = true;
         let goal = self.goal();
         let distance = goal.distance.min(Pose::home(self.extent).distance * FOCUS_SHARE);
-        let target = (point / self.opened.goal()).clamp_length_max(TARGET_MAX);
+        let target = point.clamp_length_max(TARGET_MAX);
         self.ease_to(Pose { target, distance, ..goal });
     }
 
     pub fn home(&mut self) {
         self.touched = false;
         self.shown = self.extent;
-        self.opened.home(self.extent);
         let home = Pose::home(self.extent);
         let (towards, perspective) = if self.is_flat() { (FLAT, 0.0) } else { ((home.yaw, home.pitch), 1.0) };
         let turned = self.goal().turned(towards);
@@ -246,13 +234,6 @@ impl CameraRig {
         }
     }
 
-    /// The walk opens the scene, which reaches so far then, or closes it. The camera steps back and comes near again,
-    /// on the same side, wherever the hands have turned it.
-    pub fn open(&mut self, reach: Option<f32>) {
-        let base = if self.touched { self.extent } else { self.shown };
-        self.opened.open(reach, base, !self.touched);
-    }
-
     /// As [`Self::fit`], at once.
     pub fn fit_now(&mut self, extent: f32) {
         self.fit(extent);
@@ -264,20 +245,16 @@ impl CameraRig {
     }
 
     pub fn is_moving(&self) -> bool {
-        self.ease.is_some() || self.opened.is_moving()
+        self.ease.is_some()
     }
 
     pub fn advance(&mut self, seconds: f32) {
-        self.opened.advance(seconds);
         Glide::advance(&mut self.ease, &mut self.pose, seconds, Pose::lerp);
     }
 
     /// The view of a rectangle of `size` points.
     pub fn view(&self, size: Vec2) -> View {
-        let scale = self.opened.scale();
-        let Pose { target, distance, .. } = self.pose;
-        let pose = Pose { target: target * scale, distance: distance * scale, ..self.pose };
-        View::of(pose, size, self.shown * scale)
+        View::of(self.pose, size, self.shown)
     }
 }
 
@@ -304,57 +281,6 @@ mod tests {
             let at = view.project(point).expect("in front").at;
             assert!(at.cmpge(Vec2::ZERO).all() && at.cmple(SIZE).all(), "{point} at {at}");
         }
-    }
-
-    fn seen_at(rig: &CameraRig, point: Vec3) -> Vec2 {
-        rig.view(SIZE).project(point).expect("in front").at
-    }
-
-    #[test]
-    fn a_scene_that_opens_is_seen_from_the_same_side_and_back() {
-        let far = Vec3::new(5.5, 1.0, 0.0);
-        let mut rig = CameraRig::default();
-        rig.orbit(Vec2::new(120.0, -30.0));
-        rig.zoom(90.0, Vec2::new(0.4, 0.2), 1.3);
-        let before = seen_at(&rig, Vec3::X);
-        rig.open(Some(6.0));
-        // Hands on the way do not stop it.
-        rig.advance(0.1);
-        rig.orbit(Vec2::new(30.0, 0.0));
-        rig.advance(f32::INFINITY);
-        let at = seen_at(&rig, far);
-        assert!(at.cmpge(Vec2::ZERO).all() && at.cmple(SIZE).all(), "{at}");
-        rig.orbit(Vec2::new(-30.0, 0.0));
-        rig.open(None);
-        rig.advance(f32::INFINITY);
-        assert!(close(seen_at(&rig, Vec3::X), before), "{} before {before}", seen_at(&rig, Vec3::X));
-    }
-
-    #[test]
-    fn a_far_point_that_was_looked_at_does_not_leave_an_empty_stage_behind() {
-        let mut rig = CameraRig::default();
-        rig.open(Some(8.0));
-        rig.advance(f32::INFINITY);
-        rig.focus(Vec3::new(7.0, 0.0, 0.0));
-        rig.advance(f32::INFINITY);
-        assert!(close(seen_at(&rig, Vec3::new(7.0, 0.0, 0.0)), SIZE / 2.0), "what is looked at is in the middle");
-        rig.open(None);
-        rig.advance(f32::INFINITY);
-        let at = seen_at(&rig, Vec3::ZERO);
-        assert!(at.cmpge(-SIZE).all() && at.cmple(2.0 * SIZE).all(), "{at}");
-    }
-
-    #[test]
-    fn home_shows_the_open_scene_too() {
-        let mut rig = CameraRig::default();
-        rig.fit(3.0);
-        rig.fit(1.5);
-        rig.open(Some(6.0));
-        rig.orbit(Vec2::new(50.0, 0.0));
-        rig.home();
-        rig.advance(f32::INFINITY);
-        let whole = CameraRig { pose: Pose::home(6.0), ..CameraRig::default() };
-        assert!(close(seen_at(&rig, Vec3::X), seen_at(&whole, Vec3::X)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::view_model::stage::StageModel;
 use crate::view_model::training::TrainingStage;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
-use super::points::{Extent, LEAST_RADIUS, TOKEN_RADIUS};
+use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::view::Hands;
 use super::{arrows, points, second, walk_lines};
@@ -44,7 +44,7 @@ pub struct StageTab {
     settled: f32,
     built_from: Option<BuiltFrom>,
     /// How far this model reaches.
-    extent: Option<(Arc<StageModel>, Extent)>,
+    extent: Option<(Arc<StageModel>, f32)>,
     /// The lesson has come to the end of its training once.
     pub has_opened: bool,
 }
@@ -83,10 +83,9 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
         let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
         let extent = known.unwrap_or_else(|| points::extent(model));
         if known.is_none() {
-            tab.hands.rig.fit(extent.closed());
+            tab.hands.rig.fit(extent);
             tab.extent = Some((model.clone(), extent));
         }
-        tab.hands.rig.open(extent.opened(view.step()));
     }
     let is_opening = models
         .training

@@ -12,7 +12,6 @@ pub mod frame;
 pub mod glide;
 pub mod keys;
 pub mod labels;
-pub mod opened;
 pub mod pass;
 pub mod picking;
 pub mod points;

@@ -4,8 +4,7 @@ use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Shown};
-use crate::view_model::stage::{FAR_OUT, GhostPoint, StageModel, TokenPoint, WordPoint};
-use crate::view_model::walk::Step;
+use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
@@ -135,38 +134,9 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// How far a scene reaches from the origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extent {
-    /// As long as no token moves.
-    still: f32,
-    /// With all tokens on their way.
-    whole: f32,
-}
-
-impl Extent {
-    fn is_far_out(self) -> bool {
-        self.whole > FAR_OUT * self.still
-    }
-
-    /// What there is to see as long as the scene is closed.
-    pub fn closed(self) -> f32 {
-        if self.is_far_out() { self.still } else { self.whole }
-    }
-
-    /// How far it reaches where a step of the walk opens it.
-    pub fn opened(self, step: Step) -> Option<f32> {
-        (self.is_far_out() && step >= Step::Output).then_some(self.whole)
-    }
-
-    /// What there is to see at a step of the walk.
-    pub fn at(self, step: Step) -> f32 {
-        self.opened(step).unwrap_or(self.closed())
-    }
-}
-
-/// All tokens, and nine words of ten. In coarse steps, so that home does not jitter while training moves the points.
-pub fn extent(model: &StageModel) -> Extent {
+/// How far a scene reaches from the origin: all tokens, before attention and after it, and nine words of ten. In coarse
+/// steps, so that home does not jitter while training moves the points.
+pub fn extent(model: &StageModel) -> f32 {
     const STEP: f32 = 0.125;
     const WORDS: f32 = 0.9;
     /// From farther away the words would be one point.
@@ -175,12 +145,7 @@ pub fn extent(model: &StageModel) -> Extent {
     let mut words: Vec<f32> = model.words.iter().map(|word| length(word.at)).filter(|x| x.is_finite()).collect();
     let most = (words.len() as f32 * WORDS) as usize;
     let most_words = if most < words.len() { *words.select_nth_unstable_by(most, f32::total_cmp).1 } else { 1.0 };
-    let reach = |least: f32, place: fn(&TokenPoint) -> [f32; 3]| {
-        let tokens = model.tokens.iter().map(|token| length(place(token)));
-        tokens.filter(|x| x.is_finite()).fold(least, f32::max)
-    };
-    let still = reach(most_words, |token| token.start);
-    let [still, whole] =
-        [still, reach(still, |token| token.end)].map(|reach| ((reach / STEP).ceil().max(1.0) * STEP).min(MOST));
-    Extent { still, whole }
+    let tokens = model.tokens.iter().flat_map(|token| [length(token.start), length(token.end)]);
+    let reach = tokens.filter(|x| x.is_finite()).fold(most_words, f32::max);
+    ((reach / STEP).ceil().max(1.0) * STEP).min(MOST)
 }

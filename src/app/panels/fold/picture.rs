@@ -6,7 +6,6 @@ use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::moves::Point;
 use crate::view_model::fold::FoldModel;
-use crate::view_model::stage::FAR_OUT;
 use crate::view_model::walk::Step;
 
 use super::inner;
@@ -51,17 +50,11 @@ impl PictureUi<'_> {
         self.points(&painter, &see, palette);
     }
 
-    /// What the picture has room for: the words and, where they do not lead far out or are there already, their
-    /// arrows. The same from every side: a turn is no zoom.
+    /// What the picture has room for: the words and their arrows. The same from every side: a turn is no zoom.
     fn ball(&self) -> (Point, f32) {
         let queries = || 0..self.model.queries.len();
-        let starts: Vec<Point> = queries().map(|query| self.model.at_rest(query)).collect();
-        let arrows = queries().flat_map(|query| [self.model.from(query), self.model.to(query)]);
-        let all: Vec<Point> = starts.iter().copied().chain(arrows).collect();
-        let (still, whole) = (ball_around(&starts), ball_around(&all));
-        let opened = if whole.1 > FAR_OUT * still.1 { Step::Mix.share(self.walk) } else { 1.0 };
-        let between = |from: f32, to: f32| from + (to - from) * opened;
-        (std::array::from_fn(|axis| between(still.0[axis], whole.0[axis])), between(still.1, whole.1))
+        let places = |query| [self.model.at_rest(query), self.model.from(query), self.model.to(query)];
+        ball_around(&queries().flat_map(places).collect::<Vec<Point>>())
     }
 
     fn strength(&self, query: usize) -> f32 {

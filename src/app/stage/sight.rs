@@ -6,9 +6,10 @@ use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
 
 use crate::app::theme::Palette;
+use crate::kernel::sentence::START;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::{Emphasis, Hit, Shown};
-use crate::view_model::stage::StageModel;
+use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
 use super::crowd::Crowd;
@@ -163,6 +164,31 @@ impl<'a> Sight<'a> {
             Some(Candidate { what: hit, at: Vec2::new(at.x, at.y), radius, depth })
         });
         picking::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+    }
+
+    /// Static places that their words have left, each with its word.
+    pub fn left_places(&self) -> Vec<(SeenPoint, &'a str)> {
+        /// So near to its ring, a word's own label names both; in points.
+        const NEAR: f32 = 40.0;
+        let Scene { model, emphasis, .. } = self.scene;
+        let of_word = |token: &'a TokenPoint| model.tokens.iter().filter(move |other| other.text == token.text);
+        let is_near = |other: &TokenPoint, ring: Pos2| {
+            self.see(Hit::Token(other.position)).is_some_and(|now| now.at.distance(ring) < NEAR)
+        };
+        let left = model.tokens.iter().filter_map(|token| {
+            let is_first = of_word(token).next().is_some_and(|first| first.position == token.position);
+            if !is_first || token.text == START || emphasis.token(token.position) == Shown::Hidden {
+                return None;
+            }
+            let seen = self.projection.project(Vec3::from(scaled(model, token.start)))?;
+            let at = self.rect.min + egui::vec2(seen.at.x, seen.at.y);
+            let is_left = self.rect.contains(at) && !of_word(token).any(|other| is_near(other, at));
+            let radius = self.projection.radius_at(TOKEN_RADIUS, seen.divisor).max(LEAST_RADIUS);
+            let (hit, priority) = (Hit::Token(token.position), Priority::GroupWord);
+            let ring = SeenPoint { hit, at, radius, depth: seen.depth, divisor: seen.divisor, priority };
+            is_left.then_some((ring, token.text.as_str()))
+        });
+        left.collect()
     }
 
     /// The points that have names, and those that names keep off where they are few.

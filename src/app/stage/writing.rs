@@ -50,6 +50,7 @@ pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>,
         };
         waiting.extend(point_label(canvas, point, priority));
     }
+    waiting.extend(sight.left_places().iter().map(|(ring, word)| ring_label(canvas, ring, word)));
     let axes = &sight.scene.model.axes;
     waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, label)));
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
@@ -77,6 +78,15 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
     let galley = canvas.painter.layout_job(job);
     let wish = Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
     Some(Label { wish, galley, color })
+}
+
+/// The word whose static place a ring marks, where the word itself has gone elsewhere.
+fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
+    let sight = &canvas.sight;
+    let color = faded(sight, sight.color(ring.hit), ring.divisor);
+    let galley = canvas.painter.layout_no_wrap(word.to_owned(), theme::plain(size::LABEL), color);
+    let SeenPoint { priority, at, radius, depth, .. } = *ring;
+    Label { wish: Wish { priority, point: at, radius, size: galley.size(), depth }, galley, color }
 }
 
 /// The name of an axis with its share of the variance, at its positive end; it gives way to every word.

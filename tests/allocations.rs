@@ -6,7 +6,7 @@ mod counting;
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::space::{SpaceTrainer, network};
+use attune::kernel::space::SpaceTrainer;
 use attune::kernel::trainer::Trainer;
 use attune::kernel::training_log::TrainingLog;
 
@@ -35,7 +35,7 @@ fn check(path: &str) {
     let mut embedding = SpaceTrainer::new(&lesson);
     while !embedding.advance() {}
     let space = embedding.finish(&lesson).expect("finite");
-    let mut trainer = Trainer::new(network(&lesson, &space), lesson.model.clone(), embedding.examples(), lesson.seed);
+    let mut trainer = Trainer::new(&lesson, &space, embedding.examples());
     let mut state = trainer.start();
     let mut log = TrainingLog::new(state.parameters.tensors().count());
     // The first steps fill the matrix product's packing buffers, once per thread.

@@ -69,13 +69,14 @@ fn recompute(lesson: &str, sentence: Option<&str>) {
     let tokens: Vec<String> = serde_json::from_value(trace["tokens"].clone()).expect("words");
     let vectors: Rows = serde_json::from_value(trace["static"].clone()).expect("V rows of D");
     assert_eq!(vectors.len(), vocabulary.len());
-    let positions = rows(&parameters["P"]);
+    let positions = parameters.get("P").map(rows);
     let embedded: Rows = tokens
         .iter()
         .enumerate()
         .map(|(t, token)| {
             let row = vocabulary.iter().position(|word| word == token).expect("a known word");
-            vectors[row].iter().zip(&positions[t]).map(|(e, p)| e + p).collect()
+            let place = |j: usize| positions.as_ref().map_or(0.0, |positions| positions[t][j]);
+            vectors[row].iter().enumerate().map(|(j, e)| e + place(j)).collect()
         })
         .collect();
     let x = rows(&tensors["X"]);
@@ -87,8 +88,14 @@ fn recompute(lesson: &str, sentence: Option<&str>) {
         let (keys, values) = (h * d_k..(h + 1) * d_k, h * d_v..(h + 1) * d_v);
         let (q, k, v) = (columns(&q, keys.clone()), columns(&k, keys), columns(&v, values));
         let scale = block["scale"].as_f64().expect("a factor");
-        let scores: Rows =
-            product(&q, &transposed(&k)).iter().map(|row| row.iter().map(|s| s * scale).collect()).collect();
+        // What distance adds, from the furthest word before to the furthest behind.
+        let furthest = block["distances"].as_u64().map_or(0, |tokens| tokens as usize - 1);
+        let bias = parameters.get("B").map(rows);
+        let distance = |i: usize, j: usize| bias.as_ref().map_or(0.0, |bias| bias[h][furthest + j - i]);
+        let products = product(&q, &transposed(&k)).into_iter().enumerate();
+        let scores: Rows = products
+            .map(|(i, row)| row.iter().enumerate().map(|(j, s)| s * scale + distance(i, j)).collect())
+            .collect();
         let weights: Rows = scores.iter().map(|row| softmax(row)).collect();
         let mix = product(&weights, &v);
         for (name, recomputed) in

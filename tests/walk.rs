@@ -98,8 +98,12 @@ fn each_number_leads_to_the_next() {
             model.sentence.arithmetic.iter().zip(model.sentence.activations.heads()).enumerate()
         {
             for query in 0..activations.query.rows() {
-                let products = arithmetic.products.row(query).iter().map(|x| x * arithmetic.scale);
-                assert_near(&products.collect::<Vec<_>>(), activations.scores.row(query), 1e-5);
+                let mut scores: Vec<f32> =
+                    arithmetic.products.row(query).iter().map(|x| x * arithmetic.scale).collect();
+                if let Some(distances) = &arithmetic.distances {
+                    scores.iter_mut().zip(distances.row(query)).for_each(|(score, by)| *score += by);
+                }
+                assert_near(&scores, activations.scores.row(query), 1e-5);
                 let weights = arithmetic.exponentials.row(query).iter().map(|x| x / arithmetic.sums[query]);
                 assert_near(&weights.collect::<Vec<_>>(), activations.weights.row(query), 1e-6);
                 let mut softmax = activations.scores.row(query).to_vec();

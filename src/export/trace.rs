@@ -10,7 +10,7 @@ use serde::ser::{SerializeMap, Serializer};
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::schema::Objective;
 use crate::numerics::Matrix;
-use crate::numerics::attention::Mask;
+use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::positions::Positions;
@@ -70,6 +70,10 @@ struct Config {
     positions: &'static str,
     max_tokens: usize,
     objective: &'static str,
+    #[serde(skip_serializing_if = "is_zero")]
+    arrive: f64,
+    #[serde(skip_serializing_if = "is_zero")]
+    keep: f64,
     readout: &'static str,
     pooling: &'static str,
     source_blocks: usize,
@@ -85,11 +89,39 @@ struct Block {
     d_v: usize,
     bias: bool,
     scale: f64,
+    #[serde(flatten)]
+    distances: Option<Distances>,
     mask: &'static str,
+    /// A row for each query: 1 where it sees a key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mask_visible: Option<Vec<Vec<u8>>>,
     attends_to: &'static str,
     residual: bool,
     norm: &'static str,
     feed_forward: Option<usize>,
+}
+
+/// Parts of the score formula that `scale` lacks where distance adds to a score.
+#[derive(Serialize)]
+struct Distances {
+    /// `T_max`
+    distances: usize,
+    temperature: f64,
+}
+
+impl Distances {
+    fn of(layer: &AttentionConfig) -> Option<Self> {
+        Some(Self { distances: layer.distances?, temperature: layer.temperature })
+    }
+}
+
+fn is_zero(cost: &f64) -> bool {
+    *cost == 0.0
+}
+
+fn visible(table: &MaskTable) -> Vec<Vec<u8>> {
+    let (queries, keys) = table.size();
+    (0..queries).map(|query| (0..keys).map(|key| u8::from(table.sees(query, key))).collect()).collect()
 }
 
 impl Block {
@@ -103,10 +135,15 @@ impl Block {
             d_v: layer.value_width,
             bias: layer.bias,
             scale: layer.score_scale(),
+            distances: Distances::of(layer),
             mask: match layer.mask {
                 Mask::None => "none",
                 Mask::Causal => "causal",
                 Mask::Custom(_) => "custom",
+            },
+            mask_visible: match &layer.mask {
+                Mask::None | Mask::Causal => None,
+                Mask::Custom(table) => Some(visible(table)),
             },
             attends_to: if block.attends_to_source() { "source" } else { "own sentence" },
             residual: block.residual,
@@ -138,6 +175,8 @@ impl Config {
                 Objective::Label => "label",
                 Objective::Sequence(_) => "sequence",
             },
+            arrive: snapshot.lesson.model.costs.arrive,
+            keep: snapshot.lesson.model.costs.keep,
             readout: match config.readout {
                 Readout::Tied => "tied",
                 Readout::Linear => "linear",

@@ -1,24 +1,25 @@
 //! Measures what lessons claim.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::answers::{answers, probabilities};
 use super::examples::Rewriter;
 use super::interventions::for_any_sentence;
 use super::overflow::{ActivationId, first_not_finite};
+use super::places::{Arrival, Places};
 use super::sentence::{contributions, sequences};
 use super::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
-use super::space::{index_of, network, rows_of};
+use super::space::{network, rows_of};
 use crate::lesson::corpus;
-use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space};
+use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, TokenPlace};
 use crate::numerics::Scalar;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::{HeadActivations, Interventions};
 use crate::numerics::model::generate::Choice;
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::rng::{Stream, stream};
-use crate::numerics::vectors::{centroid, cosine, dot};
+use crate::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
 
 /// A claim with what was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,18 +71,6 @@ pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> 
     sentences.iter().find_map(|sentence| Some((&sentence[..], of_sentence(sentence)?)))
 }
 
-/// What one probe tells: cosine to the centroid of its own sense and the best of the others.
-struct SenseCosines {
-    own: f32,
-    other: f32,
-}
-
-impl SenseCosines {
-    fn margin(&self) -> f64 {
-        f64::from(self.own - self.other)
-    }
-}
-
 struct Measure<'a> {
     lesson: &'a Lesson,
     space: &'a StaticSpace,
@@ -90,12 +79,9 @@ struct Measure<'a> {
     /// The learner's, as far as they are not about one sentence.
     interventions: Interventions<f32>,
     rewriter: Option<Rewriter>,
-    /// Of each word of the vocabulary.
-    rows: HashMap<&'a str, usize>,
-    /// Of each group.
-    centroids: Vec<Vec<f32>>,
-    /// Of each probe, measured once for all claims, in the static and the contextual space.
-    senses: [OnceCell<Vec<SenseCosines>>; 2],
+    places: Places<'a>,
+    /// Of each probe, measured once for all claims.
+    arrivals: OnceCell<Vec<Arrival>>,
     /// Of each head, the share of words at which it looks at their source.
     alignments: OnceCell<Vec<f64>>,
 }
@@ -104,31 +90,37 @@ impl<'a> Measure<'a> {
     fn of(snapshot: &'a Snapshot) -> Option<Self> {
         let (lesson, space, model) = (&*snapshot.lesson, snapshot.space.as_deref()?, snapshot.model.as_ref()?);
         let network = network(lesson, space);
-        let rows = index_of(&space.vocabulary);
-        let centroids = lesson
-            .groups
-            .iter()
-            .map(|group| {
-                let words: Vec<usize> =
-                    group.words.iter().filter_map(|word| rows.get(word.as_str()).copied()).collect();
-                centroid(&space.vectors, &words)
-            })
-            .collect();
-        let (senses, alignments) = Default::default();
+        let places = Places::of(lesson, space);
+        let (arrivals, alignments) = Default::default();
         let interventions = for_any_sentence(&model.interventions);
         let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
-        Some(Self { lesson, space, model, network, interventions, rewriter, rows, centroids, senses, alignments })
+        Some(Self { lesson, space, model, network, interventions, rewriter, places, arrivals, alignments })
     }
 
     /// NaN where a number that it rests on is not finite.
     fn fact(&self, fact: &Fact) -> f64 {
         let value = match fact {
-            Fact::SenseAccuracy(space) => self.over_probes(*space, |margin| if margin > 0.0 { 1.0 } else { 0.0 }),
-            Fact::SenseMargin(space) => self.over_probes(*space, |margin| margin),
-            Fact::TokenMargin { sentence, token, sense } => self.token_margin(*sentence, *token, sense),
+            Fact::SenseAccuracy(space) => self.over_margins(*space, |margin| f64::from(u8::from(margin > 0.0))),
+            Fact::SenseMargin(space) => self.over_margins(*space, |margin| margin),
+            Fact::TokenMargin { at, sense } => self.token_margin(*at, sense).unwrap_or(f64::NAN),
+            Fact::Arrived => self.over_probes(|arrival| f64::from(u8::from(arrival.has_arrived()))),
+            Fact::Drift => self.drift(),
+            Fact::TokenCosine { at, to, space } => {
+                self.measure(*at, *space, |vector| Some(cosine(vector, self.places.goal(to)?)))
+            }
+            Fact::TokenDistance { at, to, space, drawn } => self.measure(*at, *space, |vector| {
+                let goal = self.places.goal(to)?;
+                Some(if *drawn { self.drawn_distance(vector, goal) } else { distance(vector, goal) })
+            }),
+            Fact::TokenLength { at, space } => self.measure(*at, *space, |vector| Some(norm(vector))),
+            Fact::TokenMove { at } => self.token_move(*at).map_or(f64::NAN, |by| f64::from(norm(&by))),
+            Fact::MoveCosine { at, other } => match (self.token_move(*at), self.token_move(*other)) {
+                (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
+                _ => f64::NAN,
+            },
             Fact::MajorityShare => self.majority_share(),
             Fact::Mixture { word, of, against } => self.mixture(word, of, against),
-            Fact::Cosine { a, b } => match (self.word(a), self.word(b)) {
+            Fact::Cosine { a, b } => match (self.places.word(a), self.places.word(b)) {
                 (Some(a), Some(b)) => f64::from(cosine(a, b)),
                 _ => f64::NAN,
             },
@@ -145,19 +137,15 @@ impl<'a> Measure<'a> {
         if value.is_finite() { value } else { f64::NAN }
     }
 
-    fn word(&self, word: &str) -> Option<&[f32]> {
-        Some(self.space.vectors.row(*self.rows.get(word)?))
-    }
-
-    fn group(&self, name: &str) -> Option<usize> {
-        self.lesson.groups.iter().position(|group| group.name == name)
-    }
-
     /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
-        let words = rows_of(sentence, &self.rows)?;
+        let words = rows_of(sentence, self.places.rows())?;
         let (input, source) = sequences(&words, self.rewriter.as_ref());
-        Some(Activations::of(&self.network, &self.model.parameters, &input, source.as_ref(), &self.interventions))
+        Some(self.run_sequences(&input, source.as_ref()))
+    }
+
+    fn run_sequences(&self, input: &Sequences, source: Option<&Sequences>) -> Activations<f32> {
+        Activations::of(&self.network, &self.model.parameters, input, source, &self.interventions)
     }
 
     /// The logits of what a sentence is read for last: of the whole, or of its last word.
@@ -191,10 +179,10 @@ impl<'a> Measure<'a> {
 
     /// The logits at a word that the model does not see.
     fn logits_of_hidden(&self, sentence: &[String], place: usize) -> Option<Vec<f32>> {
-        let words = rows_of(sentence, &self.rows)?.into_iter().enumerate();
+        let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
         let mut input = Sequences::default();
         input.push(words.map(|(at, word)| (at != place).then_some(word)), 0);
-        let run = Activations::of(&self.network, &self.model.parameters, &input, None, &self.interventions);
+        let run = self.run_sequences(&input, None);
         Some(answers(&self.network, &self.model.parameters, &run.output).logits.row(place).to_vec())
     }
 
@@ -220,7 +208,7 @@ impl<'a> Measure<'a> {
 
     fn sequence_accuracy(&self) -> f64 {
         let Some(rewriter) = &self.rewriter else { return f64::NAN };
-        let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, &self.rows));
+        let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, self.places.rows()));
         share(sources.flat_map(|source| {
             // The likeliest word is no draw: the generator is not used.
             let mut generator = stream(self.lesson.seed, Stream::Generation);
@@ -234,40 +222,72 @@ impl<'a> Measure<'a> {
     }
 
     /// The mean of a score of the probes' margins.
-    fn over_probes(&self, space: Space, score: impl Fn(f64) -> f64) -> f64 {
-        let measure = || self.lesson.probes.iter().filter_map(|probe| self.sense_cosines(probe, space)).collect();
-        let senses = self.senses[space as usize].get_or_init(measure);
-        let score = |cosines: &SenseCosines| {
-            let margin = cosines.margin();
+    fn over_margins(&self, space: Space, score: impl Fn(f64) -> f64) -> f64 {
+        self.over_probes(|arrival| {
+            let margin = match space {
+                Space::Static => arrival.before.margin(),
+                Space::Contextual => arrival.after.margin(),
+            };
             if margin.is_finite() { score(margin) } else { f64::NAN }
+        })
+    }
+
+    /// The mean of a score of the probes.
+    fn over_probes(&self, score: impl Fn(&Arrival) -> f64) -> f64 {
+        let arrival = |probe: &Probe| {
+            let at = probe.sentence.iter().position(|word| *word == probe.word)?;
+            self.places.arrival(probe, self.run(&probe.sentence)?.output.row(at))
         };
-        senses.iter().map(score).sum::<f64>() / senses.len() as f64
+        let arrivals = self.arrivals.get_or_init(|| self.lesson.probes.iter().filter_map(arrival).collect());
+        arrivals.iter().map(score).sum::<f64>() / arrivals.len() as f64
     }
 
-    fn sense_cosines(&self, probe: &Probe, space: Space) -> Option<SenseCosines> {
-        let own = self.group(&probe.sense)?;
-        let vector = match space {
-            Space::Static => self.word(&probe.word)?.to_vec(),
-            Space::Contextual => {
-                let at = probe.sentence.iter().position(|word| *word == probe.word)?;
-                self.run(&probe.sentence)?.output.row(at).to_vec()
-            }
-        };
-        Some(self.cosines(&vector, own))
+    fn drift(&self) -> f64 {
+        let drifts = self.lesson.sentences.iter().filter_map(|sentence| Some((sentence, self.run(sentence)?)));
+        let drifts: Vec<f32> = drifts
+            .flat_map(|(sentence, run)| {
+                let of_token = |at: usize| Some(distance(run.output.row(at), self.places.word(&sentence[at])?));
+                self.places.resting(sentence).filter_map(of_token).collect::<Vec<_>>()
+            })
+            .collect();
+        drifts.iter().map(|&drift| f64::from(drift)).sum::<f64>() / drifts.len() as f64
     }
 
-    fn cosines(&self, vector: &[f32], own: usize) -> SenseCosines {
-        let other = (0..self.centroids.len()).filter(|&group| group != own);
-        SenseCosines {
-            own: cosine(vector, &self.centroids[own]),
-            other: other.map(|group| cosine(vector, &self.centroids[group])).fold(f32::NEG_INFINITY, Scalar::max),
-        }
+    /// What a token's static or contextual vector measures.
+    fn measure(&self, at: TokenPlace, space: Space, of: impl Fn(&[f32]) -> Option<f32>) -> f64 {
+        let vectors = self.token_vectors(at);
+        let found = vectors.and_then(|[before, after]| match space {
+            Space::Static => of(&before),
+            Space::Contextual => of(&after),
+        });
+        found.map_or(f64::NAN, f64::from)
     }
 
-    fn token_margin(&self, sentence: usize, token: usize, sense: &str) -> f64 {
-        let run = self.lesson.sentences.get(sentence).and_then(|sentence| self.run(sentence));
-        let (Some(run), Some(own)) = (run, self.group(sense)) else { return f64::NAN };
-        self.cosines(run.output.row(token), own).margin()
+    /// The static vector of a token, zero where it stands for no word, and the contextual one.
+    fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
+        let words = rows_of(self.lesson.sentences.get(sentence)?, self.places.rows())?;
+        let (input, source) = sequences(&words, self.rewriter.as_ref());
+        let run = self.run_sequences(&input, source.as_ref());
+        let nothing = vec![0.0; self.space.vectors.cols()];
+        let before = input.words.get(token)?.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
+        Some([before, run.output.row(token).to_vec()])
+    }
+
+    fn token_move(&self, at: TokenPlace) -> Option<Vec<f32>> {
+        let [before, mut after] = self.token_vectors(at)?;
+        add_scaled(&mut after, -1.0, &before);
+        Some(after)
+    }
+
+    /// Between the points of two vectors in the picture.
+    fn drawn_distance(&self, a: &[f32], b: &[f32]) -> f32 {
+        let difference: Vec<f32> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        norm(&self.space.projection.direction(&difference))
+    }
+
+    fn token_margin(&self, at: TokenPlace, sense: &str) -> Option<f64> {
+        let [_, after] = self.token_vectors(at)?;
+        Some(self.places.place(&after, self.places.group(sense)?).margin())
     }
 
     fn majority_share(&self) -> f64 {
@@ -279,10 +299,10 @@ impl<'a> Measure<'a> {
 
     /// `w / (w + u)` of the least-squares fit `word ≈ w·a + u·b`, by its normal equations.
     fn mixture(&self, word: &str, of: &str, against: &str) -> f64 {
-        let (Some(word), Some(a), Some(b)) = (self.word(word), self.group(of), self.group(against)) else {
+        let places = &self.places;
+        let (Some(word), Some(a), Some(b)) = (places.word(word), places.centroid(of), places.centroid(against)) else {
             return f64::NAN;
         };
-        let (a, b) = (&self.centroids[a][..], &self.centroids[b][..]);
         let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(word, a), dot(word, b)].map(f64::from);
         let determinant = aa * bb - ab * ab;
         let (w, u) = ((wa * bb - wb * ab) / determinant, (wb * aa - wa * ab) / determinant);

@@ -119,8 +119,9 @@ fn of_what_follows(activations: &Activations<f32>) -> usize {
             .iter()
             .map(|head| {
                 let (queries, keys) = (head.weights.rows(), head.weights.cols());
-                // A term with its place in the basis and its length, a product and an exponential.
-                let of_a_key = width + AXES + 1 + 2;
+                // A term with its place in the basis and its length, a product, what distance adds to it, and an
+                // exponential.
+                let of_a_key = width + AXES + 1 + 3;
                 // A head's length, the largest score and the sum.
                 NUMBER * (queries * keys * of_a_key + 3 * queries) + 12 * size_of::<Matrix<f32>>()
             })

@@ -264,7 +264,7 @@ impl Lookback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::space::{SpaceTrainer, network};
+    use crate::kernel::space::SpaceTrainer;
     use crate::lesson::parse;
 
     fn trainer() -> Trainer {
@@ -272,7 +272,7 @@ mod tests {
         let mut space = SpaceTrainer::new(&lesson);
         while !space.advance() {}
         let vectors = space.finish(&lesson).expect("finite vectors");
-        Trainer::new(network(&lesson, &vectors), lesson.model.clone(), space.examples(), lesson.seed)
+        Trainer::new(&lesson, &vectors, space.examples())
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
 
 pub mod answers;
+
 pub mod basis;
 pub mod checkpoints;
 pub mod command;
@@ -39,6 +40,7 @@ pub mod moves;
 pub mod notebook;
 pub mod overflow;
 pub mod pace;
+pub mod places;
 pub mod ready;
 pub mod rehearsal;
 pub mod resume;

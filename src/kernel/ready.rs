@@ -17,7 +17,7 @@ use super::shown::{SentenceState, Shown};
 use super::snapshot::{
     CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Progress, Replaced, StaticSpace, TrainingSnapshot,
 };
-use super::space::{LessonFault, index_of, network, rows_of};
+use super::space::{LessonFault, index_of, rows_of};
 use super::trainer::Trainer;
 use super::training::Training;
 use crate::lesson::Recipe;
@@ -92,9 +92,8 @@ impl Ready {
         embedding_progress: Progress,
     ) -> Result<Self, LessonFault> {
         let lesson = &*origin.lesson;
-        let network = network(lesson, &space);
-        let classes = class_names(lesson, &network.classes, &space.vocabulary);
-        let trainer = Trainer::new(network, lesson.model.clone(), &examples, lesson.seed);
+        let trainer = Trainer::new(lesson, &space, &examples);
+        let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
         if trainer.sentences() == 0 {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });

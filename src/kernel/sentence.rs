@@ -14,12 +14,12 @@ use crate::lesson::issue::shorten;
 use crate::lesson::text::tokenize;
 use crate::nearest::nearest as nearest_name;
 use crate::numerics::Matrix;
-use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::arithmetic::{Arithmetic, distance_scores};
 use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Contributions;
-use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
-use crate::numerics::params::Parameters;
+use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::vectors::{Similarity, nearest};
 
 /// How many neighbours a list has.
@@ -148,10 +148,7 @@ impl SentenceFrame {
         let contextual_neighbours =
             (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
         let blocks = || model.architecture.numbered_blocks().zip(&activations.blocks);
-        let arithmetic = blocks().flat_map(|((_, config), block)| {
-            let scale = interventions.score_scale(config);
-            block.heads.iter().map(move |head| Arithmetic::of(head, scale))
-        });
+        let arithmetic = blocks().flat_map(|((b, config), block)| arithmetic(config, b, live, block, interventions));
         let moves = blocks().zip(&contributions).map(|(((_, config), block), contributions)| {
             Moves::of(&space.projection, block, contributions, config.residual)
         });
@@ -212,6 +209,27 @@ fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
 
 pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
     Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word }
+}
+
+/// The arithmetic of a block, one for each head.
+fn arithmetic(
+    config: &BlockConfig,
+    b: usize,
+    parameters: &Parameters<f32>,
+    block: &BlockActivations<f32>,
+    interventions: &Interventions<f32>,
+) -> Vec<Arithmetic<f32>> {
+    let scale = interventions.score_scale(config);
+    let temperature = interventions.temperature.unwrap_or(config.attention.temperature);
+    let mut biases = parameters
+        .values_of(TensorName::DistanceBias.of_block(b))
+        .chunks_exact(config.attention.distance_count().max(1));
+    let of_head = |head: &HeadActivations<f32>| {
+        let (queries, keys) = (head.query.rows(), head.key.rows());
+        let distances = biases.next().map(|bias| distance_scores(bias, temperature, queries, keys));
+        Arithmetic::of(head, scale, distances)
+    };
+    block.heads.iter().map(of_head).collect()
 }
 
 /// Of every block.

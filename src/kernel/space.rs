@@ -11,7 +11,7 @@ use crate::lesson::locate::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
-use crate::numerics::model::{AttentionModel, Candidates, Classes};
+use crate::numerics::model::{AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::procrustes::turn_between;
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::spread::Spread;
@@ -234,10 +234,22 @@ pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usi
 /// The attention model over a space: everything but its parameters.
 pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
     let classes = match &lesson.model.objective {
-        Objective::Label => Classes::Labels(lesson.corpus.topics.len()),
+        Objective::Label => labels(lesson, &space.vocabulary),
         _ => Classes::Words(candidates(lesson, &space.vocabulary)),
     };
-    AttentionModel::new(lesson.model.architecture.clone(), Arc::new(space.vectors.clone()), classes)
+    let embedding = Arc::new(space.vectors.clone());
+    AttentionModel::new(lesson.model.architecture.clone(), embedding, classes).with_costs(lesson.model.costs)
+}
+
+/// The labels, which a tied readout reads as words.
+fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
+    let topics = &lesson.corpus.topics;
+    if lesson.model.architecture.readout == Readout::Linear {
+        return Classes::Labels(topics.len());
+    }
+    let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
+    let words = rows_of(&names, &index_of(vocabulary)).expect("each label is a word: it was checked");
+    Classes::Words(Candidates::new(vocabulary.len(), words))
 }
 
 /// The words that the lesson's objective chooses among.
@@ -245,14 +257,27 @@ fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let among = match &lesson.model.objective {
         Objective::MaskedWord { among, .. } if !among.is_empty() => among,
         objective @ Objective::Sequence(_) => return written(objective, lesson, vocabulary),
-        _ => return Candidates::all(vocabulary.len()),
+        _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
     };
     let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
     let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
     let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
     let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
-    if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) }
+    let candidates =
+        if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };
+    with_stand_ins(candidates, lesson, vocabulary)
+}
+
+/// The candidates of masked words, with the words that stand in for hidden ones.
+fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    match &lesson.model.objective {
+        Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
+            let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
+            candidates.with_stand_ins(rows)
+        }
+        _ => candidates,
+    }
 }
 
 /// The words that a sequence objective can write.

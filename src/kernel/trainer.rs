@@ -7,9 +7,12 @@ use rand::RngExt;
 use super::answers::answers;
 use super::examples::Example;
 use super::overflow::{first_not_finite as first_activation, largest};
+use super::places::has_one_meaning;
+use super::snapshot::StaticSpace;
+use super::space::network;
 use super::stop::{Diverged, Origin, Overflow};
 use super::training_log::StepRecord;
-use crate::lesson::schema::{ModelConfig, Objective};
+use crate::lesson::schema::{Lesson, ModelConfig, Objective};
 use crate::numerics::attention::Room;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::cost::forward_cost;
@@ -53,6 +56,8 @@ pub struct Trainer {
     pub model: AttentionModel<f32>,
     config: ModelConfig,
     examples: Vec<Example>,
+    /// By word: its meaning is the same in every sentence, so that it has a place to keep.
+    keeps: Vec<bool>,
     seed: u64,
     /// The longest sentence, and the most rows of a batch.
     longest: usize,
@@ -64,7 +69,9 @@ pub struct Trainer {
 
 impl Trainer {
     /// Examples that the model cannot learn from are left out.
-    pub fn new(model: AttentionModel<f32>, config: ModelConfig, examples: &[Example], seed: u64) -> Self {
+    pub fn new(lesson: &Lesson, space: &StaticSpace, examples: &[Example]) -> Self {
+        let (model, config) = (network(lesson, space), lesson.model.clone());
+        let keeps = space.vocabulary.iter().map(|word| has_one_meaning(lesson, word)).collect();
         let max_tokens = config.architecture.max_tokens;
         let shortest = if config.objective == Objective::NextWord { 2 } else { 1 };
         let masked = matches!(config.objective, Objective::MaskedWord { .. });
@@ -89,7 +96,8 @@ impl Trainer {
             model,
             config,
             examples,
-            seed,
+            keeps,
+            seed: lesson.seed,
             longest,
             rows,
         }
@@ -166,6 +174,7 @@ impl Trainer {
             let example = &self.examples[draws.batches.random_range(0..self.examples.len())];
             // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
             let first = draws.batches.random_range(0..=max_tokens - example.words().len());
+            let sentences = self.batch.input.rows.count();
             match (example, &self.config.objective, self.model.classes.candidates()) {
                 (Example::Words(words), Objective::MaskedWord { rate, .. }, Some(candidates)) => {
                     self.batch.push_masked(words, first, candidates, *rate, &mut draws.masking);
@@ -177,6 +186,9 @@ impl Trainer {
                 }
                 // Words are asked for where there are words to choose among.
                 (Example::Words(_) | Example::Pair { .. }, _, None) => {}
+            }
+            if self.config.costs.keep > 0.0 && self.batch.input.rows.count() > sentences {
+                self.batch.keep_last(self.config.architecture.pooling, |word| self.keeps[word]);
             }
         }
     }

@@ -16,7 +16,7 @@ use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
 use super::read_objective::ReadObjective;
 use super::recipe::Changed;
-use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, Space, StaticEmbedding};
+use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::source::Node;
 
 pub(super) fn check_budget<'s>(
@@ -123,22 +123,23 @@ pub(super) fn check_claims_work<'s>(
     let run = |tokens: usize| sentence_cost(architecture, classes, tokens);
     let over_sentences = |cost: &dyn Fn(usize) -> f64| lengths.iter().map(|&tokens| cost(tokens)).sum::<f64>();
     let of_fact = |fact: &Fact| match fact {
-        Fact::SenseAccuracy(Space::Contextual) | Fact::SenseMargin(Space::Contextual) => {
+        Fact::SenseAccuracy(_) | Fact::SenseMargin(_) | Fact::Arrived => {
             probes.iter().map(|probe| run(probe.sentence.len())).sum()
         }
         Fact::LabelAccuracy { on: None } => corpus.corpus.sentences as f64 * run(corpus.longest),
         Fact::LabelAccuracy { on: Some(sentences) } => sentences.iter().map(|(words, _)| run(words.len())).sum(),
         Fact::Says { sentence, .. } => run(sentence.len()),
-        Fact::TokenMargin { sentence, .. } | Fact::Weight { sentence, .. } => run(lengths[*sentence]),
-        Fact::Alignment { .. } => over_sentences(&run),
+        Fact::Weight { sentence, .. } => run(lengths[*sentence]),
+        Fact::TokenMargin { at, .. }
+        | Fact::TokenCosine { at, .. }
+        | Fact::TokenDistance { at, .. }
+        | Fact::TokenLength { at, .. }
+        | Fact::TokenMove { at } => run(lengths[at.sentence]),
+        Fact::MoveCosine { at, other } => run(lengths[at.sentence]) + run(lengths[other.sentence]),
+        Fact::Drift | Fact::Alignment { .. } => over_sentences(&run),
         Fact::ContributionError => over_sentences(&|tokens| run(tokens) + contribution_cost(architecture, tokens)),
         Fact::SequenceAccuracy => over_sentences(&|tokens| generation_cost(architecture, classes, tokens)),
-        Fact::SenseAccuracy(Space::Static)
-        | Fact::SenseMargin(Space::Static)
-        | Fact::MajorityShare
-        | Fact::Mixture { .. }
-        | Fact::Cosine { .. }
-        | Fact::FinalLoss => 0.0,
+        Fact::MajorityShare | Fact::Mixture { .. } | Fact::Cosine { .. } | Fact::FinalLoss => 0.0,
     };
     let mut measured: Vec<&Fact> = Vec::new();
     for Claim { fact, .. } in claims {
@@ -153,8 +154,8 @@ pub(super) fn check_claims_work<'s>(
 
 /// What measures the one measures the other too.
 fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
-    use Fact::{Alignment, SenseAccuracy, SenseMargin};
-    let of_senses = |fact: &Fact| matches!(fact, SenseAccuracy(Space::Contextual) | SenseMargin(Space::Contextual));
+    use Fact::{Alignment, Arrived, SenseAccuracy, SenseMargin};
+    let of_senses = |fact: &Fact| matches!(fact, SenseAccuracy(_) | SenseMargin(_) | Arrived);
     a == b || (of_senses(a) && of_senses(b)) || matches!((a, b), (Alignment { .. }, Alignment { .. }))
 }
 

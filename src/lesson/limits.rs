@@ -67,6 +67,8 @@ pub const WINDOW_MAX: usize = 16;
 pub const NEGATIVES_MAX: usize = 64;
 pub const EPOCHS_MAX: usize = 1000;
 pub const STEPS_MAX: usize = 100_000;
+/// The most that a squared distance counts beside the cross-entropy: beyond it no answer would be learned.
+pub const COST_MAX: f64 = 10.0;
 pub const BATCH_MAX: usize = 4096;
 pub const LEARNING_RATE_MAX: f64 = 1.0;
 pub const STOP_RULES_MAX: usize = 8;

@@ -105,8 +105,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
+        let tied_labels = model.as_ref().and_then(|model| model.tied_labels);
         if let Some(objective) = objective {
-            check_objective(objective, corpus, &groups.lists, &words, issues);
+            check_objective(objective, tied_labels, corpus, &groups.lists, &words, issues);
         }
         let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
         if let Some(embedding) = &embedding {

@@ -1,14 +1,15 @@
 //! Reads the claims: what is measured, and what is expected of it.
 
 use super::check::{Names, line, one_of_names, unique_ids};
-use super::decode::{At, choice, list, map, number, text, whole};
+use super::decode::{At, choice, flag, list, map, number, text, whole};
 use super::issue::{Issues, one_of, shorten};
 use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
 use super::read_cells::take_id;
 use super::read_sentences::sentence_index;
 use super::record::Record;
-use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space};
+use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
 use super::source::Node;
+use crate::numerics::model::Pooling;
 
 /// What claims are about. `None` where that part of the lesson has issues of its own.
 pub(super) struct Claimed<'c> {
@@ -47,7 +48,14 @@ impl Claimed<'_> {
             "SenseAccuracy",
             "MajorityShare",
             "SenseMargin",
+            "Arrived",
+            "Drift",
             "TokenMargin",
+            "TokenCosine",
+            "TokenDistance",
+            "TokenLength",
+            "TokenMove",
+            "MoveCosine",
             "Mixture",
             "Cosine",
             "FinalLoss",
@@ -69,10 +77,36 @@ impl Claimed<'_> {
             "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseMargin),
             "MajorityShare" => Some(Fact::MajorityShare),
             "TokenMargin" => {
-                let (sentence, tokens) = self.take_sentence(&mut record, issues);
-                let token = record.take("token", whole(0..=tokens - 1), issues);
+                let at = self.take_token(&mut record, ["sentence", "token"], issues);
                 let sense = record.take("sense", group, issues);
-                (|| Some(Fact::TokenMargin { sentence: sentence?, token: token?, sense: sense? }))()
+                at.zip(sense).map(|(at, sense)| Fact::TokenMargin { at, sense })
+            }
+            "Arrived" => Some(Fact::Arrived),
+            "Drift" => Some(Fact::Drift),
+            "TokenCosine" | "TokenDistance" => {
+                let at = self.take_token(&mut record, ["sentence", "token"], issues);
+                let to = record.take("to", |node, issues| self.read_goal(node, issues), issues);
+                let space = record.take_or("space", Space::Contextual, choice(SPACES), issues);
+                let is_cosine = record.name == "TokenCosine";
+                let drawn = if is_cosine { Some(false) } else { record.take_or("drawn", false, flag, issues) };
+                (|| {
+                    let (at, to, space, drawn) = (at?, to?, space?, drawn?);
+                    Some(match is_cosine {
+                        true => Fact::TokenCosine { at, to, space },
+                        false => Fact::TokenDistance { at, to, space, drawn },
+                    })
+                })()
+            }
+            "TokenLength" => {
+                let at = self.take_token(&mut record, ["sentence", "token"], issues);
+                let space = record.take_or("space", Space::Contextual, choice(SPACES), issues);
+                at.zip(space).map(|(at, space)| Fact::TokenLength { at, space })
+            }
+            "TokenMove" => self.take_token(&mut record, ["sentence", "token"], issues).map(|at| Fact::TokenMove { at }),
+            "MoveCosine" => {
+                let at = self.take_token(&mut record, ["sentence", "token"], issues);
+                let other = self.take_token(&mut record, ["other_sentence", "other_token"], issues);
+                at.zip(other).map(|(at, other)| Fact::MoveCosine { at, other })
             }
             "Mixture" => {
                 let word = record.take("word", word, issues);
@@ -103,7 +137,7 @@ impl Claimed<'_> {
                 (|| Some(Fact::Says { sentence: sentence?, hides: hides?, answer: answer? }))()
             }
             "Weight" => {
-                let (sentence, tokens) = self.take_sentence(&mut record, issues);
+                let (sentence, tokens) = self.take_sentence(&mut record, "sentence", issues);
                 let heads = self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads());
                 let head = record.take("head", whole(0..=heads - 1), issues);
                 let query = record.take("query", whole(0..=tokens - 1), issues);
@@ -127,10 +161,34 @@ impl Claimed<'_> {
     }
 
     /// One of the lesson's sentences, with how many words it may have.
-    fn take_sentence<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> (Option<usize>, usize) {
-        let sentence = record.take("sentence", sentence_index(self.lengths), issues);
+    fn take_sentence<'s>(
+        &self,
+        record: &mut Record<'s>,
+        field: &'static str,
+        issues: &mut Issues<'s>,
+    ) -> (Option<usize>, usize) {
+        let sentence = record.take(field, sentence_index(self.lengths), issues);
         let lengths = sentence.zip(self.lengths);
         (sentence, lengths.map_or(TOKENS_MAX, |(sentence, lengths)| lengths[sentence]))
+    }
+
+    /// One token of one of the lesson's sentences.
+    fn take_token<'s>(
+        &self,
+        record: &mut Record<'s>,
+        [sentence, token]: [&'static str; 2],
+        issues: &mut Issues<'s>,
+    ) -> Option<TokenPlace> {
+        let (sentence, tokens) = self.take_sentence(record, sentence, issues);
+        let token = record.take(token, whole(0..=tokens - 1), issues);
+        sentence.zip(token).map(|(sentence, token)| TokenPlace { sentence, token })
+    }
+
+    /// Where a word may end: at a group or at a word.
+    fn read_goal<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+        let name = text(node, issues)?;
+        let Some(groups) = &self.names.groups else { return Some(name) };
+        if groups.contains(&name) { Some(name) } else { self.names.word(node, issues) }
     }
 
     fn read_labelled<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<(Vec<String>, String)>> {
@@ -183,7 +241,7 @@ impl Claimed<'_> {
     }
 
     fn check_groups_and_probes<'s>(&self, node: Node<'s>, name: &str, issues: &mut Issues<'s>) {
-        let of_probes = matches!(name, "SenseAccuracy" | "MajorityShare" | "SenseMargin");
+        let of_probes = matches!(name, "SenseAccuracy" | "MajorityShare" | "SenseMargin" | "Arrived");
         if of_probes && self.probes == Some(0) {
             issues.at(node, format!("{name} is measured on probes, but there are none")).expected("probes: [ … ]");
         }
@@ -210,8 +268,17 @@ impl Claimed<'_> {
             }
             Fact::SenseAccuracy(Space::Contextual)
             | Fact::SenseMargin(Space::Contextual)
+            | Fact::Arrived
             | Fact::TokenMargin { .. } => {
                 (!matches!(objective, Objective::Sequence(_)), "an objective of one sentence")
+            }
+            Fact::Drift => {
+                let rests = match objective {
+                    Objective::MaskedWord { .. } => true,
+                    Objective::Label => model.architecture.pooling == Pooling::Last,
+                    Objective::NextWord | Objective::Sequence(_) => false,
+                };
+                (rests, "MaskedWord, or Label with pool: Last: other objectives read every word")
             }
             Fact::FinalLoss if model.steps == 0 => {
                 issues.at(node, "FinalLoss of a model that is not trained").expected("steps above 0");
@@ -253,15 +320,21 @@ fn range(fact: &Fact) -> (f64, f64) {
     match fact {
         Fact::SenseAccuracy(_)
         | Fact::MajorityShare
+        | Fact::Arrived
         | Fact::LabelAccuracy { .. }
         | Fact::Says { .. }
         | Fact::Weight { .. }
         | Fact::Alignment { .. }
         | Fact::SequenceAccuracy => (0.0, 1.0),
-        Fact::Cosine { .. } => (-1.0, 1.0),
+        Fact::Cosine { .. } | Fact::TokenCosine { .. } | Fact::MoveCosine { .. } => (-1.0, 1.0),
         Fact::SenseMargin(_) | Fact::TokenMargin { .. } => (-2.0, 2.0),
         Fact::Mixture { .. } => (f64::NEG_INFINITY, f64::INFINITY),
-        Fact::FinalLoss | Fact::ContributionError => (0.0, f64::INFINITY),
+        Fact::FinalLoss
+        | Fact::ContributionError
+        | Fact::Drift
+        | Fact::TokenDistance { .. }
+        | Fact::TokenLength { .. }
+        | Fact::TokenMove { .. } => (0.0, f64::INFINITY),
     }
 }
 

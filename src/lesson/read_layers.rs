@@ -45,6 +45,10 @@ pub(super) fn read_layers<'s>(
     let mask = record.take_or("mask", mask, read_mask, issues);
     let residual = record.take_or("residual", true, flag, issues);
     let norm = record.take_or("norm", Norm::None, choice(NORMS), issues);
+    if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
+        let message = "norm: of one number, the norm is 0 whatever it is";
+        issues.at(record.place_of("norm"), message).expected("norm: None, or wider vectors");
+    }
     let hidden = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=FEED_FORWARD_MAX)(node, issues).map(Some);
     let feed_forward = record.take_or("feed_forward", None, hidden, issues);
 
@@ -61,6 +65,7 @@ pub(super) fn read_layers<'s>(
         scale: scale?,
         temperature: temperature?,
         mask: mask?,
+        distances: None,
     };
     let block = BlockConfig {
         attention,

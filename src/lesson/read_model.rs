@@ -2,13 +2,13 @@
 
 use crate::numerics::attention::Mask;
 use crate::numerics::block::{Attends, BlockConfig};
-use crate::numerics::model::{Architecture, Pooling, Readout};
+use crate::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
 use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
 use super::decode::{choice, flag, number, whole};
 use super::issue::Issues;
-use super::limits::{BATCH_MAX, STEPS_MAX, TOKENS_MAX};
+use super::limits::{BATCH_MAX, COST_MAX, STEPS_MAX, TOKENS_MAX};
 use super::read_language::Lists;
 use super::read_layers::{Layers, read_layers};
 use super::read_objective::{ReadObjective, read_objective};
@@ -23,6 +23,8 @@ pub(super) struct ReadModel<'s> {
     pub config: Option<ModelConfig>,
     pub objective: Option<ReadObjective<'s>>,
     pub max_tokens: Option<usize>,
+    /// Where the readout stands, if it is by the static vectors of the labels.
+    pub tied_labels: Option<Node<'s>>,
     pub node: Node<'s>,
 }
 
@@ -37,11 +39,15 @@ pub(super) fn read_attention<'s>(
     let read = record.take("objective", |node, issues| read_objective(node, groups, issues), issues);
     let objective = read.as_ref().map(|read| &read.objective);
     let layers = read_layers(&mut record, dim, objective, issues);
-    let positions = record.take_or("positions", Positions::Learned, choice(POSITIONS), issues);
+    let positions = record.take_or("positions", Places::Vectors(Positions::Learned), choice(POSITIONS), issues);
     let max_tokens = record.take_or("max_tokens", 32, whole(2..=TOKENS_MAX), issues);
     let train_embedding = record.take_or("train_embedding", false, flag, issues);
     let answer = read_answer(&mut record, objective, issues);
+    let is_tied_label =
+        objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout == Readout::Tied);
+    let tied_labels = is_tied_label.then(|| record.place_of("readout"));
 
+    let costs = read_costs(&mut record, objective, answer, train_embedding, issues);
     let weights = record.take_or("weights", Vec::new(), read_weights, issues);
 
     let steps = record.take_or("steps", 800, whole(0..=STEPS_MAX), issues);
@@ -54,12 +60,13 @@ pub(super) fn read_attention<'s>(
     record.finish(issues);
 
     let config = || {
-        let (source_blocks, blocks) = blocks(&layers?, objective?);
+        let distances = (positions? == Places::Distances).then_some(max_tokens?);
+        let (source_blocks, blocks) = blocks(layers.as_ref()?, distances, objective?);
         let (readout, pooling) = answer?;
         let architecture = Architecture {
             width: dim?,
             max_tokens: max_tokens?,
-            positions: positions?,
+            positions: positions?.vectors(),
             train_embedding: train_embedding?,
             source_blocks,
             blocks,
@@ -70,6 +77,7 @@ pub(super) fn read_attention<'s>(
         Some(ModelConfig {
             architecture,
             objective: objective?.clone(),
+            costs: costs?,
             weights,
             steps: steps?,
             batch: batch?,
@@ -80,21 +88,62 @@ pub(super) fn read_attention<'s>(
         })
     };
     let config = config();
-    Some(ReadModel { config, objective: read, max_tokens, node })
+    Some(ReadModel { config, objective: read, max_tokens, tied_labels, node })
 }
 
 /// The blocks of the source and of the sentence. With a source a layer is self-attention, then
 /// cross-attention and the feed-forward layer, as in Vaswani et al. 2017, section 3.1.
-fn blocks(layers: &Layers, objective: &Objective) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
+fn blocks(layers: &Layers, distances: Option<usize>, objective: &Objective) -> (Vec<BlockConfig>, Vec<BlockConfig>) {
     let Layers { count, block } = layers;
+    let mut block = block.clone();
+    block.attention.distances = distances;
     if !matches!(objective, Objective::Sequence(_)) {
         return (Vec::new(), vec![block.clone(); *count]);
     }
     let mut unmasked = block.clone();
     unmasked.attention.mask = Mask::None;
     let own = BlockConfig { feed_forward: None, ..block.clone() };
-    let cross = BlockConfig { attends: Attends::Source, ..unmasked.clone() };
+    let mut cross = BlockConfig { attends: Attends::Source, ..unmasked.clone() };
+    // A word of the target stands at no distance from one of the source.
+    cross.attention.distances = None;
     (vec![unmasked; *count], [own, cross].into_iter().cycle().take(2 * count).collect())
+}
+
+/// What distances cost, where outputs have places to be at.
+fn read_costs<'s>(
+    record: &mut Record<'s>,
+    objective: Option<&Objective>,
+    answer: Option<(Readout, Pooling)>,
+    train_embedding: Option<bool>,
+    issues: &mut Issues<'s>,
+) -> Option<DistanceCosts> {
+    let cost = || number(|x| (0.0..=COST_MAX).contains(&x), COST);
+    let arrive = record.take_or("arrive", 0.0, cost(), issues);
+    let keep = record.take_or("keep", 0.0, cost(), issues);
+    let costs = DistanceCosts { arrive: arrive?, keep: keep? };
+    let (readout, pooling) = answer?;
+    let mut good = true;
+    let mut wrong = |field, message: &str, expected: &str| {
+        issues.at(record.place_of(field), format!("{field}: {message}")).expected(expected);
+        good = false;
+    };
+    if costs.arrive > 0.0 && train_embedding == Some(true) {
+        wrong(
+            "arrive",
+            "static vectors that are trained move, and are no places to arrive at",
+            "train_embedding: false",
+        );
+    }
+    if costs.arrive > 0.0 && readout == Readout::Linear {
+        wrong("arrive", "with a Linear readout an answer has no place to arrive at", "readout: Tied");
+    }
+    let reads_all = pooling == Pooling::Mean
+        || (readout == Readout::Tied && matches!(objective?, Objective::NextWord | Objective::Sequence(_)));
+    if costs.keep > 0.0 && reads_all {
+        let message = "the answers are read off every output, so that none is left to stay at its word";
+        wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
+    }
+    good.then_some(costs)
 }
 
 /// How the answer is read off the outputs.
@@ -108,11 +157,6 @@ fn read_answer<'s>(
     let readout = record.take_or("readout", readout, choice(READOUTS), issues);
     let pooling = record.take_or("pool", pooling, choice(POOLINGS), issues);
     let name = objective?.name();
-    if is_label && readout == Some(Readout::Tied) {
-        issues
-            .at(record.place_of("readout"), "readout: Tied is by the static vectors of words, and a label has none")
-            .expected("readout: Linear");
-    }
     match pooling {
         Some(Pooling::Every) if is_label => {
             issues
@@ -129,7 +173,32 @@ fn read_answer<'s>(
     readout.zip(pooling)
 }
 
-const POSITIONS: &[(&str, Positions)] =
-    &[("None", Positions::None), ("Sinusoidal", Positions::Sinusoidal), ("Learned", Positions::Learned)];
+/// What a cost takes.
+const COST: &str = "a number from 0 to 10";
+
+/// How the model knows where a word stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Places {
+    /// By what is added to its vector.
+    Vectors(Positions),
+    /// By what its distance adds to the scores.
+    Distances,
+}
+
+impl Places {
+    fn vectors(self) -> Positions {
+        match self {
+            Self::Vectors(positions) => positions,
+            Self::Distances => Positions::None,
+        }
+    }
+}
+
+const POSITIONS: &[(&str, Places)] = &[
+    ("None", Places::Vectors(Positions::None)),
+    ("Sinusoidal", Places::Vectors(Positions::Sinusoidal)),
+    ("Learned", Places::Vectors(Positions::Learned)),
+    ("Distances", Places::Distances),
+];
 const READOUTS: &[(&str, Readout)] = &[("Tied", Readout::Tied), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];

@@ -17,6 +17,8 @@ pub(super) struct ReadObjective<'s> {
     node: Node<'s>,
     /// Words that a sequence objective replaces.
     rewritten: Vec<At<'s, String>>,
+    /// Words that take the place of hidden ones.
+    stand_ins: Vec<At<'s, String>>,
 }
 
 impl ReadObjective<'_> {
@@ -34,13 +36,18 @@ pub(super) fn read_objective<'s>(
     issues: &mut Issues<'s>,
 ) -> Option<ReadObjective<'s>> {
     let mut record = Record::open(node, &["MaskedWord", "NextWord", "Label", "Sequence"], issues)?;
-    let mut rewritten = Vec::new();
+    let (mut rewritten, mut stand_ins) = (Vec::new(), Vec::new());
     let objective = match record.name {
         "MaskedWord" => {
             let rate = record.take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
             let read = |node, issues: &mut Issues<'s>| read_candidates(node, groups, issues);
             let among = record.take_or("among", Vec::new(), read, issues);
-            rate.zip(among).map(|(rate, among)| Objective::MaskedWord { rate, among })
+            let entry = |node, issues: &mut Issues<'s>| Some(At { value: word(node, issues)?, node });
+            let read = |node, issues: &mut Issues<'s>| list(node, VOCABULARY_MAX, entry, issues);
+            let words = record.take_or("stand_ins", Vec::new(), read, issues)?;
+            stand_ins.extend(words.iter().cloned());
+            let words = words.into_iter().map(|word| word.value).collect();
+            rate.zip(among).map(|(rate, among)| Objective::MaskedWord { rate, among, stand_ins: words })
         }
         "NextWord" => Some(Objective::NextWord),
         "Label" => Some(Objective::Label),
@@ -57,12 +64,13 @@ pub(super) fn read_objective<'s>(
         }
     };
     record.finish(issues);
-    objective.map(|objective| ReadObjective { objective, node, rewritten })
+    objective.map(|objective| ReadObjective { objective, node, rewritten, stand_ins })
 }
 
 /// What only the corpus can tell about an objective.
 pub(super) fn check_objective<'s>(
     read: &ReadObjective<'s>,
+    tied_labels: Option<Node<'s>>,
     corpus: &ReadCorpus<'s>,
     groups: &[Group],
     vocabulary: &Vocabulary,
@@ -84,6 +92,20 @@ pub(super) fn check_objective<'s>(
                 .expected("a corpus without join");
         }
     }
+    if let Some(readout) = tied_labels {
+        let names = corpus.topics.iter().map(|topic| &topic.name);
+        for label in names.filter(|label| !vocabulary.has(label)) {
+            let label = shorten(label);
+            issues
+                .at(
+                    readout,
+                    format!(
+                        "readout: Tied reads a label by its static vector, and no word of the corpus is \"{label}\""
+                    ),
+                )
+                .expected("readout: Linear, or topics that are called by words of the corpus");
+        }
+    }
     let count = choices(&read.objective, corpus, groups, vocabulary);
     if let Some(count) = count.filter(|count| *count < 2) {
         let words = match count {
@@ -94,10 +116,11 @@ pub(super) fn check_objective<'s>(
             .at(read.node, format!("{} asks for one of several words, and there is {words}", read.objective.name()))
             .expected("at least 2 words to choose among");
     }
-    for word in &read.rewritten {
+    let named = [("words", &read.rewritten), ("stand_ins", &read.stand_ins)];
+    for (field, word) in named.iter().flat_map(|(field, words)| words.iter().map(move |word| (field, word))) {
         if !vocabulary.has(&word.value) {
             issues
-                .at(word.node, format!("words: word \"{}\" never occurs in the corpus", shorten(&word.value)))
+                .at(word.node, format!("{field}: word \"{}\" never occurs in the corpus", shorten(&word.value)))
                 .nearest(&word.value, vocabulary.words.iter().map(String::as_str));
         }
     }

@@ -3,7 +3,7 @@
 
 pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use crate::numerics::Matrix;
-use crate::numerics::model::Architecture;
+use crate::numerics::model::{Architecture, DistanceCosts};
 use crate::numerics::optimiser::Method;
 use crate::numerics::params::TensorId;
 use crate::numerics::word2vec::Word2VecConfig;
@@ -122,6 +122,8 @@ impl StaticEmbedding {
 pub struct ModelConfig {
     pub architecture: Architecture,
     pub objective: Objective,
+    /// How much distances count beside the answers.
+    pub costs: DistanceCosts,
     /// What tensors begin with; the others are random.
     pub weights: Vec<(TensorId, Matrix<f32>)>,
     /// Optimiser steps.
@@ -158,6 +160,8 @@ pub enum Objective {
         /// Groups whose words, with the ambiguous words of these senses, are the candidates;
         /// empty: the whole vocabulary.
         among: Vec<String>,
+        /// Words that take the place of a hidden one half of the time; empty: the candidates.
+        stand_ins: Vec<String>,
     },
     /// Every position names the word after it; without the causal mask it can look it up.
     NextWord,
@@ -237,13 +241,29 @@ pub enum Fact {
     /// Mean over the probes of cosine to the right centroid less the best cosine to a wrong one.
     SenseMargin(Space),
     /// Cosine of one token's contextual vector to the centroid of `sense`, less the best to another group.
-    TokenMargin {
-        /// Index into [`Lesson::sentences`].
-        sentence: usize,
-        /// Position in the sentence, from 0.
-        token: usize,
-        sense: String,
+    TokenMargin { at: TokenPlace, sense: String },
+    /// Share of probes whose word ends where a word of its sense would lie
+    /// ([`Arrival::has_arrived`](crate::kernel::places::Arrival::has_arrived)).
+    Arrived,
+    /// Mean distance, over the words of the lesson's sentences that nothing asks to move, between the
+    /// contextual and the static vector.
+    Drift,
+    /// Cosine of one token's vector to a goal.
+    TokenCosine { at: TokenPlace, to: String, space: Space },
+    /// Euclidean distance of one token's vector to a goal.
+    TokenDistance {
+        at: TokenPlace,
+        to: String,
+        space: Space,
+        /// Between the points of the picture instead.
+        drawn: bool,
     },
+    /// Length of one token's vector.
+    TokenLength { at: TokenPlace, space: Space },
+    /// Distance between one token's static and its contextual vector.
+    TokenMove { at: TokenPlace },
+    /// Cosine between the moves of two tokens, each from its static to its contextual vector.
+    MoveCosine { at: TokenPlace, other: TokenPlace },
     /// Where the static word lies between two centroids: `w` of the least-squares fit
     /// `word ≈ w·centroid(of) + u·centroid(against)`, as the share `w / (w + u)`.
     Mixture { word: String, of: String, against: String },
@@ -281,6 +301,15 @@ pub enum Fact {
     Alignment { head: usize },
     /// Share of target words that the model writes right by itself, over the lesson's sentences.
     SequenceAccuracy,
+}
+
+/// One token of the lesson's sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenPlace {
+    /// Index into [`Lesson::sentences`].
+    pub sentence: usize,
+    /// Position in the sentence, from 0; with a source, in the target.
+    pub token: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -23,6 +23,9 @@ pub enum TensorName {
     KeyWeights,
     /// `b_K` (1, H·d_k)
     KeyBias,
+    /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
+    /// stands furthest before its query to the one furthest behind it.
+    DistanceBias,
     /// `W_V` (D, H·d_v)
     ValueWeights,
     /// `b_V` (1, H·d_v)
@@ -58,8 +61,8 @@ impl TensorName {
     pub fn is_bias(self) -> bool {
         use TensorName::*;
         match self {
-            QueryBias | KeyBias | ValueBias | OutputBias | AttentionNormBias | HiddenBias | ForwardBias
-            | ForwardNormBias | LogitBias => true,
+            QueryBias | KeyBias | DistanceBias | ValueBias | OutputBias | AttentionNormBias | HiddenBias
+            | ForwardBias | ForwardNormBias | LogitBias => true,
             Embedding | Positions | QueryWeights | KeyWeights | ValueWeights | OutputWeights | AttentionNormGain
             | HiddenWeights | ForwardWeights | ForwardNormGain | LogitWeights => false,
         }
@@ -72,6 +75,7 @@ impl TensorName {
             Self::Positions => "what a word's place adds to its static vector",
             Self::QueryWeights | Self::QueryBias => "from a word to its query, what it looks for",
             Self::KeyWeights | Self::KeyBias => "from a word to its key, what it is found by",
+            Self::DistanceBias => "how much a head favours words at each distance, a row for each head",
             Self::ValueWeights | Self::ValueBias => "from a word to its value, what it hands over",
             Self::OutputWeights | Self::OutputBias => "from the heads' mixes to what is added to the word",
             Self::AttentionNormGain | Self::AttentionNormBias => "stretches and shifts the norm at the attention",
@@ -91,6 +95,7 @@ impl TensorName {
             Self::QueryBias => "b_Q",
             Self::KeyWeights => "W_K",
             Self::KeyBias => "b_K",
+            Self::DistanceBias => "B",
             Self::ValueWeights => "W_V",
             Self::ValueBias => "b_V",
             Self::OutputWeights => "W_O",

@@ -26,7 +26,7 @@ pub enum Sheet {
     Value(usize),
     /// `Q_h K_hᵀ` (T, T_k)
     Product(usize),
-    /// `S_h` (T, T_k), scaled; −∞ where masked
+    /// `S_h` (T, T_k), scaled, with what distance adds; −∞ where masked
     Score(usize),
     /// `A_h` (T, T_k)
     Weight(usize),
@@ -81,6 +81,7 @@ pub struct FoldModel {
     value_columns: Vec<Range<usize>>,
     has_output: bool,
     has_residual: bool,
+    has_distances: bool,
     width: usize,
     /// Its queries are words of the source, not the stage's tokens.
     pub is_of_source: bool,
@@ -116,6 +117,7 @@ impl FoldModel {
             value_columns: (0..config.attention.heads).map(|own| config.attention.value_columns(own)).collect(),
             has_output: config.attention.output,
             has_residual: config.residual,
+            has_distances: config.attention.distances.is_some(),
             width: config.attention.width,
             is_of_source: labels.is_of_source(head),
             looks_at_itself: !config.attends_to_source(),
@@ -277,6 +279,10 @@ impl FoldModel {
             Step::Embed => format!("X: {tokens} words, a row of {width} numbers for each."),
             Step::Project => format!("Q, K and V: {tokens} rows each, made from X for all heads at once."),
             Step::Score => format!("{columns} In {each}, every query meets every key: Q Kᵀ."),
+            Step::Scale if self.has_distances => format!(
+                "The products are scaled; {each} adds a number for the distance from query to key; what a query may not \
+                 see is masked."
+            ),
             Step::Scale => "The products are scaled; what a query may not see is masked.".to_owned(),
             Step::Softmax => "Each row becomes weights that sum to 1: a pattern of its own in every head.".to_owned(),
             Step::Mix => {

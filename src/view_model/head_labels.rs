@@ -76,7 +76,10 @@ impl<'a> HeadLabels<'a> {
         } else {
             format!("Entries {keys} of each word: its query, key and value")
         };
-        if output { format!("{from}; rows {values} of {}", symbol(TensorName::OutputWeights)) } else { from }
+        let distances =
+            config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
+        let to = output.then(|| format!("; rows {values} of {}", symbol(TensorName::OutputWeights)));
+        [Some(from), distances, to].into_iter().flatten().collect()
     }
 }
 

@@ -150,7 +150,7 @@ fn live_of(snapshot: &Snapshot) -> Option<Live> {
 
 fn of_the_model(live: &Live) -> Vec<VariableModel> {
     let mut names = live_names(live);
-    names.sort_by_key(|name| place(name.tensor));
+    names.sort_by_key(|name| (place(name.tensor), parameter(name.tensor)));
     names.iter().map(|name| live_variable(live, name)).collect()
 }
 
@@ -169,6 +169,14 @@ fn place(tensor: LiveTensor) -> (usize, usize) {
         LiveTensor::Temperature => (usize::MAX, 3),
         LiveTensor::Static => (0, 0),
         LiveTensor::Parameter(id) => (1 + id.block, usize::from(!id.name.is_of_a_block())),
+    }
+}
+
+/// Rank of a parameter within its block, whatever its place in the layout: `B` stands behind `b_K`.
+fn parameter(tensor: LiveTensor) -> Option<TensorName> {
+    match tensor {
+        LiveTensor::Parameter(id) => Some(id.name),
+        _ => None,
     }
 }
 
@@ -192,7 +200,7 @@ fn live_variable(live: &Live, known: &LiveName) -> VariableModel {
         (None, None) => VariableValue::Text(Arc::from("")),
     };
     let origin = Some(Origin::of(known.tensor, &live.architecture));
-    VariableModel { name: known.name.clone(), symbol, kind, meaning: known.tensor.meaning(), value, origin }
+    VariableModel { name: known.name.clone(), symbol, kind, meaning: live.meaning(known.tensor), value, origin }
 }
 
 fn table(name: &str, tensor: &Tensor) -> VariableValue {

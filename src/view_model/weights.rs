@@ -2,7 +2,7 @@
 
 use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
-use crate::numerics::params::TensorId;
+use crate::numerics::params::{TensorId, TensorName};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
@@ -37,7 +37,7 @@ pub struct TensorModel {
     pub difference_norm: f32,
     /// How many entries differ from `trained`.
     pub changed: usize,
-    /// How many heads share the columns (of `W_O`, the rows).
+    /// How many heads share the columns (of `W_O` and `B`, the rows).
     pub heads: usize,
 }
 
@@ -48,6 +48,27 @@ impl TensorModel {
 
     pub fn trained_value(&self, row: usize, col: usize) -> f32 {
         self.trained[row * self.cols + col]
+    }
+
+    /// Purpose of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
+    pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
+        let is_distance = self.id.name == TensorName::DistanceBias;
+        is_distance.then(|| format!("head {}, {}", row + 1, at_distance(distance_of(col, self.cols))))
+    }
+}
+
+/// Distance from a query to a key that a column of `B` is for; below 0 where the key stands to the left.
+pub fn distance_of(col: usize, cols: usize) -> isize {
+    col as isize - cols as isize / 2
+}
+
+/// Names the key at a distance from its query: `a word 1 place to the left`.
+pub fn at_distance(distance: isize) -> String {
+    let side = if distance < 0 { "left" } else { "right" };
+    match distance.unsigned_abs() {
+        0 => "the word itself".to_owned(),
+        1 => format!("a word 1 place to the {side}"),
+        places => format!("a word {places} places to the {side}"),
     }
 }
 

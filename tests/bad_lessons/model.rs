@@ -72,7 +72,7 @@ a.ron:19:162: stop: unknown name LossAbove; expected LossBelow, GradientBelow or
     check(
         "max_tokens: 24",
         "max_tokens: 24, positions: Learnt",
-        r#"a.ron:19:93: positions: found Learnt; expected None, Sinusoidal or Learned; did you mean "Learned"?"#,
+        r#"a.ron:19:93: positions: found Learnt; expected None, Sinusoidal, Learned or Distances; did you mean "Learned"?"#,
     );
     check(
         "max_tokens: 24",
@@ -178,6 +178,27 @@ a.ron:19:76: train_embedding: found the number 1; expected true or false"#,
 }
 
 #[test]
+fn distances_in_the_loss() {
+    let check = |fields: &str, expected: &str| check("max_tokens: 24", &format!("max_tokens: 24, {fields}"), expected);
+    check("arrive: 0.5, keep: 10", "no issues");
+    check(
+        "arrive: 10.5, keep: -1",
+        "a.ron:19:90: arrive: found the number 10.5; expected a number from 0 to 10
+a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
+    );
+    check(
+        "readout: Linear, arrive: 1, keep: 1",
+        "a.ron:19:99: arrive: with a Linear readout an answer has no place to arrive at; expected readout: Tied",
+    );
+    check(
+        "train_embedding: true, arrive: 1, keep: 1",
+        "a.ron:19:105: arrive: static vectors that are trained move, and are no places to arrive at; expected train_embedding: false",
+    );
+    check("positions: Distances", "no issues");
+    check(r#"positions: Distances, weights: { "B": [[0]] }"#, "a.ron:19:120: weights: B as 1 × 1; expected 2 × 47");
+}
+
+#[test]
 fn weights() {
     let check = |weights: &str, expected: &str| {
         check("max_tokens: 24", &format!("max_tokens: 24, weights: {weights}"), expected);
@@ -209,6 +230,24 @@ fn objectives() {
     check("MaskedWord(rate: 0.3)", "NextWord, mask: None", "no issues");
     check(
         "MaskedWord(rate: 0.3)",
+        "NextWord, keep: 1",
+        "a.ron:19:53: keep: the answers are read off every output, so that none is left to stay at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
+    );
+    check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");
+    check("MaskedWord(rate: 0.3)", r#"MaskedWord(rate: 0.3, stand_ins: ["apple"])"#, "no issues");
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"MaskedWord(rate: 0.3, stand_ins: ["aple", "two words", 3])"#,
+        r#"a.ron:19:85: stand_ins: "two words" is not one word; expected one word of at most 40 characters
+a.ron:19:98: stand_ins: found the number 3; expected text in double quotes"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"MaskedWord(rate: 0.3, stand_ins: ["aple"])"#,
+        r#"a.ron:19:77: stand_ins: word "aple" never occurs in the corpus; did you mean "apple"?"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
         "NextWord, pool: Last",
         "a.ron:19:53: pool: a sentence is read once, and NextWord asks for its words; expected pool: Every",
     );
@@ -218,7 +257,8 @@ fn objectives() {
         "a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join",
     );
     check("MaskedWord(rate: 0.3)", "Label, readout: Tied, pool: Every", "a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join
-a.ron:19:50: readout: Tied is by the static vectors of words, and a label has none; expected readout: Linear
+a.ron:19:50: readout: Tied reads a label by its static vector, and no word of the corpus is \"food\"; expected readout: Linear, or topics that are called by words of the corpus
+a.ron:19:50: readout: Tied reads a label by its static vector, and no word of the corpus is \"trade\"; expected readout: Linear, or topics that are called by words of the corpus
 a.ron:19:65: pool: Every reads word by word, and Label asks for the whole sentence; expected pool: Last or pool: Mean");
     check(
         "MaskedWord(rate: 0.3)",

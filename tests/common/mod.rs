@@ -13,8 +13,8 @@ use std::sync::Arc;
 use attune::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows};
 use attune::numerics::block::{Attends, BlockConfig, Norm};
 use attune::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout, Sequences, Workspace, model_backward,
-    model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
+    model_backward, model_forward,
 };
 use attune::numerics::params::Parameters;
 use attune::numerics::positions::Positions;
@@ -86,6 +86,7 @@ pub fn layer(change: impl FnOnce(&mut AttentionConfig)) -> AttentionConfig {
         scale: true,
         temperature: 1.0,
         mask: Mask::None,
+        distances: None,
     };
     change(&mut layer);
     layer
@@ -168,11 +169,16 @@ impl Net {
 }
 
 impl<S: Scalar> Net<S> {
+    /// The same model with a loss that counts distances.
+    pub fn with_costs(self, arrive: f64, keep: f64) -> Self {
+        Self { model: self.model.with_costs(DistanceCosts { arrive, keep }), ..self }
+    }
+
     /// The same model, its numbers rounded.
     pub fn cast<R: Scalar>(&self) -> Net<R> {
         let AttentionModel { architecture, embedding, classes, .. } = &self.model;
         let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.cast()), classes.clone());
-        Net { model, parameters: cast(&self.parameters) }
+        Net { model: model.with_costs(self.model.costs()), parameters: cast(&self.parameters) }
     }
 
     pub fn workspace(&self, batch: &Batch) -> Workspace<S> {

@@ -67,6 +67,7 @@ pub fn attention(config: &BlockConfig, parameters: &Parameters<f64>, block: usiz
     };
     let (q, k) = (project(x, QueryWeights, QueryBias), project(z, KeyWeights, KeyBias));
     let v = project(z, ValueWeights, ValueBias);
+    let distances = tensor(parameters, block, DistanceBias);
     let root = if layer.scale { (layer.key_width as f64).sqrt() } else { 1.0 };
     let mut weights = Vec::new();
     let mut mix = vec![Vec::new(); x.len()];
@@ -74,7 +75,10 @@ pub fn attention(config: &BlockConfig, parameters: &Parameters<f64>, block: usiz
         let score = |i: usize, j: usize| {
             let columns = head * layer.key_width..(head + 1) * layer.key_width;
             let dot: f64 = columns.map(|c| q[i][c] * k[j][c]).sum();
-            if sees(&layer.mask, i, j) { dot / root / layer.temperature } else { f64::NEG_INFINITY }
+            let distance = layer.distances.map_or(0.0, |tokens| {
+                distances.as_ref().expect("a layer with distances has B")[head][tokens - 1 + j - i]
+            });
+            if sees(&layer.mask, i, j) { (dot / root + distance) / layer.temperature } else { f64::NEG_INFINITY }
         };
         let a: Rows = (0..x.len()).map(|i| softmax(&(0..z.len()).map(|j| score(i, j)).collect::<Vec<_>>())).collect();
         for (a, mix) in a.iter().zip(&mut mix) {
@@ -188,7 +192,7 @@ fn sentence(
 
 /// The mean loss of a batch.
 pub fn loss(model: &AttentionModel<f64>, parameters: &Parameters<f64>, batch: &Batch) -> f64 {
-    let architecture = &model.architecture;
+    let (architecture, costs) = (&model.architecture, model.costs());
     let sources = architecture.source_blocks.len();
     let outputs: Vec<Rows> = (0..batch.input.rows.count())
         .map(|index| {
@@ -218,8 +222,29 @@ pub fn loss(model: &AttentionModel<f64>, parameters: &Parameters<f64>, batch: &B
     };
     let bias = tensor(parameters, 0, TensorName::LogitBias);
     let losses = batch.targets.iter().map(|&(target, class)| {
-        let logits = affine(&vec![read(target)], &weights, bias.as_ref());
-        -softmax(&logits[0])[class].ln()
+        let y = read(target);
+        let logits = affine(&vec![y.clone()], &weights, bias.as_ref());
+        let asked = match (architecture.readout, architecture.pooling) {
+            // An answer has a place: that of the right class.
+            (Readout::Tied, _) => {
+                let centre: Vec<f64> = weights.iter().map(|row| row[class]).collect();
+                costs.arrive * squared_distance(&y, &centre)
+            }
+            (Readout::Linear, Pooling::Mean) => 0.0,
+            // Or none, and stays near its word.
+            (Readout::Linear, pooling) => {
+                let row = if pooling == Pooling::Every { target } else { batch.input.rows.sentence(target).end - 1 };
+                let word = batch.input.words[row];
+                word.map_or(0.0, |word| costs.keep * squared_distance(&y, model.embedding.row(word)))
+            }
+        };
+        asked - softmax(&logits[0])[class].ln()
     });
-    losses.sum::<f64>() / batch.targets.len().max(1) as f64
+    let kept =
+        batch.kept.iter().map(|&(row, word)| costs.keep * squared_distance(&every[row], model.embedding.row(word)));
+    (losses.sum::<f64>() + kept.sum::<f64>()) / batch.targets.len().max(1) as f64
+}
+
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
 }

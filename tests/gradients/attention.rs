@@ -38,6 +38,7 @@ fn forms() -> Vec<Form> {
         ("no bias", layer(|l| l.bias = false)),
         ("no scale", layer(|l| l.scale = false)),
         ("sharp", layer(|l| l.temperature = 0.3)),
+        ("distances count", layer(|l| (l.distances, l.temperature) = (Some(6), 0.7))),
         ("even, not scaled", layer(|l| (l.temperature, l.scale) = (2.5, false))),
         ("one wide head", heads(1, 5, 5)),
         ("three heads, values wider than keys", heads(3, 1, 4)),
@@ -86,6 +87,7 @@ fn self_attention_of_long_sentences() {
             check_self(&format!("{lengths:?}, {mask:?}"), narrow, lengths);
         }
     }
+    check_self("distances", layer(|l| (l.mask, l.distances) = (Mask::Causal, Some(longest + 3))), LONG[1]);
     check_self("two heads", layer(|l| l.mask = Mask::Causal), LONG[0]);
     let free = AttentionConfig { mask: Mask::Causal, ..AttentionConfig::parameter_free(3) };
     check_self("parameter-free", free, LONG[1]);

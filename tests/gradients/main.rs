@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arrival;
 mod attention;
 mod blocks;
 mod layers;

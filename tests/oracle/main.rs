@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arrival;
 mod numpy;
 mod torch;
 mod training;

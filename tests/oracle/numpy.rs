@@ -41,6 +41,7 @@ fn config(case: &Value) -> BlockConfig {
             scale: flag(&given["scale"]),
             temperature: number(&given["temperature"]),
             mask: mask(&given["mask"], &case["visible"]),
+            distances: None,
         },
         attends: if flag(&given["cross"]) { Attends::Source } else { Attends::OwnSentence },
         residual: flag(&given["residual"]),

@@ -73,13 +73,14 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState,
 }
 
 /// Matrices first, then what is added to them; and last what no block has.
-const ORDER: [TensorName; 20] = [
+const ORDER: [TensorName; 21] = [
     TensorName::QueryWeights,
     TensorName::KeyWeights,
     TensorName::ValueWeights,
     TensorName::OutputWeights,
     TensorName::QueryBias,
     TensorName::KeyBias,
+    TensorName::DistanceBias,
     TensorName::ValueBias,
     TensorName::OutputBias,
     TensorName::AttentionNormGain,
@@ -262,6 +263,9 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &
 
 fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), paints: bool) {
     ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.id, tensor.value(row, col)));
+    if let Some(meaning) = tensor.entry_meaning(row, col) {
+        ui.weak(meaning);
+    }
     ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
     if let Some(difference) = &tensor.difference {
         ui.weak(format!("difference {:+.4}", difference[row * tensor.cols + col]));

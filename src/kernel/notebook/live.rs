@@ -176,6 +176,20 @@ impl Live {
         self.interventions.temperature.unwrap_or(self.architecture.blocks[0].attention.temperature)
     }
 
+    /// Meaning of a tensor in this model.
+    pub fn meaning(&self, tensor: LiveTensor) -> String {
+        let distances = |block| {
+            let block = self.architecture.numbered_blocks().nth(block);
+            block.is_some_and(|(_, config)| config.attention.distances.is_some())
+        };
+        match tensor {
+            LiveTensor::Heads { block, part: HeadPart::Scores } if distances(block) => {
+                "the scores of all heads, scaled, with what distance adds, and masked (H, T, T)".to_owned()
+            }
+            tensor => tensor.meaning(),
+        }
+    }
+
     /// None of a number.
     fn axes(&self, tensor: LiveTensor) -> Vec<Axis> {
         let tokens = || Axis::labelled(self.tokens.clone());
@@ -186,6 +200,7 @@ impl Live {
             LiveTensor::Parameter(id) => {
                 let (rows, cols) = self.parameters.spec(id).map_or((1, 0), |spec| (spec.rows, spec.cols));
                 match rows {
+                    _ if id.name == TensorName::DistanceBias => distance_axes(rows, cols),
                     1 => vec![Axis::plain(cols)],
                     _ if id.name == TensorName::Embedding => {
                         vec![Axis::labelled(self.words.clone()), Axis::plain(cols)]
@@ -253,6 +268,25 @@ impl Live {
         let is_own = (0..count).all(|query| (0..count).all(|key| own.sees(query, key) == sees(query, key)));
         (!is_own).then(|| Mask::custom(MaskTable::from_fn(count, count, sees)))
     }
+}
+
+/// Axes of `B`: heads, unless there is but one, and distances.
+fn distance_axes(heads: usize, distances: usize) -> Vec<Axis> {
+    let furthest = distances as isize / 2;
+    let distances: Vec<String> = (-furthest..=furthest).map(distance_label).collect();
+    let heads: Vec<String> = (0..heads).map(head_label).collect();
+    let axes = [heads, distances].map(|labels| Axis::labelled(labels.into()));
+    axes.into_iter().filter(|axis| axis.len > 1).collect()
+}
+
+/// Name of a row of `B`: `head 1`.
+pub fn head_label(head: usize) -> String {
+    format!("head {}", head + 1)
+}
+
+/// Name of a column of `B`, by how far the key stands to the right of the query: `-1`, `0`, `+1`.
+pub fn distance_label(distance: isize) -> String {
+    if distance == 0 { "0".to_owned() } else { format!("{distance:+}") }
 }
 
 fn wide(values: &[f32]) -> Vec<f64> {

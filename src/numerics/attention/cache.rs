@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::config::AttentionConfig;
+use super::distance::Distances;
 use super::head::{Head, panel_entries, weights_stride};
 use super::look_up::LookUpCache;
 use super::rows::Rows;
@@ -21,6 +22,8 @@ pub struct AttentionCache<S> {
     pub key: Matrix<S>,
     /// `V` (N_k, H·d_v)
     pub value: Matrix<S>,
+    /// `B / τ`
+    pub(super) bias: Distances<S>,
     /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
     /// where nobody will look at it.
     pub(super) scores: Vec<S>,
@@ -68,6 +71,7 @@ impl<S: Scalar> AttentionCache<S> {
             query: with_lane_beyond(queries.rows, config.keys_width()),
             key: with_lane_beyond(keys.rows, config.keys_width()),
             value: with_lane_beyond(keys.rows, config.values_width()),
+            bias: Distances::new(config),
             scores: Vec::new(),
             weights: vec![S::zero(); config.heads * (by_query + by_key + means)],
             mix: Matrix::zeros(queries.rows, config.values_width()),
@@ -153,6 +157,8 @@ pub struct AttentionScratch<S> {
     pub(super) d_query: Matrix<S>,
     pub(super) d_key: Matrix<S>,
     pub(super) d_value: Matrix<S>,
+    /// Of `B / τ`, (H · distances).
+    pub(super) d_bias: Vec<S>,
     /// Of a panel.
     pub(super) d_scores: Vec<S>,
 }
@@ -163,6 +169,7 @@ impl<S: Scalar> AttentionScratch<S> {
             d_query: Matrix::zeros(queries.rows, config.keys_width()),
             d_key: Matrix::zeros(keys.rows, config.keys_width()),
             d_value: Matrix::zeros(keys.rows, config.values_width()),
+            d_bias: vec![S::zero(); config.heads * config.distance_count()],
             d_scores: vec![S::zero(); panel_entries(queries.longest.max(keys.longest))],
         }
     }

@@ -27,6 +27,9 @@ pub struct AttentionConfig {
     /// ... and by the temperature: below 1 the weights are sharper, above 1 more even.
     pub temperature: f64,
     pub mask: Mask,
+    /// `B` exists, for sentences of at most so many tokens: a learned number for each distance between
+    /// query and key is added to their score (Raffel et al. 2020, arXiv 1910.10683, section 2.1).
+    pub distances: Option<usize>,
 }
 
 impl AttentionConfig {
@@ -43,6 +46,7 @@ impl AttentionConfig {
             scale: false,
             temperature: 1.0,
             mask: Mask::None,
+            distances: None,
         }
     }
 
@@ -61,6 +65,11 @@ impl AttentionConfig {
     pub fn score_scale(&self) -> f64 {
         let scale = if self.scale { 1.0 / (self.key_width as f64).sqrt() } else { 1.0 };
         scale / self.temperature
+    }
+
+    /// How many distances there are between the tokens of the longest sentence; 0 where they do not count.
+    pub fn distance_count(&self) -> usize {
+        self.distances.map_or(0, |tokens| 2 * tokens - 1)
     }
 
     /// The columns of `Q` and `K`, and of their weights, that are one head's.
@@ -112,6 +121,9 @@ impl AttentionConfig {
         }
         if self.output {
             add(OutputWeights, OutputBias, values, d);
+        }
+        if self.distances.is_some() {
+            shapes.push((DistanceBias.of_block(block), self.heads, self.distance_count()));
         }
         shapes
     }

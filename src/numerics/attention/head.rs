@@ -6,6 +6,7 @@ use std::sync::Arc;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::distance::{HeadDistances, distance_gradient};
 use super::mask::Mask;
 use super::tile::{Part, PartMut, mix_mean, outer};
 use crate::numerics::simd::{Simd, add, dot, padded};
@@ -26,6 +27,8 @@ pub struct Head<'a, S> {
     pub value: Part<'a, S>,
     /// `s`
     pub scale: S,
+    /// What the distance of query and key adds to their score.
+    pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
 }
 
@@ -154,6 +157,7 @@ impl<S: Scalar> Head<'_, S> {
         matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
         for (query, row) in scores.chunks_exact_mut(stride).enumerate() {
             row[seen..].fill(S::NEG_INFINITY);
+            self.bias.add_to_row(first + query, &mut row[..seen]);
             self.mask.hide(first + query, &mut row[..seen]);
         }
     }
@@ -180,10 +184,12 @@ pub struct HeadGradients<'a, S> {
     pub key: PartMut<'a, S>,
     /// `d_V` (T_k, d_v)
     pub value: PartMut<'a, S>,
+    /// `d_B τ` of the head, added to what is there; empty where distances do not count.
+    pub bias: &'a mut [S],
 }
 
 impl<S: Scalar> Head<'_, S> {
-    /// Gradients of [`Head::forward`], which replace what is there.
+    /// Gradients of [`Head::forward`], which replace what is there, but for that of the distances.
     ///
     /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
     /// masked weight is 0, and so is its gradient.
@@ -227,8 +233,10 @@ impl<S: Scalar> Head<'_, S> {
                     matmul(d_a, Accum::Replace, d_mix, value.transpose(), S::one(), Par::Seq);
                 }
             }
-            for (weights, d) in weights.chunks_exact(stride).zip(d_scores.chunks_exact_mut(stride)) {
+            for (query, (weights, d)) in weights.chunks_exact(stride).zip(d_scores.chunks_exact_mut(stride)).enumerate()
+            {
                 softmax_gradient(simd, &weights[..seen], &mut d[..seen]);
+                distance_gradient(first + query, &d[..seen], to.bias);
             }
             let d_s = panel_of(d_scores, queries, stride, seen);
             let (key, query) = (self.key.rows_from(0, seen), self.query.rows_from(first, queries));

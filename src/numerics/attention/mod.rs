@@ -5,6 +5,7 @@
 //! ```text
 //! Q = X W_Q + b_Q          K = Z W_K + b_K          V = Z W_V + b_V
 //! S_h = s · Q_h K_hᵀ       s = 1/(√d_k τ), without the root if not scaled; −∞ where masked
+//!       + B_h[j − i] / τ   where distances count: query i, key j
 //! A_h = softmax(S_h)       by rows: a row is a query, a column a key
 //! M_h = A_h V_h            the mix
 //! ```
@@ -16,6 +17,7 @@
 
 mod cache;
 pub mod config;
+mod distance;
 pub mod head;
 pub mod look_up;
 pub mod mask;
@@ -31,12 +33,13 @@ pub use mask::{Mask, MaskTable};
 pub use rows::{Rows, Tokens};
 
 use self::cache::{Place, for_each_head, part, part_mut, weights_and_means};
+use self::distance::Distances;
 use self::head::{Head, HeadGradients};
 use self::look_up::{look_up_backward, look_up_forward};
 use self::short::is_short;
 use super::linear::{linear_backward, linear_forward};
 use super::params::{Parameters, TensorId, TensorName};
-use super::simd::{Simd, Work, add, dispatch, vectorized};
+use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
 
 #[inline(always)]
@@ -45,6 +48,7 @@ fn head_of<'a, S: Scalar>(
     scale: S,
     place: &Place,
     [query, key, value]: [&'a Matrix<S>; 3],
+    bias: &'a Distances<S>,
 ) -> Head<'a, S> {
     let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
     Head {
@@ -52,6 +56,7 @@ fn head_of<'a, S: Scalar>(
         key: part(key, &place.keys, &key_columns),
         value: part(value, &place.keys, &value_columns),
         scale,
+        bias: bias.of_head(place.head),
         mask: &config.mask,
     }
 }
@@ -102,6 +107,7 @@ pub fn attention_forward<S: Scalar>(
             to.copy_from_slice(x.vectors);
         }
     }
+    cache.bias.set(parameters.values_of(TensorName::DistanceBias.of_block(block)), config);
     dispatch(Forward { config, queries: queries.rows, keys: keys.rows, modes, cache });
 }
 
@@ -120,7 +126,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, modes, cache } = self;
-        let AttentionCache { query, key, value, scores, weights, mix, tile, mixes_means, .. } = cache;
+        let AttentionCache { query, key, value, bias, scores, weights, mix, tile, mixes_means, .. } = cache;
         let scale = S::from_f64(config.score_scale());
         let for_training = scores.is_empty() && modes.is_empty();
         for_each_head(
@@ -129,7 +135,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
             keys,
             #[inline(always)]
             |place| {
-                let head = head_of(config, scale, &place, [query, key, value]);
+                let head = head_of(config, scale, &place, [query, key, value], bias);
                 let mut mix = part_mut(mix, &place.mixes(*mixes_means), &config.value_columns(place.head));
                 let (weights, means) = weights_and_means(&mut weights[place.block.clone()], &head, *mixes_means);
                 if for_training && is_short(head.query.rows, head.key.rows) {
@@ -172,8 +178,11 @@ pub fn attention_backward<S: Scalar>(
     let (values, width) = (d_mix.cols(), config.values_width());
     assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");
     let (query_rows, key_rows) = (queries.rows, keys.rows);
+    scratch.d_bias.fill(S::zero());
     dispatch(Backward { config, queries: query_rows, keys: key_rows, cache, d_mix, scratch: &mut *scratch });
-    let AttentionScratch { d_query, d_key, d_value, .. } = scratch;
+    let AttentionScratch { d_query, d_key, d_value, d_bias, .. } = scratch;
+    let share = S::from_f64(1.0 / config.temperature);
+    add_scaled(gradient.values_of_mut(DistanceBias.of_block(block)), share, d_bias);
 
     let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, weights: TensorName, bias: TensorName, d_x: &mut [S]| {
         let ids = [weights.of_block(block), bias.of_block(block)];
@@ -206,8 +215,9 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
         let Self { config, queries, keys, cache, d_mix, scratch } = self;
-        let AttentionScratch { d_query, d_key, d_value, d_scores } = scratch;
-        let AttentionCache { query, key, value, weights, tile, mixes_means, .. } = cache;
+        let AttentionScratch { d_query, d_key, d_value, d_bias, d_scores } = scratch;
+        let AttentionCache { query, key, value, bias, weights, tile, mixes_means, .. } = cache;
+        let distances = config.distance_count();
         let scale = S::from_f64(config.score_scale());
         for_each_head(
             config.heads,
@@ -215,13 +225,14 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
             keys,
             #[inline(always)]
             |place| {
-                let head = head_of(config, scale, &place, [query, key, value]);
+                let head = head_of(config, scale, &place, [query, key, value], bias);
                 let (key_columns, value_columns) = (config.key_columns(place.head), config.value_columns(place.head));
                 let d_mix = part(d_mix, &place.mixes(*mixes_means), &value_columns);
                 let mut to = HeadGradients {
                     query: part_mut(d_query, &place.queries, &key_columns),
                     key: part_mut(d_key, &place.keys, &key_columns),
                     value: part_mut(d_value, &place.keys, &value_columns),
+                    bias: &mut d_bias[place.head * distances..][..distances],
                 };
                 let (weights, means) = weights_and_means(&mut weights[place.block], &head, *mixes_means);
                 if is_short(head.query.rows, head.key.rows) {

@@ -2,6 +2,7 @@
 //! general one, so they are multiplied where they stand; the weights are kept transposed, `Aᵀ`
 //! (T_k, T_q), so that the softmax runs down columns.
 
+use super::distance::distance_column_gradient;
 use super::head::{Head, HeadGradients};
 use super::mask::Mask;
 use super::tile::{
@@ -61,6 +62,9 @@ impl<S: Scalar> Head<'_, S> {
         let weights = &mut weights[..transposed_entries(queries, keys)];
         let mut scores = PartMut { entries: &mut *weights, stride, rows: keys, cols: stride };
         product(simd, self.key, pack_transposed(simd, self.query, &mut tile.0), self.scale, &mut scores);
+        for (key, row) in weights.chunks_exact_mut(stride).enumerate() {
+            self.bias.add_to_column(key, &mut row[..queries]);
+        }
         if *self.mask != Mask::None {
             for (key, row) in weights.chunks_exact_mut(stride).enumerate() {
                 for (query, score) in row[..queries].iter_mut().enumerate() {
@@ -82,7 +86,7 @@ impl<S: Scalar> Head<'_, S> {
         }
     }
 
-    /// Gradients of [`Head::short_forward`], which replace what is there.
+    /// Gradients of [`Head::short_forward`], which replace what is there, but for that of the distances.
     ///
     /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
     /// masked weight is 0, and so is its gradient.
@@ -117,6 +121,9 @@ impl<S: Scalar> Head<'_, S> {
                 product_vector(simd, self.value, tile.vector(d_mix.len(), |i| share * d_mix[i]), means);
                 softmax_columns_gradient_of_rows(simd, weights, means, d_scores, stride);
             }
+        }
+        for (key, d) in d_scores.chunks_exact(stride).enumerate() {
+            distance_column_gradient(key, &d[..queries], to.bias);
         }
         let d_scores = Part { entries: &*d_scores, stride, rows: keys, cols: queries };
         product_transposed(simd, d_scores, self.key, self.scale, &mut to.query);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rand::RngExt;
 
+use super::Pooling;
 use super::classes::Candidates;
 use crate::numerics::attention::Rows;
 use crate::numerics::rng::Generator;
@@ -77,13 +78,16 @@ pub struct Batch {
     /// What is asked, with the class that is right: of a row of the input where every position is
     /// read, else of a sentence.
     pub targets: Vec<(usize, usize)>,
+    /// Rows of the input that are to keep their places, each with its word.
+    pub kept: Vec<(usize, usize)>,
 }
 
 impl Batch {
     /// Room for the largest batch, without a source.
     pub fn with_capacity(sentences: usize, rows: usize) -> Self {
         let input = Sequences::with_capacity(sentences, rows);
-        Self { input, source: Sequences::default(), targets: Vec::with_capacity(rows) }
+        let (targets, kept) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        Self { input, source: Sequences::default(), targets, kept }
     }
 
     /// And room for as large a source.
@@ -95,21 +99,55 @@ impl Batch {
     pub fn sentences(&self, range: Range<usize>, of_rows: bool) -> Self {
         let source =
             if self.source.rows.count() > 0 { self.source.sentences(range.clone()) } else { Sequences::default() };
-        let asked = if of_rows {
-            let first = self.input.rows.sentence(range.start).start;
-            first..self.input.rows.sentence(range.end - 1).end
-        } else {
-            range.clone()
+        let rows = self.input.rows.sentence(range.start).start..self.input.rows.sentence(range.end - 1).end;
+        let part = |pairs: &[(usize, usize)], of: &Range<usize>| {
+            let inside = pairs.iter().filter(|(at, _)| of.contains(at));
+            inside.map(|&(at, other)| (at - of.start, other)).collect()
         };
-        let targets = self.targets.iter().filter(|(at, _)| asked.contains(at));
-        let targets = targets.map(|&(at, class)| (at - asked.start, class)).collect();
-        Self { input: self.input.sentences(range), source, targets }
+        let targets = part(&self.targets, if of_rows { &rows } else { &range });
+        let kept = part(&self.kept, &rows);
+        Self { input: self.input.sentences(range), source, targets, kept }
+    }
+
+    /// The word from which each target is answered; `None` where it is hidden, or the whole sentence answers.
+    pub(super) fn answering(&self, pooling: Pooling) -> impl Iterator<Item = Option<usize>> {
+        self.targets.iter().map(move |&(target, _)| match pooling {
+            Pooling::Every => self.input.words[target],
+            Pooling::Last => self.input.words[self.input.rows.sentence(target).end - 1],
+            Pooling::Mean => None,
+        })
+    }
+
+    /// How many outputs the loss reads.
+    pub fn reads(&self) -> usize {
+        self.targets.len() + self.kept.len()
     }
 
     pub fn clear(&mut self) {
         self.input.clear();
         self.source.clear();
         self.targets.clear();
+        self.kept.clear();
+    }
+
+    /// Adds to [`Self::kept`] the words of the last sentence that `keeps` names and no target reads; of a
+    /// sentence that is read by its last word, all before that.
+    pub fn keep_last(&mut self, pooling: Pooling, keeps: impl Fn(usize) -> bool) {
+        let Some(last) = self.input.rows.count().checked_sub(1) else { return };
+        let rows = self.input.rows.sentence(last);
+        let end = rows.end;
+        // Targets of rows are in the order of the rows.
+        let first_target = self.targets.partition_point(|&(row, _)| row < rows.start);
+        let mut targets = self.targets[first_target..].iter().map(|&(row, _)| row).peekable();
+        for row in rows {
+            let is_read = match pooling {
+                Pooling::Every => targets.next_if_eq(&row).is_some(),
+                Pooling::Last => row + 1 == end,
+                Pooling::Mean => true,
+            };
+            let word = self.input.words[row].filter(|&word| !is_read && keeps(word));
+            self.kept.extend(word.map(|word| (row, word)));
+        }
     }
 
     /// Adds a sentence for the masked-word objective (after Devlin et al. 2019, section 3.1).
@@ -141,7 +179,7 @@ impl Batch {
             let shown = match target {
                 Some(class) => {
                     self.targets.push((start + t, class));
-                    if rng.random_bool(HIDDEN_SHARE) { None } else { Some(candidates.draw(rng)) }
+                    if rng.random_bool(HIDDEN_SHARE) { None } else { Some(candidates.draw_stand_in(rng)) }
                 }
                 None => (!rng.random_bool(rate)).then_some(word),
             };

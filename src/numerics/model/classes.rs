@@ -36,6 +36,8 @@ pub struct Candidates {
     /// By word.
     class: Vec<Option<usize>>,
     words: Vec<usize>,
+    /// Words that take the place of a hidden one where it is not left empty.
+    stand_ins: Vec<usize>,
 }
 
 impl Candidates {
@@ -47,7 +49,18 @@ impl Candidates {
         for (i, &word) in words.iter().enumerate() {
             class[word] = Some(i);
         }
-        Self { class, words }
+        let stand_ins = words.clone();
+        Self { class, words, stand_ins }
+    }
+
+    /// Other words than the candidates themselves stand in for hidden ones.
+    ///
+    /// # Panics
+    /// If there are none, or one is not below the size of the vocabulary.
+    pub fn with_stand_ins(self, stand_ins: Vec<usize>) -> Self {
+        assert!(!stand_ins.is_empty(), "candidates: no word stands in");
+        assert!(stand_ins.iter().all(|&word| word < self.class.len()), "candidates: a stand-in beyond the vocabulary");
+        Self { stand_ins, ..self }
     }
 
     /// Every word of the vocabulary.
@@ -63,7 +76,7 @@ impl Candidates {
         self.class[word]
     }
 
-    pub(super) fn draw(&self, rng: &mut Generator) -> usize {
-        self.words[rng.random_range(0..self.words.len())]
+    pub(super) fn draw_stand_in(&self, rng: &mut Generator) -> usize {
+        self.stand_ins[rng.random_range(0..self.stand_ins.len())]
     }
 }

@@ -16,7 +16,7 @@
 //! it what the cross-attention of [`Architecture::blocks`] looks at.
 //!
 //! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
-//! [`step`] answers and learns, [`parallel`] on several threads, [`activations`] shows one sentence, [`generate`] goes on with it, and
+//! [`step`] answers and learns, by the [`loss`], [`parallel`] on several threads, [`activations`] shows one sentence, [`generate`] goes on with it, and
 //! [`cost`] tells what sizes cost.
 
 pub mod activations;
@@ -24,12 +24,14 @@ pub mod batch;
 pub mod classes;
 pub mod cost;
 pub mod generate;
+mod loss;
 pub mod parallel;
 pub mod step;
 
 pub use activations::Activations;
 pub use batch::{Batch, Sequences};
 pub use classes::{Candidates, Classes};
+pub use loss::DistanceCosts;
 pub use step::{Workspace, model_backward, model_forward};
 
 use std::sync::Arc;
@@ -162,6 +164,8 @@ pub struct AttentionModel<S> {
     /// `E` (V, D), as it is without training or before it.
     pub embedding: Arc<Matrix<S>>,
     pub classes: Classes,
+    /// What the loss adds to the cross-entropy.
+    costs: DistanceCosts,
     /// `E_C` (C, D) of a tied readout, where `E` is frozen.
     readout: Option<Matrix<S>>,
     /// `P` (T_max, D) where it is not learned.
@@ -186,7 +190,23 @@ impl<S: Scalar> AttentionModel<S> {
             _ => None,
         };
         let readout = candidates.map(|words| Matrix::from_fn(words.len(), width, |i, j| embedding.get(words[i], j)));
-        Self { architecture, embedding, classes, readout, fixed_positions }
+        Self { architecture, embedding, classes, costs: DistanceCosts::default(), readout, fixed_positions }
+    }
+
+    /// The model with a loss that counts distances too.
+    ///
+    /// # Panics
+    /// If outputs are to arrive and the classes have no places: because the readout is not tied, or because
+    /// `E` is trained, and so moves away.
+    pub fn with_costs(self, costs: DistanceCosts) -> Self {
+        let Architecture { train_embedding, readout, .. } = self.architecture;
+        let has_places = readout == Readout::Tied && !train_embedding;
+        assert!(costs.arrive == 0.0 || has_places, "costs: arriving wants a tied readout and a frozen E");
+        Self { costs, ..self }
+    }
+
+    pub fn costs(&self) -> DistanceCosts {
+        self.costs
     }
 
     /// Zeros in the model's shapes.

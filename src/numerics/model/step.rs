@@ -1,14 +1,10 @@
-//! The loss of a batch and its gradient.
+//! A batch through the model, and its gradient back.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-
-use super::{Architecture, AttentionModel, Batch, Classes, Pooling, Readout, Sequences};
+use super::loss::{LossCache, loss_backward, loss_forward};
+use super::{Architecture, AttentionModel, Batch, Pooling, Sequences};
 use crate::numerics::attention::{Room, Rows, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
-use crate::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
-use crate::numerics::linear::{linear_backward, linear_forward};
-use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::params::Parameters;
 use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
 
@@ -23,11 +19,7 @@ pub struct Workspace<S> {
     d_pooled_mix: Matrix<S>,
     /// (R, D)
     d_pooled: Matrix<S>,
-    /// `E_C` (C, D) of a tied readout that is trained, and its gradient.
-    readout: Matrix<S>,
-    d_readout: Matrix<S>,
-    /// Logits, then probabilities, then the gradient of the logits (R, C).
-    logits: Matrix<S>,
+    loss: LossCache<S>,
     pub gradient: Parameters<S>,
 }
 
@@ -72,10 +64,8 @@ impl<S: Scalar> Workspace<S> {
     /// Room for batches of so many tokens.
     pub fn new(model: &AttentionModel<S>, input: Room, source: Room) -> Self {
         let architecture = &model.architecture;
-        let (width, classes, rows) = (architecture.width, model.classes.count(), input.rows);
+        let (width, rows) = (architecture.width, input.rows);
         let values = architecture.blocks.last().map_or(0, |block| block.attention.values_width());
-        let trained_tied = architecture.train_embedding && architecture.readout == Readout::Tied;
-        let readout_rows = if trained_tied { classes } else { 0 };
         let source = if architecture.has_source() { source } else { Room::NONE };
         Self {
             input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
@@ -84,16 +74,14 @@ impl<S: Scalar> Workspace<S> {
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
             d_pooled: Matrix::zeros(rows, width),
-            readout: Matrix::zeros(readout_rows, width),
-            d_readout: Matrix::zeros(readout_rows, width),
-            logits: Matrix::zeros(rows, classes),
+            loss: LossCache::new(model, rows),
             gradient: model.zeros(),
         }
     }
 
     /// `softmax(Z)` of target `i` of the last batch, until its backward.
     pub fn probabilities(&self, i: usize) -> &[S] {
-        self.logits.row(i)
+        self.loss.probabilities(i)
     }
 }
 
@@ -129,7 +117,7 @@ pub fn model_forward<S: Scalar>(
         if i + 1 < architecture.blocks.len() {
             whole_tail_forward(block, parameters, b, x, cache);
         } else if architecture.pools_before_tail() {
-            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.targets.len());
+            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.reads());
             pool(mix_pooling(architecture, cache), batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
             if block.residual {
                 pool(architecture.pooling, batch, x.vectors, width, pooled.flat_mut());
@@ -144,7 +132,7 @@ pub fn model_forward<S: Scalar>(
             pool(architecture.pooling, batch, output, architecture.width, pooled.flat_mut());
         }
     }
-    loss_forward(model, parameters, batch, workspace)
+    loss_forward(model, parameters, batch, pooled.top_flat(batch.reads()), &mut workspace.loss)
 }
 
 fn embed<S: Scalar>(
@@ -193,7 +181,7 @@ fn whole_tail_forward<S: Scalar>(
     tail_forward(block, parameters, b, mix, x.vectors, &mut cache.tail);
 }
 
-/// What is read of rows of a width, one row for each target.
+/// What is read of rows of a width: one row for each target, then those that keep their places.
 fn pool<S: Scalar>(pooling: Pooling, batch: &Batch, from: &[S], width: usize, to: &mut [S]) {
     let row = |row: usize| &from[row * width..][..width];
     vectorized!({
@@ -210,6 +198,8 @@ fn pool<S: Scalar>(pooling: Pooling, batch: &Batch, from: &[S], width: usize, to
                 }
             }
         }
+        let kept = to.chunks_exact_mut(width).skip(batch.targets.len()).zip(&batch.kept);
+        kept.for_each(|(to, &(at, _))| to.copy_from_slice(row(at)));
     },);
 }
 
@@ -229,41 +219,9 @@ fn pool_backward<S: Scalar>(pooling: Pooling, batch: &Batch, d_to: &[S], width: 
                 }
             }
         }
+        let kept = d_to.chunks_exact(width).skip(batch.targets.len()).zip(&batch.kept);
+        kept.for_each(|(d_to, &(at, _))| add(&mut d_from[at * width..][..width], d_to));
     },);
-}
-
-/// `Z = R E_Cᵀ + b` or `R W + b`, and the loss.
-fn loss_forward<S: Scalar>(
-    model: &AttentionModel<S>,
-    parameters: &Parameters<S>,
-    batch: &Batch,
-    workspace: &mut Workspace<S>,
-) -> S {
-    let Workspace { pooled, readout, logits, .. } = workspace;
-    let count = batch.targets.len();
-    let bias = parameters.values_of(TensorName::LogitBias);
-    let to = logits.top_flat_mut(count);
-    match model.architecture.readout {
-        Readout::Tied => {
-            gather_readout(model, parameters, readout);
-            let readout = model.readout.as_ref().unwrap_or(readout);
-            linear_forward(pooled.top(count), readout.view().transpose(), bias, to);
-        }
-        Readout::Linear => linear_forward(pooled.top(count), parameters.matrix(TensorName::LogitWeights), bias, to),
-    }
-    let targets = batch.targets.iter().map(|&(_, class)| class);
-    let sum = cross_entropy_forward(to, model.classes.count(), targets);
-    sum / S::from_f64(count.max(1) as f64)
-}
-
-/// Rows of a trained `E` that are candidates.
-fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, readout: &mut Matrix<S>) {
-    if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
-        let (width, embedding) = (model.architecture.width, model.embedding(parameters));
-        for (i, &word) in candidates.words().iter().enumerate() {
-            readout.row_mut(i).copy_from_slice(&embedding[word * width..][..width]);
-        }
-    }
 }
 
 /// The gradient of [`model_forward`], left in `workspace.gradient`.
@@ -275,9 +233,10 @@ pub fn model_backward<S: Scalar>(
 ) {
     let architecture = &model.architecture;
     workspace.gradient.flat_mut().fill(S::zero());
-    loss_backward(model, parameters, batch, workspace);
+    let Workspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, loss, gradient } = workspace;
+    let d_pooled = d_pooled.top_flat_mut(batch.reads());
+    loss_backward(model, parameters, batch, pooled.top_flat(batch.reads()), loss, d_pooled, gradient);
 
-    let Workspace { input, source, pooled_mix, d_pooled_mix, d_pooled, gradient, .. } = workspace;
     let (rows, source_rows) = (&batch.input.rows, &batch.source.rows);
     let (source_d, source_blocks) = (&mut source.d, &source.blocks);
     let source_d = source_d.top_flat_mut(source_rows.total());
@@ -287,8 +246,7 @@ pub fn model_backward<S: Scalar>(
         let b = architecture.source_blocks.len() + i;
         let (x, cache, d) = input.at(i, rows.total());
         if i + 1 == architecture.blocks.len() {
-            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.targets.len());
-            let d_pooled = d_pooled.top_flat_mut(count);
+            let (width, values, count) = (architecture.width, block.attention.values_width(), batch.reads());
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
@@ -344,47 +302,5 @@ fn embed_backward<S: Scalar>(
     if stack.reads_vectors {
         let d = stack.d.top_flat(sequences.rows.total());
         vectorized!(model.embed_backward(sequences, d, gradient));
-    }
-}
-
-/// The gradient of [`loss_forward`]: that of what is read replaces `d_pooled`.
-fn loss_backward<S: Scalar>(
-    model: &AttentionModel<S>,
-    parameters: &Parameters<S>,
-    batch: &Batch,
-    workspace: &mut Workspace<S>,
-) {
-    let Workspace { pooled, d_pooled, readout, d_readout, logits, gradient, .. } = workspace;
-    let (count, classes) = (batch.targets.len(), model.classes.count());
-    let scale = S::one() / S::from_f64(count.max(1) as f64);
-    let d_logits = logits.top_flat_mut(count);
-    let targets = batch.targets.iter().map(|&(_, class)| class);
-    cross_entropy_backward(d_logits, classes, targets, scale);
-
-    let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
-    let pooled = pooled.top(count);
-    let d_to = d_pooled.top_flat_mut(count);
-    match model.architecture.readout {
-        Readout::Linear => {
-            d_to.fill(S::zero());
-            let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::LogitWeights, TensorName::LogitBias);
-            let w = parameters.matrix(TensorName::LogitWeights);
-            linear_backward(pooled, w, d_logits, Some(d_to), d_w, d_b);
-        }
-        Readout::Tied => {
-            let d_bias = gradient.values_of_mut(TensorName::LogitBias);
-            vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
-            let readout = model.readout.as_ref().unwrap_or(readout);
-            let to = MatMut::from_row_major_slice_mut(d_to, count, model.architecture.width);
-            matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
-            if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
-                matmul(d_readout.view_mut(), Accum::Replace, d_rows.transpose(), pooled, S::one(), Par::Seq);
-                let width = model.architecture.width;
-                let d_embedding = gradient.values_of_mut(TensorName::Embedding);
-                for (i, &word) in candidates.words().iter().enumerate() {
-                    add(&mut d_embedding[word * width..][..width], d_readout.row(i));
-                }
-            }
-        }
     }
 }

@@ -1,13 +1,16 @@
 //! The way through a block: from what goes in to what comes out.
 
 use super::Entry;
-use super::teller::Teller;
+use super::teller::{HeadParts, Teller, constant};
 use super::worked::{Operand, Term, Worked};
 use crate::numerics::attention::HeadMode;
 use crate::numerics::block::Norm;
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::positions::Positions;
 use crate::view_model::quoted;
+
+/// Term of a score that distance adds, in LaTeX.
+const DISTANCE_BIAS: &str = "\\frac{B_{h,\\,j-i}}{\\tau}";
 
 /// LaTeX, the numbers, and what else is to be said.
 pub type Told = (String, Worked, Vec<String>);
@@ -37,6 +40,11 @@ impl Teller<'_> {
             }
             Product { head, query, key } => self.product(head, query, key),
             Scale { head } => self.scale(head),
+            DistanceBias { head, query, key } => {
+                let symbols = format!("b_{{ij}} = {DISTANCE_BIAS}");
+                let notes = self.temperature_note(&self.head(head)?).into_iter().collect();
+                Some((symbols, Worked::Sum(vec![self.distance_term(head, query, key)?]), notes))
+            }
             Score { head, query, key } => self.score(head, query, key),
             Exponential { head, query, key } => self.exponential(head, query, key),
             RowSum { head, query } => {
@@ -204,21 +212,39 @@ impl Teller<'_> {
         told(&format!("{symbol}_{index} = {x} \\, W_{upper}{added}"), Worked::Sum(terms))
     }
 
+    fn temperature(&self, parts: &HeadParts) -> f64 {
+        self.model.interventions.temperature.unwrap_or(parts.config.attention.temperature)
+    }
+
+    /// Says that the learner set the temperature, if so.
+    fn temperature_note(&self, parts: &HeadParts) -> Option<String> {
+        let (set, own) = (self.model.interventions.temperature?, parts.config.attention.temperature);
+        Some(format!("The temperature was set to {set}; the lesson has {own}."))
+    }
+
     fn scale(&self, head: usize) -> Option<Told> {
         let parts = self.head(head)?;
         let (attention, changed) = (&parts.config.attention, &self.model.interventions);
-        let temperature = changed.temperature.unwrap_or(attention.temperature);
+        let temperature = self.temperature(&parts);
         let is_scaled = changed.scale.unwrap_or(attention.scale);
         let key_width = is_scaled.then(|| parts.activations.query.cols());
         let symbols = if is_scaled { "\\frac{1}{\\tau \\sqrt{d_k}}" } else { "\\frac{1}{\\tau}" };
-        let mut notes = Vec::new();
-        if let Some(temperature) = changed.temperature {
-            notes.push(format!("The temperature was set to {temperature}; the lesson has {}.", attention.temperature));
-        }
+        let mut notes: Vec<String> = self.temperature_note(&parts).into_iter().collect();
         if let Some(is_on) = changed.scale.filter(|is_on| *is_on != attention.scale) {
             notes.push(format!("Scaling was turned {}.", if is_on { "on" } else { "off" }));
         }
         Some((symbols.to_owned(), Worked::Scale { key_width, temperature }, notes))
+    }
+
+    /// `B[h, j − i] · 1/τ`; `None` where distances do not count.
+    fn distance_term(&self, head: usize, query: usize, key: usize) -> Option<Term> {
+        let parts = self.head(head).filter(|parts| parts.has(query, key))?;
+        let col = (parts.config.attention.distances? + key).checked_sub(query + 1)?;
+        let tensor = TensorName::DistanceBias.of_block(parts.block);
+        let bias = self.operand(Entry::Parameter { tensor, row: parts.own, col })?;
+        let temperature = self.temperature(&parts);
+        let share = (temperature != 1.0).then(|| constant("1/τ", (1.0 / temperature) as f32));
+        Some(Term::of([Some(bias), share].into_iter().flatten()))
     }
 
     fn score(&self, head: usize, query: usize, key: usize) -> Option<Told> {
@@ -230,7 +256,13 @@ impl Teller<'_> {
         }
         let term = Term::of([self.operand(Entry::Scale { head })?, product]);
         let (_, _, notes) = self.scale(head)?;
-        Some(("s_{ij} = \\frac{q_i \\cdot k_j}{\\tau \\sqrt{d_k}}".to_owned(), Worked::Sum(vec![term]), notes))
+        let mut symbols = "s_{ij} = \\frac{q_i \\cdot k_j}{\\tau \\sqrt{d_k}}".to_owned();
+        let mut terms = vec![term];
+        if let Some(distance) = self.distance_term(head, query, key) {
+            symbols.push_str(&format!(" + {DISTANCE_BIAS}"));
+            terms.push(distance);
+        }
+        Some((symbols, Worked::Sum(terms), notes))
     }
 
     fn hides(&self, head: usize, query: usize, key: usize) -> String {

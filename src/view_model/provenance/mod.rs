@@ -73,7 +73,13 @@ pub enum Entry {
     Scale {
         head: usize,
     },
-    /// Scaled, and −∞ where masked.
+    /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
+    DistanceBias {
+        head: usize,
+        query: usize,
+        key: usize,
+    },
+    /// Scaled, with what distance adds, and −∞ where masked.
     Score {
         head: usize,
         query: usize,
@@ -200,6 +206,7 @@ impl Entry {
             | Self::Output { dim, .. } => *dim += index,
             Self::Parameter { col, .. } => *col += index,
             Self::Product { key, .. }
+            | Self::DistanceBias { key, .. }
             | Self::Score { key, .. }
             | Self::Exponential { key, .. }
             | Self::Weight { key, .. }

@@ -2,8 +2,10 @@
 
 use super::teller::Teller;
 use super::{Entry, Place};
+use crate::kernel::notebook::live::{distance_label, head_label};
 use crate::kernel::token_labels::subscript;
 use crate::numerics::params::{TensorId, TensorName};
+use crate::view_model::weights::{at_distance, distance_of};
 use crate::view_model::{axes, quoted};
 
 /// A symbol with where it lies: of a head `(symbol, block, number in the block)`.
@@ -75,6 +77,7 @@ impl Teller<'_> {
             Value { head: h, .. } => head("V", h),
             Product { head: h, .. } => format!("{} Kᵀ", head("Q", h)),
             Scale { .. } => "scale".to_owned(),
+            DistanceBias { head: h, .. } => head("B", h),
             Score { head: h, .. } => head("S", h),
             Exponential { .. } => "exp".to_owned(),
             RowSum { .. } => "Σ exp".to_owned(),
@@ -107,6 +110,11 @@ impl Teller<'_> {
             Position { place, dim } => format!("[{place}, {dim}]"),
             Parameter { tensor, row, col } => match self.model.parameters.spec(tensor) {
                 Some(_) if tensor.name == TensorName::Embedding => format!("[{:?}, {col}]", self.vocabulary(row)),
+                Some(spec) if tensor.name == TensorName::DistanceBias => {
+                    let distance = distance_label(distance_of(col, spec.cols));
+                    let head = if spec.rows > 1 { format!("{:?}, ", head_label(row)) } else { String::new() };
+                    format!("[{head}{distance:?}]")
+                }
                 Some(spec) if spec.rows == 1 => format!("[{col}]"),
                 _ => format!("[{row}, {col}]"),
             },
@@ -121,6 +129,7 @@ impl Teller<'_> {
                 format!("[{:?}, {dim}]", self.key_word(head, token))
             }
             Product { head, query, key }
+            | DistanceBias { head, query, key }
             | Score { head, query, key }
             | Exponential { head, query, key }
             | Weight { head, query, key }
@@ -188,6 +197,7 @@ impl Teller<'_> {
             Summed { dim, .. } => format!("a[{dim}]"),
             Output { dim, .. } => format!("y[{dim}]"),
             Product { .. } => "q·k".to_owned(),
+            DistanceBias { head, key, .. } => format!("b({})", self.key_word(head, key)),
             Score { head, key, .. } => format!("s({})", self.key_word(head, key)),
             Exponential { head, key, .. } => format!("exp({})", self.key_word(head, key)),
             RowSum { .. } => "Σ".to_owned(),
@@ -201,13 +211,30 @@ impl Teller<'_> {
         }
     }
 
+    /// Steps from a head's products to its scores, in words.
+    fn score_parts(&self, head: usize) -> &'static str {
+        let has_distances = self.head(head).is_some_and(|parts| parts.config.attention.distances.is_some());
+        if has_distances { "scaled, with what distance adds, and masked" } else { "scaled and masked" }
+    }
+
+    /// Meaning of a weight: its tensor's, or its own in `B`.
+    fn weight_meaning(&self, tensor: TensorId, row: usize, col: usize) -> String {
+        match self.model.parameters.spec(tensor) {
+            Some(spec) if tensor.name == TensorName::DistanceBias => {
+                let head = self.labels.title(self.first_head(tensor.block) + row).to_lowercase();
+                format!("how much {head} favours {}", at_distance(distance_of(col, spec.cols)))
+            }
+            _ => tensor.name.meaning().to_owned(),
+        }
+    }
+
     pub fn meaning(&self, entry: Entry) -> String {
         use Entry::*;
         let title = |head: usize| self.labels.title(head).to_lowercase();
         match entry {
             Static { word, dim } => format!("entry {dim} of the static vector of {}", quoted(self.vocabulary(word))),
             Position { place, dim } => format!("entry {dim} of what the place {} adds", place + 1),
-            Parameter { tensor, .. } => format!("a learned weight: {}", tensor.name.meaning()),
+            Parameter { tensor, row, col } => format!("a learned weight: {}", self.weight_meaning(tensor, row, col)),
             Input { block, token, dim } => {
                 format!("entry {dim} of what goes in as {}", quoted(&self.token_of(block, token)))
             }
@@ -230,10 +257,18 @@ impl Teller<'_> {
                 title(head)
             ),
             Scale { head } => format!("what the raw scores of {} are multiplied with", title(head)),
-            Score { head, query, key } => format!(
-                "score of {} for {}, scaled and masked, in {}",
+            DistanceBias { head, query, key } => format!(
+                "what {} adds to the score of {} for {}: it is {}",
+                title(head),
                 quoted(&self.key_word(head, key)),
                 quoted(&self.query_word(head, query)),
+                at_distance(key as isize - query as isize)
+            ),
+            Score { head, query, key } => format!(
+                "score of {} for {}, {}, in {}",
+                quoted(&self.key_word(head, key)),
+                quoted(&self.query_word(head, query)),
+                self.score_parts(head),
                 title(head)
             ),
             Gain { head } => format!("how often the mix of {} counts", title(head)),

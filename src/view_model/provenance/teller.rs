@@ -78,6 +78,7 @@ impl<'a> Teller<'a> {
             Value { head: h, token, dim } => at(&head(h)?.activations.value, token, dim)?,
             Product { head: h, query, key } => at(&head(h)?.arithmetic.products, query, key)?,
             Scale { head: h } => head(h)?.arithmetic.scale,
+            DistanceBias { head: h, query, key } => at(head(h)?.arithmetic.distances.as_ref()?, query, key)?,
             Score { head: h, query, key } => at(&head(h)?.activations.scores, query, key)?,
             Exponential { head: h, query, key } => at(&head(h)?.arithmetic.exponentials, query, key)?,
             RowSum { head: h, query } => *head(h)?.arithmetic.sums.get(query)?,

@@ -1,0 +1,220 @@
+//! The loss of what is read off a batch, and its gradient.
+//!
+//! ```text
+//! L = 1/N [ Σ_targets (cross_entropy(z, class) + λ_A ‖y − e_class‖²) + λ_K Σ_others ‖y − e_word‖² ]
+//! ```
+//!
+//! `N` counts the targets. Cross-entropy alone asks for a direction: each step further away from the
+//! other classes lowers it, and an output flies past the word that is meant. The squared distances
+//! ask it to *arrive*: an output that answers, at the static vector of the right class (the centre
+//! loss of Wen et al. 2016, *A Discriminative Feature Learning Approach for Deep Face Recognition*,
+//! Eq. 5, with centres that stand still); an output that nobody asks for, at that of its own word.
+//! Where several answers are possible, the point of the least squared distance is their mean.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::{Architecture, AttentionModel, Batch, Classes, Readout};
+use crate::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
+use crate::numerics::linear::{linear_backward, linear_forward};
+use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::simd::{add, vectorized};
+use crate::numerics::{Matrix, Scalar};
+
+/// How much squared distances count beside the cross-entropy; 0, the default, leaves them out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DistanceCosts {
+    /// `λ_A`: of an output to the static vector of its right class. A tied readout's.
+    pub arrive: f64,
+    /// `λ_K`: of any other output to the static vector of its own word; with a linear readout, whose classes
+    /// have no places, of those that answer too: they then move no further than the answer asks.
+    pub keep: f64,
+}
+
+/// What the forward leaves for the backward. Made once, for the largest batch.
+pub(super) struct LossCache<S> {
+    /// `E_C` (C, D) of a tied readout that is trained, and its gradient.
+    readout: Matrix<S>,
+    d_readout: Matrix<S>,
+    /// Logits, then probabilities, then the gradient of the logits (N, C).
+    logits: Matrix<S>,
+}
+
+impl<S: Scalar> LossCache<S> {
+    pub fn new(model: &AttentionModel<S>, rows: usize) -> Self {
+        let Architecture { width, train_embedding, readout, .. } = model.architecture;
+        let classes = model.classes.count();
+        let readout_rows = if train_embedding && readout == Readout::Tied { classes } else { 0 };
+        Self {
+            readout: Matrix::zeros(readout_rows, width),
+            d_readout: Matrix::zeros(readout_rows, width),
+            logits: Matrix::zeros(rows, classes),
+        }
+    }
+
+    /// `softmax(Z)` of a target, until the backward.
+    pub fn probabilities(&self, target: usize) -> &[S] {
+        self.logits.row(target)
+    }
+}
+
+/// `Z = Y E_Cᵀ + b` or `Y W + b` of the targets, and the loss of all that is read, in nats.
+///
+/// # Shapes
+/// `y` (R, D) row-major: the targets, then the rows that keep their places
+pub(super) fn loss_forward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    y: &[S],
+    cache: &mut LossCache<S>,
+) -> S {
+    let LossCache { readout, logits, .. } = cache;
+    let (count, width) = (batch.targets.len(), model.architecture.width);
+    let (answers, kept) = y.split_at(count * width);
+    let bias = parameters.values_of(TensorName::LogitBias);
+    let z = logits.top_flat_mut(count);
+    let rows = MatRef::from_row_major_slice(answers, count, width);
+    match model.architecture.readout {
+        Readout::Tied => {
+            gather_readout(model, parameters, readout);
+            let readout = model.readout.as_ref().unwrap_or(readout);
+            linear_forward(rows, readout.view().transpose(), bias, z);
+        }
+        Readout::Linear => linear_forward(rows, parameters.matrix(TensorName::LogitWeights), bias, z),
+    }
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    let mut sum = cross_entropy_forward(z, model.classes.count(), targets);
+    let DistanceCosts { arrive, keep } = model.costs;
+    if arrive > 0.0 {
+        let centres = model.readout.as_ref().expect("costs: checked with the model");
+        sum += S::from_f64(arrive) * squared_distances(answers, centres, classes_of(batch));
+    }
+    if keep > 0.0 {
+        let mut distances = squared_distances(kept, &model.embedding, kept_words(batch));
+        if model.architecture.readout == Readout::Linear {
+            let words = batch.answering(model.architecture.pooling);
+            distances += squared_distances(answers, &model.embedding, words);
+        }
+        sum += S::from_f64(keep) * distances;
+    }
+    sum / S::from_f64(count.max(1) as f64)
+}
+
+/// The gradient of [`loss_forward`]: that of what is read replaces `d_y`, those of parameters are added.
+///
+/// # Shapes
+/// `y`, `d_y` (R, D) row-major
+pub(super) fn loss_backward<S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    batch: &Batch,
+    y: &[S],
+    cache: &mut LossCache<S>,
+    d_y: &mut [S],
+    gradient: &mut Parameters<S>,
+) {
+    let LossCache { readout, d_readout, logits } = cache;
+    let (count, classes, width) = (batch.targets.len(), model.classes.count(), model.architecture.width);
+    let scale = S::one() / S::from_f64(count.max(1) as f64);
+    let d_logits = logits.top_flat_mut(count);
+    let targets = batch.targets.iter().map(|&(_, class)| class);
+    cross_entropy_backward(d_logits, classes, targets, scale);
+
+    let (answers, kept) = y.split_at(count * width);
+    let (d_answers, d_kept) = d_y.split_at_mut(count * width);
+    let rows = MatRef::from_row_major_slice(answers, count, width);
+    let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
+    match model.architecture.readout {
+        Readout::Linear => {
+            d_answers.fill(S::zero());
+            let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::LogitWeights, TensorName::LogitBias);
+            let w = parameters.matrix(TensorName::LogitWeights);
+            linear_backward(rows, w, d_logits, Some(d_answers), d_w, d_b);
+        }
+        Readout::Tied => {
+            let d_bias = gradient.values_of_mut(TensorName::LogitBias);
+            vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
+            let readout = model.readout.as_ref().unwrap_or(readout);
+            let to = MatMut::from_row_major_slice_mut(&mut *d_answers, count, width);
+            matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
+            if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
+                matmul(d_readout.view_mut(), Accum::Replace, d_rows.transpose(), rows, S::one(), Par::Seq);
+                let d_embedding = gradient.values_of_mut(TensorName::Embedding);
+                for (i, &word) in candidates.words().iter().enumerate() {
+                    add(&mut d_embedding[word * width..][..width], d_readout.row(i));
+                }
+            }
+        }
+    }
+    let DistanceCosts { arrive, keep } = model.costs;
+    if arrive > 0.0 {
+        let centres = model.readout.as_ref().expect("costs: checked with the model");
+        squared_distances_backward(answers, centres, classes_of(batch), S::from_f64(arrive) * scale, d_answers);
+    }
+    d_kept.fill(S::zero());
+    if keep > 0.0 {
+        let scale = S::from_f64(keep) * scale;
+        squared_distances_backward(kept, &model.embedding, kept_words(batch), scale, d_kept);
+        if model.architecture.readout == Readout::Linear {
+            let words = batch.answering(model.architecture.pooling);
+            squared_distances_backward(answers, &model.embedding, words, scale, d_answers);
+        }
+    }
+}
+
+/// The right class of each target.
+fn classes_of(batch: &Batch) -> impl Iterator<Item = Option<usize>> {
+    batch.targets.iter().map(|&(_, class)| Some(class))
+}
+
+/// The word of each row that is kept.
+fn kept_words(batch: &Batch) -> impl Iterator<Item = Option<usize>> {
+    batch.kept.iter().map(|&(_, word)| Some(word))
+}
+
+/// `Σ ‖y − c‖²` over the rows of `y` that have a centre.
+fn squared_distances<S: Scalar>(y: &[S], centres: &Matrix<S>, of_rows: impl Iterator<Item = Option<usize>>) -> S {
+    let mut total = S::zero();
+    vectorized!({
+        for (y, centre) in y.chunks_exact(centres.cols()).zip(of_rows) {
+            let Some(centre) = centre else { continue };
+            let squares = y.iter().zip(centres.row(centre)).map(
+                #[inline(always)]
+                |(&y, &c)| (y - c) * (y - c),
+            );
+            total += squares.sum::<S>();
+        }
+    },);
+    total
+}
+
+/// The gradient of [`squared_distances`], added: `d_y += scale · 2 (y − c)`
+fn squared_distances_backward<S: Scalar>(
+    y: &[S],
+    centres: &Matrix<S>,
+    of_rows: impl Iterator<Item = Option<usize>>,
+    scale: S,
+    d_y: &mut [S],
+) {
+    let (width, twice) = (centres.cols(), scale + scale);
+    vectorized!({
+        let rows = d_y.chunks_exact_mut(width).zip(y.chunks_exact(width));
+        for ((d_y, y), centre) in rows.zip(of_rows) {
+            let Some(centre) = centre else { continue };
+            for ((d, &y), &c) in d_y.iter_mut().zip(y).zip(centres.row(centre)) {
+                *d += twice * (y - c);
+            }
+        }
+    },);
+}
+
+/// Rows of a trained `E` that are candidates.
+fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, readout: &mut Matrix<S>) {
+    if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
+        let (width, embedding) = (model.architecture.width, model.embedding(parameters));
+        for (i, &word) in candidates.words().iter().enumerate() {
+            readout.row_mut(i).copy_from_slice(&embedding[word * width..][..width]);
+        }
+    }
+}

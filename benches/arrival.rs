@@ -1,4 +1,4 @@
-//! Where words come to lie: a table of places instead of times. Trains each lesson with several seeds, and measures
+//! Measures places instead of times: where words come to lie. Trains each lesson with several seeds, and measures
 //! the words of its probes, and of sentences that are not in the repository, before and after attention.
 //!
 //!     cargo bench --no-default-features --profile dev --bench arrival -- lessons/*.ron [--seeds 1-10] [--sentences FILE]

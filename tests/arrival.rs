@@ -34,7 +34,7 @@ const OF_BANK: [(&str, usize, &str); 8] = [
     ("the river flows to the bank", 5, "waterside"),
     ("a heron lay on the bank", 5, "waterside"),
 ];
-/// Of the sentences above, over all seeds.
+/// The least share of the sentences above, over all seeds.
 const ARRIVED_LEAST: f64 = 0.95;
 /// How far words that rest end from their static vectors on average, in mean static lengths.
 const DRIFT_MOST: f32 = 0.15;
@@ -80,7 +80,7 @@ fn words_end_at_their_sense_and_others_rest() {
     }
 }
 
-/// What the first lessons promise of their own sentences holds whatever the seed; `attune check` knows one.
+/// Claims of the lessons hold whatever the seed; `attune check` knows one.
 #[test]
 fn lessons_hold_for_seeds_1_to_10() {
     for name in ["bank.ron", "it.ron", "idiom.ron", "heads.ron", "cross_attention.ron"] {

@@ -80,7 +80,7 @@ struct Measure<'a> {
     interventions: Interventions<f32>,
     rewriter: Option<Rewriter>,
     places: Places<'a>,
-    /// Of each probe, measured once for all claims.
+    /// One arrival for each probe, measured once for all claims.
     arrivals: OnceCell<Vec<Arrival>>,
     /// Of each head, the share of words at which it looks at their source.
     alignments: OnceCell<Vec<f64>>,
@@ -253,7 +253,7 @@ impl<'a> Measure<'a> {
         drifts.iter().map(|&drift| f64::from(drift)).sum::<f64>() / drifts.len() as f64
     }
 
-    /// What a token's static or contextual vector measures.
+    /// A measure of a token's static or contextual vector.
     fn measure(&self, at: TokenPlace, space: Space, of: impl Fn(&[f32]) -> Option<f32>) -> f64 {
         let vectors = self.token_vectors(at);
         let found = vectors.and_then(|[before, after]| match space {

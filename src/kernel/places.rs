@@ -1,4 +1,4 @@
-//! Where words come to lie: places before attention and after it, measured in the true space.
+//! Places of words before attention and after it, measured in the true space.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -65,9 +65,9 @@ impl Arrival {
 pub struct Places<'a> {
     lesson: &'a Lesson,
     space: &'a StaticSpace,
-    /// Of each word of the vocabulary.
+    /// The row of each word of the vocabulary.
     rows: HashMap<&'a str, usize>,
-    /// Of each group.
+    /// One centroid for each group.
     centroids: Vec<Vec<f32>>,
     mean_length: f32,
 }
@@ -106,7 +106,7 @@ impl<'a> Places<'a> {
         Some(&self.centroids[self.group(name)?])
     }
 
-    /// Where a word may end: the centroid of a group, or the static vector of a word.
+    /// A place where a word may end: the centroid of a group, or the static vector of a word.
     pub fn goal(&self, name: &str) -> Option<&[f32]> {
         self.centroid(name).or_else(|| self.word(name))
     }
@@ -123,7 +123,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Where the word of a probe lies before attention, and where its output does.
+    /// The place of a probe's word before attention, and that of its output.
     pub fn arrival(&self, probe: &Probe, output: &[f32]) -> Option<Arrival> {
         let own = self.group(&probe.sense)?;
         Some(Arrival {

@@ -184,7 +184,7 @@ impl Claimed<'_> {
         sentence.zip(token).map(|(sentence, token)| TokenPlace { sentence, token })
     }
 
-    /// Where a word may end: at a group or at a word.
+    /// Reads where a word may end: at a group or at a word.
     fn read_goal<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
         let name = text(node, issues)?;
         let Some(groups) = &self.names.groups else { return Some(name) };

@@ -23,7 +23,7 @@ pub(super) struct ReadModel<'s> {
     pub config: Option<ModelConfig>,
     pub objective: Option<ReadObjective<'s>>,
     pub max_tokens: Option<usize>,
-    /// Where the readout stands, if it is by the static vectors of the labels.
+    /// The readout's place in the file, if it is by the static vectors of the labels.
     pub tied_labels: Option<Node<'s>>,
     pub node: Node<'s>,
 }
@@ -109,7 +109,7 @@ fn blocks(layers: &Layers, distances: Option<usize>, objective: &Objective) -> (
     (vec![unmasked; *count], [own, cross].into_iter().cycle().take(2 * count).collect())
 }
 
-/// What distances cost, where outputs have places to be at.
+/// Reads what distances cost, where outputs have places to be at.
 fn read_costs<'s>(
     record: &mut Record<'s>,
     objective: Option<&Objective>,
@@ -173,7 +173,7 @@ fn read_answer<'s>(
     readout.zip(pooling)
 }
 
-/// What a cost takes.
+/// The values that a cost takes, in words.
 const COST: &str = "a number from 0 to 10";
 
 /// How the model knows where a word stands.

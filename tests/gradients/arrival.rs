@@ -1,4 +1,4 @@
-//! What makes vectors arrive: distances in the loss, and distances between words in the scores.
+//! Gradients of what makes vectors arrive: distances in the loss, and distances between words in the scores.
 
 use attune::numerics::attention::Mask;
 use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};

@@ -157,7 +157,7 @@ pub struct AttentionScratch<S> {
     pub(super) d_query: Matrix<S>,
     pub(super) d_key: Matrix<S>,
     pub(super) d_value: Matrix<S>,
-    /// Of `B / τ`, (H · distances).
+    /// The gradient of `B / τ`, (H · distances).
     pub(super) d_bias: Vec<S>,
     /// Of a panel.
     pub(super) d_scores: Vec<S>,

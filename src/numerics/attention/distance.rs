@@ -1,4 +1,4 @@
-//! What distance adds to a score: `S_ij += B_h[j − i] / τ`, a learned number for each head and each
+//! Distance in a score: `S_ij += B_h[j − i] / τ`, a learned number for each head and each
 //! distance from a query to a key (Raffel et al. 2020, *Exploring the Limits of Transfer Learning with
 //! a Unified Text-to-Text Transformer*, arXiv 1910.10683, section 2.1, without its buckets).
 //!

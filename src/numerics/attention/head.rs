@@ -27,7 +27,7 @@ pub struct Head<'a, S> {
     pub value: Part<'a, S>,
     /// `s`
     pub scale: S,
-    /// What the distance of query and key adds to their score.
+    /// Numbers that the distance of query and key adds to their score.
     pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
 }

@@ -9,7 +9,7 @@
 //! ask it to *arrive*: an output that answers, at the static vector of the right class (the centre
 //! loss of Wen et al. 2016, *A Discriminative Feature Learning Approach for Deep Face Recognition*,
 //! Eq. 5, with centres that stand still); an output that nobody asks for, at that of its own word.
-//! Where several answers are possible, the point of the least squared distance is their mean.
+//! With several possible answers, the point of the least squared distance is their mean.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -31,7 +31,7 @@ pub struct DistanceCosts {
     pub keep: f64,
 }
 
-/// What the forward leaves for the backward. Made once, for the largest batch.
+/// Numbers that the forward leaves for the backward. Made once, for the largest batch.
 pub(super) struct LossCache<S> {
     /// `E_C` (C, D) of a tied readout that is trained, and its gradient.
     readout: Matrix<S>,

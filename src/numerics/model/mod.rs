@@ -164,7 +164,7 @@ pub struct AttentionModel<S> {
     /// `E` (V, D), as it is without training or before it.
     pub embedding: Arc<Matrix<S>>,
     pub classes: Classes,
-    /// What the loss adds to the cross-entropy.
+    /// Terms that the loss adds to the cross-entropy.
     costs: DistanceCosts,
     /// `E_C` (C, D) of a tied readout, where `E` is frozen.
     readout: Option<Matrix<S>>,

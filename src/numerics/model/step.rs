@@ -181,7 +181,7 @@ fn whole_tail_forward<S: Scalar>(
     tail_forward(block, parameters, b, mix, x.vectors, &mut cache.tail);
 }
 
-/// What is read of rows of a width: one row for each target, then those that keep their places.
+/// Gathers what is read of rows of a width: one row for each target, then those that keep their places.
 fn pool<S: Scalar>(pooling: Pooling, batch: &Batch, from: &[S], width: usize, to: &mut [S]) {
     let row = |row: usize| &from[row * width..][..width];
     vectorized!({

@@ -50,7 +50,7 @@ impl PictureUi<'_> {
         self.points(&painter, &see, palette);
     }
 
-    /// What the picture has room for: the words and their arrows. The same from every side: a turn is no zoom.
+    /// The ball that the picture has room for: the words and their arrows. The same from every side: a turn is no zoom.
     fn ball(&self) -> (Point, f32) {
         let queries = || 0..self.model.queries.len();
         let places = |query| [self.model.at_rest(query), self.model.from(query), self.model.to(query)];

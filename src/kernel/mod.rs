@@ -7,7 +7,7 @@
 //! model, with the learner's [`interventions`] and the model's [`answers`], perhaps with a [`second`] one
 //! beside it; [`basis`] chooses the axes of the picture, from each [`word_group`] to another. [`history`] undoes
 //! within the memory that [`footprint`] counts,
-//! [`facts`] measures what lessons claim, and [`worker`] gives the kernel a thread of its own, at a [`pace`].
+//! [`facts`] measures what lessons claim, by the [`places`] of words among others, and [`worker`] gives the kernel a thread of its own, at a [`pace`].
 //!
 //! The [`notebook`] is the learner's copy of the lesson's cells and what their runs left; [`live_model`]
 //! is the model as code reads and writes it, and [`rehearsal`] goes through all cells for a lesson's author.
@@ -21,7 +21,6 @@
 //! [`comparison`] sets two states side by side, [`stop`] says why training stands still, and [`overflow`] where a forward pass leaves the numbers.
 
 pub mod answers;
-
 pub mod basis;
 pub mod checkpoints;
 pub mod command;

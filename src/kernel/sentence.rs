@@ -220,7 +220,7 @@ fn arithmetic(
     interventions: &Interventions<f32>,
 ) -> Vec<Arithmetic<f32>> {
     let scale = interventions.score_scale(config);
-    let temperature = interventions.temperature.unwrap_or(config.attention.temperature);
+    let temperature = interventions.temperature_of(config);
     let mut biases = parameters
         .values_of(TensorName::DistanceBias.of_block(b))
         .chunks_exact(config.attention.distance_count().max(1));

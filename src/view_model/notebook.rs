@@ -297,10 +297,7 @@ pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64>
     let CellKind::Slider(slider) = &*cell.kind else { return None };
     match &slider.bind {
         Bind::Variable(_) => cell.turned_variable().map(|(_, value)| value),
-        Bind::Temperature => model.map(|model| {
-            let own = model.architecture.blocks[0].attention.temperature;
-            model.interventions.temperature.unwrap_or(own)
-        }),
+        Bind::Temperature => model.map(|model| model.interventions.temperature_of(&model.architecture.blocks[0])),
         Bind::Weight { tensor, row, col } => {
             let parameters = &model?.parameters;
             parameters.index(*tensor, *row, *col).map(|index| f64::from(parameters.flat()[index]))

@@ -173,7 +173,7 @@ impl Live {
     }
 
     pub fn temperature(&self) -> f64 {
-        self.interventions.temperature.unwrap_or(self.architecture.blocks[0].attention.temperature)
+        self.interventions.temperature_of(&self.architecture.blocks[0])
     }
 
     /// Meaning of a tensor in this model.

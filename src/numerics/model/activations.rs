@@ -73,15 +73,21 @@ impl<S: Scalar> Interventions<S> {
         Self { heads, ..Self::default() }
     }
 
+    /// Temperature of a block: the learner's where one is set, else the model's own.
+    pub fn temperature_of(&self, block: &BlockConfig) -> f64 {
+        self.temperature.unwrap_or(block.attention.temperature)
+    }
+
     /// What the scores of a block are multiplied with.
     pub fn score_scale(&self, block: &BlockConfig) -> f64 {
         self.changed(block, false).attention.score_scale()
     }
 
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
+        let temperature = self.temperature_of(block);
         let mut block = block.clone();
         let layer = &mut block.attention;
-        layer.temperature = self.temperature.unwrap_or(layer.temperature);
+        layer.temperature = temperature;
         layer.scale = self.scale.unwrap_or(layer.scale);
         if let Some(mask) = self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source()) {
             block.attention.mask = mask.clone();

@@ -213,7 +213,7 @@ impl Teller<'_> {
     }
 
     fn temperature(&self, parts: &HeadParts) -> f64 {
-        self.model.interventions.temperature.unwrap_or(parts.config.attention.temperature)
+        self.model.interventions.temperature_of(parts.config)
     }
 
     /// Says that the learner set the temperature, if so.

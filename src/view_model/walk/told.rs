@@ -257,7 +257,7 @@ impl<'a> Told<'a> {
     }
 
     fn temperature(&self) -> f64 {
-        self.model.interventions.temperature.unwrap_or(self.config().attention.temperature)
+        self.model.interventions.temperature_of(self.config())
     }
 
     fn scale_equation(&self) -> String {

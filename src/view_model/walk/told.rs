@@ -428,15 +428,16 @@ impl<'a> Told<'a> {
         let now = near(self.sentence.contextual_neighbours.get(self.query));
         let nearest = self.sentence.contextual_neighbours.get(self.query).and_then(|near| near.by_cosine.first());
         let own = self.sentence.tokens.get(self.query).and_then(|token| token.word);
-        let moved = match (before, now) {
-            _ if is_last && nearest.is_some_and(|first| Some(first.word) == own && first.cosine >= NEAR) => {
-                let cosine = nearest.map_or(0.0, |first| first.cosine);
+        let itself = nearest.filter(|first| Some(first.word) == own && first.cosine >= NEAR);
+        let moved = match (before, now, itself) {
+            (_, _, Some(itself)) if is_last => {
                 format!(
-                    "{} stays: nothing is nearer than its own static vector (cosine {cosine:.3}).",
-                    self.said_query()
+                    "{} stays: nothing is nearer than its own static vector (cosine {:.3}).",
+                    self.said_query(),
+                    itself.cosine
                 )
             }
-            (Some(before), Some(now)) if is_last => {
+            (Some(before), Some(now), None) if is_last => {
                 format!("{} was {before} and is now {now}.", self.said_query())
             }
             _ if is_last => format!("This is what comes out for {}.", self.said_query()),

@@ -1,5 +1,5 @@
 //! Job A: a tiny attention model, 2000 steps of Adam from given parameters on given data
-//! (`tests/oracle/job_a.json`, made by `make_job_a.py` beside it).
+//! (`tests/numerics/oracle/job_a.json`, made by `make_job_a.py` beside it).
 //!
 //!     cargo bench --no-default-features --bench job_a -- --threads 1
 //!
@@ -18,7 +18,7 @@ use one_layer::Sizes;
 
 fn main() {
     let arguments = jobs::Arguments::read(5, &[], &[]);
-    let given: Value = serde_json::from_str(include_str!("../tests/oracle/job_a.json")).expect("JSON");
+    let given: Value = serde_json::from_str(include_str!("../tests/numerics/oracle/job_a.json")).expect("JSON");
     let size = |name: &str| given["config"][name].as_u64().expect("a size") as usize;
     let sizes =
         Sizes { vocabulary: size("V"), tokens: size("T"), sentences: size("B"), width: size("D"), heads: size("H") };

@@ -2,7 +2,7 @@
 //!
 //! Each picture is drawn by an app of its own. Bevy without `multi_threaded` keeps its tasks with the
 //! thread that an app runs on, and each app has its own device, so that it is no matter whether the
-//! window's runs at the same time: `tests/exporting.rs` holds it to that.
+//! window's runs at the same time: `tests/window/exporting.rs` holds it to that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -29,7 +29,6 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Allocations of some work.
-#[allow(dead_code, reason = "each test file uses its part")]
 pub fn allocations(work: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.with(Cell::get);
     work();
@@ -37,7 +36,6 @@ pub fn allocations(work: impl FnOnce()) -> usize {
 }
 
 /// What some work makes, with the bytes that it keeps.
-#[allow(dead_code, reason = "each test file uses its part")]
 pub fn bytes_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = BYTES.with(Cell::get);
     let made = work();

@@ -8,6 +8,7 @@ mod numbers;
 mod pages;
 mod pictures;
 mod states;
+mod trace;
 mod vectors;
 
 use std::path::PathBuf;

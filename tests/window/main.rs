@@ -1,11 +1,12 @@
 //! A window without a screen: lessons that open one after another, the page of the course, two windows on
-//! one lesson, and a lesson's file that is saved while it is open.
-#![cfg(feature = "app")]
+//! one lesson, a lesson's file that is saved while it is open, and pictures of the stage.
 
 mod closing;
 mod course;
+mod exporting;
 mod owners;
 mod reload;
+mod stage_picture;
 mod switching;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,153 @@
+//! The glossary beside the lessons: lessons keep to it, the course is without it, and it says where it is wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use attune::lesson::{course, glossary};
+
+const SMALL: &str = include_str!("../fixtures/small.ron");
+const GLOSSARY: &str = r#"// Two terms.
+Glossary([
+    Term(name: "query", also: ["queries"], symbols: ["q"], shape: "(T, d_k)", meaning: "What a word looks for.", lesson: "small"),
+    Term(name: "dot product", symbols: ["a \\cdot b"], meaning: "Entry times entry, added up.", lesson: "small"),
+])
+"#;
+/// Each term is bold once; what is bold in a heading is nobody's business.
+const GOOD: &str = r##"
+    Text(id: "intro", md: "# A **bold** heading\n\nA **dot\nproduct** of *two* things."),
+    Predict(id: "p", ask: "What of **Queries**?", choices: ["a", "b"], answer: "0", explain: "As $q$ is, **$q$**."),
+"##;
+
+/// A folder of lessons that is gone after the test.
+struct Course(PathBuf);
+
+impl Course {
+    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let folder = std::env::temp_dir().join(format!("attune-glossary-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        for (name, text) in files {
+            fs::write(folder.join(name), text).expect("a temporary file");
+        }
+        Self(folder)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    /// What `attune check` says of these files, with the folder's name as `D`.
+    fn check(&self, files: &[&str]) -> (Option<i32>, String) {
+        let files: Vec<String> = files.iter().map(|name| self.file(name)).collect();
+        let args: Vec<&str> = std::iter::once("check").chain(files.iter().map(String::as_str)).collect();
+        let output = attune(&args);
+        (output.status.code(), said(&output).replace(&self.0.display().to_string(), "D"))
+    }
+}
+
+impl Drop for Course {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn attune(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_attune")).args(args).output().expect("the program starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).expect("UTF-8")
+}
+
+/// The small lesson with these cells.
+fn lesson(cells: &str) -> String {
+    let (before, rest) = SMALL.split_once("    cells: [\n").expect("the fixture has cells");
+    let (_, after) = rest.split_once("    claims:").expect("the fixture has claims");
+    format!("{before}    cells: [{cells}],\n    claims:{after}")
+}
+
+#[test]
+fn the_glossary_of_the_course_is_one() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/glossary.ron");
+    let read = glossary::check(&path).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    assert!(read.terms().len() > 90, "{}", read.terms().len());
+    let query = read.whole("Queries").expect("a term of the course");
+    assert_eq!(read.symbol("q"), [query]);
+    let lessons = course::list(&path.with_file_name(""));
+    assert!(lessons.iter().all(|file| file.path != path && file.heading.is_ok()), "{lessons:#?}");
+}
+
+#[test]
+fn lessons_that_keep_to_it_check_and_so_does_it() {
+    let course = Course::new("good", &[("a.ron", &lesson(GOOD)), ("glossary.ron", GLOSSARY)]);
+    let (code, said) = course.check(&["a.ron", "glossary.ron"]);
+    assert_eq!(
+        (code, said.as_str()),
+        (Some(0), "D/a.ron: ok, 2 cells, 1 claim holds with seed 5\nD/glossary.ron: ok, 2 terms\n")
+    );
+    assert_eq!(glossary::beside(Path::new(&course.file("a.ron"))), Some(course.0.join("glossary.ron")));
+    assert_eq!(course::list(&course.0).len(), 1, "the course is without it");
+}
+
+#[test]
+fn what_is_bold_is_a_term_and_terms_are_bold() {
+    let cells = r#"
+        Text(id: "intro", md: "Press **Space** and **Space**, ask a **querys**, see **$k$**."),
+        Exercise(id: "e", ask: "a", check: "x > 1", solution: "let x = 2;", start: "let x = 1;",
+            hints: ["A **hint**"], feedback: [Feedback(when: "x == 1", say: "**Said**")]),
+    "#;
+    let course = Course::new("bold", &[("a.ron", &lesson(cells)), ("glossary.ron", GLOSSARY)]);
+    let (code, said) = course.check(&["a.ron"]);
+    assert_eq!(code, Some(1), "{said}");
+    let expected =
+        "is in bold but not in glossary.ron; expected a term of it (emphasis and names of controls are in *italics*)";
+    for (line, part) in [
+        format!("D/a.ron: cell \"intro\": \"Space\" {expected}"),
+        format!("D/a.ron: cell \"intro\": \"querys\" {expected}; did you mean \"query\"?"),
+        format!("D/a.ron: cell \"intro\": \"k\" {expected}"),
+        format!("D/a.ron: cell \"e\": \"hint\" {expected}"),
+        format!("D/a.ron: cell \"e\": \"Said\" {expected}"),
+        "D/a.ron: the term \"query\" of glossary.ron begins in this lesson, but none of its texts has it in bold"
+            .to_owned(),
+        "D/a.ron: the term \"dot product\" of glossary.ron begins".to_owned(),
+    ]
+    .iter()
+    .enumerate()
+    {
+        assert_eq!(said.matches(part.as_str()).count(), 1, "{line}: {part}\n{said}");
+    }
+}
+
+#[test]
+fn its_own_issues_are_told_once_and_at_their_places() {
+    let wrong = GLOSSARY.replacen("lesson: \"small\"", "lesson: \"smal\"", 1).replace("\"q\"", "\"$q$\"");
+    let (one, other) = (lesson(GOOD), lesson("").replace("id: \"small\"", "id: \"other\""));
+    let course = Course::new("wrong", &[("a.ron", &one), ("b.ron", &other), ("glossary.ron", &wrong)]);
+    let unknown = "lesson: no lesson beside the glossary has the id \"smal\"; expected \"small\" or \"other\"; did you mean \"small\"?";
+    for files in [&["a.ron", "b.ron"][..], &["a.ron", "b.ron", "glossary.ron"]] {
+        let (code, said) = course.check(files);
+        assert_eq!(code, Some(1));
+        assert_eq!(said.matches(&format!("D/glossary.ron:3:124: {unknown}")).count(), 1, "{said}");
+        assert_eq!(said.matches("D/glossary.ron:3:54: symbols: found the text \"$q$\"").count(), 1, "{said}");
+        assert_eq!(said.matches("D/glossary.ron: has issues").count(), files.len() - 2, "{said}");
+    }
+}
+
+/// By its name alone where it is broken, by its content where it is called otherwise.
+#[test]
+fn a_glossary_is_known_as_one() {
+    let course =
+        Course::new("known", &[("terms.ron", GLOSSARY), ("glossary.ron", "Glosary([])"), ("small.ron", &lesson(""))]);
+    let (_, said) = course.check(&["terms.ron", "glossary.ron"]);
+    assert!(said.contains("D/terms.ron: ok, 2 terms") && said.contains("did you mean \"Glossary\"?"), "{said}");
+    let file = course.file("terms.ron");
+    for args in [&[file.as_str()][..], &["trace", &file]] {
+        let output = attune(args);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            self::said(&output).contains("this is a glossary, not a lesson; expected a lesson file"),
+            "{}",
+            self::said(&output)
+        );
+    }
+}

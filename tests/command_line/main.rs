@@ -1,0 +1,8 @@
+//! The program as a shell sees it: what it prints, its exit codes, and that nothing printed steers a terminal.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod commands;
+mod faults;
+mod glossary;

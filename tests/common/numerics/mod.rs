@@ -1,0 +1,246 @@
+//! What the proofs of the numerics share: small shapes in which nothing divides anything else, and
+//! random numbers to fill them.
+
+pub mod differences;
+pub mod json;
+pub mod naive;
+pub mod one_block;
+
+use std::sync::Arc;
+
+use attune::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows};
+use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::model::{
+    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
+    model_backward, model_forward,
+};
+use attune::numerics::params::Parameters;
+use attune::numerics::positions::Positions;
+use attune::numerics::rng::{Generator, Stream, stream};
+use attune::numerics::{Matrix, Scalar};
+use rand::RngExt;
+
+pub fn generator(seed: u64) -> Generator {
+    stream(seed, Stream::ModelInit)
+}
+
+pub fn random(rng: &mut Generator, count: usize) -> Vec<f64> {
+    (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+}
+
+pub fn random_matrix(rng: &mut Generator, rows: usize, cols: usize) -> Matrix<f64> {
+    Matrix::from_row_major(rows, cols, random(rng, rows * cols))
+}
+
+pub fn filled(mut parameters: Parameters<f64>, rng: &mut Generator) -> Parameters<f64> {
+    let entries = random(rng, parameters.len());
+    parameters.flat_mut().copy_from_slice(&entries);
+    parameters
+}
+
+/// The same parameters with other entries.
+pub fn with(parameters: &Parameters<f64>, entries: &[f64]) -> Parameters<f64> {
+    let mut parameters = parameters.clone();
+    parameters.flat_mut().copy_from_slice(entries);
+    parameters
+}
+
+/// The same parameters, rounded.
+pub fn cast<R: Scalar, S: Scalar>(parameters: &Parameters<R>) -> Parameters<S> {
+    let shapes: Vec<_> = parameters.tensors().map(|(spec, _)| (spec.id, spec.rows, spec.cols)).collect();
+    let mut to = Parameters::zeros(&shapes);
+    to.flat_mut().iter_mut().zip(parameters.flat()).for_each(|(to, &x)| *to = S::from_f64(x.to_f64()));
+    to
+}
+
+/// The largest difference between entries; infinite if one is NaN.
+#[track_caller]
+pub fn largest_difference<S: Scalar>(found: &[S], expected: &[S]) -> f64 {
+    assert_eq!(found.len(), expected.len(), "as many entries");
+    let differences = found.iter().zip(expected).map(|(a, b)| (a.to_f64() - b.to_f64()).abs());
+    differences.map(|d| if d.is_nan() { f64::INFINITY } else { d }).fold(0.0, f64::max)
+}
+
+pub fn rows(lengths: &[usize]) -> Rows {
+    let mut rows = Rows::with_capacity(lengths.len());
+    lengths.iter().for_each(|&tokens| rows.push(tokens));
+    rows
+}
+
+pub fn room(rows: &Rows) -> Room {
+    Room { rows: rows.total(), longest: rows.sentences().map(|s| s.len()).max().unwrap_or(0) }
+}
+
+/// Two heads with everything that a layer can have, but a mask.
+pub fn layer(change: impl FnOnce(&mut AttentionConfig)) -> AttentionConfig {
+    let mut layer = AttentionConfig {
+        width: 5,
+        heads: 2,
+        key_width: 3,
+        value_width: 2,
+        projected: true,
+        output: true,
+        bias: true,
+        scale: true,
+        temperature: 1.0,
+        mask: Mask::None,
+        distances: None,
+    };
+    change(&mut layer);
+    layer
+}
+
+/// A table in which the second query sees nothing and the others two keys of three.
+pub fn holes(queries: usize, keys: usize) -> Mask {
+    Mask::custom(MaskTable::from_fn(queries, keys, |query, key| query != 1 && (query + key) % 3 != 2))
+}
+
+pub fn block(change: impl FnOnce(&mut BlockConfig)) -> BlockConfig {
+    let mut block = BlockConfig::plain(layer(|_| ()));
+    change(&mut block);
+    block
+}
+
+pub const NORMS: [Norm; 3] = [Norm::None, Norm::Pre, Norm::Post];
+/// Hidden units, where there is a feed-forward layer.
+pub const FEED_FORWARD: [Option<usize>; 2] = [None, Some(7)];
+
+/// Every way to build a block around an attention layer.
+pub fn block_forms(attention: &AttentionConfig) -> Vec<BlockConfig> {
+    let mut forms = Vec::new();
+    for norm in NORMS {
+        for feed_forward in FEED_FORWARD {
+            for residual in [true, false] {
+                let attends = Attends::OwnSentence;
+                forms.push(BlockConfig { attention: attention.clone(), attends, residual, norm, feed_forward });
+            }
+        }
+    }
+    forms
+}
+
+/// The most tokens of a sentence that goes through tiles in training; longer ones go through panels.
+pub const TILE_TOKENS_MAX: usize = 48;
+
+pub const VOCABULARY: usize = 9;
+pub const MAX_TOKENS: usize = 6;
+
+pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
+    let mut architecture = Architecture {
+        width: 5,
+        max_tokens: MAX_TOKENS,
+        positions: Positions::Learned,
+        train_embedding: false,
+        source_blocks: Vec::new(),
+        blocks: vec![block(|_| ())],
+        pooling: Pooling::Every,
+        readout: Readout::Tied,
+    };
+    change(&mut architecture);
+    architecture
+}
+
+/// Some of the words.
+pub fn candidates() -> Candidates {
+    Candidates::new(VOCABULARY, vec![1, 4, 5, 8])
+}
+
+pub fn words() -> Classes {
+    Classes::Words(candidates())
+}
+
+/// A model with its parameters, all drawn at random.
+#[derive(Clone)]
+pub struct Net<S = f64> {
+    pub model: AttentionModel<S>,
+    pub parameters: Parameters<S>,
+}
+
+impl Net {
+    pub fn new(architecture: Architecture, classes: Classes, seed: u64) -> Self {
+        let mut rng = generator(seed);
+        let embedding = random_matrix(&mut rng, VOCABULARY, architecture.width);
+        let model = AttentionModel::new(architecture, Arc::new(embedding), classes);
+        let parameters = filled(model.zeros(), &mut rng);
+        Self { model, parameters }
+    }
+}
+
+impl<S: Scalar> Net<S> {
+    /// The same model with a loss that counts distances.
+    pub fn with_costs(self, arrive: f64, keep: f64) -> Self {
+        Self { model: self.model.with_costs(DistanceCosts { arrive, keep }), ..self }
+    }
+
+    /// The same model, its numbers rounded.
+    pub fn cast<R: Scalar>(&self) -> Net<R> {
+        let AttentionModel { architecture, embedding, classes, .. } = &self.model;
+        let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.cast()), classes.clone());
+        Net { model: model.with_costs(self.model.costs()), parameters: cast(&self.parameters) }
+    }
+
+    pub fn workspace(&self, batch: &Batch) -> Workspace<S> {
+        workspace(&self.model, batch)
+    }
+
+    pub fn loss(&self, batch: &Batch) -> S {
+        model_forward(&self.model, &self.parameters, batch, &mut self.workspace(batch))
+    }
+
+    pub fn gradient(&self, batch: &Batch) -> Parameters<S> {
+        let mut workspace = self.workspace(batch);
+        model_forward(&self.model, &self.parameters, batch, &mut workspace);
+        model_backward(&self.model, &self.parameters, batch, &mut workspace);
+        workspace.gradient
+    }
+}
+
+pub fn workspace<S: Scalar>(model: &AttentionModel<S>, batch: &Batch) -> Workspace<S> {
+    Workspace::new(model, room(&batch.input.rows), room(&batch.source.rows))
+}
+
+pub fn sentence(words: &[usize]) -> Sequences {
+    Sequences::one(words)
+}
+
+/// Three sentences, one of them a single word, each objective's way. Positions start where they may.
+pub mod batches {
+    use super::{Batch, Stream, candidates, stream};
+
+    const SENTENCES: [(&[usize], usize); 3] = [(&[0, 1, 2, 4, 3], 1), (&[8], 0), (&[5, 5, 7], 2)];
+
+    pub fn masked() -> Batch {
+        let mut rng = stream(3, Stream::Masking);
+        let mut batch = Batch::default();
+        for (sentence, first) in SENTENCES {
+            batch.push_masked(sentence, first, &candidates(), 0.4, &mut rng);
+        }
+        assert!(batch.input.words.contains(&None) && batch.targets.len() >= 3);
+        batch
+    }
+
+    pub fn next() -> Batch {
+        let mut batch = Batch::default();
+        SENTENCES.into_iter().for_each(|(sentence, first)| batch.push_next(sentence, first, &candidates()));
+        assert_eq!(batch.targets.len(), 3, "words that are no candidates are not asked for");
+        batch
+    }
+
+    /// A class for each sentence.
+    pub fn labelled() -> Batch {
+        let mut batch = Batch::default();
+        for ((sentence, first), class) in SENTENCES.into_iter().zip([2, 0, 1]) {
+            batch.push_labelled(sentence, first, class);
+        }
+        batch
+    }
+
+    /// Sources and targets of different lengths.
+    pub fn pairs() -> Batch {
+        let mut batch = Batch::default();
+        batch.push_pair(&[0, 1, 2, 4], &[4, 1], &candidates());
+        batch.push_pair(&[7], &[5, 8, 1, 0, 4], &candidates());
+        batch.push_pair(&[3, 3, 6], &[8], &candidates());
+        batch
+    }
+}

@@ -1,0 +1,48 @@
+//! A training step allocates nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attune::kernel::space::SpaceTrainer;
+use attune::kernel::trainer::Trainer;
+use attune::kernel::training_log::TrainingLog;
+
+use crate::counting::allocations;
+
+/// A lesson of each objective and form.
+const LESSONS: [&str; 6] = [
+    "lessons/apple.ron",
+    "tests/fixtures/forms/label.ron",
+    "tests/fixtures/forms/next_word.ron",
+    "tests/fixtures/forms/reversal.ron",
+    "tests/fixtures/forms/translation.ron",
+    "tests/fixtures/forms/custom_mask.ron",
+];
+
+#[test]
+fn a_training_step_allocates_nothing() {
+    for lesson in LESSONS {
+        check(lesson);
+    }
+    assert!(allocations(|| drop(vec![0u8; 64])) > 0, "the counter counts");
+}
+
+fn check(path: &str) {
+    let lesson = Arc::new(attune::lesson::read(Path::new(path)).expect("the lesson is valid"));
+    let mut embedding = SpaceTrainer::new(&lesson);
+    while !embedding.advance() {}
+    let space = embedding.finish(&lesson).expect("finite");
+    let mut trainer = Trainer::new(&lesson, &space, embedding.examples());
+    let mut state = trainer.start();
+    let mut log = TrainingLog::new(state.parameters.tensors().count());
+    // The first steps fill the matrix product's packing buffers, once per thread.
+    for _ in 0..20 {
+        log.push(&trainer.step(&mut state).expect("finite"));
+    }
+    let made = allocations(|| {
+        for _ in 0..50 {
+            log.push(&trainer.step(&mut state).expect("finite"));
+        }
+    });
+    assert_eq!(made, 0, "{path}: allocations in 50 training steps");
+}

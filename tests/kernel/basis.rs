@@ -1,0 +1,262 @@
+//! The axes of the picture: fitted again or chosen, undone, kept, and always one linear map.
+
+use std::sync::Arc;
+
+use attune::kernel::command::{Axis, Reference};
+use attune::kernel::saved::{SavedBasis, SavedModel, SavedTraining};
+use attune::kernel::snapshot::StaticSpace;
+use attune::kernel::{Command, Kernel, Saved, Snapshot};
+use attune::numerics::vectors::{centroid, dot};
+use attune::view_model::axes::AxesModel;
+use attune::view_model::path::{By, PathModel};
+use attune::view_model::stage::StageModel;
+
+const SMALL: &str = include_str!("../fixtures/small.ron");
+
+fn lesson(text: &str) -> Arc<attune::lesson::Lesson> {
+    Arc::new(attune::lesson::parse("basis.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+}
+
+fn with(commands: &[Command]) -> Kernel {
+    let mut kernel = Kernel::trained(lesson(SMALL));
+    for command in commands {
+        kernel.apply(command.clone());
+        assert_eq!(kernel.snapshot().notice, None, "{command:?}");
+    }
+    kernel
+}
+
+fn axis(axis: Axis, from: &str, to: &str) -> Command {
+    Command::SetAxis { axis, from: from.to_owned(), to: to.to_owned() }
+}
+
+fn space(snapshot: &Snapshot) -> &StaticSpace {
+    snapshot.space.as_deref().expect("a space")
+}
+
+fn skewed() -> [Command; 2] {
+    [axis(Axis::X, "mineral", "animal"), axis(Axis::Z, "stone", "seal, duck")]
+}
+
+/// Everything that is drawn.
+fn stage(kernel: &Kernel) -> StageModel {
+    StageModel::of(&kernel.snapshot()).expect("a space")
+}
+
+#[test]
+fn an_axis_runs_from_the_centre_of_one_group_to_that_of_another() {
+    let snapshot = with(&[axis(Axis::Y, "mineral", "animal")]).snapshot();
+    let space = space(&snapshot);
+    let row = |word: &str| space.vocabulary.iter().position(|known| known == word).expect("a word");
+    let centre = |words: [&str; 2]| centroid(&space.vectors, &words.map(row));
+    let (from, to) = (centre(["stone", "iron"]), centre(["duck", "fish"]));
+    let way: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
+    let arrow = space.projection.direction(&way);
+    assert!((arrow[1] - dot(&way, &way).sqrt()).abs() < 1e-5, "{arrow:?}");
+    assert!(arrow[0].abs() < 1e-5 && arrow[2].abs() < 1e-5, "the others are at right angles: {arrow:?}");
+    let axes = StageModel::of(&snapshot).expect("a space").axes;
+    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["PC1", "mineral → animal", "PC2"]);
+    assert!(axes[1].variance > 0.0);
+}
+
+#[test]
+fn arrows_add_up_whatever_the_axes_are() {
+    let kernel = with(&[&skewed()[..], &[Command::Refit]].concat());
+    let snapshot = kernel.snapshot();
+    assert!(!space(&snapshot).projection.is_orthogonal());
+    for by in [By::Word, By::Head, By::Both] {
+        for query in 0..7 {
+            let path = PathModel::of(&snapshot, query, 0, by).expect("a path");
+            let tip = path.arrows.last().expect("an arrow").to;
+            for (tip, to) in tip.iter().zip(path.to) {
+                assert!((tip - to).abs() < 1e-4, "{tip} is not {to}");
+            }
+        }
+    }
+    // The static points and the contextual ones are in one basis.
+    let model = snapshot.model.as_ref().expect("a model");
+    let (space, sentence) = (space(&snapshot), &model.sentence);
+    assert_eq!(space.points, space.projection.points(&space.vectors));
+    assert_eq!(sentence.end, space.projection.points(&sentence.activations.output));
+}
+
+#[test]
+fn a_refit_shows_more_of_what_is_on_the_stage_and_keeps_chosen_axes() {
+    let variance = |kernel: &Kernel| {
+        let end = kernel.snapshot().model.expect("a model").sentence.end.clone();
+        let mean = |axis| (0..end.rows()).map(|row| end.get(row, axis)).sum::<f32>() / end.rows() as f32;
+        let about = |row, axis| (end.get(row, axis) - mean(axis)).powi(2);
+        (0..3).flat_map(|axis| (0..end.rows()).map(move |row| (row, axis))).map(|(r, a)| about(r, a)).sum::<f32>()
+    };
+    let (before, after) = (with(&[]), with(&[Command::Refit]));
+    assert!(variance(&after) > variance(&before), "{} {}", variance(&after), variance(&before));
+    let names = |kernel: &Kernel| stage(kernel).axes.into_iter().map(|axis| axis.name).collect::<Vec<_>>();
+    let chosen = with(&[axis(Axis::X, "mineral", "animal"), Command::Refit]);
+    assert_eq!(names(&chosen), ["mineral → animal", "PC1", "PC2"]);
+}
+
+#[test]
+fn nothing_but_the_basis_changes_and_undo_brings_it_back_to_the_bit() {
+    let first = stage(&with(&[]));
+    for command in [Command::Refit, axis(Axis::X, "/^s/", "animal"), axis(Axis::Z, "seal", "iron")] {
+        let mut kernel = with(std::slice::from_ref(&command));
+        let (snapshot, plain) = (kernel.snapshot(), with(&[]).snapshot());
+        let outputs = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.activations.clone();
+        assert!(outputs(&snapshot).output == outputs(&plain).output);
+        let chosen = stage(&kernel);
+        assert_ne!(chosen.words, first.words, "{command:?}");
+        kernel.apply(Command::Undo);
+        assert!(stage(&kernel) == first, "{command:?}");
+        kernel.apply(Command::Redo);
+        assert!(stage(&kernel) == chosen, "{command:?}");
+        kernel.apply(Command::ResetBasis);
+        assert!(stage(&kernel) == first, "{command:?}");
+    }
+    let label = with(&skewed()).snapshot().history.undo;
+    assert_eq!(label.as_deref(), Some("axis Z: stone → seal, duck"));
+    let one = with(&[&skewed()[..], &[Command::ResetAxis(Axis::X)]].concat());
+    assert_eq!(stage(&one).axes[0].name, "PC1");
+}
+
+#[test]
+fn what_names_no_axis_is_said() {
+    let mut kernel = with(&[]);
+    let before = stage(&kernel);
+    let cases = [
+        (
+            axis(Axis::X, "", "animal"),
+            "a group of words is empty: name a group of the lesson, write words, or a /pattern/",
+        ),
+        (
+            axis(Axis::X, "!?", "animal"),
+            "\"!?\" names no word: name a group of the lesson, write words, or a /pattern/",
+        ),
+        (
+            axis(Axis::X, "minerals", "animal"),
+            "\"minerals\" is no group of the lesson and no word of its vocabulary; did you mean \"mineral\"?",
+        ),
+        (axis(Axis::X, "/^x/", "animal"), "no word of the 17 matches /^x/"),
+        (axis(Axis::X, "//", "animal"), "no word of the 17 matches //"),
+        (
+            axis(Axis::X, "stone, iron", "mineral"),
+            "from \"stone, iron\" to \"mineral\" there is no way: they have the same centre",
+        ),
+    ];
+    for (command, notice) in cases {
+        kernel.apply(command);
+        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
+        assert!(stage(&kernel) == before);
+    }
+    for pattern in ["/(/".to_owned(), format!("/{}/", "a{999}".repeat(60)), "word ".repeat(9999)] {
+        kernel.apply(axis(Axis::X, &pattern, "animal"));
+        let notice = kernel.snapshot().notice.expect("it is refused");
+        assert!(notice.len() < 400, "{notice}");
+    }
+}
+
+#[test]
+fn vectors_of_few_dimensions_are_seen_as_they_are() {
+    let text = r#"Lesson(
+        id: "flat", title: "Flat", seed: 1, groups: { "ends": ["b", "c"] },
+        corpus: Sentences(["a b c", "c a b"]),
+        static_embedding: Given({"a": [1, 0], "b": [0, 2], "c": [3, 3]}),
+        model: Attention(heads: 1, objective: MaskedWord, steps: 0),
+        sentences: ["a b c"],
+    )"#;
+    let mut kernel = Kernel::trained(lesson(text));
+    let points = |kernel: &Kernel| space(&kernel.snapshot()).points.clone();
+    assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
+    kernel.apply(Command::Refit);
+    let notice = kernel.snapshot().notice;
+    assert_eq!(notice.as_deref(), Some("the vectors have 2 dimensions: the picture shows them as they are"));
+    kernel.apply(axis(Axis::Z, "a", "b"));
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is no axis Z: the vectors have 2 dimensions"));
+    assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
+    let model = AxesModel::of(&kernel.snapshot()).expect("a space");
+    assert!((model.together - 1.0).abs() < 1e-6 && model.warnings.is_empty() && !model.can_refit);
+    kernel.apply(axis(Axis::X, "a", "ends"));
+    assert_eq!(kernel.snapshot().notice, None);
+}
+
+#[test]
+fn points_that_are_not_finite_make_no_basis() {
+    let mut kernel = with(&[]);
+    let tensor = attune::numerics::params::TensorName::OutputWeights.into();
+    for col in 0..6 {
+        kernel.apply(Command::SetWeight { tensor, row: 0, col, value: f32::MAX });
+    }
+    let before = stage(&kernel).words;
+    kernel.apply(Command::Refit);
+    let snapshot = kernel.snapshot();
+    let is_finite = space(&snapshot).points.flat().iter().all(|x| x.is_finite());
+    assert!(is_finite);
+    if snapshot.notice.is_some() {
+        assert_eq!(stage(&kernel).words, before);
+    }
+    kernel.apply(Command::Compare(Some(Reference::Trained)));
+}
+
+fn reopened(saved: Saved, text: &str) -> Kernel {
+    let json = serde_json::to_string(&saved).expect("plain data");
+    let saved = serde_json::from_str(&json).expect("the same");
+    let mut kernel = Kernel::open(lesson(text), Some(saved));
+    kernel.settle();
+    kernel
+}
+
+#[test]
+fn the_axes_are_back_to_the_bit_when_the_lesson_opens_again() {
+    for commands in [&[Command::Refit][..], &skewed(), &[&[Command::Refit][..], &skewed()].concat()] {
+        let kernel = with(commands);
+        let plain = with(&[]).snapshot();
+        assert!(Saved::differs(&plain, &kernel.snapshot()));
+        let again = reopened(Saved::of(&kernel.snapshot()), SMALL);
+        assert_eq!(again.snapshot().report[..], [""; 0]);
+        assert!(stage(&again) == stage(&kernel));
+        let (again, kernel) = (again.snapshot(), kernel.snapshot());
+        assert_eq!(space(&again).basis, space(&kernel).basis);
+    }
+    assert!(Saved::of(&with(&[]).snapshot()).model.expect("a model").basis.is_none());
+}
+
+#[test]
+fn a_saved_basis_that_does_not_fit_is_left_out_with_words() {
+    let axes = |from: &str| vec![("X".to_owned(), from.to_owned(), "animal".to_owned())];
+    let cases = [
+        SavedBasis { axes: axes("nobody"), ..SavedBasis::default() },
+        SavedBasis { axes: axes("animal"), ..SavedBasis::default() },
+        SavedBasis { mean: vec![0.0; 5], covariance: vec![0.0; 15], ..SavedBasis::default() },
+        SavedBasis { mean: vec![0.0; 6], covariance: vec![1.0; 5], ..SavedBasis::default() },
+        SavedBasis { mean: vec![f64::NAN; 6], covariance: vec![1.0; 21], ..SavedBasis::default() },
+        SavedBasis { mean: vec![0.0; 6], covariance: vec![f64::MAX; 21], ..SavedBasis::default() },
+    ];
+    let plain = stage(&with(&[]));
+    for basis in cases {
+        let training = SavedTraining { is_at_end: true, ..SavedTraining::default() };
+        let model = SavedModel { basis: Some(basis.clone()), training, ..SavedModel::default() };
+        let kernel = reopened(Saved { model: Some(model), ..Saved::default() }, SMALL);
+        assert_eq!(kernel.snapshot().report.len(), 1, "{basis:?}");
+        assert!(stage(&kernel) == plain, "{basis:?}");
+    }
+    // One that no vectors could have: a picture all the same.
+    let odd = SavedBasis { mean: vec![1e100; 6], covariance: vec![-1e100; 21], ..SavedBasis::default() };
+    let model = SavedModel { basis: Some(odd), ..SavedModel::default() };
+    let kernel = reopened(Saved { model: Some(model), ..Saved::default() }, SMALL);
+    AxesModel::of(&kernel.snapshot()).expect("axes");
+}
+
+#[test]
+fn the_panel_says_what_each_axis_is_and_warns_where_little_is_shown() {
+    let model = AxesModel::of(&with(&skewed()).snapshot()).expect("a space");
+    assert_eq!(model.rows[0].meaning, "From the centre of mineral (2 words) to that of animal (2 words)");
+    assert_eq!(model.rows[2].meaning, "From the centre of stone (1 word) to that of seal, duck (2 words)");
+    assert_eq!(model.rows[2].chosen, Some(("stone".to_owned(), "seal, duck".to_owned())));
+    assert!(model.is_changed && model.can_refit);
+    let skewed = "The chosen axes are not at right angles: distances in the picture are distorted.";
+    assert!(model.warnings.iter().any(|warning| warning == skewed));
+    assert!((0.0..=1.0).contains(&model.together));
+    let narrow = SMALL.replace("dim: 6", "dim: 40");
+    let narrow = AxesModel::of(&Kernel::trained(lesson(&narrow)).snapshot()).expect("a space");
+    assert_eq!(narrow.together < 0.5, narrow.warnings.iter().any(|warning| warning.contains("only")));
+}

@@ -1,0 +1,381 @@
+//! The kernel: the same commands lead to the same snapshots, and nothing is lost.
+
+use std::sync::Arc;
+
+use attune::kernel::command::HeadSetting;
+use attune::kernel::snapshot::SentenceSnapshot;
+use attune::kernel::{Command, Kernel, Snapshot, Worker};
+use attune::lesson::Lesson;
+use attune::lesson::schema::{GivenVectors, StaticEmbedding};
+use attune::numerics::Matrix;
+use attune::numerics::params::TensorName;
+use attune::view_model::stage::StageModel;
+
+/// Small and quick, but with everything that the kernel knows.
+fn lesson() -> Arc<Lesson> {
+    let text = include_str!("../fixtures/small.ron");
+    Arc::new(attune::lesson::parse("small.ron", text).unwrap_or_else(|issues| panic!("{issues:?}")))
+}
+
+fn numbers(snapshot: &Snapshot) -> Vec<u32> {
+    let model = snapshot.model.as_ref().expect("a model");
+    let sentence = &model.sentence;
+    let parameters = model.parameters.flat().iter();
+    let output = sentence.activations.output.flat().iter();
+    let points = sentence.end.flat().iter();
+    let losses: Vec<f32> = model.training.log.losses().collect();
+    parameters.chain(output).chain(points).chain(&losses).map(|x| x.to_bits()).collect()
+}
+
+fn run(commands: &[Command]) -> Kernel {
+    let mut kernel = Kernel::embedded(lesson());
+    for command in commands {
+        kernel.apply(command.clone());
+        while kernel.is_busy() {
+            kernel.advance();
+        }
+    }
+    kernel
+}
+
+fn set(row: usize, col: usize, value: f32) -> Command {
+    Command::SetWeight { tensor: TensorName::QueryWeights.into(), row, col, value }
+}
+
+fn off(head: usize) -> Command {
+    Command::SetHead { head, setting: HeadSetting::Off }
+}
+
+fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
+    let snapshot = kernel.snapshot();
+    let parameters = snapshot.model.expect("a model").parameters;
+    parameters.matrix(TensorName::QueryWeights)[(row, col)]
+}
+
+#[test]
+fn the_same_commands_give_the_same_bits() {
+    let commands =
+        [Command::Step(5), set(0, 1, 0.7), Command::Play, Command::SoloHead(Some(1)), Command::SelectSentence(1)];
+    assert_eq!(numbers(&run(&commands).snapshot()), numbers(&run(&commands).snapshot()));
+    let other =
+        [Command::Step(5), set(0, 1, 0.8), Command::Play, Command::SoloHead(Some(1)), Command::SelectSentence(1)];
+    assert_ne!(numbers(&run(&commands).snapshot()), numbers(&run(&other).snapshot()));
+}
+
+#[test]
+fn steps_and_play_reach_the_same_model() {
+    let steps = lesson().model.steps;
+    let stepped = run(&[Command::Step(3), Command::Step(steps - 3)]);
+    assert_eq!(numbers(&stepped.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+}
+
+#[test]
+fn reset_returns_to_the_same_initialisation() {
+    let start = numbers(&run(&[]).snapshot());
+    assert_eq!(numbers(&run(&[Command::Play, set(0, 0, 9.0), Command::ResetTraining]).snapshot()), start);
+}
+
+#[test]
+fn undo_and_redo_cover_everything() {
+    let mut kernel = run(&[]);
+    let commands = [
+        Command::Play,
+        set(0, 1, 0.7),
+        off(0),
+        Command::SelectSentence(1),
+        Command::ResetTensor(TensorName::QueryWeights.into()),
+        Command::SetSentence("the stone sank".to_owned()),
+        Command::ResetTraining,
+    ];
+    let mut states = vec![numbers(&kernel.snapshot())];
+    for command in commands {
+        kernel.apply(command);
+        while kernel.is_busy() {
+            kernel.advance();
+        }
+        assert_eq!(kernel.snapshot().notice, None);
+        states.push(numbers(&kernel.snapshot()));
+    }
+    for state in states.iter().rev().skip(1) {
+        kernel.apply(Command::Undo);
+        assert_eq!(&numbers(&kernel.snapshot()), state);
+    }
+    for state in &states[1..] {
+        kernel.apply(Command::Redo);
+        assert_eq!(&numbers(&kernel.snapshot()), state);
+    }
+    kernel.apply(Command::Redo);
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to redo"));
+}
+
+/// Every command at every moment of a training run: nothing the learner did is lost, and what the
+/// snapshot says of itself is true.
+#[test]
+fn commands_while_training_plays() {
+    let others = [
+        set(0, 1, 0.7),
+        Command::ResetTensor(TensorName::QueryWeights.into()),
+        Command::SoloHead(Some(0)),
+        Command::SelectSentence(1),
+        Command::Undo,
+        Command::Redo,
+        Command::Step(2),
+        Command::Pause,
+        Command::Play,
+        Command::ResetTraining,
+    ];
+    for command in others {
+        for advances in 0..3 {
+            let mut kernel = run(&[]);
+            kernel.apply(Command::Play);
+            (0..advances).for_each(|_| kernel.advance());
+            let done = kernel.steps_done();
+            kernel.apply(command.clone());
+            let model = kernel.snapshot().model.expect("a model");
+            assert_eq!(model.parameters, model.trained, "{command:?}: training goes on from what is shown");
+            if let Command::SetWeight { value, .. } = command {
+                assert_eq!(weight(&kernel, 0, 1), value);
+                assert!(model.training.playing && kernel.steps_done() == done);
+                kernel.advance();
+                assert_ne!(weight(&kernel, 0, 1), value, "training moves the weight on from there");
+            }
+            while kernel.is_busy() {
+                kernel.advance();
+            }
+            let model = kernel.snapshot().model.expect("a model");
+            assert_eq!(model.parameters, model.trained);
+            assert!(!model.training.playing);
+        }
+    }
+}
+
+#[test]
+fn undo_of_a_choice_leaves_the_training_alone() {
+    let mut kernel = run(&[]);
+    kernel.apply(Command::Play);
+    kernel.advance();
+    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::SoloHead(Some(1)));
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+    let done = kernel.steps_done();
+    let parameters = kernel.snapshot().model.expect("a model").parameters;
+    for (label, index, heads) in
+        [("head 2 alone", Some(1), [true, true]), ("choice of the sentence", Some(0), [true, true])]
+    {
+        assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
+        kernel.apply(Command::Undo);
+        let model = kernel.snapshot().model.expect("a model");
+        let enabled = [0, 1].map(|head| model.is_enabled(head));
+        assert_eq!((model.sentence.index, enabled), (index, heads));
+        assert_eq!((kernel.steps_done(), &model.parameters), (done, &parameters));
+    }
+    kernel.apply(Command::Undo);
+    assert_eq!(kernel.steps_done(), 0, "and the training is undone by its own entry");
+}
+
+#[test]
+fn the_training_at_the_opening_cannot_be_undone() {
+    let mut kernel = Kernel::new(lesson());
+    kernel.apply(Command::Play);
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+    kernel.apply(Command::Undo);
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to undo"));
+    assert_eq!(kernel.steps_done(), lesson().model.steps);
+}
+
+#[test]
+fn a_command_that_changes_nothing_leaves_no_trace() {
+    let mut kernel = run(&[Command::SelectSentence(1), Command::Undo]);
+    let value = weight(&kernel, 0, 0);
+    for command in [
+        set(0, 0, value),
+        Command::ResetTensor(TensorName::KeyWeights.into()),
+        Command::ResetWeights,
+        Command::SoloHead(None),
+        Command::SetHead { head: 0, setting: HeadSetting::Live },
+        Command::SelectSentence(0),
+        Command::Pause,
+    ] {
+        kernel.apply(command.clone());
+        let history = kernel.snapshot().history;
+        assert_eq!((history.undo, history.redo.as_deref()), (None, Some("choice of the sentence")), "{command:?}");
+    }
+}
+
+#[test]
+fn static_vectors_that_diverge_are_said_to() {
+    let mut lesson = Lesson::clone(&lesson());
+    let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
+    config.learning_rate = 1e30;
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    kernel.apply(Command::Play);
+    assert!(!kernel.is_busy());
+    let snapshot = kernel.snapshot();
+    assert!(snapshot.model.is_none());
+    let notice = snapshot.notice.expect("a notice");
+    assert!(notice.contains("the static vectors diverged"), "{notice}");
+}
+
+#[test]
+fn given_vectors_are_shown_as_they_were_written() {
+    let mut lesson = Lesson::clone(&lesson());
+    let mut words = lesson.vocabulary();
+    words.reverse();
+    words.push("unheard-of".to_owned());
+    let vectors = Matrix::from_fn(words.len(), lesson.static_embedding.dim(), |i, j| (i * i + 7 * j) as f32 * 0.01);
+    lesson.static_embedding = StaticEmbedding::Given(GivenVectors { words: words.clone(), vectors: vectors.clone() });
+    let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
+    let space = snapshot.space.as_ref().expect("a space");
+    assert_eq!(space.vocabulary.last().map(String::as_str), Some("unheard-of"));
+    assert_eq!(space.vocabulary.len(), words.len());
+    for (word, row) in space.vocabulary.iter().zip(0..) {
+        let given = words.iter().position(|other| other == word).expect("a given word");
+        assert_eq!(space.vectors.row(row), vectors.row(given), "{word}");
+    }
+    assert_eq!(snapshot.model.expect("a model").training.progress.done, snapshot.lesson.model.steps);
+}
+
+#[test]
+fn a_drag_of_one_slider_is_one_undo() {
+    let mut kernel = run(&[]);
+    let before = weight(&kernel, 0, 1);
+    for i in 0..50 {
+        kernel.apply(set(0, 1, i as f32 / 50.0));
+    }
+    kernel.apply(Command::Undo);
+    assert_eq!(weight(&kernel, 0, 1), before);
+    assert_eq!(kernel.snapshot().history.undo, None);
+}
+
+#[test]
+fn weights_reset_one_by_one_by_tensor_and_all_together() {
+    let mut kernel = run(&[Command::Play]);
+    let trained = (weight(&kernel, 0, 0), weight(&kernel, 0, 1));
+    let reset = Command::ResetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 };
+    for command in [reset, Command::ResetTensor(TensorName::QueryWeights.into()), Command::ResetWeights] {
+        kernel.apply(set(0, 0, 3.0));
+        assert_eq!(weight(&kernel, 0, 0), 3.0);
+        kernel.apply(command);
+        assert_eq!((weight(&kernel, 0, 0), weight(&kernel, 0, 1)), trained);
+    }
+    kernel.apply(set(0, 0, 3.0));
+    kernel.apply(set(0, 1, 4.0));
+    kernel.apply(Command::ResetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 });
+    assert_eq!((weight(&kernel, 0, 0), weight(&kernel, 0, 1)), (trained.0, 4.0));
+}
+
+#[test]
+fn a_turned_weight_moves_the_attention_the_points_and_the_neighbours() {
+    let mut kernel = run(&[Command::Play]);
+    let before = kernel.snapshot();
+    kernel.apply(Command::SetWeight { tensor: TensorName::ValueWeights.into(), row: 0, col: 0, value: 30.0 });
+    kernel.apply(set(0, 0, 30.0));
+    let after = kernel.snapshot();
+    let sentence = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.clone();
+    let (before, after) = (sentence(&before), sentence(&after));
+    let weights = |sentence: &SentenceSnapshot| sentence.activations.blocks[0].heads[0].weights.clone();
+    assert_ne!(weights(&before), weights(&after));
+    assert_ne!(before.end, after.end);
+    assert_ne!(before.contextual_neighbours, after.contextual_neighbours);
+    assert_eq!(before.end, after.trained_end, "the ghost stays where training left it");
+    assert_eq!(before.start, after.start, "and so does the static point");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let mut kernel = run(&[]);
+    let before = numbers(&kernel.snapshot());
+    let cases = [
+        (set(99, 0, 1.0), "the model has no W_Q[99, 0]"),
+        (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN: a weight is a finite number"),
+        (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf: a weight is a finite number"),
+        (Command::SelectSentence(9), "there is no sentence 10: the lesson has 2"),
+        (Command::SoloHead(Some(2)), "there is no head 3: the model has 2"),
+        (Command::SetSentence("  ".to_owned()), "the sentence has no words"),
+        (
+            Command::SetSentence("the stne sank".to_owned()),
+            "the word \"stne\" is not in the lesson's vocabulary of 17; did you mean \"stone\"?",
+        ),
+        (Command::SetSentence("the ".repeat(999)), "the sentence has 999 words: the model reads at most 12"),
+        (Command::Undo, "there is nothing to undo"),
+    ];
+    for (command, notice) in cases {
+        kernel.apply(command);
+        let snapshot = kernel.snapshot();
+        assert_eq!(snapshot.notice.as_deref(), Some(notice));
+        assert_eq!(numbers(&snapshot), before);
+    }
+    kernel.apply(set(0, 0, 1.0));
+    assert_eq!(kernel.snapshot().notice, None, "a notice goes with the next command");
+}
+
+#[test]
+fn a_weight_too_large_for_the_numbers_still_makes_a_snapshot() {
+    let mut kernel = run(&[Command::Play]);
+    for col in 0..4 {
+        kernel.apply(set(0, col, f32::MAX));
+    }
+    let snapshot = kernel.snapshot();
+    assert!(StageModel::of(&snapshot).is_some());
+    kernel.apply(Command::ResetWeights);
+    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+}
+
+#[test]
+fn training_that_diverges_stops_and_keeps_the_last_good_state() {
+    let mut kernel = run(&[]);
+    for col in 0..lesson().static_embedding.dim() {
+        kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX });
+    }
+    kernel.apply(Command::Play);
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+    let model = kernel.snapshot().model.expect("a model");
+    assert!(model.training.diverged().is_some() && !model.training.playing);
+    assert!(model.parameters.flat().iter().all(|x| x.is_finite()));
+    kernel.apply(Command::ResetTraining);
+    assert_eq!(kernel.snapshot().model.expect("a model").training.diverged(), None);
+}
+
+#[test]
+fn contributions_add_up() {
+    let kernel = run(&[Command::Play, set(0, 1, 2.0), off(1)]);
+    let model = kernel.snapshot().model.expect("a model");
+    let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
+    let error = model.sentence.contributions[0].error(block, activations);
+    assert!(error < 1e-5, "{error}");
+}
+
+/// Waits for a snapshot that the test is after; the kernel's thread is quick.
+fn wait_for(worker: &Worker, done: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
+    for _ in 0..30_000 {
+        let latest = worker.latest();
+        if done(&latest) {
+            return latest;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    panic!("the kernel's thread does not answer");
+}
+
+#[test]
+fn the_worker_answers_while_it_trains_and_opens_another_lesson() {
+    let worker = Worker::spawn(lesson(), || ());
+    assert_eq!(worker.latest().lesson.id, "small", "there is a snapshot at once");
+    worker.send(Command::Play);
+    let trained = wait_for(&worker, |s| {
+        s.model.as_ref().is_some_and(|m| !m.training.playing && m.training.progress.done == m.training.progress.of)
+    });
+    assert_eq!(numbers(&trained), numbers(&run(&[Command::Play]).snapshot()), "with or without a thread");
+    let mut other = Lesson::clone(&lesson());
+    other.seed += 1;
+    worker.open(Arc::new(other));
+    let reopened = wait_for(&worker, |s| s.lesson.seed != trained.lesson.seed && s.model.is_some());
+    assert_ne!(numbers(&reopened), numbers(&trained));
+}

@@ -1,0 +1,199 @@
+//! What a learner changes about a forward pass: it shows at once, leaves its ghost, and undoes by itself.
+
+use std::sync::Arc;
+
+use attune::kernel::command::HeadSetting;
+use attune::kernel::snapshot::ModelSnapshot;
+use attune::kernel::{Command, Kernel};
+use attune::numerics::attention::{HeadMode, Mask, MaskTable};
+
+fn kernel() -> Kernel {
+    let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("a model")
+}
+
+fn weights(model: &ModelSnapshot, head: usize) -> Vec<Vec<f32>> {
+    let weights = &model.sentence.activations.blocks[0].heads[head].weights;
+    (0..weights.rows()).map(|row| weights.row(row).to_vec()).collect()
+}
+
+fn head(head: usize, setting: HeadSetting) -> Command {
+    Command::SetHead { head, setting }
+}
+
+const TOGGLE: Command = Command::ToggleMask { query: 1, key: 0 };
+
+#[test]
+fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
+    let commands = [
+        (head(0, HeadSetting::Off), "head 1 off"),
+        (head(1, HeadSetting::Uniform), "head 2 uniform"),
+        (head(0, HeadSetting::Gain(0.5)), "head 1 gain"),
+        (Command::SetTemperature(Some(0.1)), "temperature 0.1"),
+        (Command::SetScale(Some(false)), "scale off"),
+        (TOGGLE, "mask"),
+        (Command::SoloHead(Some(1)), "head 2 alone"),
+    ];
+    for (command, label) in commands {
+        let mut kernel = kernel();
+        let before = model(&kernel);
+        kernel.apply(command);
+        let after = model(&kernel);
+        assert_ne!(before.sentence.end, after.sentence.end, "{label}");
+        assert_eq!(before.sentence.end, after.sentence.trained_end, "{label}: the ghost stays");
+        assert_eq!(before.parameters, after.parameters, "{label}: the model is the same");
+        assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
+        kernel.apply(Command::Undo);
+        assert_eq!(model(&kernel).sentence.end, before.sentence.end, "{label}");
+        assert_eq!(model(&kernel).interventions, before.interventions);
+        kernel.apply(Command::Redo);
+        assert_eq!(model(&kernel).sentence.end, after.sentence.end, "{label}");
+        kernel.apply(Command::ResetInterventions);
+        assert_eq!(model(&kernel).sentence.end, before.sentence.end, "{label}");
+    }
+}
+
+#[test]
+fn a_uniform_head_looks_everywhere_alike() {
+    let mut kernel = kernel();
+    kernel.apply(head(0, HeadSetting::Uniform));
+    let model = model(&kernel);
+    let share = 1.0 / model.sentence.tokens.len() as f32;
+    assert!(weights(&model, 0).iter().flatten().all(|weight| *weight == share));
+    assert!(weights(&model, 1).iter().flatten().any(|weight| *weight != share));
+}
+
+#[test]
+fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
+    const GAIN: f32 = 2.5;
+    let mut kernel = kernel();
+    let before = model(&kernel).sentence;
+    kernel.apply(head(0, HeadSetting::Gain(GAIN / 2.0)));
+    kernel.apply(head(0, HeadSetting::Gain(GAIN)));
+    let after = model(&kernel);
+    let config = after.architecture.blocks[0].clone();
+    let sentence = &after.sentence;
+    let (block, ghost) = (&sentence.activations.blocks[0], &before.activations.blocks[0]);
+    for (own, gain) in [(0, GAIN), (1, 1.0)] {
+        assert_eq!(block.heads[own].weights, ghost.heads[own].weights, "where it looks stays");
+        let pairs = block.heads[own].mix.flat().iter().zip(ghost.heads[own].mix.flat());
+        pairs.for_each(|(now, then)| assert!((now - gain * then).abs() <= 1e-5 * then.abs().max(1.0), "head {own}"));
+        let lengths = |of: &attune::kernel::snapshot::SentenceSnapshot| of.contributions[0].head_lengths[own][0];
+        assert!((lengths(sentence) - gain * lengths(&before)).abs() < 1e-4);
+    }
+    assert!(sentence.contributions[0].error(&config, block) < 1e-5, "the arrows add up");
+    kernel.apply(Command::Undo);
+    assert_eq!(model(&kernel).sentence.end, before.end, "successive gains undo as one");
+    kernel.apply(head(0, HeadSetting::Gain(1.0)));
+    assert_eq!(model(&kernel).interventions.heads[0], HeadMode::Live);
+    kernel.apply(head(0, HeadSetting::Gain(f32::NAN)));
+    let notice = kernel.snapshot().notice.expect("it cannot be");
+    assert!(notice.contains("a head's gain is from 0 to 4"), "{notice}");
+}
+
+#[test]
+fn a_frozen_head_keeps_its_weights_until_another_sentence() {
+    let mut kernel = kernel();
+    let before = weights(&model(&kernel), 0);
+    kernel.apply(head(0, HeadSetting::Frozen));
+    kernel.apply(Command::ResetTraining);
+    let reset = model(&kernel);
+    assert_eq!(weights(&reset, 0), before);
+    assert_ne!(weights(&reset, 1), before);
+    kernel.apply(head(0, HeadSetting::Live));
+    assert_ne!(weights(&model(&kernel), 0), before, "live again, it looks as the weights say");
+
+    kernel.apply(head(1, HeadSetting::Frozen));
+    kernel.apply(head(0, HeadSetting::Off));
+    kernel.apply(TOGGLE);
+    kernel.apply(Command::SelectSentence(1));
+    let other = model(&kernel).interventions;
+    assert_eq!(
+        (&other.heads[..], &other.mask),
+        (&[HeadMode::Off, HeadMode::Live][..], &None),
+        "what is not about the sentence stays"
+    );
+    kernel.apply(Command::Undo);
+    let back = model(&kernel).interventions;
+    assert!(matches!(back.heads[1], HeadMode::Frozen(_)) && back.mask.is_some());
+}
+
+#[test]
+fn a_pair_that_is_masked_weighs_nothing_and_comes_back() {
+    let mut kernel = kernel();
+    let before = model(&kernel);
+    kernel.apply(TOGGLE);
+    let masked = model(&kernel);
+    assert_eq!(weights(&masked, 0)[1][0], 0.0);
+    assert!((weights(&masked, 0)[1].iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    assert_eq!(weights(&masked, 0)[0], weights(&before, 0)[0], "the other queries see what they saw");
+    kernel.apply(TOGGLE);
+    assert_eq!(model(&kernel).interventions, before.interventions, "the lesson's own mask is no intervention");
+    kernel.apply(TOGGLE);
+    kernel.apply(Command::ResetMask);
+    assert_eq!(model(&kernel).sentence.end, before.sentence.end);
+}
+
+#[test]
+fn a_query_that_sees_nothing_is_left_with_what_it_is() {
+    let mut kernel = kernel();
+    let tokens = model(&kernel).sentence.tokens.len();
+    (0..tokens).for_each(|key| kernel.apply(Command::ToggleMask { query: 0, key }));
+    let model = model(&kernel);
+    assert!(weights(&model, 0)[0].iter().all(|weight| *weight == 0.0));
+    assert!(model.sentence.end.flat().iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn a_drag_of_the_temperature_is_one_undo() {
+    let mut kernel = kernel();
+    let (before, history) = (model(&kernel), kernel.snapshot().history);
+    (1..50).for_each(|i| kernel.apply(Command::SetTemperature(Some(f64::from(i) / 10.0))));
+    assert_eq!(model(&kernel).interventions.temperature, Some(4.9));
+    kernel.apply(Command::Undo);
+    let model = model(&kernel);
+    assert_eq!((&model.interventions, kernel.snapshot().history.undo), (&before.interventions, history.undo));
+}
+
+#[test]
+fn what_cannot_be_changed_is_said_and_changes_nothing() {
+    let mut kernel = kernel();
+    let (before, history) = (model(&kernel), kernel.snapshot().history);
+    let cases = [
+        (head(2, HeadSetting::Frozen), "there is no head 3: the model has 2"),
+        (head(usize::MAX - 1, HeadSetting::Off), "there is no head 18446744073709551615: the model has 2"),
+        (Command::SetTemperature(Some(0.0)), "a temperature is from 0.01 to 100, not 0"),
+        (Command::SetTemperature(Some(f64::NAN)), "a temperature is from 0.01 to 100, not NaN"),
+        (Command::SetTemperature(Some(1e9)), "a temperature is from 0.01 to 100, not 1000000000"),
+        (Command::ToggleMask { query: 7, key: 0 }, "the sentence has 7 tokens: there is no pair 8, 1"),
+        (Command::ToggleMask { query: 0, key: 7 }, "the sentence has 7 tokens: there is no pair 1, 8"),
+    ];
+    for (command, notice) in cases {
+        kernel.apply(command);
+        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
+        let after = model(&kernel);
+        assert_eq!((&after.interventions, kernel.snapshot().history), (&before.interventions, history.clone()));
+    }
+}
+
+#[test]
+fn a_mask_of_another_size_is_refused() {
+    let mut kernel = kernel();
+    let tokens = model(&kernel).sentence.tokens.len();
+    let of = |queries, keys| Mask::custom(MaskTable::from_fn(queries, keys, |query, key| key <= query));
+    let before = model(&kernel).interventions;
+    for (queries, keys) in [(tokens, tokens + 1), (tokens - 1, tokens), (1, 1), (0, 0), (tokens, 0)] {
+        kernel.apply(Command::SetMask(Some(of(queries, keys))));
+        let said = kernel.snapshot().notice.expect("words");
+        assert!(said.contains(&format!("does not fit the sentence, which has {tokens} tokens")), "{said}");
+        assert_eq!(model(&kernel).interventions, before);
+    }
+    for mask in [of(tokens, tokens), Mask::Causal, Mask::None] {
+        kernel.apply(Command::SetMask(Some(mask.clone())));
+        assert_eq!((kernel.snapshot().notice, &model(&kernel).interventions.mask), (None, &Some(mask)));
+    }
+}

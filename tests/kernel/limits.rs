@@ -1,0 +1,119 @@
+//! What a kernel remembers and counts stays within its limits, whatever it is asked.
+
+use std::sync::Arc;
+
+use attune::kernel::line::CHANGED_ENTRIES_MAX;
+use attune::kernel::stop::{Origin, Overflow};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::schema::{Lesson, StaticEmbedding};
+use attune::lesson::{locate, parse};
+use attune::numerics::params::TensorName;
+
+fn lesson(change: impl FnOnce(&mut Lesson)) -> Arc<Lesson> {
+    let mut lesson = parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
+    change(&mut lesson);
+    Arc::new(lesson)
+}
+
+fn finish(kernel: &mut Kernel) {
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+}
+
+#[test]
+fn a_slider_may_move_the_learning_rate_for_ever() {
+    let mut kernel = Kernel::embedded(lesson(|_| ()));
+    for i in 0..=CHANGED_ENTRIES_MAX {
+        kernel.apply(Command::SetLearningRate(if i % 2 == 0 { 0.1 } else { 0.2 }));
+    }
+    assert_eq!(kernel.snapshot().notice, None, "only the last is remembered");
+    kernel.apply(Command::Play);
+    finish(&mut kernel);
+    assert_eq!(kernel.snapshot().notice, None);
+}
+
+#[test]
+fn the_largest_numbers_name_nothing() {
+    let mut kernel = Kernel::embedded(lesson(|_| ()));
+    let most = usize::MAX;
+    for (command, says) in [
+        (Command::SelectSentence(most), "there is no sentence 18446744073709551615"),
+        (Command::SoloHead(Some(most)), "there is no head 18446744073709551615"),
+        (Command::ToggleMask { query: most, key: most }, "there is no pair 18446744073709551615"),
+        (Command::Scrub(most), "there is no step 18446744073709551615"),
+        (
+            Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: most, col: most, value: 1.0 },
+            "the model has no W_Q[18446744073709551615",
+        ),
+    ] {
+        kernel.apply(command);
+        let notice = kernel.snapshot().notice.expect("it cannot be");
+        assert!(notice.contains(says), "{notice}");
+    }
+}
+
+#[test]
+fn static_vectors_that_diverge_name_the_epoch_the_word_and_the_field() {
+    let steep = lesson(|lesson| {
+        if let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding {
+            (config.learning_rate, config.epochs) = (1e30, 200);
+        }
+    });
+    let kernel = Kernel::embedded(steep);
+    let fault = kernel.snapshot().fault.expect("it diverges");
+    assert!(fault.words.starts_with("the static vectors diverged by epoch "), "{}", fault.words);
+    assert!(fault.words.contains(", first that of \""), "{}", fault.words);
+    assert_eq!(fault.field, ["static_embedding", "learning_rate"]);
+    let place = locate("tests/fixtures/small.ron".as_ref(), fault.field).expect("the file");
+    assert_eq!(place.line, 16, "the record that leaves the rate out");
+    assert_eq!(kernel.snapshot().embedding_progress.of, 200, "it has not gone on to the end");
+    assert!(kernel.snapshot().embedding_progress.done < 200);
+}
+
+#[test]
+fn a_loss_that_overflows_names_its_origin() {
+    let mut kernel = Kernel::embedded(lesson(|_| ()));
+    for col in 0..6 {
+        kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX });
+    }
+    kernel.apply(Command::Play);
+    finish(&mut kernel);
+    let found = kernel.snapshot().model.expect("a model").training.diverged().expect("it diverges");
+    assert_eq!((found.step, found.overflow), (1, Overflow::Loss));
+    assert!(found.is_at_start(), "no step has changed a weight");
+    // Every logit is finite, and their sum in the loss is not.
+    assert_eq!(found.origin, Some(Origin::Largest(TensorName::OutputBias.into())));
+}
+
+/// A step that spoils the weights far from a checkpoint: the state before it is run again, piece by piece.
+#[test]
+fn the_last_good_step_is_recalled_while_commands_are_answered() {
+    const DONE: usize = 1103;
+    let decaying = lesson(|lesson| {
+        // A share of 0.1 a step; all of it and more once the rate is 1.
+        (lesson.model.steps, lesson.model.learning_rate, lesson.model.weight_decay) = (1200, 1e-46, 1e45);
+    });
+    let mut kernel = Kernel::embedded(decaying);
+    kernel.apply(Command::Step(DONE));
+    finish(&mut kernel);
+    let model = |kernel: &Kernel| kernel.snapshot().model.expect("a model");
+    let good = model(&kernel).parameters;
+    kernel.apply(Command::SetLearningRate(1.0));
+    kernel.apply(Command::Play);
+    kernel.advance();
+    let diverged = model(&kernel).training.diverged().expect("it diverges at once");
+    assert!(matches!(diverged.overflow, Overflow::Parameter(_)), "{diverged:?}");
+    assert!(kernel.is_busy(), "the steps from the checkpoint on are yet to be done");
+    assert!(model(&kernel).parameters.flat().iter().all(|x| x.is_finite()));
+    for command in [Command::Play, Command::SetLearningRate(0.5)] {
+        kernel.apply(command);
+        let notice = kernel.snapshot().notice.expect("not yet");
+        assert_eq!(&*notice, "wait until the last good step is recalled");
+    }
+    finish(&mut kernel);
+    assert_eq!(model(&kernel).training.progress.done, DONE);
+    assert!(model(&kernel).parameters == good, "bit for bit");
+    kernel.apply(Command::SetLearningRate(0.5));
+    assert_eq!(kernel.snapshot().notice, None);
+}

@@ -1,0 +1,19 @@
+//! The running lesson: commands lead to snapshots, exactly, within bounds, and nothing is lost.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/counting.rs"]
+mod counting;
+
+mod allocations;
+mod basis;
+mod code;
+mod commands;
+mod interventions;
+mod limits;
+mod memory;
+mod notebook;
+mod retraining;
+mod second_sentence;
+mod sentence_fields;
+mod training_history;

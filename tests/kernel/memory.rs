@@ -1,0 +1,175 @@
+//! What is kept has its bounds: a workspace's and undo's.
+
+use std::sync::Arc;
+
+use attune::kernel::checkpoints::CHECKPOINT_BYTES_MAX;
+use attune::kernel::command::Reference;
+use attune::kernel::ready::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::Recipe;
+use attune::numerics::Matrix;
+use attune::numerics::attention::{AttentionConfig, Mask, Room};
+use attune::numerics::model::cost::{parameters, workspace_entries};
+use attune::numerics::model::{Architecture, AttentionModel, Classes, Pooling, Readout, Workspace};
+use attune::numerics::params::TensorName;
+use attune::numerics::positions::Positions;
+
+use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
+use crate::counting::bytes_of;
+
+const ENTRY: usize = size_of::<f32>();
+
+fn model(architecture: Architecture) -> AttentionModel<f32> {
+    let embedding = Arc::new(Matrix::zeros(VOCABULARY, architecture.width));
+    AttentionModel::new(architecture, embedding, Classes::Labels(3))
+}
+
+fn workspace_bytes(model: &AttentionModel<f32>, room: Room) -> usize {
+    bytes_of(|| Workspace::new(model, room, Room::NONE)).1
+}
+
+/// The weights are kept for the backward; all else grows with the tokens.
+#[test]
+fn attention_keeps_at_most_the_weights_and_so_much_a_token() {
+    for pooling in [Pooling::Last, Pooling::Mean] {
+        for heads in [1, 4] {
+            let attention = AttentionConfig { mask: Mask::Causal, ..AttentionConfig::multi_head(16, heads) };
+            let mut built = Architecture::of_attention(attention, Positions::None, 4096);
+            (built.pooling, built.readout) = (pooling, Readout::Linear);
+            let model = model(built);
+            let weights = |tokens: usize| heads * tokens * tokens * ENTRY;
+            let beside = |tokens| workspace_bytes(&model, Room::one(tokens)).saturating_sub(weights(tokens));
+            let a_token = beside(256) / 256;
+            for tokens in [512, 1024, 4096] {
+                let found = beside(tokens);
+                assert!(
+                    found <= tokens * a_token,
+                    "{heads} heads of {tokens} tokens: {found} bytes, {a_token} a token"
+                );
+            }
+            // No sentence has weights for the words of another.
+            let [one, four] =
+                [1, 4].map(|sentences| workspace_bytes(&model, Room { rows: 256 * sentences, longest: 256 }));
+            assert!(four <= 4 * one, "{heads} heads: {four} bytes for four sentences, {one} for one");
+        }
+    }
+}
+
+/// What a lesson's limits count is what is taken.
+#[test]
+fn a_workspace_takes_no_more_than_is_counted() {
+    for (rows, longest) in [(1, 1), (40, 8), (96, 48), (260, 65), (512, 256)] {
+        for form in block_forms(&layer(|_| ())) {
+            for pooling in [Pooling::Every, Pooling::Last, Pooling::Mean] {
+                let built = architecture(|a| {
+                    (a.max_tokens, a.pooling, a.readout) = (longest, pooling, Readout::Linear);
+                    a.blocks = vec![form.clone(), form.clone()];
+                });
+                let entries = workspace_entries(&built, 3, rows, longest) + parameters(&built, VOCABULARY, 3).0;
+                let found = workspace_bytes(&model(built.clone()), Room { rows, longest });
+                let counted = entries * ENTRY as f64;
+                // A panel of scores for each block, whatever the batch, and what is too small to be counted.
+                let limit = 1.05 * counted + f64::from(16 << 10);
+                assert!(found as f64 <= limit, "{rows} rows, {longest} the longest: {found} bytes, {counted} counted");
+            }
+        }
+    }
+}
+
+/// A lesson of so large a model that bytes bound its history, not states.
+fn large() -> Kernel {
+    let text = include_str!("../fixtures/small.ron").replace("dim: 6", "dim: 128").replace("steps: 20", "steps: 400");
+    Kernel::embedded(Arc::new(attune::lesson::parse("large.ron", &text).expect("no issues")))
+}
+
+fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+}
+
+#[test]
+fn undo_remembers_no_more_than_its_bytes() {
+    let mut kernel = large();
+    let turn = |value| Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value };
+    let ((), kept) = bytes_of(|| {
+        for i in 0..HISTORY_STATES_MAX / 4 {
+            // Beside the state that a step left, its edits, and a state looked at with edits of its own.
+            apply(&mut kernel, Command::Step(1));
+            apply(&mut kernel, turn(i as f32));
+            apply(&mut kernel, Command::Scrub(i / 2));
+            apply(&mut kernel, turn(0.5 + i as f32));
+        }
+    });
+    let limit = HISTORY_BYTES_MAX + CHECKPOINT_BYTES_MAX;
+    assert!(kept < limit, "{kept} bytes are kept, of {limit}");
+    let mut undone = 0;
+    while kernel.snapshot().history.undo.is_some() {
+        apply(&mut kernel, Command::Undo);
+        undone += 1;
+    }
+    assert!((1..HISTORY_STATES_MAX).contains(&undone), "{undone} changes can be undone");
+}
+
+/// A lesson that trains in no time and shows much.
+fn wide() -> Kernel {
+    let words = "a seal is happy warm ".repeat(11);
+    let text = include_str!("../fixtures/small.ron")
+        .replace("dim: 6", "dim: 64")
+        .replace("heads: 2", "heads: 8")
+        .replace("max_tokens: 12", "max_tokens: 64")
+        .replace("steps: 20", "steps: 1")
+        .replace("the seal sank while a duck swam", &words);
+    Kernel::trained(Arc::new(attune::lesson::parse("wide.ron", &text).expect("no issues")))
+}
+
+#[test]
+fn what_retraining_leaves_to_undo_has_its_bound_too() {
+    let mut kernel = wide();
+    let sentence = kernel.snapshot().model.expect("a model").sentence.bytes();
+    let times = 3 * HISTORY_BYTES_MAX / sentence;
+    let ((), kept) = bytes_of(|| {
+        for seed in 0..times as u64 {
+            let recipe = Recipe { seed: Some(100 + seed), ..Recipe::default() };
+            apply(&mut kernel, Command::Retrain(Box::new(recipe)));
+            // What comes between ends the drag: each undoes by itself.
+            apply(&mut kernel, Command::Compare(Some(Reference::Start)));
+            apply(&mut kernel, Command::Compare(None));
+        }
+    });
+    // The present model has a ghost too.
+    let limit = HISTORY_BYTES_MAX + CHECKPOINT_BYTES_MAX + sentence;
+    assert!(kept < limit, "{kept} bytes are kept, of {limit}, after {times} times {sentence}");
+    let ghost = |kernel: &Kernel| {
+        let model = kernel.snapshot().model.expect("a model");
+        model.replaced.as_ref().map(|replaced| replaced.sentence.end.clone())
+    };
+    let before = ghost(&kernel);
+    let is_retraining =
+        |kernel: &Kernel| kernel.snapshot().history.undo.is_some_and(|label| label.contains("retraining"));
+    while !is_retraining(&kernel) {
+        apply(&mut kernel, Command::Undo);
+    }
+    apply(&mut kernel, Command::Undo);
+    assert!(ghost(&kernel).is_some() && ghost(&kernel) != before, "the model of before, with its own ghost");
+    apply(&mut kernel, Command::Redo);
+    assert_eq!(ghost(&kernel), before);
+}
+
+#[test]
+fn what_a_sentence_shows_is_counted() {
+    let forms = ["label", "next_word", "reversal", "translation", "parameter_free", "custom_mask"];
+    let forms = forms.map(|form| format!("tests/fixtures/forms/{form}.ron"));
+    for path in forms.iter().map(String::as_str).chain(["tests/fixtures/small.ron"]) {
+        let lesson = attune::lesson::read(path.as_ref()).expect("no issues");
+        let mut kernel = Kernel::embedded(Arc::new(lesson));
+        kernel.apply(Command::SetTemperature(Some(0.5)));
+        let model = kernel.snapshot().model.expect("a model");
+        let (_copy, mut measured) = bytes_of(|| attune::kernel::snapshot::SentenceSnapshot::clone(&model.sentence));
+        let unchanged = model.sentence.unchanged.as_ref().expect("a ghost");
+        measured += bytes_of(|| attune::kernel::snapshot::UnchangedResult::clone(&unchanged.result)).1;
+        let counted = model.sentence.bytes();
+        assert!((measured..2 * measured).contains(&counted), "{path}: {counted} counted, {measured} measured");
+    }
+}

@@ -1,0 +1,94 @@
+//! The notebook: cells that run in order over the live model, and never lie about what they show.
+
+mod dependencies;
+mod editing;
+mod tasks;
+
+use std::sync::Arc;
+
+use attune::code::Output;
+use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::Lesson;
+
+fn lesson() -> Arc<Lesson> {
+    let text = include_str!("../../fixtures/notebook.ron");
+    Arc::new(attune::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+}
+
+/// A trained kernel whose notebook stands still.
+fn kernel() -> Kernel {
+    Kernel::trained(lesson())
+}
+
+/// Applies a command to a cell and waits for all that follows from it.
+fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
+    apply(kernel, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
+}
+
+fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    kernel.settle();
+}
+
+fn write(kernel: &mut Kernel, id: &str, text: &str) {
+    cell(kernel, id, CellCommand::SetText(text.into()));
+}
+
+fn run(kernel: &mut Kernel, id: &str) -> Arc<RunSnapshot> {
+    cell(kernel, id, CellCommand::Run);
+    shown(kernel, id)
+}
+
+fn found(kernel: &Kernel, id: &str) -> CellSnapshot {
+    let notebook = kernel.snapshot().notebook;
+    notebook.cells.iter().find(|cell| *cell.cell.id == *id).unwrap_or_else(|| panic!("no cell {id}")).clone()
+}
+
+fn shown(kernel: &Kernel, id: &str) -> Arc<RunSnapshot> {
+    found(kernel, id).run.unwrap_or_else(|| panic!("{id} has not run"))
+}
+
+fn status(kernel: &Kernel, id: &str) -> CellStatus {
+    found(kernel, id).status
+}
+
+fn number(kernel: &Kernel, id: &str) -> f64 {
+    let run = shown(kernel, id);
+    match run.outputs.last() {
+        Some(Output::Number(x)) => *x,
+        other => panic!("{id} shows {other:?}, {:?}", run.fault),
+    }
+}
+
+fn fault(kernel: &Kernel, id: &str) -> String {
+    shown(kernel, id).fault.as_ref().unwrap_or_else(|| panic!("{id} has no fault")).to_string()
+}
+
+fn ids(kernel: &Kernel) -> Vec<String> {
+    kernel.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
+}
+
+#[test]
+fn the_whole_notebook_runs() {
+    let mut kernel = kernel();
+    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    for cell in &kernel.snapshot().notebook.cells {
+        let Some(run) = &cell.run else { continue };
+        assert_eq!(run.fault.is_some(), &*cell.cell.id == "broken", "{}: {:?}", cell.cell.id, run.fault);
+    }
+    assert_eq!(number(&kernel, "uses"), 2.0);
+}
+
+#[test]
+fn the_same_commands_give_the_same_notebook() {
+    let run = || {
+        let mut kernel = kernel();
+        apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+        write(&mut kernel, "uses", "random(2, 2)");
+        cell(&mut kernel, "uses", CellCommand::Run);
+        kernel.snapshot().notebook
+    };
+    assert_eq!(run(), run());
+}

@@ -1,0 +1,246 @@
+//! Predictions are locked before the truth is shown, and exercises are checked against the live model.
+
+use attune::code::Output;
+use attune::kernel::notebook::document::Answer;
+use attune::kernel::notebook::snapshot::{CellStatus, Verdict};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::rehearsal::rehearse;
+use attune::kernel::{Command, Kernel};
+use attune::view_model::notebook::NotebookModel;
+use std::sync::Arc;
+
+use super::{apply, cell, found, kernel, run, shown, status, write};
+
+fn verdict(kernel: &Kernel, id: &str) -> Verdict {
+    let run = shown(kernel, id);
+    run.verdict.clone().unwrap_or_else(|| panic!("{id}: {:?}", run.fault))
+}
+
+fn is_right(kernel: &Kernel, id: &str) -> bool {
+    matches!(verdict(kernel, id), Verdict::Exercise { is_right: true, .. })
+}
+
+#[test]
+fn a_prediction_is_locked_and_then_answered() {
+    let mut kernel = kernel();
+    cell(&mut kernel, "guess", CellCommand::Choose(0));
+    assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
+    cell(&mut kernel, "guess", CellCommand::Choose(1));
+    cell(&mut kernel, "guess", CellCommand::Reveal);
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
+    assert_eq!(*shown(&kernel, "guess").outputs, [Output::Number(2.0)]);
+    cell(&mut kernel, "guess", CellCommand::Choose(0));
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("this prediction is given; reset the cell to try again"));
+    assert_eq!(found(&kernel, "guess").cell.answer, Answer::Predict { chosen: Some(1), is_locked: true });
+}
+
+#[test]
+fn an_exercise_is_tried_until_it_is_right() {
+    let mut kernel = kernel();
+    run(&mut kernel, "middle");
+    let Verdict::Exercise { is_right: false, value, feedback, failed_case } = verdict(&kernel, "middle") else {
+        panic!("the start is not right")
+    };
+    assert_eq!((feedback.as_deref(), failed_case), (Some("This is the first one."), Some(0)));
+    assert!(matches!(value[..], [Output::Number(_)]));
+    // Right in the first case only: no constant passes.
+    write(&mut kernel, "middle", "fn middle(x, y) { (E_0() + y) / 2 } fn E_0() { 0 }");
+    run(&mut kernel, "middle");
+    assert!(!is_right(&kernel, "middle"));
+    write(&mut kernel, "middle", "fn middle(x, y) { (x + y) / 2 }");
+    run(&mut kernel, "middle");
+    assert!(is_right(&kernel, "middle"));
+    let attempts = found(&kernel, "middle").cell.attempts();
+    assert_eq!((attempts.tried, attempts.is_passed), (3, true));
+    assert_eq!(kernel.snapshot().notebook.closed_gate, None, "the gate is open");
+}
+
+#[test]
+fn the_check_cannot_be_talked_round() {
+    let mut kernel = kernel();
+    for answer in [
+        // A function of the language, a live tensor and the case's own vectors, all replaced.
+        "fn norm(x) { 0 } fn middle(a, b) { a }",
+        "let E = 0; fn middle(a, b) { a }",
+        "let a = E[0]; let b = E[0]; fn middle(a, b) { a }",
+    ] {
+        write(&mut kernel, "middle", answer);
+        run(&mut kernel, "middle");
+        assert!(!is_right(&kernel, "middle"), "{answer}");
+    }
+}
+
+/// The exercise `middle` with another check and another solution.
+fn with_check(check: &str, solution: &str) -> Kernel {
+    let text = include_str!("../../fixtures/notebook.ron");
+    let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
+    let text = text.replacen("{ (a + b) / 2 }", &format!("{{ (a + b) / 2 }} {solution}"), 1);
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+#[test]
+fn an_answer_replaces_nothing_that_the_check_names() {
+    // Rhai's own functions, called either way, and those of the lesson's cases.
+    let mut kernel = with_check(r#"check: "[middle(a, b)].len() == 1 && floor(norm(a - a)) == 1.0""#, "");
+    for answer in ["fn floor(x) { 1.0 } fn middle(a, b) { a }", "fn norm(x) { 1.5 } fn middle(a, b) { a }"] {
+        write(&mut kernel, "middle", answer);
+        run(&mut kernel, "middle");
+        assert!(!is_right(&kernel, "middle"), "{answer}");
+    }
+    // What the solution defines is the learner's to define, though the language has it.
+    let mut kernel = with_check(r#"check: "softmax(a) == 5""#, "fn softmax(x) { 5 }");
+    write(&mut kernel, "middle", "fn half() { 2.5 } fn softmax(x) { 2 * half() }");
+    run(&mut kernel, "middle");
+    assert!(is_right(&kernel, "middle"));
+}
+
+#[test]
+fn an_exercise_may_be_solved_by_hand() {
+    let mut kernel = kernel();
+    assert!(!is_right(&kernel, "sharpen"), "its check runs by itself");
+    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    assert!(is_right(&kernel, "sharpen"));
+    apply(&mut kernel, Command::SetTemperature(None));
+    assert!(!is_right(&kernel, "sharpen"));
+    assert!(found(&kernel, "sharpen").cell.attempts().is_passed, "it was right once");
+}
+
+/// `middle`, whose check is that the temperature is below 1.
+fn with_live_check() -> Kernel {
+    let (check, value) = (r#"check: "middle(a, b) == b && temperature < 1""#, r#"value: "temperature""#);
+    let text = include_str!("../../fixtures/notebook.ron").replacen(r#"value: "norm(middle(a, b))""#, value, 1);
+    let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+#[test]
+fn the_value_beside_a_check_is_that_of_now() {
+    let mut kernel = with_live_check();
+    let value = |kernel: &Kernel| match verdict(kernel, "middle") {
+        Verdict::Exercise { is_right, value, .. } => (is_right, value),
+        other => panic!("{other:?}"),
+    };
+    write(&mut kernel, "middle", "fn middle(a, b) { b }");
+    run(&mut kernel, "middle");
+    assert_eq!(value(&kernel), (false, vec![Output::Number(kernel_temperature(&kernel))]));
+    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    assert_eq!(value(&kernel), (true, vec![Output::Number(0.5)]));
+    let attempts = found(&kernel, "middle").cell.attempts();
+    assert_eq!((attempts.tried, attempts.is_passed), (1, true), "the learner asked once");
+    // An answer that is being written is tried when the learner asks for it.
+    write(&mut kernel, "middle", "fn middle(a, b) { a }");
+    apply(&mut kernel, Command::SetTemperature(Some(0.25)));
+    assert_eq!((value(&kernel), status(&kernel, "middle")), ((true, vec![Output::Number(0.5)]), CellStatus::Stale));
+    let model = NotebookModel::of(&kernel.snapshot(), None);
+    assert_eq!(model.cells[model.index("middle").expect("it is there")].note, "stale");
+}
+
+fn kernel_temperature(kernel: &Kernel) -> f64 {
+    let model = kernel.snapshot().model.expect("it is trained");
+    model.architecture.blocks[0].attention.temperature
+}
+
+#[test]
+fn the_model_is_asked_again_when_it_has_changed() {
+    let text = include_str!("../../fixtures/notebook.ron").replacen(
+        "shape(A)[0] - 1",
+        "if temperature < 1 { 0 } else { 1 }",
+        1,
+    );
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let mut kernel = Kernel::trained(Arc::new(lesson));
+    cell(&mut kernel, "guess", CellCommand::Choose(1));
+    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
+    cell(&mut kernel, "guess", CellCommand::Reveal);
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
+    apply(&mut kernel, Command::SetTemperature(Some(2.0)));
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
+    cell(&mut kernel, "guess", CellCommand::Reset);
+    assert!(found(&kernel, "guess").run.is_none());
+    apply(&mut kernel, Command::Undo);
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 }, "the answer is given again");
+}
+
+#[test]
+fn no_undo_of_another_edit_takes_back_what_was_passed() {
+    let mut kernel = kernel();
+    let attempts = |kernel: &Kernel| {
+        let attempts = found(kernel, "middle").cell.attempts();
+        (attempts.tried, attempts.is_passed)
+    };
+    write(&mut kernel, "middle", "fn middle(x, y) { (x + y) / 2 }");
+    write(&mut kernel, "intro", "A note");
+    run(&mut kernel, "middle");
+    assert_eq!(attempts(&kernel), (1, true));
+    for travel in [Command::Undo, Command::Undo, Command::Redo, Command::Redo] {
+        apply(&mut kernel, travel);
+        assert_eq!((attempts(&kernel), kernel.snapshot().notebook.closed_gate), ((1, true), None));
+    }
+    // A reset takes it back, whatever is undone before it; and its own undo brings it again.
+    for reset in [NotebookCommand::Cell("middle".into(), CellCommand::Reset), NotebookCommand::Reset] {
+        apply(&mut kernel, Command::Notebook(reset));
+        write(&mut kernel, "end", "Another");
+        apply(&mut kernel, Command::Undo);
+        assert_eq!(attempts(&kernel), (0, false));
+        apply(&mut kernel, Command::Undo);
+        assert_eq!(attempts(&kernel), (1, true));
+        apply(&mut kernel, Command::Redo);
+        assert_eq!(attempts(&kernel), (0, false));
+        apply(&mut kernel, Command::Undo);
+    }
+}
+
+#[test]
+fn hints_come_one_by_one_and_gates_can_be_passed() {
+    let mut kernel = kernel();
+    let gate = kernel.snapshot().notebook.closed_gate;
+    assert_eq!(gate.map(|gate| kernel.snapshot().notebook.cells[gate].cell.id.to_string()).as_deref(), Some("gate"));
+    for hints in [1, 2, 2] {
+        cell(&mut kernel, "middle", CellCommand::Hint);
+        assert_eq!(found(&kernel, "middle").cell.attempts().hints, hints);
+    }
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there are no more hints"));
+    cell(&mut kernel, "middle", CellCommand::Reveal);
+    assert!(found(&kernel, "middle").cell.attempts().is_revealed);
+    cell(&mut kernel, "gate", CellCommand::Skip);
+    assert_eq!(kernel.snapshot().notebook.closed_gate, None);
+}
+
+#[test]
+fn a_lesson_is_rehearsed() {
+    assert_eq!(rehearse(&mut kernel()), []);
+    let text = include_str!("../../fixtures/notebook.ron");
+    let broken = [
+        (r#"src: "E @ E", fails: true"#, r#"src: "E @ E.T", fails: true"#),
+        (r#"src: "let b = a * much; b""#, r#"src: "let b = a * such; b""#),
+        (r#"answer: "shape(A)[0] - 1""#, r#"answer: "shape(A)[0]""#),
+        ("{ (a + b) / 2 }", "{ (a + b) / 3 }"),
+        (r#"check: "temperature == 0.5""#, r#"check: "temperature >= 0.5""#),
+    ];
+    let text = broken.iter().fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let problems = rehearse(&mut Kernel::trained(Arc::new(lesson)));
+    let said: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.cell, problem.words)).collect();
+    assert_eq!(
+        said,
+        [
+            "uses: 1:13: there is no variable `such` here; is it `much`? A new one is made by `let such = …`",
+            "broken: it runs without a fault, but says fails: true",
+            "guess: its answer: the lesson's answer is none of the choices; it says: shape(A)[0]",
+            "middle: its solution does not pass case 1",
+            "sharpen: its start passes already",
+        ]
+    );
+}
+
+#[test]
+fn running_all_tries_no_task() {
+    let mut kernel = kernel();
+    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    assert!(found(&kernel, "guess").run.is_none() && found(&kernel, "middle").run.is_none());
+    assert_eq!(found(&kernel, "middle").cell.attempts().tried, 0);
+    assert!(found(&kernel, "uses").run.is_some());
+}

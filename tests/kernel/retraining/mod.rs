@@ -1,0 +1,80 @@
+//! The lesson trained again with a recipe: the same whenever it is asked for, given up at once, undone as a
+//! whole, and there again when the lesson opens.
+
+mod edits;
+mod paces;
+mod recipes;
+mod saving;
+
+use std::sync::Arc;
+
+use attune::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::{Lesson, Recipe};
+
+fn lesson() -> Arc<Lesson> {
+    Arc::new(attune::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues"))
+}
+
+fn trained() -> Kernel {
+    Kernel::trained(lesson())
+}
+
+/// Applies a command and waits until all is done.
+fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    kernel.settle();
+}
+
+fn retrain(kernel: &mut Kernel, recipe: &Recipe) {
+    apply(kernel, Command::Retrain(Box::new(recipe.clone())));
+    assert_eq!(notice(kernel), None);
+}
+
+fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("a model")
+}
+
+fn notice(kernel: &Kernel) -> Option<String> {
+    kernel.snapshot().notice.as_deref().map(str::to_owned)
+}
+
+fn undo_label(kernel: &Kernel) -> Option<String> {
+    kernel.snapshot().history.undo
+}
+
+/// All numbers that are shown, bit for bit.
+fn bits(snapshot: &Snapshot) -> Vec<u32> {
+    let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
+    let sentence = &model.sentence;
+    let log: Vec<f32> = model.training.log.losses().collect();
+    let numbers = [
+        space.vectors.flat(),
+        space.points.flat(),
+        model.parameters.flat(),
+        sentence.start.flat(),
+        sentence.end.flat(),
+        &log,
+    ];
+    numbers.concat().iter().map(|x| x.to_bits()).collect()
+}
+
+fn shown(kernel: &Kernel) -> Vec<u32> {
+    bits(&kernel.snapshot())
+}
+
+fn seed(seed: u64) -> Recipe {
+    Recipe { seed: Some(seed), ..Recipe::default() }
+}
+
+fn heads(heads: usize) -> Recipe {
+    Recipe { heads: Some(heads), ..Recipe::default() }
+}
+
+fn width(width: usize) -> Recipe {
+    Recipe { width: Some(width), ..Recipe::default() }
+}
+
+fn shares(shares: [f64; 2]) -> Recipe {
+    Recipe { shares: [("seal".to_owned(), shares.to_vec())].into(), ..Recipe::default() }
+}

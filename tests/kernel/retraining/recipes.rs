@@ -1,0 +1,303 @@
+//! What comes of a recipe, and what does not.
+
+use attune::kernel::command::{Axis, HeadSetting, Reference};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::Recipe;
+use attune::lesson::offers::offers;
+use attune::lesson::recipe::Measured;
+use attune::numerics::attention::HeadMode;
+use attune::numerics::params::TensorName;
+
+use super::{apply, heads, lesson, model, notice, retrain, seed, shares, shown, trained, undo_label, width};
+
+#[test]
+fn a_recipe_makes_the_same_model_however_the_learner_came_to_it() {
+    for recipe in [seed(9), heads(3), width(4), shares([0.9, 0.1])] {
+        let (mut straight, mut about) = (trained(), trained());
+        retrain(&mut straight, &recipe);
+        for other in [seed(2), heads(1), recipe.clone()] {
+            retrain(&mut about, &other);
+        }
+        assert!(shown(&straight) == shown(&about), "{recipe:?}");
+        assert_eq!(model(&straight).training.progress.done, 20);
+        retrain(&mut about, &Recipe::default());
+        assert!(shown(&about) == shown(&trained()), "as the lesson has it");
+    }
+}
+
+/// The lesson itself with those numbers trains to the same model; its picture alone is turned.
+#[test]
+fn a_recipe_is_the_lesson_with_other_numbers() {
+    let lesson = lesson();
+    let recipe = Recipe { model_rate: Some(0.05), static_rate: Some(0.1), ..heads(3) };
+    let changed = Measured::of(&lesson).apply(&recipe).expect("a valid recipe");
+    assert_eq!(changed.model.architecture.blocks[0].attention.key_width, 2);
+    let plain = Kernel::trained(std::sync::Arc::new(changed)).snapshot();
+    let mut kernel = trained();
+    retrain(&mut kernel, &recipe);
+    let now = kernel.snapshot();
+    let (space, own) = (now.space.expect("a space"), plain.space.expect("a space"));
+    assert_eq!(space.vectors, own.vectors);
+    assert_eq!(model(&kernel).parameters, plain.model.expect("a model").parameters);
+    assert!(space.projection.is_turned() && !own.projection.is_turned());
+}
+
+/// The same number of points, each as long as it was, nearer to the old picture than unturned.
+#[test]
+fn a_new_space_is_turned_to_fit_the_old_picture() {
+    let mut kernel = trained();
+    let old = kernel.snapshot().space.expect("a space");
+    let unturned = Kernel::trained(std::sync::Arc::new(Measured::of(&lesson()).apply(&seed(9)).expect("valid")));
+    let unturned = unturned.snapshot().space.expect("a space");
+    retrain(&mut kernel, &seed(9));
+    let new = kernel.snapshot().space.expect("a space");
+    let length = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    // The words that choose the axes: those of groups and sentences.
+    let lesson = lesson();
+    let named: Vec<&String> =
+        lesson.groups.iter().flat_map(|g| &g.words).chain(lesson.sentences.iter().flatten()).collect();
+    let rows = (0..old.vocabulary.len()).filter(|&row| named.contains(&&old.vocabulary[row]));
+    let [mut turned_off, mut unturned_off] = [0.0, 0.0];
+    for row in rows {
+        assert!((length(new.points.row(row)) - length(unturned.points.row(row))).abs() < 1e-6, "turned, not stretched");
+        for axis in 0..3 {
+            turned_off += f64::from(new.points.get(row, axis) - old.points.get(row, axis)).powi(2);
+            unturned_off += f64::from(unturned.points.get(row, axis) - old.points.get(row, axis)).powi(2);
+        }
+    }
+    assert!(turned_off < unturned_off, "{turned_off} {unturned_off}");
+    let replaced = model(&kernel).replaced.expect("the ghosts");
+    assert!(replaced.space.points == old.points && replaced.recipe.is_default());
+}
+
+#[test]
+fn a_newer_recipe_gives_up_the_stale_one_at_once() {
+    let mut kernel = trained();
+    let before = shown(&kernel);
+    kernel.apply(Command::Retrain(Box::new(seed(2))));
+    for _ in 0..3 {
+        kernel.advance();
+    }
+    assert!(kernel.is_busy() && shown(&kernel) == before, "what there is stays until the new is there");
+    kernel.apply(Command::Retrain(Box::new(seed(3))));
+    let under_way = kernel.snapshot().retraining.expect("under way");
+    assert_eq!((under_way.recipe.seed, under_way.steps.done), (Some(3), 0));
+    kernel.settle();
+    let mut straight = trained();
+    retrain(&mut straight, &seed(3));
+    assert!(shown(&kernel) == shown(&straight) && kernel.snapshot().retraining.is_none());
+    // Asked for once more, it is what there is; and asked for what there was, nothing is left to do.
+    kernel.apply(Command::Retrain(Box::new(seed(4))));
+    kernel.apply(Command::Retrain(Box::new(seed(3))));
+    assert!(!kernel.is_busy());
+    // Pause and undo give up what is under way, and nothing else.
+    for give_up in [Command::Pause, Command::Undo] {
+        kernel.apply(Command::Retrain(Box::new(seed(4))));
+        kernel.advance();
+        apply(&mut kernel, give_up);
+        assert!(kernel.snapshot().retraining.is_none() && shown(&kernel) == shown(&straight));
+    }
+}
+
+#[test]
+fn one_slider_undoes_in_one_step_and_brings_all_of_the_old_model_back() {
+    let mut kernel = trained();
+    apply(&mut kernel, Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 });
+    apply(&mut kernel, Command::Compare(Some(Reference::Start)));
+    let before = shown(&kernel);
+    for next in [2, 3, 4] {
+        retrain(&mut kernel, &seed(next));
+    }
+    assert_ne!(model(&kernel).parameters.matrix(TensorName::QueryWeights)[(0, 1)], 3.0);
+    assert_eq!(model(&kernel).comparison.expect("a comparison").with, Reference::Start);
+    // The ghosts are of where the drag began.
+    assert!(model(&kernel).replaced.expect("ghosts").recipe.is_default());
+    let seeds = shown(&kernel);
+    retrain(&mut kernel, &Recipe { seed: Some(4), ..heads(3) });
+    let last = shown(&kernel);
+    assert_eq!(undo_label(&kernel).as_deref(), Some("retraining: heads 3, seed 4"));
+    apply(&mut kernel, Command::Undo);
+    assert!(shown(&kernel) == seeds);
+    apply(&mut kernel, Command::Undo);
+    assert!(shown(&kernel) == before && model(&kernel).recipe.is_default());
+    // What was done to the old model can be undone too.
+    assert_eq!(undo_label(&kernel).as_deref(), Some("choice of a comparison"));
+    apply(&mut kernel, Command::Scrub(7));
+    assert_eq!(model(&kernel).training.step_shown(), 7);
+    apply(&mut kernel, Command::Undo);
+    assert!(shown(&kernel) == before);
+    // The look back was a change of its own, and ended what could be redone.
+    apply(&mut kernel, Command::Redo);
+    apply(&mut kernel, Command::Redo);
+    assert_eq!(notice(&kernel).as_deref(), Some("there is nothing to redo"));
+    assert!(shown(&kernel) != last);
+}
+
+#[test]
+fn redo_walks_the_same_way() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &heads(3));
+    let three = shown(&kernel);
+    apply(&mut kernel, Command::SetWeight { tensor: TensorName::KeyWeights.into(), row: 0, col: 0, value: 1.0 });
+    retrain(&mut kernel, &width(4));
+    let narrow = shown(&kernel);
+    for _ in 0..3 {
+        apply(&mut kernel, Command::Undo);
+    }
+    assert!(shown(&kernel) == shown(&trained()));
+    apply(&mut kernel, Command::Redo);
+    assert!(shown(&kernel) == three);
+    apply(&mut kernel, Command::Redo);
+    apply(&mut kernel, Command::Redo);
+    assert!(shown(&kernel) == narrow);
+    // It goes on training as one that was never away.
+    apply(&mut kernel, Command::Scrub(11));
+    let mut straight = trained();
+    retrain(&mut straight, &width(4));
+    apply(&mut straight, Command::Scrub(11));
+    assert!(shown(&kernel) == shown(&straight));
+}
+
+#[test]
+fn what_does_not_work_is_refused_with_words_and_never_offered() {
+    let mut kernel = trained();
+    let before = shown(&kernel);
+    let refused = [
+        (heads(4), "4 heads do not divide a width of 6"),
+        (heads(0), "from 1 to 16 heads"),
+        (heads(usize::MAX), "from 1 to 16 heads"),
+        (width(5), "2 heads do not divide a width of 5"),
+        (width(1), "a width is from 2 to 256"),
+        (width(usize::MAX), "a width is from 2 to 256"),
+        (Recipe { model_rate: Some(0.0), ..Recipe::default() }, "a learning rate is"),
+        (Recipe { static_rate: Some(f64::NAN), ..Recipe::default() }, "a learning rate is"),
+        (shares([0.9, 0.9]), "a sum of 1"),
+        (shares([f64::NAN, 1.0]), "a sum of 1"),
+        (Recipe { shares: [("duck".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "no such ambiguous word"),
+        (Recipe { shares: [("seal".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "a sum of 1"),
+    ];
+    for (recipe, words) in refused {
+        kernel.apply(Command::Retrain(Box::new(recipe.clone())));
+        let said = notice(&kernel).unwrap_or_default();
+        assert!(said.contains(words), "{recipe:?}: {said}");
+        assert!(!kernel.is_busy() && shown(&kernel) == before);
+    }
+}
+
+/// Every place of every slider trains, and nothing panics.
+#[test]
+fn every_offered_recipe_trains() {
+    let lesson = lesson();
+    let mut kernel = trained();
+    for offer in offers(&lesson, &Recipe::default()) {
+        for choice in offer.choices {
+            apply(&mut kernel, Command::Retrain(Box::new(choice.recipe.clone())));
+            // A learning rate may be too large for the numbers; then the old model stays.
+            assert!(notice(&kernel).is_none_or(|words| words.contains("learning_rate")), "{:?}", choice.recipe);
+            let _ = shown(&kernel);
+        }
+    }
+}
+
+#[test]
+fn sentence_and_interventions_stay_as_far_as_they_fit() {
+    let mut kernel = trained();
+    for command in [
+        Command::SelectSentence(1),
+        Command::SetTemperature(Some(2.0)),
+        Command::ToggleMask { query: 0, key: 1 },
+        Command::SetHead { head: 0, setting: HeadSetting::Frozen },
+        Command::SetHead { head: 1, setting: HeadSetting::Off },
+    ] {
+        apply(&mut kernel, command);
+    }
+    retrain(&mut kernel, &heads(3));
+    let now = model(&kernel);
+    assert_eq!((now.sentence.index, now.interventions.temperature), (Some(1), Some(2.0)));
+    assert_eq!(now.interventions.heads, [HeadMode::Live, HeadMode::Off, HeadMode::Live]);
+    assert!(now.interventions.mask.is_some());
+    retrain(&mut kernel, &heads(1));
+    assert_eq!(model(&kernel).interventions.heads, [HeadMode::Live]);
+}
+
+#[test]
+fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
+    // By itself the small lesson does not diverge: many negatives and epochs let it.
+    let text = include_str!("../../fixtures/small.ron").replace(
+        "SkipGram(dim: 6, epochs: 3)",
+        "SkipGram(dim: 6, epochs: 60, negatives: 64, window: 16, share_negatives: true)",
+    );
+    let lesson = std::sync::Arc::new(attune::lesson::parse("small.ron", &text).expect("no issues"));
+    let mut kernel = Kernel::trained(lesson);
+    let before = shown(&kernel);
+    apply(&mut kernel, Command::Retrain(Box::new(Recipe { static_rate: Some(1.0), ..Recipe::default() })));
+    match notice(&kernel) {
+        Some(words) => assert!(words.contains("diverged") && shown(&kernel) == before, "{words}"),
+        None => assert!(shown(&kernel) != before, "it trained"),
+    }
+}
+
+/// Undo brings back changes in a model of the shape that they were made in.
+#[test]
+fn a_change_while_it_trains_again_stays_with_the_old_model() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &width(4));
+    let narrow = shown(&kernel);
+    kernel.apply(Command::Retrain(Box::new(width(8))));
+    kernel.advance();
+    kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 3, col: 3, value: 2.0 });
+    let edited = shown(&kernel);
+    kernel.settle();
+    assert_eq!(kernel.snapshot().space.expect("a space").vectors.cols(), 8);
+    for expected in [edited, narrow, shown(&trained())] {
+        apply(&mut kernel, Command::Undo);
+        assert!(shown(&kernel) == expected);
+    }
+}
+
+#[test]
+fn redo_gives_up_what_is_under_way_too() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &heads(3));
+    let three = shown(&kernel);
+    apply(&mut kernel, Command::Undo);
+    kernel.apply(Command::Retrain(Box::new(heads(1))));
+    kernel.advance();
+    apply(&mut kernel, Command::Redo);
+    assert!(shown(&kernel) == three && kernel.snapshot().retraining.is_none());
+}
+
+#[test]
+fn the_old_model_does_not_train_while_the_new_one_does() {
+    let mut kernel = Kernel::embedded(lesson());
+    apply(&mut kernel, Command::Step(3));
+    let undo = undo_label(&kernel);
+    kernel.apply(Command::Retrain(Box::new(heads(3))));
+    for command in [Command::Play, Command::Step(2)] {
+        kernel.apply(command);
+        let said = notice(&kernel).expect("words");
+        assert_eq!(said, "wait until the lesson is trained again; pause gives that up");
+        assert!(kernel.snapshot().retraining.is_some() && !model(&kernel).training.playing);
+        assert_eq!(undo_label(&kernel), undo, "nothing was done that could be undone");
+    }
+    kernel.apply(Command::Pause);
+    apply(&mut kernel, Command::Step(2));
+    assert_eq!((notice(&kernel), model(&kernel).training.progress.done), (None, 5));
+}
+
+#[test]
+fn an_axis_that_the_new_vectors_do_not_have_is_spoken_of() {
+    let mut kernel = trained();
+    for (axis, from, to) in [(Axis::X, "animal", "mineral"), (Axis::Z, "seal", "duck")] {
+        apply(&mut kernel, Command::SetAxis { axis, from: from.to_owned(), to: to.to_owned() });
+    }
+    kernel.apply(Command::Retrain(Box::new(width(2))));
+    kernel.settle();
+    let basis = &kernel.snapshot().space.expect("a space").basis;
+    assert!(basis.chosen[0].is_some() && basis.chosen[2].is_none());
+    let said = notice(&kernel).expect("words");
+    assert_eq!(said, "axis Z no longer runs from \"seal\" to \"duck\": the vectors have 2 dimensions now");
+    kernel.apply(Command::Retrain(Box::new(width(4))));
+    kernel.settle();
+    assert_eq!(notice(&kernel), None, "the other one fits");
+}

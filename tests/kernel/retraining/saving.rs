@@ -1,0 +1,112 @@
+//! A lesson that is left with a recipe opens with it.
+
+use std::sync::Arc;
+
+use attune::kernel::{Command, Kernel, Saved};
+use attune::lesson::Recipe;
+use attune::numerics::params::TensorName;
+
+use super::{apply, heads, lesson, model, retrain, shown, trained, width};
+use crate::common::resaved::{open, saved};
+
+#[test]
+fn the_model_of_a_recipe_is_back_bit_for_bit() {
+    for recipe in [heads(3), width(4), Recipe { seed: Some(8), ..heads(1) }] {
+        let mut kernel = trained();
+        retrain(&mut kernel, &recipe);
+        apply(&mut kernel, Command::SetWeight { tensor: TensorName::ValueWeights.into(), row: 1, col: 0, value: 2.5 });
+        apply(&mut kernel, Command::SelectSentence(1));
+        apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+        let again = open(lesson(), saved(&kernel));
+        assert!(again.snapshot().report.is_empty(), "{:?}", again.snapshot().report);
+        assert!(shown(&again) == shown(&kernel), "{recipe:?}");
+        assert_eq!(*model(&again).recipe, recipe);
+        assert_eq!(saved(&again), saved(&kernel));
+    }
+}
+
+#[test]
+fn a_lesson_without_a_recipe_is_saved_as_ever() {
+    let json = serde_json::to_string(&Saved::of(&trained().snapshot())).expect("plain data");
+    assert!(!json.contains("recipe"), "{json}");
+}
+
+#[test]
+fn what_is_saved_while_it_opens_is_what_was_saved() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &width(4));
+    apply(&mut kernel, Command::SelectSentence(1));
+    let before = saved(&kernel);
+    let mut again = Kernel::open(lesson(), Some(before.clone()));
+    while again.is_busy() {
+        let now = saved(&again);
+        let (now, before) = (now.model.expect("a model"), before.model.as_ref().expect("a model"));
+        assert_eq!((now.recipe, &now.training), (before.recipe.clone(), &before.training));
+        again.advance();
+    }
+}
+
+#[test]
+fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
+    let mut kernel = trained();
+    retrain(&mut kernel, &heads(3));
+    // The lesson was rewritten meanwhile, and a hostile file says anything.
+    let text = include_str!("../../fixtures/small.ron").replace("dim: 6", "dim: 4");
+    let narrower = Arc::new(attune::lesson::parse("small.ron", &text).expect("no issues"));
+    let again = open(narrower, saved(&kernel));
+    let report = again.snapshot().report;
+    assert!(report.iter().any(|words| words.contains("3 heads do not divide a width of 4")), "{report:?}");
+    assert!(model(&again).recipe.is_default());
+
+    let wild = Recipe {
+        shares: [("seal".to_owned(), vec![f64::NAN; 9])].into(),
+        heads: Some(usize::MAX),
+        width: Some(0),
+        static_rate: Some(-1.0),
+        model_rate: Some(f64::INFINITY),
+        seed: Some(u64::MAX),
+    };
+    let mut hostile = saved(&kernel);
+    hostile.model.as_mut().expect("a model").recipe = Some(wild);
+    let again = open(lesson(), hostile);
+    assert!(model(&again).recipe.is_default() && !again.snapshot().report.is_empty());
+}
+
+#[test]
+fn a_retraining_under_way_begins_again_when_the_lesson_opens() {
+    for recipe in [heads(3), width(4)] {
+        let mut kernel = trained();
+        apply(&mut kernel, Command::SelectSentence(1));
+        let before = kernel.snapshot();
+        kernel.apply(Command::Retrain(Box::new(recipe.clone())));
+        kernel.advance();
+        assert!(Saved::differs(&before, &kernel.snapshot()), "it is worth being saved");
+        let left = saved(&kernel);
+        let mut again = Kernel::open(lesson(), Some(left.clone()));
+        // Until it is under way again, it waits with the rest.
+        while again.snapshot().retraining.is_none() {
+            assert!(again.is_busy());
+            let kept = saved(&again).model.expect("a model");
+            assert_eq!(kept.retraining, Some(recipe.clone()));
+            again.advance();
+        }
+        again.settle();
+        kernel.settle();
+        assert!(shown(&again) == shown(&kernel) && *model(&again).recipe == recipe);
+        assert_eq!(saved(&kernel).model.expect("a model").retraining, None, "it is done");
+        apply(&mut again, Command::Undo);
+        assert!(model(&again).recipe.is_default(), "what there was before is remembered");
+    }
+}
+
+#[test]
+fn a_retraining_that_no_longer_fits_is_left_out_with_words() {
+    let mut kernel = trained();
+    kernel.apply(Command::Retrain(Box::new(heads(3))));
+    let mut left = saved(&kernel);
+    left.model.as_mut().expect("a model").retraining = Some(heads(5));
+    let again = open(lesson(), left);
+    let report = again.snapshot().report;
+    assert!(report.iter().any(|words| words.contains("trained again") && words.contains("5 heads")), "{report:?}");
+    assert!(model(&again).recipe.is_default());
+}

@@ -1,0 +1,175 @@
+//! Two sentences on one stage, in one basis, with the same weights.
+
+use std::sync::Arc;
+
+use attune::kernel::command::HeadSetting;
+use attune::kernel::saved::{SavedModel, SavedTraining};
+use attune::kernel::second::SecondSentence;
+use attune::kernel::{Command, Kernel, Saved, Snapshot};
+use attune::numerics::params::TensorName;
+use attune::numerics::vectors::cosine;
+use attune::view_model::compare::CompareModel;
+use attune::view_model::stage::StageModel;
+
+fn lesson() -> Arc<attune::lesson::Lesson> {
+    Arc::new(attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues"))
+}
+
+fn with(commands: &[Command]) -> Kernel {
+    let mut kernel = Kernel::trained(lesson());
+    for command in commands {
+        kernel.apply(command.clone());
+        assert_eq!(kernel.snapshot().notice, None, "{command:?}");
+    }
+    kernel
+}
+
+fn beside(text: &str) -> Command {
+    Command::SetSecondSentence(Some(text.to_owned()))
+}
+
+fn second(snapshot: &Snapshot) -> &SecondSentence {
+    snapshot.model.as_ref().and_then(|model| model.second.as_deref()).expect("a second sentence")
+}
+
+#[test]
+fn the_second_sentence_is_what_it_would_be_by_itself() {
+    let tensor = TensorName::ValueWeights.into();
+    let turned = [Command::SetWeight { tensor, row: 0, col: 0, value: 2.0 }, Command::SetTemperature(Some(0.5))];
+    let both = with(&[&turned[..], &[beside("a seal is happy")]].concat()).snapshot();
+    let alone = with(&[&turned[..], &[Command::SetSentence("a seal is happy".to_owned())]].concat()).snapshot();
+    let (both, alone) = (&second(&both).sentence, &alone.model.as_ref().expect("a model").sentence);
+    assert_eq!((both.index, &both.tokens), (Some(1), &alone.tokens));
+    assert!(both.activations.output == alone.activations.output);
+    assert_eq!((&both.end, &both.trained_end), (&alone.end, &alone.trained_end));
+}
+
+#[test]
+fn what_belongs_to_the_first_sentence_alone_leaves_the_second() {
+    let own = [Command::ToggleMask { query: 1, key: 0 }, Command::SetHead { head: 0, setting: HeadSetting::Frozen }];
+    let kernel = with(&[&own[..], &[beside("a seal is happy")]].concat());
+    let plain = with(&[beside("a seal is happy")]);
+    let (snapshot, plain) = (kernel.snapshot(), plain.snapshot());
+    assert!(second(&snapshot).sentence.activations.output == second(&plain).sentence.activations.output);
+}
+
+#[test]
+fn a_shared_word_starts_as_one_and_is_taken_apart() {
+    let snapshot = with(&[beside("a seal is happy")]).snapshot();
+    let model = snapshot.model.as_ref().expect("a model");
+    let second = second(&snapshot);
+    let of = |position: usize| second.shared.iter().filter(move |shared| shared.first == position);
+    let seal = of(1).next().expect("seal is in both");
+    assert_eq!((seal.second, of(1).count(), of(0).count()), (1, 1, 0), "`the` is not in the second");
+    assert!((seal.before.cosine - 1.0).abs() < 1e-6 && seal.before.distance == 0.0);
+    let outputs = [model.sentence.activations.output.row(1), second.sentence.activations.output.row(1)];
+    assert_eq!(seal.after.cosine, cosine(outputs[0], outputs[1]));
+    assert!(seal.after.distance > 0.0);
+    let stage = StageModel::of(&snapshot).expect("a space");
+    assert_eq!(stage.tokens[1].start, stage.second[1].start);
+    assert_ne!(stage.tokens[1].end, stage.second[1].end);
+    assert!(stage.words.iter().find(|word| word.text == "happy").expect("a word").in_sentence);
+}
+
+#[test]
+fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
+    let first = Command::SetSentence("the seal swam while the seal sank".to_owned());
+    let compare =
+        |text: &str| CompareModel::of(&with(&[first.clone(), beside(text)]).snapshot()).expect("two sentences");
+    let model = compare("the seal is a seal");
+    let labels = |word: &str| {
+        let pairs = model.pairs.iter().filter(|pair| pair.word == word).map(|pair| pair.labels.join(" "));
+        let mut labels: Vec<String> = pairs.collect();
+        labels.sort();
+        labels
+    };
+    assert_eq!(labels("the"), ["the₁ the′", "the₂ the′"]);
+    assert_eq!(labels("seal"), ["seal₁ seal₁′", "seal₁ seal₂′", "seal₂ seal₁′", "seal₂ seal₂′"]);
+    assert!(model.pairs.windows(2).all(|pair| pair[0].after.cosine <= pair[1].after.cosine));
+    assert_eq!(model.chosen(Some(5), None, &[]).map(|pair| (pair.word.as_str(), pair.first)), Some(("seal", 5)));
+    assert_eq!(model.chosen(None, None, &["the".to_owned()]).map(|pair| pair.word.as_str()), Some("the"));
+    let second = model.chosen(Some(1), Some(4), &["the".to_owned()]).expect("a pair");
+    assert_eq!((second.first, second.second), (1, 4));
+    assert_eq!(model.chosen(Some(2), None, &[]), model.pairs.first(), "swam is not shared");
+    let pair = &model.pairs[0];
+    assert_eq!(
+        pair.said,
+        format!("{} and {} start as one vector; attention takes them apart.", pair.labels[0], pair.labels[1])
+    );
+    assert!(pair.near.iter().all(|near| near.len() == 5 && near.iter().all(|near| near.word != pair.word)));
+
+    let none = compare("a duck is happy");
+    assert!(none.pairs.is_empty() && none.none.is_some() && none.chosen(None, None, &[]).is_none());
+    let same = compare("the seal swam while the seal sank");
+    let itself = same.pairs.iter().find(|pair| pair.first == 2).expect("swam");
+    assert!(itself.said.ends_with("stay one."), "{}", itself.said);
+}
+
+#[test]
+fn typing_the_second_sentence_undoes_as_one_and_its_begin_by_itself() {
+    let mut kernel = with(&[beside("a seal is happy"), beside("a seal is"), beside("a seal is warm")]);
+    let words = |kernel: &Kernel| {
+        let model = kernel.snapshot().model.expect("a model");
+        model.second.as_ref().map(|second| second.sentence.chosen().last().expect("a word").text.clone())
+    };
+    for (command, expected) in [
+        (None, Some("warm")),
+        (Some(Command::Undo), Some("happy")),
+        (Some(Command::Undo), None),
+        (Some(Command::Redo), Some("happy")),
+        (Some(Command::Redo), Some("warm")),
+        (Some(Command::SetSecondSentence(None)), None),
+        (Some(Command::Undo), Some("warm")),
+    ] {
+        command.into_iter().for_each(|command| kernel.apply(command));
+        assert_eq!(words(&kernel).as_deref(), expected);
+    }
+    let refused =
+        [("", "the sentence has no words"), ("zebra", "the word \"zebra\" is not in the lesson's vocabulary of 17")];
+    for (text, notice) in refused {
+        kernel.apply(beside(text));
+        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
+        assert_eq!(words(&kernel).as_deref(), Some("warm"), "the last good one stays");
+    }
+}
+
+#[test]
+fn typing_a_sentence_undoes_as_one_until_it_is_done() {
+    let typed = |text: &str| Command::TypeSentence(text.to_owned());
+    let done = |text: &str| Command::SetSentence(text.to_owned());
+    let words = |kernel: &Kernel| kernel.snapshot().model.expect("a model").sentence.tokens.len();
+    let mut kernel = with(&[typed("a"), typed("a seal"), done("a seal"), typed("the duck swam"), typed("the")]);
+    kernel.apply(typed("the du"));
+    assert!(kernel.snapshot().notice.is_some());
+    kernel.apply(typed("the duck"));
+    for (command, expected) in [(Command::Undo, 2), (Command::Undo, 7), (Command::Redo, 2), (Command::Redo, 2)] {
+        kernel.apply(command);
+        assert_eq!(words(&kernel), expected);
+    }
+    // A first letter that changes nothing does not hide what comes after it.
+    let mut kernel = with(&[typed("the seal sank while a duck swam"), typed("a seal")]);
+    kernel.apply(Command::Undo);
+    assert_eq!(words(&kernel), 7);
+}
+
+#[test]
+fn the_second_sentence_is_back_when_the_lesson_opens_again() {
+    let kernel = with(&[beside("a seal is warm")]);
+    assert!(Saved::differs(&with(&[]).snapshot(), &kernel.snapshot()));
+    let saved = Saved::of(&kernel.snapshot());
+    let mut again = Kernel::open(lesson(), Some(saved));
+    again.settle();
+    assert_eq!(again.snapshot().report[..], [""; 0]);
+    let (again, before) = (again.snapshot(), kernel.snapshot());
+    assert_eq!(second(&again).shared, second(&before).shared);
+
+    for words in [vec![], vec!["zebra".to_owned()], vec!["seal".to_owned(); 100_000]] {
+        let training = SavedTraining { is_at_end: true, ..SavedTraining::default() };
+        let model = SavedModel { second: Some(words), training, ..SavedModel::default() };
+        let mut kernel = Kernel::open(lesson(), Some(Saved { model: Some(model), ..Saved::default() }));
+        kernel.settle();
+        let snapshot = kernel.snapshot();
+        assert_eq!(snapshot.report.len(), 1);
+        assert!(snapshot.model.expect("a model").second.is_none());
+    }
+}

@@ -1,0 +1,71 @@
+//! Training as data: every step can be looked at exactly, branched from and compared, at a bounded cost.
+
+mod branches;
+mod recall;
+mod records;
+mod stops;
+
+use std::sync::Arc;
+
+use attune::kernel::snapshot::ModelSnapshot;
+use attune::kernel::{Command, Kernel};
+use attune::lesson::Lesson;
+use attune::numerics::params::TensorName;
+
+/// The small lesson with more steps, so that not every one has a checkpoint.
+fn lesson(change: impl FnOnce(&mut Lesson)) -> Arc<Lesson> {
+    let mut lesson = attune::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues");
+    change(&mut lesson);
+    Arc::new(lesson)
+}
+
+const LONG: usize = 1200;
+
+fn long() -> Arc<Lesson> {
+    lesson(|lesson| lesson.model.steps = LONG)
+}
+
+fn run(lesson: &Arc<Lesson>, commands: &[Command]) -> Kernel {
+    let mut kernel = Kernel::embedded(lesson.clone());
+    commands.iter().for_each(|command| apply(&mut kernel, command.clone()));
+    kernel
+}
+
+/// Applies a command and waits until all is done.
+fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    while kernel.is_busy() {
+        kernel.advance();
+    }
+}
+
+fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("a model")
+}
+
+fn notice(kernel: &Kernel) -> Option<String> {
+    kernel.snapshot().notice.as_deref().map(str::to_owned)
+}
+
+/// All that is shown of the model, bit for bit.
+fn shown(kernel: &Kernel) -> Vec<u32> {
+    let model = model(kernel);
+    let sentence = &model.sentence;
+    let numbers = [model.parameters.flat(), sentence.activations.output.flat(), sentence.end.flat()].concat();
+    numbers.iter().map(|x| x.to_bits()).collect()
+}
+
+/// The whole log, bit for bit.
+fn log(kernel: &Kernel) -> Vec<u32> {
+    let log = model(kernel).training.log;
+    let rows = log.steps().flat_map(|step| [&[step.loss, step.gradient_norm], step.by_tensor].concat());
+    rows.map(f32::to_bits).collect()
+}
+
+fn set(value: f32) -> Command {
+    Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value }
+}
+
+fn weight(kernel: &Kernel) -> f32 {
+    model(kernel).parameters.matrix(TensorName::QueryWeights)[(0, 1)]
+}

@@ -1,0 +1,171 @@
+//! A step looked at is the step that was, at a bounded cost.
+
+use std::sync::Arc;
+
+use attune::kernel::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
+use attune::kernel::command::Reference;
+use attune::kernel::snapshot::LookSnapshot;
+use attune::kernel::{Command, Kernel};
+use attune::lesson::schema::StaticEmbedding;
+use attune::numerics::optimiser::Method;
+
+use super::{LONG, apply, lesson, log, long, model, run, set, shown};
+
+/// A training with changes on its way, and what was shown after its steps.
+fn eventful() -> (Kernel, Vec<(usize, Vec<u32>)>) {
+    let mut kernel = run(&long(), &[]);
+    let mut seen = vec![(0, shown(&kernel))];
+    let steps = [
+        (Command::Step(100), None),
+        (Command::Step(33), Some(set(0.7))),
+        (Command::Step(1), Some(Command::SetLearningRate(0.003))),
+        (Command::Step(400), Some(Command::SetLearningRate(0.02))),
+        (Command::Step(1), Some(set(-0.0))),
+        (Command::Step(301), Some(set(2.0))),
+        (Command::Play, None),
+    ];
+    for (steps, change) in steps {
+        if let Some(change) = change {
+            apply(&mut kernel, change);
+            if let Some((step, state)) = seen.last_mut() {
+                assert_eq!(*step, kernel.steps_done());
+                *state = shown(&kernel);
+            }
+        }
+        apply(&mut kernel, steps);
+        seen.push((kernel.steps_done(), shown(&kernel)));
+    }
+    (kernel, seen)
+}
+
+#[test]
+fn a_step_looked_at_is_what_it_was_bit_for_bit() {
+    let (mut kernel, seen) = eventful();
+    let before = log(&kernel);
+    let kept = model(&kernel).training.checkpoints.steps;
+    assert!(seen.iter().any(|(step, _)| !kept.contains(step)), "some must be recalled");
+    // To and fro.
+    for (step, state) in seen.iter().rev().chain(&seen) {
+        apply(&mut kernel, Command::Scrub(*step));
+        let model = model(&kernel);
+        assert_eq!(model.training.step_shown(), *step);
+        assert_eq!(model.training.look.is_none(), *step == LONG, "the latest step is no look back");
+        assert!(shown(&kernel) == *state, "step {step} is not what it was");
+        assert!(model.training.progress.done == LONG && log(&kernel) == before, "the later steps stay");
+    }
+    apply(&mut kernel, Command::Scrub(7));
+    apply(&mut kernel, Command::ShowLatest);
+    assert!(shown(&kernel) == seen[seen.len() - 1].1);
+}
+
+#[test]
+fn a_change_while_training_plays_is_done_again() {
+    // A few steps first, so that no checkpoint lies between a change and what is seen of it.
+    let mut kernel = run(&long(), &[Command::Step(11)]);
+    kernel.apply(Command::Play);
+    let mut seen = Vec::new();
+    for change in [set(0.4), Command::SetLearningRate(0.05), set(0.5), set(0.6), Command::SetLearningRate(0.01)] {
+        (0..9).for_each(|_| kernel.advance());
+        kernel.apply(change);
+        assert!(model(&kernel).training.playing);
+        let changed_at = kernel.steps_done();
+        kernel.advance();
+        seen.push((changed_at, kernel.steps_done(), shown(&kernel)));
+    }
+    apply(&mut kernel, Command::Play);
+    let kept = model(&kernel).training.checkpoints.steps;
+    for (changed_at, step, state) in &seen {
+        assert!(!kept.iter().any(|kept| (changed_at + 1..=*step).contains(kept)), "{changed_at} to {step}");
+        apply(&mut kernel, Command::Scrub(*step));
+        assert!(shown(&kernel) == *state, "step {step} is not what it was");
+    }
+}
+
+#[test]
+fn the_same_commands_give_the_same_history() {
+    let commands = [
+        Command::Step(300),
+        Command::Scrub(100),
+        Command::Branch,
+        Command::SetLearningRate(0.03),
+        Command::Step(200),
+        Command::Undo,
+        Command::Scrub(31),
+        Command::Redo,
+        Command::Compare(Some(Reference::Step(77))),
+    ];
+    let (a, b) = (run(&long(), &commands), run(&long(), &commands));
+    assert!(shown(&a) == shown(&b) && log(&a) == log(&b));
+    assert_eq!(model(&a).training.checkpoints, model(&b).training.checkpoints);
+    let difference = |kernel| model(kernel).comparison.expect("a comparison").difference;
+    assert_eq!(difference(&a), difference(&b));
+}
+
+#[test]
+fn recalling_goes_in_pieces_over_true_steps() {
+    let mut kernel = run(&long(), &[Command::Play]);
+    let kept = model(&kernel).training.checkpoints.steps;
+    let (first, second) = (kept[20], kept[21]);
+    let stride = second - first;
+    assert!(stride > 1, "no gap to recall");
+    // After an undo and a redo the checkpoints of the undone steps are gone, and a long way is to go.
+    apply(&mut kernel, Command::Undo);
+    apply(&mut kernel, Command::Redo);
+    assert_eq!(model(&kernel).training.checkpoints.steps, [0, LONG], "those of the ends are still in use");
+    kernel.apply(Command::Scrub(second + 1));
+    assert!(kernel.is_busy());
+    let mut last = 0;
+    while kernel.is_busy() {
+        let LookSnapshot { step, target } = model(&kernel).training.look.expect("a look back");
+        assert!(step > last && step - last <= 8 && target == second + 1, "{last} to {step} of {target}");
+        last = step;
+        kernel.advance();
+    }
+    assert!(model(&kernel).training.checkpoints.steps.starts_with(&kept[..=21]), "and the gap is filled");
+    let fresh = run(&long(), &[Command::Step(second + 1)]);
+    assert!(shown(&kernel) == shown(&fresh));
+}
+
+#[test]
+fn memory_is_bounded_however_long_training_is() {
+    for steps in [CHECKPOINTS_MAX - 1, 4 * CHECKPOINTS_MAX, 5 * CHECKPOINTS_MAX + 3] {
+        let kernel = run(&lesson(|lesson| lesson.model.steps = steps), &[Command::Play]);
+        let checkpoints = model(&kernel).training.checkpoints;
+        assert!(checkpoints.steps.len() <= CHECKPOINTS_MAX && checkpoints.bytes <= CHECKPOINT_BYTES_MAX);
+        let bytes = 3 * 4 * model(&kernel).parameters.len();
+        assert!(checkpoints.bytes >= checkpoints.steps.len() * bytes, "parameters and two moments are counted");
+        assert_eq!(checkpoints.steps[0], 0);
+        let stride = checkpoints.steps[1];
+        assert!(checkpoints.steps.iter().enumerate().all(|(i, step)| *step == i * stride));
+        assert!(stride < 2 * steps.div_ceil(CHECKPOINTS_MAX) + 1, "{stride} for {steps} steps");
+    }
+}
+
+#[test]
+fn sgd_trains_too_and_is_recalled_with_its_velocity() {
+    for momentum in [0.0, 0.9] {
+        let lesson = lesson(|lesson| {
+            let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
+            config.epochs = 40;
+            lesson.model.steps = 600;
+            // With momentum a gradient acts for 1 / (1 − momentum) steps.
+            lesson.model.learning_rate = 0.1 * (1.0 - momentum);
+            lesson.model.optimiser = Method::Sgd { momentum };
+        });
+        let mut kernel = run(&lesson, &[Command::Step(401)]);
+        let at = shown(&kernel);
+        apply(&mut kernel, Command::Play);
+        let log = model(&kernel).training.log;
+        assert!(log.mean_loss(550, 600) < 0.8 * log.mean_loss(0, 50), "momentum {momentum}");
+        apply(&mut kernel, Command::Scrub(401));
+        assert!(shown(&kernel) == at, "momentum {momentum}");
+    }
+}
+
+#[test]
+fn a_snapshot_shares_what_it_shows() {
+    let kernel = run(&long(), &[Command::Step(600)]);
+    let (a, b) = (model(&kernel), model(&kernel));
+    assert!(Arc::ptr_eq(&a.parameters, &b.parameters) && Arc::ptr_eq(&a.parameters, &a.trained));
+    assert!(a.training.log.is_same(&b.training.log));
+}

@@ -1,0 +1,63 @@
+//! What is recorded of the steps, and what differs between them.
+
+use attune::kernel::command::Reference;
+use attune::kernel::{Command, Kernel};
+use attune::view_model::training::TrainingModel;
+
+use super::{apply, long, model, run, set};
+
+#[test]
+fn differences_are_data() {
+    let mut kernel = run(&long(), &[Command::Step(300)]);
+    assert!(model(&kernel).comparison.is_none());
+    let states: Vec<_> =
+        [0, 120, 300].map(|step| (step, model(&run(&long(), &[Command::Step(step.max(1))])).parameters)).into();
+    let start = model(&run(&long(), &[])).parameters;
+    let check = |kernel: &Kernel, with: Reference, reference: &[f32]| {
+        let model = model(kernel);
+        let comparison = model.comparison.expect("a comparison");
+        assert_eq!((comparison.with, comparison.reference.flat()), (with, reference));
+        let expected: Vec<f32> =
+            model.parameters.flat().iter().zip(reference).map(|(live, other)| live - other).collect();
+        assert_eq!(comparison.difference.flat(), expected);
+        let length = expected.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        assert!((f64::from(comparison.norms.overall) - length).abs() < 1e-6 * length.max(1.0));
+        assert_eq!(comparison.norms.by_tensor.len(), model.parameters.tensors().count());
+    };
+    apply(&mut kernel, set(4.0));
+    apply(&mut kernel, Command::Compare(Some(Reference::Trained)));
+    check(&kernel, Reference::Trained, model(&kernel).trained.flat());
+    assert_eq!(model(&kernel).comparison.expect("one").difference.flat().iter().filter(|x| **x != 0.0).count(), 1);
+    apply(&mut kernel, Command::Compare(Some(Reference::Start)));
+    check(&kernel, Reference::Start, start.flat());
+    apply(&mut kernel, Command::Compare(Some(Reference::Step(120))));
+    check(&kernel, Reference::Step(120), states[1].1.flat());
+    // Between two steps: the one shown, and the other.
+    apply(&mut kernel, Command::Scrub(299));
+    check(&kernel, Reference::Step(120), states[1].1.flat());
+    // It outlives its line: two branches can be compared.
+    apply(&mut kernel, Command::Compare(Some(Reference::Step(300))));
+    check(&kernel, Reference::Step(300), states[2].1.flat());
+    apply(&mut kernel, Command::Scrub(10));
+    apply(&mut kernel, Command::Branch);
+    check(&kernel, Reference::Step(300), states[2].1.flat());
+    for _ in 0..3 {
+        apply(&mut kernel, Command::Undo);
+    }
+    check(&kernel, Reference::Step(120), states[1].1.flat());
+    assert_eq!(model(&kernel).training.step_shown(), 299);
+}
+
+#[test]
+fn gradient_norms_are_recorded_by_tensor() {
+    let kernel = run(&long(), &[Command::Step(30)]);
+    let model = model(&kernel);
+    assert_eq!(model.training.log.len(), 30);
+    for step in model.training.log.steps() {
+        assert_eq!(step.by_tensor.len(), model.parameters.tensors().count());
+        let whole = step.by_tensor.iter().map(|norm| norm * norm).sum::<f32>().sqrt();
+        assert!(whole > 0.0 && (whole - step.gradient_norm).abs() < 1e-5 * whole, "{whole}");
+    }
+    let tensors = TrainingModel::of(&kernel.snapshot()).tensors;
+    assert_eq!(tensors, ["P", "W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O", "b_logits"]);
+}

@@ -1,0 +1,148 @@
+//! What brings a training to stand: rules, and numbers that overflow.
+
+use attune::kernel::stop::{Overflow, Stopped};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::schema::StopRule;
+use attune::numerics::optimiser::Method;
+use attune::numerics::params::TensorName;
+use attune::view_model::training::{TrainingModel, TrainingStage};
+
+use super::{LONG, apply, lesson, log, long, model, run, shown};
+
+#[test]
+fn stop_rules_stop_at_their_step_and_only_once() {
+    let plain = run(&long(), &[Command::Play]);
+    let losses: Vec<f32> = model(&plain).training.log.losses().collect();
+    let limit = 1.45;
+    let first = losses.iter().position(|loss| f64::from(*loss) < limit).expect("it learns") + 1;
+    assert!(first > 1 && first < LONG);
+    let rule = StopRule::LossBelow(limit);
+    let ruled = lesson(|lesson| {
+        lesson.model.steps = LONG;
+        lesson.model.stop = vec![StopRule::GradientBelow(1e-12), rule];
+    });
+    let mut kernel = run(&ruled, &[Command::Play]);
+    let training = model(&kernel).training;
+    assert_eq!((training.progress.done, training.stopped), (first, Some(Stopped::Rule(rule))));
+    let said = TrainingModel::of(&kernel.snapshot());
+    assert_eq!((said.stage, said.status.as_str()), (TrainingStage::Stopped, "stopped: the loss is below 1.45"));
+    // Asked to play on, it does; a branch from before the stop is stopped again.
+    apply(&mut kernel, Command::Play);
+    assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));
+    assert!(log(&kernel) == log(&plain));
+    apply(&mut kernel, Command::Scrub(first - 1));
+    apply(&mut kernel, Command::Branch);
+    apply(&mut kernel, Command::Play);
+    assert_eq!((kernel.steps_done(), model(&kernel).training.stopped), (first, Some(Stopped::Rule(rule))));
+
+    let plateau = StopRule::Plateau { steps: 50, by: 0.01 };
+    let mean =
+        |block: usize| losses[50 * block..50 * (block + 1)].iter().map(|loss| f64::from(*loss)).sum::<f64>() / 50.0;
+    let block = (1..LONG / 50).find(|block| mean(block - 1) - mean(*block) < 0.01).expect("a plateau");
+    let kernel = run(
+        &lesson(|lesson| {
+            lesson.model.steps = LONG;
+            lesson.model.stop = vec![plateau];
+        }),
+        &[Command::Play],
+    );
+    assert_eq!(
+        (kernel.steps_done(), model(&kernel).training.stopped),
+        (50 * (block + 1), Some(Stopped::Rule(plateau)))
+    );
+}
+
+/// The training stands at its last good step, says what overflowed where, and can go on once that is mended.
+#[track_caller]
+fn check_divergence(kernel: &mut Kernel, step: usize, overflow: Overflow, words: &str) {
+    apply(kernel, Command::Play);
+    let training = model(kernel).training;
+    let diverged = training.diverged().expect("it diverges");
+    assert_eq!((diverged.step, diverged.overflow), (step, overflow));
+    assert_eq!((training.progress.done, training.log.len(), training.playing), (step - 1, step - 1, false));
+    let said = TrainingModel::of(&kernel.snapshot());
+    assert_eq!((said.stage, said.status), (TrainingStage::Diverged, format!("{words}; the last good step is kept")));
+    assert!(model(kernel).parameters.flat().iter().all(|x| x.is_finite()));
+    // The same step diverges again: the state is really the one before it.
+    let before = shown(kernel);
+    apply(kernel, Command::Play);
+    assert_eq!(model(kernel).training.diverged(), Some(diverged));
+    assert!(shown(kernel) == before);
+}
+
+#[test]
+fn a_learning_rate_that_explodes_names_the_tensor() {
+    let exploding = |rate: f64| {
+        lesson(|lesson| {
+            lesson.model.optimiser = Method::Sgd { momentum: 0.0 };
+            lesson.model.learning_rate = rate;
+        })
+    };
+    let mut kernel = run(&exploding(1e45), &[]);
+    let start = shown(&kernel);
+    let positions = Overflow::Parameter(TensorName::Positions.into());
+    check_divergence(&mut kernel, 1, positions, "training diverged at step 1: an entry of P is no longer finite");
+    assert!(shown(&kernel) == start);
+    apply(&mut kernel, Command::SetLearningRate(0.1));
+    assert_eq!(model(&kernel).training.stopped, Some(Stopped::Paused));
+    apply(&mut kernel, Command::Play);
+    assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));
+
+    let mut kernel = run(&exploding(1e30), &[]);
+    check_divergence(&mut kernel, 2, Overflow::Loss, "training diverged at step 2: the loss is no longer finite");
+}
+
+#[test]
+fn a_loss_that_overflows_can_be_undone() {
+    let mut kernel = run(&long(), &[Command::Step(601)]);
+    let last_good = shown(&kernel);
+    for col in 0..6 {
+        let huge = Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX };
+        apply(&mut kernel, huge);
+    }
+    check_divergence(&mut kernel, 602, Overflow::Loss, "training diverged at step 602: the loss is no longer finite");
+    for _ in 0..8 {
+        apply(&mut kernel, Command::Undo);
+    }
+    assert!(shown(&kernel) == last_good);
+}
+
+/// The update has spoilt the state by then; it is run again from the checkpoint before, with all that
+/// was changed since.
+#[test]
+fn a_parameter_that_overflows_leaves_the_last_good_step() {
+    const DECAY: f64 = 2.5;
+    // Its vector is trained, but no sentence that is short enough has it: it may be of any size.
+    const UNREAD: &str = "while";
+    let lesson = lesson(|lesson| {
+        (lesson.model.steps, lesson.model.weight_decay) = (LONG, DECAY);
+        (lesson.model.architecture.train_embedding, lesson.model.architecture.max_tokens) = (true, 5);
+        lesson.sentences.retain(|sentence| sentence.len() <= 5);
+    });
+    let mut kernel = run(&lesson, &[Command::Step(601), Command::SetLearningRate(0.02), Command::Step(3)]);
+    assert_eq!(model(&kernel).training.checkpoints.steps.last(), Some(&600), "there are steps to run again");
+    let space = kernel.snapshot().space.expect("a space");
+    let row = space.vocabulary.iter().position(|word| word == UNREAD).expect("a word of the corpus");
+    let tensor = TensorName::Embedding.into();
+    let near_the_end = f32::MAX / 1.2;
+    apply(&mut kernel, Command::SetWeight { tensor, row, col: 0, value: near_the_end });
+    // From here on, a step multiplies every parameter by 1 − 2.5.
+    apply(&mut kernel, Command::SetLearningRate(1.0));
+    let last_good = shown(&kernel);
+    let words = "training diverged at step 605: an entry of E is no longer finite";
+    check_divergence(&mut kernel, 605, Overflow::Parameter(tensor), words);
+    assert!(shown(&kernel) == last_good, "it is not the state before the step");
+    assert_eq!(model(&kernel).parameters.matrix(tensor)[(row, 0)], near_the_end);
+    apply(&mut kernel, Command::SetLearningRate(0.01));
+    apply(&mut kernel, Command::Step(10));
+    assert_eq!(kernel.steps_done(), 614, "mended, it goes on");
+}
+
+#[test]
+fn a_gradient_that_overflows_is_named() {
+    let mut kernel = run(&long(), &[Command::Step(3)]);
+    // Large enough for its square to overflow on the way back to W_V, not for the loss.
+    apply(&mut kernel, Command::SetWeight { tensor: TensorName::OutputWeights.into(), row: 0, col: 0, value: 1e25 });
+    let gradient = Overflow::Gradient(TensorName::ValueBias.into());
+    check_divergence(&mut kernel, 4, gradient, "training diverged at step 4: the gradient of b_V overflows");
+}

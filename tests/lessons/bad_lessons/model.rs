@@ -1,0 +1,286 @@
+//! The model: sizes, layers, given weights, objectives.
+
+use super::check;
+
+#[test]
+fn model() {
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"MaskedWord(among: ["fruit", "companies", "fruit"])"#,
+        r#"a.ron:19:71: among: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
+a.ron:19:84: among: group "fruit" stands twice"#,
+    );
+    check("dim: 16", "dim: 0", "a.ron:18:37: dim: found the number 0; expected a whole number from 2 to 256");
+    check(
+        "dim: 16",
+        "dim: 16, learning_rate: inf",
+        "a.ron:18:56: learning_rate: found the number inf; expected a number above 0 and at most 1",
+    );
+    check(
+        "heads: 2",
+        "heads: 3",
+        "a.ron:19:29: heads: 3 does not divide dim: 16; expected 1, 2, 4, 8 or 16, or key_width and value_width",
+    );
+    check("heads: 2", "heads: 3, key_width: 8, value_width: 4", "no issues");
+    check("MaskedWord(rate: 0.3)", "MaskedWord", "no issues");
+    check(
+        "max_tokens: 24",
+        r#"max_tokens: 24, learning_rate: 2, optimiser: "Adam", stop: LossBelow(1)"#,
+        r#"a.ron:19:97: learning_rate: found the number 2; expected a number above 0 and at most 1
+a.ron:19:111: optimiser: found the text "Adam"; expected Adam or Sgd
+a.ron:19:125: stop: found LossBelow(1); expected a list, such as [ … ]"#,
+    );
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, optimiser: Sdg(momentum: 1)",
+        r#"a.ron:19:93: optimiser: unknown name Sdg; expected Adam or Sgd; did you mean "Sgd"?"#,
+    );
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, optimiser: Sgd(momentum: 1)",
+        "a.ron:19:107: momentum: found the number 1; expected a number from 0 to below 1",
+    );
+    check("max_tokens: 24", "max_tokens: 24, optimiser: Sgd", "no issues");
+    check("max_tokens: 24", "max_tokens: 24, stop: [Plateau(steps: 1, by: 0), LossBelow(1e-9)]", "no issues");
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, stop: [LossBelow(0), GradientBelow(inf), Plateau(steps: 0, by: -1), Plateau(3), LossAbove(1)]",
+        r#"a.ron:19:99: stop: found the number 0; expected a number above 0
+a.ron:19:117: stop: found the number inf; expected a number above 0
+a.ron:19:138: steps: found the number 0; expected a whole number from 1 to 100000
+a.ron:19:145: by: found the number -1; expected a number from 0
+a.ron:19:150: Plateau with values that have no field names; expected named fields: Plateau(steps: …)
+a.ron:19:162: stop: unknown name LossAbove; expected LossBelow, GradientBelow or Plateau"#,
+    );
+    let rules = ["LossBelow(1)"; 9].join(", ");
+    check(
+        "max_tokens: 24",
+        &format!("max_tokens: 24, stop: [{rules}]"),
+        "a.ron:19:88: stop: 9 entries; expected at most 8",
+    );
+    check("MaskedWord(rate: 0.3)", "NextWord", "no issues");
+    check(
+        "MaskedWord(rate: 0.3)",
+        "MaskedWord(0.3)",
+        "a.ron:19:43: MaskedWord with values that have no field names; expected named fields: MaskedWord(rate: …)",
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        "MaskWord(rate: 0.3)",
+        r#"a.ron:19:43: objective: unknown name MaskWord; expected MaskedWord, NextWord, Label or Sequence; did you mean "MaskedWord"?"#,
+    );
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, positions: Learnt",
+        r#"a.ron:19:93: positions: found Learnt; expected None, Sinusoidal, Learned or Distances; did you mean "Learned"?"#,
+    );
+    check(
+        "max_tokens: 24",
+        r#"max_tokens: 24, bias: "yes""#,
+        r#"a.ron:19:88: bias: found the text "yes"; expected true or false"#,
+    );
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, steps: 100000, batch: 4096",
+        "a.ron:19:12: model: the training needs 8.3e12 multiplications; expected at most 5e10: fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim",
+    );
+}
+
+#[test]
+fn layers() {
+    check(
+        "heads: 2",
+        "heads: 3, projections: false",
+        "a.ron:19:29: heads: 3 does not divide dim: 16; expected 1, 2, 4, 8 or 16",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, projections: false, key_width: 8",
+        "a.ron:19:52: key_width: without projections a head has its slice of the word; expected no width, or projections: true",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, output: false, value_width: 4",
+        "a.ron:19:47: value_width: without W_O the mixes are 8 wide; expected heads times value_width to be dim: 16",
+    );
+    check("heads: 2", "heads: 2, output: false, value_width: 8", "no issues");
+    check(
+        "heads: 2",
+        "heads: 3, output: false, value_width: 5, key_width: 2",
+        "a.ron:19:47: value_width: without W_O the mixes are 15 wide; expected heads times value_width to be dim: 16",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, layers: 0, norm: Before, feed_forward: 0, temperature: 0",
+        "a.ron:19:40: layers: found the number 0; expected a whole number from 1 to 8
+a.ron:19:49: norm: found Before; expected None, Pre or Post
+a.ron:19:71: feed_forward: found the number 0; expected a whole number from 1 to 1024
+a.ron:19:87: temperature: found the number 0; expected a number from 0.01 to 100",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, layers: 9, feed_forward: 2000, temperature: NaN",
+        "a.ron:19:40: layers: found the number 9; expected a whole number from 1 to 8
+a.ron:19:57: feed_forward: found the number 2000; expected a whole number from 1 to 1024
+a.ron:19:76: temperature: found the number NaN; expected a number from 0.01 to 100",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, mask: Casual",
+        r#"a.ron:19:38: mask: unknown name Casual; expected None, Causal or Custom; did you mean "Causal"?"#,
+    );
+    check("heads: 2", "heads: 2, mask: Custom", "a.ron:19:38: mask: found Custom; expected Custom([[true, …], …])");
+    check(
+        "heads: 2",
+        "heads: 2, mask: Custom([])",
+        "a.ron:19:45: mask: found a list; expected at least one row with at least one entry",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, mask: Custom([[]])",
+        "a.ron:19:45: mask: found a list; expected at least one row with at least one entry",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, mask: Custom([[true, false], [true]])",
+        "a.ron:19:61: mask: a row of 1 entries; expected 2, as many as in the first row",
+    );
+    check(
+        "heads: 2",
+        "heads: 2, mask: Custom([[true, 0]])",
+        "a.ron:19:53: mask: found the number 0; expected true or false",
+    );
+    check("heads: 2", "heads: 2, mask: Custom([[true, false], [true, true]])", "no issues");
+    check(
+        "heads: 2",
+        "heads: 2, readout: Tide, pool: Mean, train_embedding: 1",
+        r#"a.ron:19:41: readout: found Tide; expected Tied or Linear; did you mean "Tied"?
+a.ron:19:47: pool: a sentence is read once, and MaskedWord asks for its words; expected pool: Every
+a.ron:19:76: train_embedding: found the number 1; expected true or false"#,
+    );
+    check("max_tokens: 24", "max_tokens: 24, steps: 0", "no issues");
+    check(
+        "max_tokens: 24",
+        "max_tokens: 24, layers: 8, feed_forward: 1024, steps: 40000",
+        "a.ron:19:12: model: the training needs 7.8e12 multiplications; expected at most 5e10: fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim",
+    );
+    check(
+        "dim: 16),",
+        "dim: 256),",
+        "a.ron:19:12: model: the training needs 1.5e11 multiplications; expected at most 5e10: fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim",
+    );
+    check("max_tokens: 24", "max_tokens: 64, layers: 8, steps: 1, batch: 1", "no issues");
+    check(
+        "heads: 2",
+        &format!("heads: 2, mask: Custom([[{}]])", "true,".repeat(65)),
+        "a.ron:19:46: mask: 65 entries; expected at most 64",
+    );
+}
+
+#[test]
+fn distances_in_the_loss() {
+    let check = |fields: &str, expected: &str| check("max_tokens: 24", &format!("max_tokens: 24, {fields}"), expected);
+    check("arrive: 0.5, keep: 10", "no issues");
+    check(
+        "arrive: 10.5, keep: -1",
+        "a.ron:19:90: arrive: found the number 10.5; expected a number from 0 to 10
+a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
+    );
+    check(
+        "readout: Linear, arrive: 1, keep: 1",
+        "a.ron:19:99: arrive: with a Linear readout an answer has no place to arrive at; expected readout: Tied",
+    );
+    check(
+        "train_embedding: true, arrive: 1, keep: 1",
+        "a.ron:19:105: arrive: static vectors that are trained move, and are no places to arrive at; expected train_embedding: false",
+    );
+    check("positions: Distances", "no issues");
+    check(r#"positions: Distances, weights: { "B": [[0]] }"#, "a.ron:19:120: weights: B as 1 × 1; expected 2 × 47");
+}
+
+#[test]
+fn weights() {
+    let check = |weights: &str, expected: &str| {
+        check("max_tokens: 24", &format!("max_tokens: 24, weights: {weights}"), expected);
+    };
+    check("3", r#"a.ron:19:91: weights: found the number 3; expected a map, such as { "name": … }"#);
+    check(r#"{ "W_Q": 3 }"#, "a.ron:19:100: weights: found the number 3; expected a list, such as [ … ]");
+    check(
+        r#"{ "W_Q": [[]], "W_K": [["a"]], "W_V": [[1e300]], "W_O": [[1, 2], [3]] }"#,
+        r#"a.ron:19:100: weights: found a list; expected rows of numbers, all of one length
+a.ron:19:115: weights: found the text "a"; expected a number that is not too large
+a.ron:19:131: weights: found the number 1e300; expected a number that is not too large
+a.ron:19:147: weights: found a list; expected rows of numbers, all of one length"#,
+    );
+    check(
+        r#"{ "W_q": [[1]], "b_Q": [[1, 2]], "W_Q": [[1]] }"#,
+        r#"a.ron:19:93: weights: the model has no "W_q"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean "W_Q"?
+a.ron:19:114: weights: b_Q as 1 × 2; expected 1 × 16
+a.ron:19:131: weights: W_Q as 1 × 1; expected 16 × 16"#,
+    );
+    check(&format!(r#"{{ "b_O": [[{}]] }}"#, "1,".repeat(16)), "no issues");
+    check(
+        r#"{ "W_Q⁽³⁾": [[1]] }, layers: 2"#,
+        r#"a.ron:19:93: weights: the model has no "W_Q⁽³⁾"; expected a tensor of one of its blocks, such as W_Q or W_Q_2; did you mean "W_Q⁽²⁾"?"#,
+    );
+}
+
+#[test]
+fn objectives() {
+    check("MaskedWord(rate: 0.3)", "NextWord, mask: None", "no issues");
+    check(
+        "MaskedWord(rate: 0.3)",
+        "NextWord, keep: 1",
+        "a.ron:19:53: keep: the answers are read off every output, so that none is left to stay at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
+    );
+    check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");
+    check("MaskedWord(rate: 0.3)", r#"MaskedWord(rate: 0.3, stand_ins: ["apple"])"#, "no issues");
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"MaskedWord(rate: 0.3, stand_ins: ["aple", "two words", 3])"#,
+        r#"a.ron:19:85: stand_ins: "two words" is not one word; expected one word of at most 40 characters
+a.ron:19:98: stand_ins: found the number 3; expected text in double quotes"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"MaskedWord(rate: 0.3, stand_ins: ["aple"])"#,
+        r#"a.ron:19:77: stand_ins: word "aple" never occurs in the corpus; did you mean "apple"?"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        "NextWord, pool: Last",
+        "a.ron:19:53: pool: a sentence is read once, and NextWord asks for its words; expected pool: Every",
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        "Label",
+        "a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join",
+    );
+    check("MaskedWord(rate: 0.3)", "Label, readout: Tied, pool: Every", "a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join
+a.ron:19:50: readout: Tied reads a label by its static vector, and no word of the corpus is \"food\"; expected readout: Linear, or topics that are called by words of the corpus
+a.ron:19:50: readout: Tied reads a label by its static vector, and no word of the corpus is \"trade\"; expected readout: Linear, or topics that are called by words of the corpus
+a.ron:19:65: pool: Every reads word by word, and Label asks for the whole sentence; expected pool: Last or pool: Mean");
+    check(
+        "MaskedWord(rate: 0.3)",
+        "Label(examples: {})",
+        r#"a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join
+a.ron:19:49: unknown field "examples" in Label; expected no fields"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"Sequence(order: Reverse, words: { "fone": "telephone", "sold": "a b" })"#,
+        r#"a.ron:19:59: order: found Reverse; expected Same or Reversed; did you mean "Reversed"?
+a.ron:19:106: words: "a b" is not one word; expected one word of at most 40 characters"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"Sequence(words: { "fone": "telephone", "sold": "vendu" })"#,
+        r#"a.ron:19:61: words: word "fone" never occurs in the corpus; did you mean "phone"?
+a.ron:30:69: SenseAccuracy with the objective Sequence; expected an objective of one sentence"#,
+    );
+    check(
+        "MaskedWord(rate: 0.3)",
+        r#"Sequence(words: ["a"])"#,
+        r#"a.ron:19:59: words: found a list; expected a map, such as { "name": … }"#,
+    );
+}

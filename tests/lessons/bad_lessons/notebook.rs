@@ -1,0 +1,207 @@
+//! What the notebook shows and claims.
+
+use super::check;
+
+#[test]
+fn sentences_and_probes() {
+    check(
+        r#"["apple sold a phone while she ate an apple"]"#,
+        "[]",
+        "a.ron:20:16: sentences: none; expected at least one, for the stage to show",
+    );
+    check(
+        "apple sold a phone while",
+        "apple sold a fone while",
+        r#"a.ron:20:31: sentences: word "fone" never occurs in the corpus; did you mean "phone"?"#,
+    );
+    check(
+        r#""apple sold a phone while she ate an apple""#,
+        r#""...""#,
+        "a.ron:20:17: sentences: a sentence without words",
+    );
+    check(
+        r#"the apple was sweet", word: "apple""#,
+        r#"the apple was sweet", word: "banana""#,
+        r#"a.ron:22:54: word: "banana" stands in the sentence not at all; expected once, so that it is clear which one is meant"#,
+    );
+    check(
+        r#"the apple was sweet""#,
+        r#"the apple was an apple""#,
+        r#"a.ron:22:57: word: "apple" stands in the sentence 2 times; expected once, so that it is clear which one is meant"#,
+    );
+    check(
+        r#"sense: "fruit""#,
+        r#"sense: "fruits""#,
+        r#"a.ron:22:70: sense: unknown group "fruits"; expected "fruit" or "company"; did you mean "fruit"?"#,
+    );
+}
+
+#[test]
+fn cells_and_claims() {
+    check(r#"id: "move""#, r#"id: "intro""#, r#"a.ron:27:19: cell id "intro" stands twice; expected a unique id"#);
+    check(r#"id: "mix""#, r#"id: "senses""#, r#"a.ron:31:19: claim id "senses" stands twice; expected a unique id"#);
+    check(
+        "Stage(",
+        "Slide(",
+        "a.ron:27:9: cells: unknown name Slide; expected Text, Code, Stage, Slider, Plot, Predict, Exercise or Gate; did you mean \"Slider\"?",
+    );
+    check("sentence: 0", "sentence: 1", "a.ron:27:60: sentence: found the number 1; expected 0, the only one");
+    check(
+        r#"words: ["apple"]"#,
+        r#"words: ["aple"]"#,
+        r#"a.ron:27:71: words: word "aple" never occurs in the corpus; did you mean "apple"?"#,
+    );
+    check(
+        r#"words: ["apple"]"#,
+        r#"words: "apple""#,
+        r#"a.ron:27:70: words: found the text "apple"; expected a list, such as [ … ]"#,
+    );
+    check("time: 1.0", "time: 1.5", "a.ron:27:87: time: found the number 1.5; expected a number from 0 to 1");
+    check(
+        "time: 1.0",
+        "time: (1.0)",
+        "a.ron:27:87: time: found (1.0) without a name before it; expected a number from 0 to 1",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "SenseAccuracy",
+        "a.ron:30:69: fact: found SenseAccuracy; expected SenseAccuracy(Static or Contextual)",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "SenseAccuracy(contextual)",
+        r#"a.ron:30:83: fact: found contextual; expected Static or Contextual; did you mean "Contextual"?"#,
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "Accuracy",
+        "a.ron:30:69: fact: unknown name Accuracy; expected SenseAccuracy, MajorityShare, SenseMargin, Arrived, Drift, TokenMargin, TokenCosine, TokenDistance, TokenLength, TokenMove, MoveCosine, Mixture, Cosine, FinalLoss, ContributionError, LabelAccuracy, Says, Weight, Alignment or SequenceAccuracy",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "MajorityShare(Static)",
+        "a.ron:30:69: MajorityShare with values that have no field names; expected MajorityShare alone",
+    );
+    check(
+        r#"of: "fruit""#,
+        r#"of: "company""#,
+        "a.ron:31:90: Mixture of a group against itself; expected another group",
+    );
+    check(
+        "AtLeast(0.95)",
+        "AtLeast(1.95)",
+        "a.ron:30:104: expect: AtLeast(1.95) can never hold; expected a bound from 0 to 1",
+    );
+    check("AtLeast(0.95)", "AtLeast(NaN)", "a.ron:30:112: expect: found the number NaN; expected a number");
+    check(
+        "AtLeast(0.95)",
+        "AtLeast(at: 0.9)",
+        "a.ron:30:104: expect: found AtLeast(at: 0.9); expected AtLeast(number)",
+    );
+    check("AtLeast(0.95)", "0.95", "a.ron:30:104: expect: found the number 0.95; expected AtLeast, AtMost or Within");
+    check(
+        "tolerance: 0.2",
+        "tolerance: -1",
+        "a.ron:31:147: tolerance: found the number -1; expected a number of at least 0",
+    );
+    check(
+        r#"caption: "Two apples""#,
+        r#"caption: "\u{1b}[31m\u{202e}""#,
+        "a.ron:27:36: caption: a line break or another character that cannot be shown; expected one line of 1 to 500 characters",
+    );
+    check(
+        "probes: [\n        Probe(sentence: \"the apple was sweet\", word: \"apple\", sense: \"fruit\"),\n        Probe(sentence: \"Apple sold a phone\", word: \"apple\", sense: \"company\"),\n    ]",
+        "probes: []",
+        "a.ron:27:69: SenseAccuracy is measured on probes, but there are none; expected probes: [ … ]",
+    );
+}
+
+#[test]
+fn claims_of_an_objective() {
+    check(
+        "SenseAccuracy(Contextual)",
+        "LabelAccuracy",
+        "a.ron:30:69: LabelAccuracy with the objective MaskedWord; expected the objective Label",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        r#"Says(sentence: "she ate", answer: "apple")"#,
+        "a.ron:30:69: Says with the objective MaskedWord; expected hides: …, the place of the word that is asked for",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        r#"Says(sentence: "she ate", hides: 2, answer: "apple")"#,
+        "a.ron:30:102: hides: found the number 2; expected a whole number from 0 to 1",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "Weight(sentence: 0, head: 2, query: 9, key: 9)",
+        "a.ron:30:95: head: found the number 2; expected a whole number from 0 to 1
+a.ron:30:105: query: found the number 9; expected a whole number from 0 to 8
+a.ron:30:113: key: found the number 9; expected a whole number from 0 to 8",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "Alignment(head: 0)",
+        "a.ron:30:69: Alignment with the objective MaskedWord; expected the objective Sequence(…)",
+    );
+    check(
+        "SenseAccuracy(Contextual)",
+        "SequenceAccuracy",
+        "a.ron:30:69: SequenceAccuracy with the objective MaskedWord; expected the objective Sequence(…)",
+    );
+}
+
+#[test]
+fn cells_that_run() {
+    let stage = r#"Stage(id: "move", caption: "Two apples", sentence: 0, words: ["apple"], time: 1.0)"#;
+    let issues = |cell: &str| {
+        let issues = attune::lesson::parse("a.ron", &super::GOOD.replace(stage, cell)).expect_err(cell);
+        issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let cases = [
+        (
+            r##"Code(id: "a", src: r#"let x = 1;
+ let y = ) 2"#)"##,
+            r#"a.ron:28:10: src: Unexpected ')'"#,
+        ),
+        (
+            r#"Code(id: "a", src: "let x = ")"#,
+            r#"a.ron:27:28: src: the code ends too early; is a bracket or the right side of an operator missing?"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "W_Q[0, 99]")"#,
+            r#"a.ron:27:31: bind: "W_Q[0, 99]" is no entry of W_Q; expected W_Q[row, column], from 0 to 15 and from 0 to 15"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "W_G[0, 0]")"#,
+            r#"a.ron:27:31: bind: the model has no W_G; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean "W_Q"?"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "2x")"#,
+            r#"a.ron:27:31: bind: found the text "2x"; expected temperature, time, mask, an entry of a weight such as W_Q[0, 1], or the name of a variable"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "temperature", range: (4, 1))"#,
+            r#"a.ron:27:53: range: found (4, 1) without a name before it; expected (from, to), such as (0.5, 2.0), within 0.01 and 100"#,
+        ),
+        (
+            r#"Slider(id: "a", bind: "x", range: (0, 1), start: 3)"#,
+            r#"a.ron:27:58: start: 3; expected a number from 0 to 1, its range"#,
+        ),
+        (
+            r#"Predict(id: "a", ask: "Which?", choices: ["one"], answer: "0")"#,
+            r#"a.ron:27:50: choices: 1; expected from 2 to 8"#,
+        ),
+        (
+            r#"Exercise(id: "a", ask: "Do it", check: "1 +", solution: "")"#,
+            r#"a.ron:27:48: check: the code ends too early; is a bracket or the right side of an operator missing?"#,
+        ),
+        (
+            r#"Gate(id: "a", needs: ["intro"])"#,
+            r#"a.ron:27:31: needs: no prediction or exercise "intro" stands above; expected the id of one above this gate"#,
+        ),
+    ];
+    let found: Vec<(&str, String)> = cases.iter().map(|(cell, _)| (*cell, issues(cell))).collect();
+    assert_eq!(found, cases.map(|(cell, expected)| (cell, expected.to_owned())));
+}

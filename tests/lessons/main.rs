@@ -1,0 +1,11 @@
+//! Lesson files: every mistake is said at its place, and what a lesson claims holds.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod apple;
+mod arrival;
+mod bad_lessons;
+mod budgets;
+mod forms;
+mod reference_lesson;

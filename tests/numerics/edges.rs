@@ -1,0 +1,208 @@
+//! The ends of what the numerics are asked: a single word, numbers that are none, shapes that do not fit.
+
+use std::sync::Arc;
+
+use attune::numerics::Matrix;
+use attune::numerics::attention::{AttentionConfig, HeadMode, Mask};
+use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::contributions::Contributions;
+use attune::numerics::cross_entropy::cross_entropy_forward;
+use attune::numerics::linear::{linear_backward, linear_forward};
+use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::{Activations, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
+use attune::numerics::norm::{NormCache, norm_forward};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune::numerics::params::{Parameters, TensorName};
+
+use crate::common::numerics::one_block::{Input, forward};
+use crate::common::numerics::{
+    MAX_TOKENS, Net, architecture, batches, block, filled, generator, layer, random_matrix, sentence, words,
+};
+
+fn net() -> Net {
+    Net::new(
+        architecture(|a| {
+            a.blocks = vec![block(|b| (b.norm, b.feed_forward) = (Norm::Pre, Some(7))); 2];
+            a.train_embedding = true;
+        }),
+        words(),
+        11,
+    )
+}
+
+#[test]
+fn a_single_word_attends_to_itself() {
+    let net = net();
+    let found = Activations::of(&net.model, &net.parameters, &sentence(&[4]), None, &Interventions::default());
+    for head in found.heads() {
+        assert_eq!(head.weights.flat(), [1.0]);
+        assert_eq!(head.mix, head.value);
+    }
+}
+
+#[test]
+fn a_vocabulary_of_one_word_is_known_from_the_start() {
+    let one = Matrix::from_row_major(1, 5, vec![0.1, 0.2, 0.3, 0.4, 0.5]);
+    let built = architecture(|a| a.train_embedding = true);
+    let model = AttentionModel::new(built, Arc::new(one), Classes::Words(Candidates::all(1)));
+    let net: Net = Net { parameters: model.init(1), model };
+    let mut batch = Batch::default();
+    batch.push_next(&[0, 0, 0], 0, &Candidates::all(1));
+    assert_eq!(net.loss(&batch), 0.0, "there is nothing else to say");
+    assert!(net.gradient(&batch).flat().iter().all(|g| g.abs() < 1e-15));
+}
+
+/// No finite loss hides them, and NaN reaches the gradient; nothing panics or hangs.
+#[test]
+fn numbers_that_are_none_come_out_as_such() {
+    let batch = batches::masked();
+    for (spec, _) in net().parameters.clone().tensors() {
+        for poison in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            if spec.id.name == TensorName::HiddenBias && poison == f64::NEG_INFINITY {
+                continue; // a hidden unit that is always off, which is a number
+            }
+            let mut net = net();
+            net.parameters.values_of_mut(spec.id).fill(poison);
+            let loss = net.loss(&batch);
+            let gradient = net.gradient(&batch);
+            assert!(!loss.is_finite(), "{} = {poison}: a loss of {loss}", spec.id);
+            let hidden = gradient.flat().iter().all(|g| g.is_finite());
+            assert!(poison.is_infinite() || !hidden, "{}: the gradient is finite", spec.id);
+            let mut adam = Optimiser::new(OptimiserConfig::adam(0.01), &net.parameters);
+            adam.update(&mut net.parameters, &gradient);
+            assert!(!net.loss(&batch).is_finite(), "{} = {poison}: it came back", spec.id);
+        }
+    }
+}
+
+#[test]
+fn a_viewer_sees_them_too() {
+    let mut net = net();
+    let block = net.model.architecture.blocks[0].clone();
+    net.parameters.values_of_mut(TensorName::KeyWeights).fill(f64::NAN);
+    let found = Activations::of(&net.model, &net.parameters, &sentence(&[1, 2, 3]), None, &Interventions::default());
+    assert!(found.output.flat().iter().all(|y| y.is_nan()));
+    let contributions = Contributions::of(&block, 0, &net.parameters, &found.blocks[0], &[]);
+    assert!(contributions.error(&block, &found.blocks[0]).is_nan(), "an error that is no number is not passed over");
+}
+
+/// One query's NaN is not its neighbours'.
+#[test]
+fn a_poisoned_word_that_nobody_sees_harms_nobody() {
+    for tokens in [5, 70] {
+        let config = BlockConfig::plain(layer(|l| l.mask = Mask::Causal));
+        let mut rng = generator(1);
+        let parameters = filled(Parameters::zeros(&config.shapes(0)), &mut rng);
+        let mut x = random_matrix(&mut rng, tokens, 5);
+        x.row_mut(tokens - 1).fill(f64::NAN);
+        let found = forward(&config, &parameters, &Input::one(x), &[]);
+        let (_, weights) = found.attention.scores_and_weights(0, tokens, tokens);
+        let finite = |row: usize| weights.row(row).iter().all(|w| w.is_finite());
+        assert!((0..tokens - 1).all(finite) && !finite(tokens - 1), "{tokens} tokens");
+    }
+}
+
+fn zeros(rows: usize, cols: usize) -> Matrix<f64> {
+    Matrix::zeros(rows, cols)
+}
+
+#[test]
+#[should_panic(expected = "linear: X (2, 3) by W (4, 5)")]
+fn linear_wants_inner_widths_that_agree() {
+    linear_forward(zeros(2, 3).view(), zeros(4, 5).view(), &[], &mut [0.0; 10]);
+}
+
+#[test]
+#[should_panic(expected = "linear: 9 entries for Y (2, 5)")]
+fn linear_wants_room_for_its_result() {
+    linear_forward(zeros(2, 4).view(), zeros(4, 5).view(), &[], &mut [0.0; 9]);
+}
+
+#[test]
+#[should_panic(expected = "linear: Y (2, 5) + b (4)")]
+fn linear_wants_a_bias_for_each_column() {
+    linear_forward(zeros(2, 4).view(), zeros(4, 5).view(), &[0.0; 4], &mut [0.0; 10]);
+}
+
+#[test]
+#[should_panic(expected = "linear backward: 9 entries for d_Y (2, 5)")]
+fn linear_backward_wants_a_gradient_for_each_result() {
+    let (x, w) = (zeros(2, 4), zeros(4, 5));
+    linear_backward(x.view(), w.view(), &[0.0; 9], None, zeros(4, 5).view_mut(), &mut []);
+}
+
+#[test]
+#[should_panic(expected = "norm: γ (3), β (2)")]
+fn a_norm_wants_as_many_biases_as_gains() {
+    norm_forward(&[0.0; 6], &[1.0; 3], &[0.0; 2], &mut NormCache::new(2, 3), &mut [0.0; 6]);
+}
+
+#[test]
+#[should_panic(expected = "cross entropy: target 3 of 3 classes")]
+fn cross_entropy_wants_a_class() {
+    cross_entropy_forward(&mut [0.0; 3], 3, [3].into_iter());
+}
+
+#[test]
+#[should_panic(expected = "attention: 2 heads share a width of 5")]
+fn heads_share_a_width_evenly() {
+    AttentionConfig::multi_head(5, 2);
+}
+
+#[test]
+#[should_panic(expected = "attention: mixes of width 4 without W_O to a width of 5")]
+fn mixes_without_an_output_projection_are_as_wide_as_the_model() {
+    layer(|l| l.output = false).shapes(0);
+}
+
+fn one(config: &BlockConfig, modes: &[HeadMode<f64>]) {
+    let parameters = Parameters::zeros(&config.shapes(0));
+    forward(config, &parameters, &Input::one(zeros(3, 5)), modes);
+}
+
+#[test]
+#[should_panic(expected = "attention: 1 modes, 2 heads")]
+fn every_head_has_its_mode() {
+    one(&block(|_| ()), &[HeadMode::Live]);
+}
+
+#[test]
+#[should_panic(expected = "attention: frozen weights (4, 3) for (3, 3)")]
+fn frozen_weights_are_those_of_the_sentence() {
+    one(&block(|_| ()), &[HeadMode::Live, HeadMode::Frozen(Arc::new(zeros(4, 3)))]);
+}
+
+#[test]
+#[should_panic(expected = "cross-attention: there is no source sentence")]
+fn cross_attention_wants_a_source() {
+    one(&block(|b| b.attends = Attends::Source), &[]);
+}
+
+#[test]
+#[should_panic(expected = "activations: modes for 3 heads of 4")]
+fn interventions_are_for_all_heads() {
+    let net = net();
+    let interventions = Interventions { heads: vec![HeadMode::Off; 3], ..Interventions::default() };
+    Activations::of(&net.model, &net.parameters, &sentence(&[1]), None, &interventions);
+}
+
+#[test]
+#[should_panic(expected = "activations: a sentence of 7 tokens, 6 at most")]
+fn a_sentence_fits_the_model() {
+    let net = net();
+    let long = sentence(&[0; MAX_TOKENS + 1]);
+    Activations::of(&net.model, &net.parameters, &long, None, &Interventions::default());
+}
+
+#[test]
+#[should_panic(expected = "model: E is 4 wide, D is 5")]
+fn a_model_wants_vectors_of_its_width() {
+    AttentionModel::new(architecture(|_| ()), Arc::new(zeros(9, 4)), words());
+}
+
+#[test]
+#[should_panic(expected = "model: labels have no static vectors to tie them to")]
+fn labels_want_a_readout_of_their_own() {
+    let tied = architecture(|a| (a.pooling, a.readout) = (Pooling::Mean, Readout::Tied));
+    AttentionModel::new(tied, Arc::new(zeros(9, 5)), Classes::Labels(3));
+}

@@ -1,0 +1,164 @@
+//! What a model says next: the likeliest word, or one drawn by its probability.
+
+use attune::numerics::attention::Mask;
+use attune::numerics::block::Attends;
+use attune::numerics::model::generate::{CannotGenerate, Choice, choose};
+use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout, Sequences};
+use attune::numerics::params::TensorName;
+use attune::numerics::rng::{Generator, Stream, stream};
+
+use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, candidates, naive, sentence, words};
+
+fn rng(seed: u64) -> Generator {
+    stream(seed, Stream::Batches)
+}
+
+fn causal(change: impl FnOnce(&mut Architecture)) -> Net {
+    let build = |a: &mut Architecture| {
+        a.blocks = vec![block(|b| b.attention.mask = Mask::Causal)];
+        change(a);
+    };
+    Net::new(architecture(build), words(), 11)
+}
+
+fn translator() -> Net {
+    causal(|a| {
+        a.source_blocks = vec![block(|_| ())];
+        a.blocks.push(block(|b| b.attends = Attends::Source));
+    })
+}
+
+fn generate(
+    net: &Net,
+    prompt: &[usize],
+    source: Option<&[usize]>,
+    count: usize,
+    choice: Choice,
+) -> Result<Vec<usize>, CannotGenerate> {
+    net.model.generate(&net.parameters, prompt, source, count, choice, &mut rng(1))
+}
+
+/// The likeliest next word, a sentence at a time and by nothing of [`attune::numerics::model::generate`].
+fn by_hand(net: &Net, prompt: &[usize], count: usize) -> Vec<usize> {
+    let mut said = prompt.to_vec();
+    for _ in 0..count {
+        let read = &said[said.len().saturating_sub(MAX_TOKENS)..];
+        let loss = |class: usize| {
+            let mut batch = Batch::default();
+            batch.input.push(read.iter().copied().map(Some), 0);
+            batch.targets.push((read.len() - 1, class));
+            naive::loss(&net.model, &net.parameters, &batch)
+        };
+        let classes = candidates().words().len();
+        let best = (0..classes).min_by(|&a, &b| loss(a).total_cmp(&loss(b))).expect("classes");
+        said.push(candidates().words()[best]);
+    }
+    said[prompt.len()..].to_vec()
+}
+
+#[test]
+fn greedy_says_the_likeliest_word_each_time() {
+    // Longer than the model reads: then its end is read.
+    let net = causal(|_| ());
+    for prompt in [&[0][..], &[2, 7, 7], &[0, 1, 2, 3, 4, 5, 6, 7, 8]] {
+        let found = generate(&net, prompt, None, 9, Choice::Greedy);
+        assert_eq!(found, Ok(by_hand(&net, prompt, 9)));
+        assert_eq!(generate(&net, prompt, None, 9, Choice::Greedy), found, "again the same");
+    }
+}
+
+#[test]
+fn it_says_candidates_and_as_many_as_asked() {
+    for net in [causal(|_| ()), causal(|a| a.pooling = Pooling::Mean), causal(|a| a.readout = Readout::Linear)] {
+        for count in [0, 1, 20] {
+            let said = generate(&net, &[3], None, count, Choice::Sampled { temperature: 2.0 }).expect("it goes on");
+            assert_eq!(said.len(), count);
+            assert!(said.iter().all(|word| candidates().words().contains(word)), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_translation_begins_from_nothing_and_hangs_on_its_source() {
+    let net = translator();
+    let from = |source: &[usize]| generate(&net, &[], Some(source), 4, Choice::Greedy).expect("it goes on");
+    assert_eq!(from(&[0, 1, 2]).len(), 4);
+    // The source is read once and not for each word: the words are those of whole passes all the same.
+    let mut by_hand: Vec<usize> = Vec::new();
+    for _ in 0..4 {
+        let mut written = Sequences::default();
+        written.push([None].into_iter().chain(by_hand.iter().copied().map(Some)), 0);
+        let mut logits = net.model.logits(&net.parameters, &written, Some(&sentence(&[0, 1, 2])));
+        let class = choose(&mut logits, Choice::Greedy, &mut rng(1)).expect("finite logits");
+        by_hand.push(candidates().words()[class]);
+    }
+    assert_eq!(from(&[0, 1, 2]), by_hand);
+    let sources = [&[0, 1, 2][..], &[6], &[7, 3, 3, 2], &[8, 8], &[4, 0], &[5]];
+    assert!(sources.iter().any(|source| from(source) != from(&[0, 1, 2])), "the source is heard");
+}
+
+#[test]
+fn a_first_sampled_word_is_drawn_by_its_probability() {
+    let net = causal(|_| ());
+    let temperature = 0.7;
+    let logits = net.model.logits(&net.parameters, &sentence(&[2, 7]), None);
+    let expected = naive::softmax(&logits.iter().map(|z| z / temperature).collect::<Vec<_>>());
+    let draws = 20_000;
+    let mut counts = vec![0f64; expected.len()];
+    let mut rng = rng(1);
+    for _ in 0..draws {
+        let choice = Choice::Sampled { temperature };
+        let said = net.model.generate(&net.parameters, &[2, 7], None, 1, choice, &mut rng).expect("it goes on");
+        counts[candidates().class(said[0]).expect("a candidate")] += 1.0;
+    }
+    let share = |p: f64| f64::from(draws) * p;
+    let chi_square: f64 = counts.iter().zip(&expected).map(|(n, &p)| (n - share(p)).powi(2) / share(p)).sum();
+    /// Passed by chance in 1 of 1000 seeds, at 3 degrees of freedom.
+    const LIMIT: f64 = 16.27;
+    assert_eq!(expected.len(), 4);
+    assert!(chi_square < LIMIT, "χ² = {chi_square}: {counts:?} for {expected:?}");
+}
+
+#[test]
+fn a_temperature_near_zero_is_greedy() {
+    let net = causal(|_| ());
+    for temperature in [1e-3, 1e-30, f64::MIN_POSITIVE] {
+        let cold = generate(&net, &[2, 7], None, 9, Choice::Sampled { temperature });
+        assert_eq!(cold, generate(&net, &[2, 7], None, 9, Choice::Greedy));
+    }
+}
+
+#[test]
+fn what_cannot_go_on_says_why() {
+    let net = causal(|_| ());
+    assert_eq!(generate(&net, &[], None, 3, Choice::Greedy), Err(CannotGenerate::NoWords));
+    for temperature in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
+        let found = generate(&net, &[1], None, 1, Choice::Sampled { temperature });
+        assert_eq!(found, Err(CannotGenerate::Temperature), "{temperature}");
+    }
+    let labels =
+        Net::new(architecture(|a| (a.pooling, a.readout) = (Pooling::Mean, Readout::Linear)), Classes::Labels(3), 1);
+    assert_eq!(generate(&labels, &[1], None, 1, Choice::Greedy), Err(CannotGenerate::NotWords));
+    for poison in [f64::NAN, f64::INFINITY] {
+        for tensor in [TensorName::LogitBias, TensorName::ValueWeights] {
+            let mut diverged = net.clone();
+            diverged.parameters.values_of_mut(tensor)[0] = poison;
+            for choice in [Choice::Greedy, Choice::Sampled { temperature: 1.0 }] {
+                let found = generate(&diverged, &[1], None, 1, choice);
+                assert_eq!(found, Err(CannotGenerate::NotFinite), "{tensor:?} = {poison}");
+            }
+        }
+    }
+}
+
+#[test]
+fn extreme_logits_are_chosen_from_without_overflow() {
+    let hottest = Choice::Sampled { temperature: f64::INFINITY };
+    for choice in [Choice::Greedy, Choice::Sampled { temperature: 1e-300 }] {
+        assert_eq!(choose(&mut [f32::MIN, f32::MAX, 0.0], choice, &mut rng(1)), Ok(1));
+    }
+    let mut rng = rng(1);
+    let drawn: Vec<_> = (0..50).map(|_| choose(&mut [-5.0, 5.0], hottest, &mut rng)).collect();
+    assert!(drawn.contains(&Ok(0)) && drawn.contains(&Ok(1)), "all are as likely");
+    assert_eq!(choose(&mut [1.5], Choice::Sampled { temperature: 1.0 }, &mut rng), Ok(0), "one word is all it can say");
+}

@@ -1,0 +1,109 @@
+//! Attention in every form, over short sentences, which go through tiles, and long ones, which go
+//! through panels.
+
+use attune::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune::numerics::block::{Attends, BlockConfig};
+
+use super::blocks::check_block;
+use crate::common::numerics::{TILE_TOKENS_MAX, holes, layer};
+
+/// One word alone among them.
+const SHORT: [usize; 3] = [4, 1, 3];
+/// As many sentences, other lengths.
+const SHORT_SOURCES: [usize; 3] = [2, 5, 1];
+
+fn check_self(name: &str, attention: AttentionConfig, lengths: &[usize]) {
+    check_block(name, &BlockConfig::plain(attention), lengths, None);
+}
+
+fn check_cross(name: &str, attention: AttentionConfig, lengths: &[usize], sources: &[usize]) {
+    let config = BlockConfig { attends: Attends::Source, ..BlockConfig::plain(attention) };
+    check_block(name, &config, lengths, Some(sources));
+}
+
+type Form = (&'static str, AttentionConfig);
+
+fn forms() -> Vec<Form> {
+    let free = |heads: usize, width: usize| AttentionConfig {
+        heads,
+        key_width: width / heads,
+        value_width: width / heads,
+        ..AttentionConfig::parameter_free(width)
+    };
+    let heads = |heads, key_width, value_width| {
+        layer(|l| (l.heads, l.key_width, l.value_width) = (heads, key_width, value_width))
+    };
+    vec![
+        ("with all", layer(|_| ())),
+        ("no bias", layer(|l| l.bias = false)),
+        ("no scale", layer(|l| l.scale = false)),
+        ("sharp", layer(|l| l.temperature = 0.3)),
+        ("distances count", layer(|l| (l.distances, l.temperature) = (Some(6), 0.7))),
+        ("even, not scaled", layer(|l| (l.temperature, l.scale) = (2.5, false))),
+        ("one wide head", heads(1, 5, 5)),
+        ("three heads, values wider than keys", heads(3, 1, 4)),
+        ("heads wider than a lane", heads(2, 9, 10)),
+        ("without W_O", layer(|l| (l.heads, l.value_width, l.output) = (1, 5, false))),
+        ("without projections", layer(|l| (l.heads, l.key_width, l.value_width, l.projected) = (1, 5, 5, false))),
+        ("parameter-free", free(1, 5)),
+        ("parameter-free, two heads", free(2, 6)),
+    ]
+}
+
+fn masks() -> [(&'static str, Mask); 4] {
+    let padding = Mask::custom(MaskTable::padding(5, 5, 3));
+    [("no mask", Mask::None), ("causal", Mask::Causal), ("holes", holes(5, 5)), ("padding", padding)]
+}
+
+#[test]
+fn self_attention_of_short_sentences() {
+    for (form, attention) in forms() {
+        for (mask_name, mask) in masks() {
+            check_self(&format!("{form}, {mask_name}"), AttentionConfig { mask, ..attention.clone() }, &SHORT);
+        }
+    }
+}
+
+#[test]
+fn cross_attention_of_short_sentences() {
+    for (form, attention) in forms() {
+        for (mask_name, mask) in masks() {
+            let attention = AttentionConfig { mask, ..attention.clone() };
+            check_cross(&format!("{form}, {mask_name}"), attention, &SHORT, &SHORT_SOURCES);
+        }
+    }
+}
+
+/// The shortest that go through panels, one of two panels, and a short one beside a long one.
+const LONG: [&[usize]; 3] = [&[TILE_TOKENS_MAX + 1], &[TILE_TOKENS_MAX + 31], &[2, TILE_TOKENS_MAX + 20, 1]];
+
+#[test]
+fn self_attention_of_long_sentences() {
+    let longest = TILE_TOKENS_MAX + 31;
+    for lengths in LONG {
+        for mask in [Mask::None, Mask::Causal, holes(longest, longest)] {
+            // Narrow, for the sake of time.
+            let narrow = layer(|l| (l.width, l.heads, l.mask) = (3, 1, mask.clone()));
+            check_self(&format!("{lengths:?}, {mask:?}"), narrow, lengths);
+        }
+    }
+    check_self("distances", layer(|l| (l.mask, l.distances) = (Mask::Causal, Some(longest + 3))), LONG[1]);
+    check_self("two heads", layer(|l| l.mask = Mask::Causal), LONG[0]);
+    let free = AttentionConfig { mask: Mask::Causal, ..AttentionConfig::parameter_free(3) };
+    check_self("parameter-free", free, LONG[1]);
+}
+
+#[test]
+fn cross_attention_where_one_side_is_long() {
+    let long = TILE_TOKENS_MAX + 20;
+    for (lengths, sources) in [([long, 2], [3, 5]), ([3, 1], [long, 2]), ([long, 1], [1, long])] {
+        for mask in [Mask::None, Mask::Causal, holes(long, long)] {
+            check_cross(&format!("{lengths:?}, {mask:?}"), layer(|l| l.mask = mask), &lengths, &sources);
+        }
+    }
+}
+
+#[test]
+fn the_longest_of_the_short_ones() {
+    check_self("tiles to the brim", layer(|l| l.mask = Mask::Causal), &[TILE_TOKENS_MAX]);
+}

@@ -1,0 +1,182 @@
+//! Whole models: from the embeddings to the loss.
+
+use attune::numerics::attention::Mask;
+use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune::numerics::params::TensorName;
+use attune::numerics::positions::Positions;
+
+use crate::common::numerics::differences::{central_differences, compare};
+use crate::common::numerics::{
+    FEED_FORWARD, NORMS, Net, VOCABULARY, architecture, batches, block, block_forms, layer, with, words,
+};
+
+fn differences(net: &Net, batch: &Batch) -> Vec<f64> {
+    central_differences(net.parameters.flat(), |entries| {
+        Net { parameters: with(&net.parameters, entries), ..net.clone() }.loss(batch)
+    })
+}
+
+/// The gradient of every parameter.
+#[track_caller]
+pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) {
+    let name = format!("{architecture:?}");
+    let net = Net::new(architecture, classes, 11);
+    if let Err(error) = compare(&name, net.gradient(batch).flat(), &differences(&net, batch)) {
+        panic!("{error}");
+    }
+}
+
+pub const POSITIONS: [Positions; 3] = [Positions::None, Positions::Sinusoidal, Positions::Learned];
+
+/// Readout, trained embeddings and positions: all that stands around the blocks.
+fn surroundings(mut check: impl FnMut(Readout, bool, Positions)) {
+    for readout in [Readout::Tied, Readout::Linear] {
+        for train_embedding in [true, false] {
+            POSITIONS.into_iter().for_each(|positions| check(readout, train_embedding, positions));
+        }
+    }
+}
+
+#[test]
+fn words_in_every_surrounding() {
+    surroundings(|readout, train_embedding, positions| {
+        for batch in [batches::masked(), batches::next()] {
+            let around = |a: &mut Architecture| {
+                (a.readout, a.train_embedding, a.positions) = (readout, train_embedding, positions)
+            };
+            check_model(architecture(around), words(), &batch);
+        }
+    });
+}
+
+#[test]
+fn sentences_in_every_surrounding_and_block() {
+    let batch = batches::labelled();
+    for pooling in [Pooling::Last, Pooling::Mean] {
+        for form in block_forms(&layer(|l| l.mask = Mask::Causal)) {
+            surroundings(|readout, train_embedding, positions| {
+                let classes = if readout == Readout::Tied { words() } else { Classes::Labels(3) };
+                let built = architecture(|a| {
+                    (a.readout, a.train_embedding, a.positions) = (readout, train_embedding, positions);
+                    (a.pooling, a.blocks) = (pooling, vec![form.clone()]);
+                });
+                check_model(built, classes, &batch);
+            });
+        }
+    }
+}
+
+#[test]
+fn two_and_three_blocks() {
+    for pooling in [Pooling::Every, Pooling::Last, Pooling::Mean] {
+        for form in block_forms(&layer(|l| l.mask = Mask::Causal)) {
+            // Blocks that differ, so that no tensor is taken for another block's.
+            let other = block(|b| (b.attention.heads, b.norm, b.feed_forward) = (1, Norm::Post, Some(3)));
+            for blocks in [vec![form.clone(), form.clone()], vec![form.clone(), other.clone(), form]] {
+                let batch = if pooling == Pooling::Every { batches::next() } else { batches::labelled() };
+                check_model(architecture(|a| (a.pooling, a.blocks) = (pooling, blocks)), words(), &batch);
+            }
+        }
+    }
+}
+
+/// An encoder, and a decoder that looks back at itself and then at the encoder.
+fn encoder_decoder(norm: Norm, feed_forward: Option<usize>) -> Architecture {
+    let form = |change: fn(&mut BlockConfig)| {
+        let mut form = block(|b| (b.norm, b.feed_forward) = (norm, feed_forward));
+        change(&mut form);
+        form
+    };
+    let crossing = |b: &mut BlockConfig| {
+        b.attends = Attends::Source;
+        b.attention = layer(|l| (l.heads, l.key_width) = (1, 4));
+    };
+    architecture(|a| {
+        a.source_blocks = vec![form(|_| ()), form(|b| b.attention.heads = 3)];
+        a.blocks = vec![form(|b| b.attention.mask = Mask::Causal), form(crossing)];
+        a.train_embedding = true;
+    })
+}
+
+#[test]
+fn pairs_of_sentences() {
+    for norm in NORMS {
+        for feed_forward in FEED_FORWARD {
+            for readout in [Readout::Tied, Readout::Linear] {
+                let built = Architecture { readout, ..encoder_decoder(norm, feed_forward) };
+                check_model(built, words(), &batches::pairs());
+            }
+        }
+    }
+}
+
+/// The blocks between may look at the source too, or only they.
+#[test]
+fn cross_attention_first() {
+    let mut built = encoder_decoder(Norm::Pre, Some(3));
+    built.blocks.reverse();
+    check_model(built, words(), &batches::pairs());
+}
+
+#[test]
+fn a_vocabulary_of_all_words_and_of_one() {
+    for candidates in [Candidates::all(VOCABULARY), Candidates::new(VOCABULARY, vec![5])] {
+        let mut batch = Batch::default();
+        batch.push_next(&[0, 5, 2, 5], 0, &candidates);
+        for train_embedding in [true, false] {
+            let built = architecture(|a| a.train_embedding = train_embedding);
+            check_model(built, Classes::Words(candidates.clone()), &batch);
+        }
+    }
+}
+
+/// A model that has every tensor there is.
+fn everything() -> (Net, Batch) {
+    let built = Architecture { readout: Readout::Linear, ..encoder_decoder(Norm::Post, Some(7)) };
+    (Net::new(built, words(), 11), batches::pairs())
+}
+
+#[test]
+fn a_wrong_gradient_is_caught_in_each_tensor() {
+    let (net, batch) = everything();
+    let (gradient, numeric) = (net.gradient(&batch), differences(&net, &batch));
+    assert!(compare("as it is", gradient.flat(), &numeric).is_ok());
+    for (spec, values) in gradient.tensors() {
+        for entry in [0, values.len() - 1] {
+            let mut wrong = gradient.clone();
+            wrong.values_of_mut(spec.id)[entry] += 1e-6;
+            assert!(compare("", wrong.flat(), &numeric).is_err(), "{}[{entry}]: a wrong gradient passed", spec.id);
+        }
+        // A key's bias adds the same to all scores of a query, which the softmax takes away again.
+        if spec.id.name != TensorName::KeyBias {
+            let mut missing = gradient.clone();
+            missing.values_of_mut(spec.id).fill(0.0);
+            assert!(compare("", missing.flat(), &numeric).is_err(), "{}: a missing gradient passed", spec.id);
+        }
+    }
+}
+
+#[test]
+fn descent_lowers_the_loss_of_each_objective() {
+    let (net, pairs) = everything();
+    let causal = |a: &mut Architecture| a.blocks = vec![block(|b| b.attention.mask = Mask::Causal)];
+    let label = |a: &mut Architecture| (a.pooling, a.readout) = (Pooling::Mean, Readout::Linear);
+    let cases = [
+        ("pair", net, pairs),
+        ("masked", Net::new(architecture(|_| ()), words(), 11), batches::masked()),
+        ("next", Net::new(architecture(causal), words(), 11), batches::next()),
+        ("label", Net::new(architecture(label), Classes::Labels(3), 11), batches::labelled()),
+    ];
+    for (name, mut net, batch) in cases {
+        let before = net.loss(&batch);
+        let mut adam = Optimiser::new(OptimiserConfig::adam(0.02), &net.parameters);
+        for _ in 0..200 {
+            let gradient = net.gradient(&batch);
+            adam.update(&mut net.parameters, &gradient);
+        }
+        let after = net.loss(&batch);
+        assert!(after < 0.2 * before, "{name}: the loss went from {before} to {after}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The mathematics: gradients against differences, values against other programs, fast paths against the reference.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod curriculum;
+mod edges;
+mod generation;
+mod gradients;
+mod oracle;
+mod properties;
+mod threads;
+mod word2vec;

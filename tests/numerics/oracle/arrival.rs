@@ -1,0 +1,85 @@
+//! Distances in the loss and in the scores, against PyTorch: `make_arrival.py`.
+
+use std::sync::Arc;
+
+use attune::numerics::attention::AttentionConfig;
+use attune::numerics::block::BlockConfig;
+use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::{
+    Activations, Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Sequences, model_backward,
+    model_forward,
+};
+use attune::numerics::params::Parameters;
+use attune::numerics::positions::Positions;
+use attune::numerics::{Matrix, Scalar};
+
+use super::{EXACT, Fixture, SINGLE, assert_close, cast};
+use crate::common::numerics::json::{list, number, parse, size, sizes};
+use crate::common::numerics::workspace;
+
+static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("arrival.json")));
+
+fn pairs(name: &str) -> Vec<(usize, usize)> {
+    list(&FIXTURE[name]).iter().map(|pair| (size(&pair[0]), size(&pair[1]))).collect()
+}
+
+fn model<S: Scalar>() -> AttentionModel<S> {
+    let (width, max_tokens) = (size(&FIXTURE["width"]), size(&FIXTURE["max_tokens"]));
+    let attention = AttentionConfig {
+        heads: size(&FIXTURE["heads"]),
+        key_width: size(&FIXTURE["d_k"]),
+        value_width: size(&FIXTURE["d_v"]),
+        temperature: number(&FIXTURE["temperature"]),
+        distances: Some(max_tokens),
+        ..AttentionConfig::multi_head(width, 1)
+    };
+    let built = Architecture {
+        blocks: vec![BlockConfig::plain(attention.clone())],
+        ..Architecture::of_attention(attention, Positions::None, max_tokens)
+    };
+    let embedding: Matrix<S> = cast(&FIXTURE["E"]);
+    let classes = Classes::Words(Candidates::new(embedding.rows(), sizes(&FIXTURE["candidates"])));
+    let costs = DistanceCosts { arrive: number(&FIXTURE["arrive"]), keep: number(&FIXTURE["keep"]) };
+    AttentionModel::new(built, Arc::new(embedding), classes).with_costs(costs)
+}
+
+fn sentence() -> Sequences {
+    let mut input = Sequences::default();
+    input.push(list(&FIXTURE["words"]).iter().map(|word| word.as_u64().map(|word| word as usize)), 0);
+    input
+}
+
+fn check<S: Scalar>(tolerance: f64) {
+    let model = model::<S>();
+    let mut parameters: Parameters<S> = model.zeros();
+    let given = FIXTURE["parameters"].as_object().expect("tensors by name");
+    assert_eq!(parameters.tensors().count(), given.len(), "the tensors are the same");
+    let ids: Vec<_> = parameters.tensors().map(|(spec, _)| spec.id).collect();
+    for &id in &ids {
+        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&given[id.name.symbol()]).flat());
+    }
+
+    // As a viewer sees it ...
+    let run = Activations::of(&model, &parameters, &sentence(), None, &Interventions::default());
+    assert_close("Y", run.output.flat(), &FIXTURE["output"], tolerance);
+    for (h, head) in run.heads().enumerate() {
+        assert_close(&format!("S[{h}]"), head.scores.flat(), &FIXTURE["scores"][h], tolerance);
+    }
+    // ... and as training does it.
+    let batch = Batch { input: sentence(), targets: pairs("targets"), kept: pairs("kept"), ..Batch::default() };
+    let mut workspace = workspace(&model, &batch);
+    let loss = model_forward(&model, &parameters, &batch, &mut workspace).to_f64();
+    let expected = number(&FIXTURE["loss"]);
+    assert!((loss - expected).abs() <= tolerance * expected, "a loss of {loss}, not {expected}");
+    model_backward(&model, &parameters, &batch, &mut workspace);
+    for id in ids.iter().filter(|id| id.name.symbol() != "b_K") {
+        let found = workspace.gradient.values_of(*id);
+        assert_close(&format!("d_{id}"), found, &FIXTURE["gradients"][id.name.symbol()], tolerance);
+    }
+}
+
+#[test]
+fn vectors_arrive_as_in_pytorch() {
+    check::<f64>(EXACT);
+    check::<f32>(10.0 * SINGLE);
+}

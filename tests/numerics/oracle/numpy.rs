@@ -1,0 +1,131 @@
+//! Every form of attention and of blocks: `make_numpy.py`.
+
+use attune::numerics::Scalar;
+use attune::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::cross_entropy::cross_entropy_forward;
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune::numerics::params::{Parameters, TensorName};
+use attune::numerics::positions::sinusoidal;
+use attune::numerics::projection::Projection;
+use serde_json::Value;
+
+use super::{EXACT, Fixture, SINGLE, assert_close, cast};
+use crate::common::numerics::json::{flag, list, matrix, number, parse, size, vector};
+use crate::common::numerics::one_block::{Input, forward, training_forward};
+
+static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("numpy.json")));
+
+fn mask(name: &Value, visible: &Value) -> Mask {
+    let visible = matrix(visible);
+    let (queries, keys) = (visible.rows(), visible.cols());
+    match name.as_str() {
+        Some("none") => Mask::None,
+        Some("causal") => Mask::Causal,
+        Some("padding") => Mask::custom(MaskTable::padding(queries, keys, keys - 1)),
+        _ => Mask::custom(MaskTable::from_fn(queries, keys, |query, key| visible.get(query, key) > 0.0)),
+    }
+}
+
+fn config(case: &Value) -> BlockConfig {
+    let given = &case["config"];
+    BlockConfig {
+        attention: AttentionConfig {
+            width: matrix(&case["x"]).cols(),
+            heads: size(&given["heads"]),
+            key_width: size(&given["d_k"]),
+            value_width: size(&given["d_v"]),
+            projected: flag(&given["projected"]),
+            output: flag(&given["output"]),
+            bias: flag(&given["bias"]),
+            scale: flag(&given["scale"]),
+            temperature: number(&given["temperature"]),
+            mask: mask(&given["mask"], &case["visible"]),
+            distances: None,
+        },
+        attends: if flag(&given["cross"]) { Attends::Source } else { Attends::OwnSentence },
+        residual: flag(&given["residual"]),
+        norm: match given["norm"].as_str() {
+            Some("pre") => Norm::Pre,
+            Some("post") => Norm::Post,
+            _ => Norm::None,
+        },
+        feed_forward: case["hidden"].as_u64().map(|hidden| hidden as usize),
+    }
+}
+
+fn check<S: Scalar>(case: &Value, tolerance: f64) {
+    let config = config(case);
+    let mut parameters = Parameters::<S>::zeros(&config.shapes(0));
+    let given = case["parameters"].as_object().expect("tensors by name");
+    assert_eq!(parameters.tensors().count(), given.len(), "{}: the tensors are the same", case["name"]);
+    for (id, _, _) in config.shapes(0) {
+        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&given[id.name.symbol()]).flat());
+    }
+    let mut input = Input::one(cast::<S>(&case["x"]));
+    if config.attends_to_source() {
+        input = input.with_source(cast(&case["z"]));
+    }
+    let found = forward(&config, &parameters, &input, &[]);
+    for (head, expected) in list(&case["weights"]).iter().enumerate() {
+        let shape = matrix(expected);
+        let (_, weights) = found.attention.scores_and_weights(head, shape.rows(), shape.cols());
+        assert_close(&format!("{}: weights {head}", case["name"]), weights.flat(), expected, tolerance);
+    }
+    // As a viewer sees it, and as training does it.
+    for (way, found) in [("shown", found), ("trained", training_forward(&config, &parameters, &input))] {
+        let name = format!("{}, {way}", case["name"]);
+        assert_close(&format!("{name}: mix"), found.attention.mix.flat(), &case["mix"], tolerance);
+        assert_close(&format!("{name}: output"), found.tail.output().flat(), &case["output"], tolerance);
+    }
+}
+
+#[test]
+fn every_form_agrees_in_double_precision() {
+    list(&FIXTURE["cases"]).iter().for_each(|case| check::<f64>(case, EXACT));
+}
+
+#[test]
+fn every_form_agrees_in_single_precision() {
+    list(&FIXTURE["cases"]).iter().for_each(|case| check::<f32>(case, SINGLE));
+}
+
+#[test]
+fn sinusoidal_positions_agree() {
+    let expected = matrix(&FIXTURE["positions"]);
+    let found = sinusoidal::<f64>(expected.rows(), expected.cols());
+    assert_close("positions", found.flat(), &FIXTURE["positions"], EXACT);
+}
+
+#[test]
+fn cross_entropy_agrees() {
+    let case = &FIXTURE["cross_entropy"];
+    let mut logits = vector(&case["logits"]);
+    let classes = logits.len();
+    let loss = cross_entropy_forward(&mut logits, classes, [size(&case["target"])].into_iter());
+    assert!((loss - number(&case["loss"])).abs() < EXACT, "{loss}");
+}
+
+#[test]
+fn adam_agrees_over_three_updates() {
+    let case = &FIXTURE["adam"];
+    let start = vector(&case["start"]);
+    let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias.into(), 1, start.len())]);
+    parameters.flat_mut().copy_from_slice(&start);
+    let mut adam = Optimiser::new(OptimiserConfig::adam(0.01), &parameters);
+    let mut gradient = parameters.zeros_like();
+    for step in list(&case["gradients"]) {
+        gradient.flat_mut().copy_from_slice(&vector(step));
+        adam.update(&mut parameters, &gradient);
+    }
+    assert_close("parameters", parameters.flat(), &case["end"], EXACT);
+}
+
+#[test]
+fn principal_components_agree() {
+    let case = &FIXTURE["pca"];
+    let cloud = cast::<f32>(&case["cloud"]);
+    let projection = Projection::principal_components(&cloud);
+    assert_close("points", projection.points(&cloud).flat(), &case["points"], SINGLE);
+    assert_close("explained", &projection.explained(), &case["explained"], SINGLE);
+}

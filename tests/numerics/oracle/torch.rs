@@ -1,0 +1,248 @@
+//! PyTorch's own layers, their gradients, and its optimisers: `make_torch.py`.
+
+use attune::numerics::attention::{AttentionConfig, Mask, MaskTable, Rows, Tokens};
+use attune::numerics::block::{
+    Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
+};
+use attune::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
+use attune::numerics::norm::{NormCache, norm_backward, norm_forward};
+use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
+use attune::numerics::params::{Parameters, TensorName};
+use attune::numerics::{Matrix, Scalar};
+use serde_json::Value;
+
+use super::{EXACT, Fixture, SINGLE, assert_close, cast, largest};
+use crate::common::numerics::json::{list, matrix, number, parse, size, sizes, vector};
+use crate::common::numerics::one_block::{Input, backward, output};
+use crate::common::numerics::{largest_difference, room};
+
+static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("torch.json")));
+
+fn norm(case: &Value) -> Norm {
+    match case["norm"].as_str() {
+        Some("pre") => Norm::Pre,
+        Some("post") => Norm::Post,
+        _ => Norm::None,
+    }
+}
+
+fn layer() -> AttentionConfig {
+    AttentionConfig::multi_head(size(&FIXTURE["width"]), size(&FIXTURE["heads"]))
+}
+
+/// The given tensors in the shapes of some blocks, of which none may be missing.
+fn parameters<S: Scalar>(blocks: &[BlockConfig], tensors: &Value) -> Parameters<S> {
+    let shapes: Vec<_> = blocks.iter().enumerate().flat_map(|(number, block)| block.shapes(number)).collect();
+    assert_eq!(shapes.len(), list(tensors).len(), "the tensors are the same");
+    let mut parameters = Parameters::zeros(&shapes);
+    for (id, _, _) in shapes {
+        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&find(tensors, id.block, id.name)["value"]).flat());
+    }
+    parameters
+}
+
+fn find(tensors: &Value, block: usize, name: TensorName) -> &Value {
+    let is_it = |t: &&Value| size(&t["block"]) == block && t["name"] == name.symbol();
+    list(tensors).iter().find(is_it).unwrap_or_else(|| panic!("no {name:?} of block {block}"))
+}
+
+fn assert_gradient<S: Scalar>(case: &Value, gradient: &Parameters<S>, tolerance: f64) {
+    for (spec, found) in gradient.tensors() {
+        let of = |name| &find(&case["tensors"], spec.id.block, name)["gradient"];
+        let name = format!("{}: d_{}", case["name"], spec.id);
+        if spec.id.name == TensorName::KeyBias {
+            // It adds the same to all scores of a query, which the softmax takes away again: rounding is left.
+            let scale = largest(&matrix(of(TensorName::KeyWeights)));
+            let most = largest_difference(found, &vec![S::default(); found.len()]);
+            assert!(most <= tolerance * scale, "{name} is {most:e}, not 0");
+        } else {
+            assert_close(&name, found, of(spec.id.name), tolerance);
+        }
+    }
+}
+
+fn check<S: Scalar>(case: &Value, tolerance: f64) {
+    let mut input = Input::one(cast::<S>(&case["x"]));
+    let mut config = BlockConfig {
+        norm: norm(case),
+        feed_forward: case["feed_forward"].as_u64().map(|hidden| hidden as usize),
+        residual: case["residual"] == true,
+        ..BlockConfig::plain(layer())
+    };
+    if case["mask"] == "causal" {
+        config.attention.mask = Mask::Causal;
+    }
+    if !case["z"].is_null() {
+        config.attends = Attends::Source;
+        input = input.with_source(cast(&case["z"]));
+    }
+    let parameters = parameters::<S>(std::slice::from_ref(&config), &case["tensors"]);
+    let name = &case["name"];
+    assert_close(&format!("{name}"), output(&config, &parameters, &input).flat(), &case["output"], tolerance);
+    let found = backward(&config, &parameters, &input, &cast(&case["upstream"]));
+    assert_close(&format!("{name}: d_x"), found.x.flat(), &case["d_x"], tolerance);
+    if let Some(d_z) = found.source {
+        assert_close(&format!("{name}: d_z"), d_z.flat(), &case["d_z"], tolerance);
+    }
+    assert_gradient(case, &found.parameters, tolerance);
+}
+
+#[test]
+fn attention_and_encoder_layers_agree() {
+    for case in list(&FIXTURE["cases"]) {
+        check::<f64>(case, EXACT);
+        check::<f32>(case, SINGLE);
+    }
+}
+
+/// A decoder layer is two of our blocks: self-attention, then cross-attention and the feed-forward layer.
+fn check_decoder<S: Scalar>(case: &Value, tolerance: f64) {
+    let own = BlockConfig { norm: norm(case), ..BlockConfig::plain(AttentionConfig { mask: Mask::Causal, ..layer() }) };
+    let feed_forward = Some(size(&case["feed_forward"]));
+    let other = BlockConfig { attends: Attends::Source, norm: norm(case), feed_forward, ..BlockConfig::plain(layer()) };
+    let blocks = [own, other];
+    let parameters = parameters::<S>(&blocks, &case["tensors"]);
+    let (x, z) = (cast::<S>(&case["x"]), cast::<S>(&case["z"]));
+    let (rows, source_rows) = (Rows::one(x.rows()), Rows::one(z.rows()));
+    let source = Tokens::new(z.flat(), &source_rows);
+
+    let mut inputs = vec![x];
+    let mut caches = Vec::new();
+    for (b, block) in blocks.iter().enumerate() {
+        let x = Tokens::new(inputs[b].flat(), &rows);
+        let keys = if block.attends_to_source() { &source_rows } else { &rows };
+        let mut cache = BlockCache::new(block, room(&rows), room(keys));
+        attend_forward(block, &parameters, b, x, Some(source), &[], &mut cache);
+        tail_forward(block, &parameters, b, cache.attention.mix.flat(), x.vectors, &mut cache.tail);
+        inputs.push(cache.tail.output().clone());
+        caches.push(cache);
+    }
+    assert_close(&format!("{}", case["name"]), inputs[2].flat(), &case["output"], tolerance);
+
+    let (mut gradient, mut d, mut d_z) = (parameters.zeros_like(), cast::<S>(&case["upstream"]), z.clone());
+    d_z.flat_mut().fill(S::from_f64(0.0));
+    for (b, block) in blocks.iter().enumerate().rev() {
+        let cache = &mut caches[b];
+        let x = Tokens::new(inputs[b].flat(), &rows);
+        let BlockCache { attention, tail, d_mix, .. } = &mut *cache;
+        let d_mix = d_mix.top_flat_mut(rows.total());
+        tail_backward(block, &parameters, b, attention.mix.flat(), tail, &mut gradient, d.flat_mut(), d_mix);
+        let d_source = Some(d_z.flat_mut());
+        attend_backward(block, &parameters, b, x, Some(source), cache, &mut gradient, d.flat_mut(), d_source);
+    }
+    assert_close(&format!("{}: d_x", case["name"]), d.flat(), &case["d_x"], tolerance);
+    assert_close(&format!("{}: d_z", case["name"]), d_z.flat(), &case["d_z"], tolerance);
+    assert_gradient(case, &gradient, tolerance);
+}
+
+#[test]
+fn decoder_layers_agree() {
+    for case in list(&FIXTURE["decoders"]) {
+        check_decoder::<f64>(case, EXACT);
+        check_decoder::<f32>(case, SINGLE);
+    }
+}
+
+/// Queries, keys and values as given: word `i` is the unit vector `e_i`, so that a projection's rows
+/// are the words' own, and its gradient is theirs.
+#[test]
+fn bare_attention_agrees() {
+    for case in list(&FIXTURE["bare"]) {
+        let (q, v) = (matrix(&case["q"]), matrix(&case["v"]));
+        let tokens = q.rows();
+        let mask = match case["name"].as_str() {
+            Some("causal") => Mask::Causal,
+            Some("holes") => Mask::custom(MaskTable::from_fn(tokens, tokens, |q, k| (2 * q + k) % 3 != 1)),
+            _ => Mask::None,
+        };
+        let layer = AttentionConfig {
+            key_width: q.cols(),
+            value_width: v.cols(),
+            projected: true,
+            output: true,
+            scale: case["name"] != "scale 1",
+            mask,
+            ..AttentionConfig::parameter_free(tokens)
+        };
+        let config = BlockConfig { residual: false, ..BlockConfig::plain(layer) };
+        let mut parameters = Parameters::<f64>::zeros(&config.shapes(0));
+        let roles = [
+            (TensorName::QueryWeights, &case["q"], &case["d_q"]),
+            (TensorName::KeyWeights, &case["k"], &case["d_k"]),
+            (TensorName::ValueWeights, &case["v"], &case["d_v"]),
+        ];
+        for (name, value, _) in roles {
+            parameters.values_of_mut(name).copy_from_slice(matrix(value).flat());
+        }
+        // W_O writes the values' columns into the first of the output's.
+        let identity = |rows, cols| Matrix::from_fn(rows, cols, |i, j| f64::from(u8::from(i == j)));
+        parameters.values_of_mut(TensorName::OutputWeights).copy_from_slice(identity(v.cols(), tokens).flat());
+        let input = Input::one(identity(tokens, tokens));
+        let y = output(&config, &parameters, &input).top_columns(tokens, &(0..v.cols()));
+        assert_close(&format!("{}", case["name"]), y.flat(), &case["output"], EXACT);
+
+        let upstream = matrix(&case["upstream"]);
+        let d_y = Matrix::from_fn(tokens, tokens, |i, j| if j < v.cols() { upstream.get(i, j) } else { 0.0 });
+        let found = backward(&config, &parameters, &input, &d_y).parameters;
+        for (name, _, expected) in roles {
+            assert_close(&format!("{}: {name:?}", case["name"]), found.values_of(name), expected, EXACT);
+        }
+    }
+}
+
+fn check_norm<S: Scalar>(tolerance: f64) {
+    let case = &FIXTURE["layer_norm"];
+    let [x, gain, bias, upstream] = ["x", "gain", "bias", "upstream"].map(|name| cast::<S>(&case[name]));
+    let mut cache = NormCache::new(x.rows(), x.cols());
+    let mut y = x.clone();
+    norm_forward(x.flat(), gain.flat(), bias.flat(), &mut cache, y.flat_mut());
+    assert_close("y", y.flat(), &case["output"], tolerance);
+    let (mut d, mut d_gain, mut d_bias) = (upstream, gain.clone(), bias.clone());
+    d_gain.flat_mut().fill(S::from_f64(0.0));
+    d_bias.flat_mut().fill(S::from_f64(0.0));
+    norm_backward(gain.flat(), &cache, d.flat_mut(), d_gain.flat_mut(), d_bias.flat_mut());
+    assert_close("d_x", d.flat(), &case["d_x"], tolerance);
+    assert_close("d_γ", d_gain.flat(), &case["d_gain"], tolerance);
+    assert_close("d_β", d_bias.flat(), &case["d_bias"], tolerance);
+}
+
+#[test]
+fn layer_norm_agrees() {
+    check_norm::<f64>(EXACT);
+    // A row that hardly varies has lost its last digits to rounding before the norm sees it.
+    check_norm::<f32>(1e-3);
+}
+
+#[test]
+fn cross_entropy_agrees() {
+    let case = &FIXTURE["cross_entropy"];
+    let (mut logits, targets) = (matrix(&case["logits"]), sizes(&case["targets"]));
+    let (classes, share) = (logits.cols(), 1.0 / targets.len() as f64);
+    let loss = share * cross_entropy_forward(logits.flat_mut(), classes, targets.iter().copied());
+    cross_entropy_backward(logits.flat_mut(), classes, targets.iter().copied(), share);
+    assert_close("d_logits", logits.flat(), &case["d_logits"], EXACT);
+    assert!((loss - number(&case["loss"])).abs() < EXACT, "{loss}");
+}
+
+#[test]
+fn optimisers_agree_step_by_step() {
+    let sgd = |momentum| OptimiserConfig { method: Method::Sgd { momentum }, ..OptimiserConfig::adam(0.1) };
+    for (name, config) in [
+        ("adam", OptimiserConfig::adam(0.02)),
+        ("adamw", OptimiserConfig { weight_decay: 0.1, ..OptimiserConfig::adam(0.02) }),
+        ("sgd", sgd(0.0)),
+        ("momentum", sgd(0.9)),
+    ] {
+        let case = &FIXTURE["optimisers"][name];
+        let start = vector(&case["start"]);
+        let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias.into(), 1, start.len())]);
+        parameters.flat_mut().copy_from_slice(&start);
+        let mut optimiser = Optimiser::new(config, &parameters);
+        let mut gradient = parameters.zeros_like();
+        for (g, expected) in list(&case["gradients"]).iter().zip(list(&case["steps"])) {
+            gradient.flat_mut().copy_from_slice(&vector(g));
+            optimiser.update(&mut parameters, &gradient);
+            assert_close(name, parameters.flat(), expected, EXACT);
+        }
+    }
+}

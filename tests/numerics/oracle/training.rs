@@ -1,0 +1,164 @@
+//! Whole trainings: `make_training.py`, in PyTorch, and `make_job_a.py`, in NumPy by hand.
+
+use std::sync::Arc;
+
+use attune::numerics::attention::{AttentionConfig, Mask};
+use attune::numerics::block::{BlockConfig, Norm};
+use attune::numerics::model::{
+    Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout, model_backward, model_forward,
+};
+use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
+use attune::numerics::params::{Parameters, TensorName};
+use attune::numerics::positions::Positions;
+use attune::numerics::{Matrix, Scalar};
+
+use super::{Fixture, cast};
+use crate::common::numerics::json::{list, number, parse, size, sizes, vector};
+use crate::common::numerics::workspace;
+
+static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("training.json")));
+static JOB_A: Fixture = Fixture::new(|| parse(include_str!("job_a.json")));
+
+/// Of a loss, and of its share where it is above 1.
+const TOLERANCE: f64 = 1e-4;
+
+/// The loss before each step.
+fn train<S: Scalar>(
+    model: &AttentionModel<S>,
+    mut parameters: Parameters<S>,
+    batch: &Batch,
+    rate: f64,
+    steps: usize,
+) -> Vec<f64> {
+    let mut workspace = workspace(model, batch);
+    let mut adam = Optimiser::new(OptimiserConfig::adam(rate), &parameters);
+    let step = |_| {
+        let loss = model_forward(model, &parameters, batch, &mut workspace);
+        model_backward(model, &parameters, batch, &mut workspace);
+        adam.update(&mut parameters, &workspace.gradient);
+        loss.to_f64()
+    };
+    (0..steps).map(step).collect()
+}
+
+#[track_caller]
+fn assert_losses(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "a loss for each step");
+    for (step, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let error = (found - expected).abs() / expected.max(1.0);
+        assert!(error <= tolerance, "before step {step}: {found}, but {expected}");
+    }
+}
+
+/// One block, no residual, the mean read by weights of its own; trained embeddings.
+fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
+    use TensorName as Name;
+    let given = &*JOB_A;
+    let [vocabulary, tokens, width, heads] = ["V", "T", "D", "H"].map(|name| size(&given["config"][name]));
+    let block = BlockConfig { residual: false, ..BlockConfig::plain(AttentionConfig::multi_head(width, heads)) };
+    let architecture = Architecture {
+        width,
+        max_tokens: tokens,
+        positions: Positions::None,
+        train_embedding: true,
+        source_blocks: Vec::new(),
+        blocks: vec![block],
+        pooling: Pooling::Mean,
+        readout: Readout::Linear,
+    };
+    let embedding = Arc::new(Matrix::zeros(vocabulary, width));
+    let model = AttentionModel::<S>::new(architecture, embedding, Classes::Labels(vocabulary));
+    let mut parameters = model.zeros();
+    let names = [
+        ("E", Name::Embedding),
+        ("W_Q", Name::QueryWeights),
+        ("b_Q", Name::QueryBias),
+        ("W_K", Name::KeyWeights),
+        ("b_K", Name::KeyBias),
+        ("W_V", Name::ValueWeights),
+        ("b_V", Name::ValueBias),
+        ("W_O", Name::OutputWeights),
+        ("b_O", Name::OutputBias),
+        ("W_out", Name::LogitWeights),
+        ("b_out", Name::LogitBias),
+    ];
+    for (name, tensor) in names {
+        // Single precision is what was given, whatever it is trained in.
+        let value = cast::<f32>(&given["parameters"][name]).cast::<S>();
+        parameters.values_of_mut(tensor).copy_from_slice(value.flat());
+    }
+    let mut batch = Batch::default();
+    for (ids, target) in list(&given["ids"]).iter().zip(list(&given["target"])) {
+        batch.push_labelled(&sizes(ids), 0, size(target));
+    }
+    (model, parameters, batch)
+}
+
+#[test]
+fn job_a_learns_as_in_pytorch() {
+    let expected = vector(&FIXTURE["job_a"]["losses"]);
+    let rate = number(&JOB_A["config"]["lr"]);
+    let (model, start, batch) = job_a::<f32>();
+    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, TOLERANCE);
+    let (model, start, batch) = job_a::<f64>();
+    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, 1e-9);
+}
+
+#[test]
+fn job_a_learns_as_by_hand_to_its_end() {
+    let (model, start, batch) = job_a::<f32>();
+    let [steps, rate] = ["steps", "lr"].map(|name| number(&JOB_A["config"][name]));
+    let losses = train(&model, start, &batch, rate, steps as usize);
+    let expected = JOB_A["loss_before_step"].as_object().expect("losses by step");
+    assert!(expected.contains_key("1999"), "the last is among them");
+    for (step, expected) in expected {
+        let (found, expected) = (losses[step.parse::<usize>().expect("a step")], number(expected));
+        let error = (found - expected).abs();
+        // Late losses are tiny: a tenth of them is a finer measure than the tolerance.
+        assert!(error <= TOLERANCE.min(0.1 * expected), "before step {step}: {found}, but {expected}");
+    }
+}
+
+/// Two pre-norm blocks with feed-forward layers, causal, learned positions, tied trained embeddings.
+fn language_model<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
+    let given = &FIXTURE["language_model"];
+    let [vocabulary, width, heads, hidden, max_tokens] =
+        ["V", "D", "H", "hidden", "max_tokens"].map(|name| size(&given["config"][name]));
+    let attention = AttentionConfig { mask: Mask::Causal, ..AttentionConfig::multi_head(width, heads) };
+    let block = BlockConfig { norm: Norm::Pre, feed_forward: Some(hidden), ..BlockConfig::plain(attention) };
+    let architecture = Architecture {
+        width,
+        max_tokens,
+        positions: Positions::Learned,
+        train_embedding: true,
+        source_blocks: Vec::new(),
+        blocks: vec![block.clone(), block],
+        pooling: Pooling::Every,
+        readout: Readout::Tied,
+    };
+    let candidates = Candidates::all(vocabulary);
+    let mut batch = Batch::default();
+    list(&given["sentences"]).iter().for_each(|sentence| batch.push_next(&sizes(sentence), 0, &candidates));
+    let embedding = Arc::new(Matrix::zeros(vocabulary, width));
+    let model = AttentionModel::new(architecture, embedding, Classes::Words(candidates));
+    let mut parameters = model.zeros();
+    assert_eq!(parameters.tensors().count(), list(&given["tensors"]).len(), "the tensors are the same");
+    for tensor in list(&given["tensors"]) {
+        let is_it = |name: &str, block: usize| tensor["name"] == name && size(&tensor["block"]) == block;
+        let (spec, _) =
+            parameters.tensors().find(|(spec, _)| is_it(spec.id.name.symbol(), spec.id.block)).expect("ours has it");
+        let id = spec.id;
+        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&tensor["value"]).flat());
+    }
+    (model, parameters, batch)
+}
+
+#[test]
+fn a_language_model_learns_as_in_pytorch() {
+    let given = &FIXTURE["language_model"];
+    let (expected, rate) = (vector(&given["losses"]), number(&given["config"]["rate"]));
+    let (model, start, batch) = language_model::<f32>();
+    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, TOLERANCE);
+    let (model, start, batch) = language_model::<f64>();
+    assert_losses(&train(&model, start, &batch, rate, expected.len()), &expected, 1e-6);
+}

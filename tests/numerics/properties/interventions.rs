@@ -1,0 +1,170 @@
+//! What a learner does to a head or a layer while looking at it.
+
+use std::sync::Arc;
+
+use attune::numerics::attention::{HeadMode, Mask, MaskTable};
+use attune::numerics::block::Attends;
+use attune::numerics::model::activations::{HeadActivations, Interventions};
+use attune::numerics::model::{Activations, Architecture};
+use attune::numerics::{Matrix, model};
+use proptest::prelude::*;
+
+use super::{cases, masks};
+use crate::common::numerics::{Net, architecture, block, holes, largest_difference, layer, naive, sentence, words};
+
+const SENTENCE: [usize; 5] = [1, 5, 0, 8, 2];
+const TOKENS: usize = SENTENCE.len();
+
+fn net(mask: Mask, seed: u64) -> Net {
+    let masked = block(|b| b.attention.mask = mask);
+    Net::new(architecture(|a| a.blocks = vec![masked.clone(), masked]), words(), seed)
+}
+
+fn shown(net: &Net, interventions: &Interventions<f64>) -> Activations<f64> {
+    Activations::of(&net.model, &net.parameters, &sentence(&SENTENCE), None, interventions)
+}
+
+fn with_modes(heads: Vec<HeadMode<f64>>) -> Interventions<f64> {
+    Interventions { heads, ..Interventions::default() }
+}
+
+/// `A V`, by hand.
+fn mix(head: &HeadActivations<f64>) -> Vec<f64> {
+    let (rows, value) = (head.weights.rows(), &head.value);
+    let entry = |i: usize, c: usize| (0..value.rows()).map(|j| head.weights.get(i, j) * value.get(j, c)).sum();
+    (0..rows).flat_map(|i| (0..value.cols()).map(move |c| (i, c))).map(|(i, c)| entry(i, c)).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn uniform_weights_share_among_the_keys_that_are_seen(mask in masks(TOKENS, TOKENS), seed: u64) {
+        let net = net(mask.clone(), seed);
+        let found = shown(&net, &with_modes(vec![HeadMode::Uniform; 4]));
+        for head in found.heads() {
+            for i in 0..TOKENS {
+                let seen: Vec<usize> = (0..TOKENS).filter(|&j| naive::sees(&mask, i, j)).collect();
+                for j in 0..TOKENS {
+                    let share = if seen.contains(&j) { 1.0 / seen.len() as f64 } else { 0.0 };
+                    prop_assert_eq!(head.weights.get(i, j), share);
+                }
+            }
+            prop_assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-13);
+        }
+    }
+
+    #[test]
+    fn frozen_weights_are_used_as_they_are(mask in masks(TOKENS, TOKENS), seed: u64) {
+        let net = net(mask, seed);
+        // Those of another sentence, in one head alone; the keys' own would have been others.
+        let frozen = Arc::new(Matrix::from_fn(TOKENS, TOKENS, |i, j| (i + 2 * j) as f64 / 10.0));
+        let mut modes = vec![HeadMode::Live; 4];
+        modes[1] = HeadMode::Frozen(frozen.clone());
+        let (found, live) = (shown(&net, &with_modes(modes)), shown(&net, &Interventions::default()));
+        let head = &found.blocks[0].heads[1];
+        prop_assert_eq!(&head.weights, &*frozen);
+        prop_assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-13);
+        prop_assert_eq!(&head.scores, &live.blocks[0].heads[1].scores, "what the head would have said stays to be seen");
+        prop_assert_eq!(&found.blocks[0].heads[0], &live.blocks[0].heads[0], "the other head is its own");
+    }
+
+    #[test]
+    fn freezing_what_is_changes_nothing(mask in masks(TOKENS, TOKENS), seed: u64) {
+        let net = net(mask, seed);
+        let live = shown(&net, &Interventions::default());
+        let modes = live.heads().map(|head| HeadMode::Frozen(Arc::new(head.weights.clone()))).collect();
+        let frozen = shown(&net, &with_modes(modes));
+        prop_assert!(largest_difference(frozen.output.flat(), live.output.flat()) < 1e-14);
+    }
+
+    #[test]
+    fn a_head_that_is_off_mixes_nothing(mask in masks(TOKENS, TOKENS), seed: u64, off in 0..2usize) {
+        let net = net(mask, seed);
+        let mut enabled = [true; 4];
+        enabled[off] = false;
+        let (found, live) = (shown(&net, &Interventions::heads(&enabled)), shown(&net, &Interventions::default()));
+        let (found, live) = (&found.blocks[0], &live.blocks[0]);
+        prop_assert!(found.heads[off].mix.flat().iter().all(|&m| m == 0.0));
+        prop_assert_eq!(&found.heads[off].weights, &live.heads[off].weights);
+        prop_assert_eq!(&found.heads[1 - off], &live.heads[1 - off]);
+    }
+
+    #[test]
+    fn a_tiny_temperature_picks_the_highest_score(seed: u64) {
+        let net = net(Mask::Causal, seed);
+        let plain = shown(&net, &Interventions::default());
+        let sharp = shown(&net, &Interventions { temperature: Some(1e-6), ..Interventions::default() });
+        for (plain, sharp) in plain.blocks[0].heads.iter().zip(&sharp.blocks[0].heads) {
+            for i in 0..TOKENS {
+                let highest = (0..=i).fold(0, |best, j| if plain.scores.get(i, j) > plain.scores.get(i, best) { j } else { best });
+                for j in 0..TOKENS {
+                    prop_assert!((sharp.weights.get(i, j) - f64::from(u8::from(j == highest))).abs() < 1e-9);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_huge_temperature_looks_at_all_alike(seed: u64) {
+        let net = net(Mask::None, seed);
+        let even = shown(&net, &Interventions { temperature: Some(1e9), ..Interventions::default() });
+        for head in &even.blocks[0].heads {
+            prop_assert!(head.weights.flat().iter().all(|w| (w - 1.0 / TOKENS as f64).abs() < 1e-8));
+        }
+    }
+}
+
+#[test]
+fn a_changed_layer_is_a_layer_built_so() {
+    let plain = net(Mask::None, 11);
+    let interventions = Interventions {
+        temperature: Some(0.4),
+        scale: Some(false),
+        mask: Some(Mask::Causal),
+        ..Interventions::default()
+    };
+    let built = |a: &mut Architecture| {
+        let causal = layer(|l| (l.temperature, l.scale, l.mask) = (0.4, false, Mask::Causal));
+        a.blocks = vec![block(|b| b.attention = causal.clone()), block(|b| b.attention = causal)];
+    };
+    let model = model::AttentionModel::new(architecture(built), plain.model.embedding.clone(), words());
+    let other = Net { model, parameters: plain.parameters.clone() };
+    assert_eq!(shown(&plain, &interventions), shown(&other, &Interventions::default()));
+    assert_ne!(shown(&plain, &interventions), shown(&plain, &Interventions::default()));
+}
+
+/// The causal triangle of the sentence says nothing about the source.
+#[test]
+fn a_mask_is_for_self_attention_in_the_sentence() {
+    let built = architecture(|a| {
+        a.source_blocks = vec![block(|_| ())];
+        a.blocks = vec![block(|_| ()), block(|b| b.attends = Attends::Source)];
+    });
+    let net = Net::new(built, words(), 11);
+    let nothing = Mask::custom(MaskTable::from_fn(TOKENS, TOKENS, |_, _| false));
+    let interventions = Interventions { mask: Some(nothing), ..Interventions::default() };
+    let source = sentence(&[3, 3, 1]);
+    let found = Activations::of(&net.model, &net.parameters, &sentence(&SENTENCE), Some(&source), &interventions);
+    let seen = |block: usize| found.blocks[block].heads[0].weights.flat().iter().any(|&w| w > 0.0);
+    assert_eq!([seen(0), seen(1), seen(2)], [true, false, true]);
+}
+
+#[test]
+fn a_custom_mask_of_the_layer_holds_for_uniform_weights_of_long_sentences() {
+    // More tokens than go through tiles.
+    let tokens = 70;
+    let mask = holes(tokens, tokens);
+    let built = architecture(|a| (a.max_tokens, a.blocks) = (tokens, vec![block(|b| b.attention.mask = mask.clone())]));
+    let net = Net::new(built, words(), 11);
+    let long: Vec<usize> = (0..tokens).map(|t| t % 9).collect();
+    for mode in [HeadMode::Uniform, HeadMode::Live] {
+        let interventions = with_modes(vec![mode; 2]);
+        let found = Activations::of(&net.model, &net.parameters, &sentence(&long), None, &interventions);
+        let head = &found.blocks[0].heads[0];
+        for (i, j) in (0..tokens).flat_map(|i| (0..tokens).map(move |j| (i, j))) {
+            assert_eq!(head.weights.get(i, j) > 0.0, naive::sees(&mask, i, j), "({i}, {j})");
+        }
+        assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-12);
+    }
+}

@@ -1,0 +1,80 @@
+//! A step shared by threads is the step of one, but for the order of its sums.
+
+use std::sync::Arc;
+
+use crate::common::numerics::{filled, generator, largest_difference, random_matrix};
+use attune::numerics::attention::{AttentionConfig, Room};
+use attune::numerics::model::parallel::Shards;
+use attune::numerics::model::{
+    Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout, Workspace, model_backward,
+    model_forward,
+};
+use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
+use attune::numerics::positions::Positions;
+use attune::numerics::rng::{Stream, stream};
+
+const VOCABULARY: usize = 9;
+const STEPS: usize = 5;
+/// What another order of sums may change, in double precision. Adam divides what rounding leaves of a
+/// gradient that is 0 by its ε of 1e-8.
+const TOLERANCE: f64 = 1e-9;
+
+fn model(pooling: Pooling) -> AttentionModel<f64> {
+    let architecture = Architecture {
+        pooling,
+        readout: Readout::Linear,
+        train_embedding: true,
+        ..Architecture::of_attention(AttentionConfig::multi_head(6, 2), Positions::Learned, 7)
+    };
+    let embedding = random_matrix(&mut generator(3), VOCABULARY, 6);
+    let classes = Classes::Words(Candidates::all(VOCABULARY));
+    AttentionModel::new(architecture, Arc::new(embedding), classes)
+}
+
+/// Sentences of different lengths, so that the threads' shares of the targets differ.
+fn batch(pooling: Pooling) -> Batch {
+    let mut batch = Batch::default();
+    let mut masking = stream(5, Stream::Masking);
+    for (i, sentence) in [&[0, 1, 2, 4, 3, 7][..], &[8], &[5, 5, 7], &[2, 6], &[1, 0, 3, 8]].into_iter().enumerate() {
+        match pooling {
+            Pooling::Every => batch.push_masked(sentence, 0, &Candidates::all(VOCABULARY), 0.5, &mut masking),
+            Pooling::Last | Pooling::Mean => batch.push_labelled(sentence, 1, i),
+        }
+    }
+    batch
+}
+
+#[test]
+fn every_number_of_threads_takes_the_same_steps() {
+    let methods = [Method::ADAM, Method::Sgd { momentum: 0.0 }, Method::Sgd { momentum: 0.9 }];
+    for (pooling, method) in [Pooling::Every, Pooling::Last, Pooling::Mean].into_iter().zip(methods) {
+        let (model, batch) = (model(pooling), batch(pooling));
+        let start = filled(model.zeros(), &mut generator(11));
+        let config = OptimiserConfig { method, learning_rate: 0.01, weight_decay: 0.1 };
+
+        let mut workspace = Workspace::new(&model, Room::of(&batch.input.rows), Room::NONE);
+        let (mut alone, mut optimiser) = (start.clone(), Optimiser::new(config, &start));
+        let losses: Vec<f64> = (0..STEPS)
+            .map(|_| {
+                let loss = model_forward(&model, &alone, &batch, &mut workspace);
+                model_backward(&model, &alone, &batch, &mut workspace);
+                optimiser.update(&mut alone, &workspace.gradient);
+                loss
+            })
+            .collect();
+        assert!(losses[STEPS - 1] < losses[0], "{pooling:?}: {losses:?}");
+
+        // More threads than sentences, too.
+        for threads in [1, 2, 3, 8] {
+            let mut shards = Shards::new(&model, &batch, threads);
+            let (mut shared, mut optimiser) = (start.clone(), Optimiser::new(config, &start));
+            for expected in &losses {
+                let loss = shards.gradient(&model, &shared);
+                assert!((loss - expected).abs() < TOLERANCE, "{pooling:?}, {threads} threads: {loss}, not {expected}");
+                shards.update(&mut optimiser, &mut shared);
+            }
+            let difference = largest_difference(shared.flat(), alone.flat());
+            assert!(difference < TOLERANCE, "{pooling:?}, {threads} threads: parameters off by {difference:e}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Terms in a text and the window of the glossary, by label and without a window.
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attune::app::panels::glossary::{GlossaryUiState, glossary_keys, glossary_window_ui};
+use attune::app::panels::menu::Wish;
+use attune::app::panels::prose::{Prose, prose_height, prose_ui};
+use attune::lesson::course::{CourseFile, Heading};
+use attune::lesson::glossary::parse;
+use attune::view_model::glossary::GlossaryModel;
+use egui::accesskit::Role;
+use egui::{Key, Vec2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use crate::common::dressed::dressed;
+
+const SIZE: Vec2 = vec2(900.0, 640.0);
+const TERMS: &str = r#"
+    Term(name: "query", also: ["queries"], symbols: ["q"], shape: "(T, d_k)", meaning: "What a word looks for.", lesson: "apple"),
+    Term(name: "dot product", meaning: "Entry times entry, added up.", lesson: "words"),
+"#;
+
+fn model(more: &str) -> Arc<GlossaryModel> {
+    let file = |id: &str, number| CourseFile {
+        path: PathBuf::from(format!("lessons/{id}.ron")),
+        heading: Ok(Heading {
+            id: id.to_owned(),
+            title: format!("On {id}"),
+            summary: None,
+            number: Some(number),
+            minutes: None,
+            tasks: 0,
+        }),
+    };
+    let glossary = parse("g", &format!("Glossary([{TERMS}{more}])"), None).expect("no issues");
+    Arc::new(GlossaryModel::of(glossary, &[file("words", 1), file("apple", 2)], Path::new("lessons/apple.ron")))
+}
+
+/// What the learner has done in a harness.
+#[derive(Default)]
+struct Done {
+    asked: Option<usize>,
+    wish: Option<Wish>,
+}
+
+/// A text above the glossary, as the notebook and the window have them.
+fn desk(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harness<'static>, Rc<RefCell<Done>>) {
+    let done = Rc::new(RefCell::new(Done::default()));
+    let inner = done.clone();
+    let mut prose = Prose::default();
+    prose.set_glossary(glossary);
+    let mut state = GlossaryUiState::default();
+    let harness = dressed(SIZE, move |ui| {
+        glossary_keys(ui.ctx(), &mut state);
+        ui.set_max_width(340.0);
+        prose_ui(ui, markdown, &mut prose);
+        let mut done = inner.borrow_mut();
+        if let Some(term) = prose.take_asked() {
+            done.asked = Some(term);
+            state.ask(term);
+        }
+        let wish = glossary_window_ui(ui.ctx(), prose.glossary().map(|model| &**model), &mut state);
+        done.wish = done.wish.take().or(wish);
+    });
+    (harness, done)
+}
+
+#[test]
+fn a_term_shows_its_card_and_opens_its_entry() {
+    let (mut harness, done) = desk("# A query\n\nA query meets `query` by a *dot\nproduct*: queries.", Some(model("")));
+    // Where it is first named it is for the keyboard, too.
+    let links: Vec<String> =
+        harness.get_all_by_role(Role::Link).filter_map(|node| node.accesskit_node().label()).collect();
+    assert_eq!(links, ["query", "dot product"]);
+    assert!(harness.query_by_label("First in this lesson").is_none());
+    harness.get_by_role_and_label(Role::Link, "query").hover();
+    harness.run_steps(8);
+    harness.get_by_label("First in this lesson");
+    harness.get_by_label("What a word looks for.");
+    harness.get_by_label("(T, d_k)");
+    harness.get_by_role_and_label(Role::Label, "queries").click();
+    harness.run_steps(4);
+    assert_eq!(done.borrow().asked, Some(0));
+    harness.get_by_label("Search the terms");
+    harness.get_by_label("Entry times entry, added up.");
+}
+
+#[test]
+fn the_keyboard_finds_a_term_and_its_card() {
+    let (mut harness, done) = desk("One query and one more query.", Some(model("")));
+    harness.key_press(Key::Tab);
+    harness.run_steps(3);
+    harness.get_by_label("First in this lesson");
+    harness.key_press(Key::Enter);
+    harness.run_steps(3);
+    assert_eq!(done.borrow().asked, Some(0));
+}
+
+#[test]
+fn a_formula_that_is_a_symbol_opens_its_entry() {
+    let (mut harness, done) = desk("$q$", Some(model("")));
+    // Formulas stand at the beginning of the line.
+    harness.hover_at(egui::pos2(12.0, 18.0));
+    harness.run_steps(8);
+    harness.get_by_label("First in this lesson");
+    harness.drag_at(egui::pos2(12.0, 18.0));
+    harness.drop_at(egui::pos2(12.0, 18.0));
+    harness.run_steps(3);
+    assert_eq!(done.borrow().asked, Some(0));
+}
+
+#[test]
+fn without_a_glossary_texts_are_as_they_were() {
+    let text = "# A query\n\nA query meets a **dot product**: queries $q$.";
+    let height = |glossary| {
+        let found = Rc::new(RefCell::new(0.0));
+        let inner = found.clone();
+        let mut prose = Prose::default();
+        prose.set_glossary(glossary);
+        dressed(SIZE, move |ui| *inner.borrow_mut() = prose_height(ui, text, 170.0, &mut prose));
+        found.take()
+    };
+    let plain = height(None);
+    assert!(plain > 40.0);
+    assert_eq!(height(Some(model(""))), plain, "terms break no line elsewhere");
+    let (harness, _) = desk(text, None);
+    assert_eq!(harness.query_all_by_role(Role::Link).count(), 0);
+}
+
+#[test]
+fn a_key_opens_the_glossary_and_another_closes_it() {
+    let (mut harness, done) = desk("Words.", Some(model("")));
+    harness.key_press(Key::G);
+    harness.run_steps(3);
+    harness.get_by_label("Search the terms").type_text("entry times");
+    harness.run_steps(3);
+    harness.get_by_label("Entry times entry, added up.");
+    assert!(harness.query_by_label("What a word looks for.").is_none());
+    harness.get_by_label("Open 1 · On words, where dot product begins").click();
+    harness.run_steps(2);
+    assert_eq!(done.borrow().wish, Some(Wish::Open(PathBuf::from("lessons/words.ron"))));
+    harness.get_by_label("Search the terms").focus();
+    harness.run_steps(2);
+    harness.get_by_label("Search the terms").type_text(" and none");
+    harness.run_steps(3);
+    harness.get_by_label("There is no such term.");
+    harness.key_press(Key::Escape);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Search the terms").is_none());
+}
+
+#[test]
+fn an_entry_far_below_comes_into_sight() {
+    let more: String = (0..300)
+        .map(|i| format!(r#"Term(name: "a{i:03}", meaning: "{}", lesson: "words"),"#, "long ".repeat(i % 60 + 1)))
+        .collect();
+    let (mut harness, _) = desk("One query.", Some(model(&more)));
+    harness.key_press(Key::G);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("What a word looks for.").is_none(), "it stands behind 300 others");
+    harness.get_by_role_and_label(Role::Link, "query").click();
+    harness.run_steps(12);
+    harness.get_by_label("What a word looks for.");
+}
+
+#[test]
+fn a_folder_without_a_glossary_says_so() {
+    let (mut harness, _) = desk("A query.", None);
+    harness.key_press(Key::G);
+    harness.run_steps(3);
+    harness.get_by_label_contains("there is no file glossary.ron");
+}

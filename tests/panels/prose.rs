@@ -1,0 +1,368 @@
+//! Text cells, without a window: formulas on the baseline, pictures from one folder, nothing hostile gets through.
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use attune::app::images::Images;
+use attune::app::panels::prose::document::Document;
+use attune::app::panels::prose::flow::{Ink, Note, Placed, What};
+use attune::app::panels::prose::layout::Layout;
+use attune::app::panels::prose::{Prose, prose_height, prose_ui};
+use attune::app::{fonts, theme};
+use attune::lesson::pictures::SIDE_MAX;
+use egui::{Context, RawInput};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+const WIDTH: f32 = 340.0;
+
+/// A context in the app's own style.
+fn context() -> Context {
+    let ctx = Context::default();
+    ctx.set_fonts(fonts::definitions());
+    theme::apply(&ctx);
+    ctx.run_ui(RawInput::default(), |_| {}).textures_delta.clear();
+    ctx
+}
+
+fn set_in(markdown: &str, width: f32, images: &mut Images) -> Layout {
+    let document = Document::read(markdown);
+    context().fonts_mut(|fonts| Layout::of(&document, width, fonts, images))
+}
+
+fn set(markdown: &str) -> Layout {
+    set_in(markdown, WIDTH, &mut Images::default())
+}
+
+fn texts(placed: &[Placed]) -> Vec<(&str, f32, Ink)> {
+    let of = |placed: &Placed| placed.at.y;
+    placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Text { text, look, .. } => Some((text.as_str(), of(placed), look.ink)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("prose-{name}"));
+    std::fs::create_dir_all(&folder).expect("a writable target folder");
+    folder
+}
+
+/// A link that an earlier run left is as good.
+#[cfg(unix)]
+fn present(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
+fn picture(path: &Path, width: u32, height: u32) {
+    image::RgbaImage::from_pixel(width, height, image::Rgba([200, 90, 30, 255]))
+        .save(path)
+        .expect("a writable target folder");
+}
+
+#[test]
+fn words_code_and_formulas_share_a_baseline() {
+    let layout = set("The sum $\\sum_j \\alpha_{ij}$ of `alpha` and *more*");
+    let baselines: Vec<f32> = layout
+        .placed
+        .iter()
+        .filter(|placed| matches!(placed.what, What::Text { .. } | What::Formula { .. }))
+        .map(|placed| placed.at.y)
+        .collect();
+    assert_eq!(baselines.len(), 6, "{layout:?}");
+    assert!(baselines.iter().all(|y| *y == baselines[0]), "{baselines:?}");
+}
+
+#[test]
+fn a_comma_never_parts_from_its_formula() {
+    for width in 60..300 {
+        let layout = set_in("one two $x_i$, three $y_j$. four", width as f32, &mut Images::default());
+        for (i, placed) in layout.placed.iter().enumerate() {
+            if let What::Formula { .. } = placed.what {
+                assert_eq!(placed.at.y, layout.placed[i + 1].at.y, "at width {width}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_end_within_the_column_and_words_stay_whole() {
+    let markdown = "Every token asks a *query* and offers a **key**, a `value` and a-hyphenated-word ".repeat(6);
+    for width in [60.0, 140.0, 340.0] {
+        let layout = set_in(&markdown, width, &mut Images::default());
+        for placed in &layout.placed {
+            if let What::Text { text, width: run, .. } = &placed.what {
+                assert!(placed.at.x + run <= width + 0.5, "{text:?} ends at {} of {width}", placed.at.x + run);
+            }
+        }
+    }
+    let long = "x".repeat(400);
+    let layout = set_in(&long, 100.0, &mut Images::default());
+    assert_eq!(texts(&layout.placed).iter().map(|(text, ..)| text.len()).sum::<usize>(), 400);
+    assert!(texts(&layout.placed).len() > 20, "a word longer than a line is cut");
+}
+
+#[test]
+fn a_bad_formula_shows_its_source_and_says_why() {
+    let layout = set("before $\\foo + 1$ after\n\n$$x^{y$$");
+    let wrong: Vec<_> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Text { text, look, .. } if look.ink == Ink::Error => Some((text.as_str(), look.note.clone())),
+            _ => None,
+        })
+        .collect();
+    let tip = "Undefined control sequence: \\foo (at character 1)";
+    assert_eq!(wrong[0], ("\\foo + 1", Some(Note::Tip(tip.into()))));
+}
+
+#[test]
+fn what_is_wider_than_the_column_scrolls_by_itself() {
+    let sum = (1..40).map(|i| format!("x_{{{i}}}")).collect::<Vec<_>>().join("+");
+    let table = "|a long heading of a column".repeat(9);
+    let wide = [
+        format!("$$y={sum}$$"),
+        format!("```\n{}\n```", "code ".repeat(80)),
+        format!("{table}|\n{}|\n{table}|", "|-".repeat(9)),
+    ];
+    for markdown in wide {
+        let layout = set(&markdown);
+        let scrolls = layout.placed.iter().any(|placed| match &placed.what {
+            What::Scroll { size, content, .. } => size.x == WIDTH && content.x > WIDTH,
+            _ => false,
+        });
+        assert!(scrolls, "{}", &markdown[..20]);
+    }
+}
+
+#[test]
+fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
+    let sum = |terms: usize| (1..terms).map(|i| format!("x_{{{i}}}")).collect::<Vec<_>>().join("+");
+    let layout = set(&format!("so ${}$, and", sum(40)));
+    let scrolls: Vec<_> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Scroll { size, content, .. } => Some((placed.at, *size, *content)),
+            _ => None,
+        })
+        .collect();
+    let [(at, size, content)] = scrolls[..] else { panic!("{layout:?}") };
+    assert!(content.x > size.x && at.x + size.x <= WIDTH, "{at:?} {size:?}");
+    let comma = texts(&layout.placed).into_iter().position(|(text, ..)| text.starts_with(','));
+    assert!(comma.is_some() && layout.height > size.y);
+    for terms in 3..40 {
+        let layout = set(&format!("${}$", sum(terms)));
+        let Some(Placed { at, what }) = layout.placed.first() else { panic!() };
+        let width = match what {
+            What::Formula { maths, size, .. } => maths.formula.as_ref().unwrap().width * size,
+            What::Scroll { size, .. } => size.x,
+            _ => panic!("{what:?}"),
+        };
+        assert!(at.x + width <= WIDTH + 1.0, "{terms} terms take {width}");
+    }
+}
+
+#[test]
+fn a_formula_without_a_brace_is_words_with_a_mark() {
+    let layout = set("before $x^{y$ after\n\nand $$a}$$");
+    let marked: Vec<_> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Text { text, look, .. } => look.note.clone().map(|note| (text.as_str(), look.ink, note)),
+            _ => None,
+        })
+        .collect();
+    let tip = |why: &str| Note::Tip(why.into());
+    assert_eq!(
+        marked,
+        [
+            ("$x^{y$", Ink::Plain, tip("No formula: a { has no } behind it")),
+            ("$$a}$$", Ink::Plain, tip("No formula: a } has no { before it")),
+        ]
+    );
+}
+
+#[test]
+fn code_in_a_text_has_the_colours_of_code() {
+    let harness = show("```rhai\nlet a = 1;\n```\n\n```python\nlet = 1\n```".to_owned(), Rc::default());
+    let palette = theme::Palette::of(true);
+    let colors = |wanted: &str| {
+        let shapes = harness.output().shapes.iter();
+        let job = shapes.filter_map(|shape| match &shape.shape {
+            egui::Shape::Text(text) if text.galley.job.text == wanted => Some(text.galley.job.clone()),
+            _ => None,
+        });
+        job.flat_map(|job| job.sections.iter().map(|section| section.format.color).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(colors("let a = 1;")[..2], [palette.code.keyword, palette.code.variable]);
+    assert_eq!(colors("let = 1").len(), 1, "another language is left alone");
+}
+
+#[test]
+fn a_picture_comes_from_the_lessons_folder() {
+    let folder = folder("inside");
+    picture(&folder.join("figure.png"), 600, 300);
+    image::RgbImage::new(40, 20).save(folder.join("photo.jpg")).unwrap();
+    let mut images = Images::default();
+    images.open(&folder.join("lesson.ron"));
+    let layout = set_in("![A figure](figure.png) ![A photo](./photo.jpg)", WIDTH, &mut images);
+    let sizes: Vec<_> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Image { size, .. } => Some(*size),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sizes, [egui::vec2(WIDTH, WIDTH / 2.0), egui::vec2(40.0, 20.0)], "{layout:?}");
+}
+
+#[test]
+fn a_picture_from_elsewhere_is_refused_with_its_reason() {
+    let outer = folder("outside");
+    let inner = outer.join("lesson");
+    std::fs::create_dir_all(inner.join("directory.png")).unwrap();
+    picture(&outer.join("secret.png"), 8, 8);
+    std::fs::write(inner.join("text.png"), "no picture").unwrap();
+    std::fs::write(inner.join("cut.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+    std::fs::write(inner.join("moves.gif"), b"GIF89a\x01\0\x01\0").unwrap();
+    picture(&inner.join("wide.png"), SIDE_MAX + 1, 1);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outer.join("secret.png"), inner.join("link.png")).or_else(present).unwrap();
+    let absolute = outer.join("secret.png").display().to_string();
+    let mut images = Images::default();
+    images.open(&inner.join("lesson.ron"));
+    let cases = [
+        ("../secret.png", "outside"),
+        ("a/../../secret.png", "outside"),
+        (absolute.as_str(), "outside"),
+        ("..\\secret.png", "outside"),
+        ("https://example.com/a.png", "network"),
+        ("file:///etc/passwd", "network"),
+        ("data:image/png;base64,AAAA", "network"),
+        ("missing.png", "no such file"),
+        ("directory.png", "not a file"),
+        ("text.png", "neither PNG nor JPEG"),
+        ("cut.png", "damaged"),
+        ("moves.gif", "neither PNG nor JPEG"),
+        ("wide.png", "pixels"),
+        #[cfg(unix)]
+        ("link.png", "outside"),
+    ];
+    for (path, expected) in cases {
+        let why = images.size(path).unwrap_err();
+        assert!(why.contains(expected), "{path}: {why}");
+    }
+    let layout = set_in("![A secret](../secret.png)", WIDTH, &mut images);
+    let shown: Vec<_> = texts(&layout.placed).into_iter().map(|(text, ..)| text).collect();
+    assert_eq!(shown.join(""), "A secret(outside the lesson's folder)");
+}
+
+/// Shows one text cell in the app's own style; the pictures' decoding is waited for.
+fn show(markdown: String, prose: Rc<RefCell<Prose>>) -> Harness<'static> {
+    let mut dressed = false;
+    let mut harness = Harness::builder().with_size(egui::vec2(WIDTH, 640.0)).build_ui(move |ui| {
+        if !dressed {
+            ui.ctx().set_fonts(fonts::definitions());
+            theme::apply(ui.ctx());
+            dressed = true;
+            return;
+        }
+        prose_ui(ui, &markdown, &mut prose.borrow_mut());
+    });
+    harness.run();
+    harness
+}
+
+#[test]
+fn a_cell_is_read_out_with_its_formulas() {
+    let harness = show("# Title\n\nThe key $k_j$ is **here**.".to_owned(), Rc::default());
+    harness.get_by_label("Title");
+    harness.get_by_label("The key k_j is here.");
+}
+
+#[test]
+fn pictures_are_decoded_beside_the_window() {
+    let folder = folder("decode");
+    picture(&folder.join("figure.png"), 60, 30);
+    let prose: Rc<RefCell<Prose>> = Rc::default();
+    prose.borrow_mut().images.open(&folder.join("lesson.ron"));
+    let mut harness = show("![A figure](figure.png)".to_owned(), prose.clone());
+    let started = Instant::now();
+    while prose.borrow_mut().images.texture(&harness.ctx, "figure.png").is_none() {
+        assert!(started.elapsed().as_secs() < 20, "never decoded");
+        harness.run();
+    }
+    harness.get_by_label("A figure");
+}
+
+#[test]
+fn hostile_text_is_shown_without_harm() {
+    let hostile = [
+        "> ".repeat(30_000),
+        "- ".repeat(30_000),
+        "$".repeat(60_000),
+        "$$".repeat(30_000),
+        "[![".repeat(20_000),
+        format!("${}{}$", "{".repeat(900), "}".repeat(900)),
+        format!("{}\n{}\n{}", "|a".repeat(900), "|-".repeat(900), "|\n".repeat(900)),
+        "\u{202e}\u{200b}\u{0301}\0\u{feff}🏴‍☠️ مرحبا 漢字".repeat(500),
+        "$\\rule{9999em}{9999em}$ $\\kern-99999em x$".to_owned(),
+        "![](/dev/zero) ![a](/etc/passwd) [x](javascript:alert(1)) <script>alert(1)</script>".to_owned(),
+        "\u{0301}".repeat(9000),
+        String::new(),
+    ];
+    for markdown in hostile {
+        for width in [1.0, 40.0, WIDTH] {
+            let layout = set_in(&markdown, width, &mut Images::default());
+            assert!(layout.height.is_finite() && layout.height < 2e6, "{}", layout.height);
+        }
+    }
+    show("$\\frac{a}{b}$ ![x](../y.png) `code` $$\\left\\{\\begin{matrix}1\\\\2\\\\3\\\\4\\\\5\\end{matrix}\\right.$$ $$\\oiint \\xrightarrow{abc} \\cancel{x}$$".to_owned(), Rc::default());
+}
+
+#[test]
+fn links_open_the_web_only() {
+    let layout = set("[a](https://a.example) [b](file:///etc/passwd) [c](javascript:x) [d](HTTP://d.example)");
+    let links: Vec<bool> = layout
+        .placed
+        .iter()
+        .filter_map(|placed| match &placed.what {
+            What::Text { look, .. } => Some(matches!(look.note, Some(Note::Link(_)))),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(links, [true, false, false, true]);
+}
+
+/// The first look at 1,000 cells lays them out; every later look is a look-up.
+#[test]
+fn heights_of_a_thousand_cells_are_known_cheaply() {
+    let cells: Vec<String> = (0..1000)
+        .map(|i| format!("## Cell {i}\n\nThe weight $\\alpha_{{{i}}}$ of *token* {i}. {}\n\n$$y_{{{i}}} = \\sum_j \\alpha_{{{i}j}} v_j$$", "And some words. ".repeat(12)))
+        .collect();
+    let mut prose = Prose::default();
+    let ctx = context();
+    let mut pass = || {
+        let (started, mut sum) = (Instant::now(), 0.0);
+        let mut output = ctx.run_ui(RawInput::default(), |ui| {
+            sum = cells.iter().map(|cell| prose_height(ui, cell, WIDTH, &mut prose)).sum();
+        });
+        output.textures_delta.clear();
+        (sum, started.elapsed())
+    };
+    let (first, once) = pass();
+    let (second, again) = pass();
+    println!("1,000 cells: {once:?}, then {again:?}");
+    assert_eq!(first, second);
+    assert!(again.as_secs_f64() < 0.02 && again < once / 4, "{once:?}, then {again:?}");
+}

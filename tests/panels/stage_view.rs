@@ -1,0 +1,424 @@
+//! The stage's tab without a graphics card: its keys, its bar, and scenes and sizes that nobody wished for.
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attune::app::stage::bar::bar_ui;
+use attune::app::stage::crowd::Crowd;
+use attune::app::stage::keys::keys;
+use attune::app::stage::points::{extent, instances};
+use attune::app::stage::sight::{Scene, SeenPoint, Sight};
+use attune::app::stage::view::{Hands, Hit, picture_ui};
+use attune::app::stage::{arrows, labels};
+use attune::app::theme::Palette;
+use attune::app::view_state::ViewState;
+use attune::app::{fonts, theme};
+use attune::view_model::search::{Choice, Emphasis};
+use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
+use bevy::math::Vec2;
+use egui::{Context, Event, Key, Modifiers, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use crate::common::dressed::dressed;
+
+const SIZE: egui::Vec2 = vec2(560.0, 480.0);
+const BAR: f32 = 60.0;
+const ON_STAGE: Pos2 = pos2(20.0, 400.0);
+
+fn word(text: &str, at: [f32; 3]) -> WordPoint {
+    WordPoint { text: text.to_owned(), group: Some(0), at, in_sentence: false }
+}
+
+fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPoint {
+    TokenPoint {
+        text: text.to_owned(),
+        position,
+        occurrence: None,
+        group: None,
+        start,
+        end,
+        trained_end: end,
+        static_nearest: None,
+        contextual_nearest: None,
+    }
+}
+
+fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
+    let radius = reach(words.iter().map(|word| word.at));
+    StageModel {
+        words,
+        tokens,
+        second: Vec::new(),
+        shared: Vec::new(),
+        ghosts: Vec::new(),
+        note: None,
+        groups: vec!["fruit".to_owned()],
+        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec(),
+        explained: 0.9,
+        is_whole: false,
+        radius,
+    }
+}
+
+fn bank() -> StageModel {
+    model(
+        vec![word("river", [0.6, 0.1, 0.2]), word("money", [-0.5, 0.3, -0.4]), word("riverside", [0.1, -0.9, 0.3])],
+        vec![token(0, "bank", [0.0, 0.5, 0.0], [0.4, 0.2, 0.1]), token(1, "grows", [-0.2, -0.3, 0.6], [0.0, 0.0, 0.0])],
+    )
+}
+
+type Shared = Rc<RefCell<(Hands, ViewState)>>;
+
+/// Bar, picture and keys, as the window has them, over a field that somebody writes in.
+fn stage<'a>() -> (Harness<'a>, Shared) {
+    let shared = Shared::default();
+    let inner = shared.clone();
+    let (scene, mut written) = (Arc::new(bank()), String::new());
+    let harness = dressed(SIZE, move |ui| {
+        let (hands, view) = &mut *inner.borrow_mut();
+        let choice = Choice { search: &view.search, is_isolated: view.isolated, lit: &[], near: &[] };
+        let emphasis = Arc::new(Emphasis::of(&scene, choice));
+        keys(ui.ctx(), Some(&scene), &emphasis, hands, view);
+        ui.text_edit_singleline(&mut written);
+        let (bar, below) = ui.available_rect_before_wrap().split_top_bottom_at_y(BAR);
+        let at = |ui: &mut Ui, rect, content: &mut dyn FnMut(&mut Ui)| {
+            ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| content(ui));
+        };
+        at(ui, bar, &mut |ui| bar_ui(ui, Some(&scene), &emphasis, &mut hands.rig, view));
+        at(ui, below, &mut |ui| {
+            let scene = Scene { model: &scene, emphasis: &emphasis, path: None, walk: None };
+            picture_ui(ui, Some(scene), hands, view, Some(TextureId::User(0)));
+        });
+        hands.rig.advance(1.0);
+    });
+    (harness, shared)
+}
+
+fn press(harness: &mut Harness, modifiers: Modifiers, key: Key) {
+    harness.key_press_modifiers(modifiers, key);
+    harness.run_steps(3);
+}
+
+fn hover(harness: &mut Harness, at: Pos2) {
+    harness.event(Event::PointerMoved(at));
+    harness.run_steps(3);
+}
+
+#[test]
+fn keys_move_the_camera_while_the_pointer_is_over_the_stage() {
+    let (mut harness, shared) = stage();
+    let pose = || shared.borrow().0.rig.pose;
+    let none = Modifiers::NONE;
+
+    let before = pose();
+    hover(&mut harness, pos2(100.0, 10.0));
+    press(&mut harness, none, Key::ArrowLeft);
+    press(&mut harness, none, Key::X);
+    assert_eq!(pose(), before, "the pointer is elsewhere");
+
+    hover(&mut harness, ON_STAGE);
+    press(&mut harness, none, Key::ArrowRight);
+    assert!(pose().yaw > before.yaw && pose().target == before.target, "the camera goes right");
+    press(&mut harness, none, Key::ArrowUp);
+    assert!(pose().pitch > before.pitch);
+    press(&mut harness, Modifiers::SHIFT, Key::ArrowRight);
+    assert!(pose().target.length() > 0.0, "Shift pans");
+    let far = pose().distance;
+    press(&mut harness, none, Key::Plus);
+    assert!(pose().distance < far);
+    press(&mut harness, none, Key::Minus);
+    assert!((pose().distance - far).abs() < 1e-5);
+    press(&mut harness, none, Key::X);
+    assert!((pose().yaw - std::f32::consts::FRAC_PI_2).abs() < 1e-5 && pose().pitch == 0.0);
+    press(&mut harness, none, Key::Num2);
+    assert!(shared.borrow().0.rig.is_flat());
+    let flat = pose();
+    press(&mut harness, none, Key::ArrowRight);
+    assert!(pose().yaw == flat.yaw && pose().target != flat.target, "in 2D arrows pan");
+}
+
+#[test]
+fn keys_choose_words_isolate_and_clear() {
+    let (mut harness, shared) = stage();
+    let view = || shared.borrow().1.clone();
+    hover(&mut harness, ON_STAGE);
+    let chosen: Vec<Option<usize>> = [Modifiers::NONE, Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT]
+        .map(|modifiers| {
+            press(&mut harness, modifiers, Key::Q);
+            view().query
+        })
+        .to_vec();
+    assert_eq!(chosen, [Some(0), Some(1), Some(0), Some(1)]);
+    press(&mut harness, Modifiers::NONE, Key::F);
+    let target = shared.borrow().0.rig.pose.target;
+    let scene = bank();
+    let place = bevy::math::Vec3::from(attune::app::stage::points::scaled(&scene, scene.tokens[1].start));
+    assert!(target.distance(place) < 1e-5, "F looks at the chosen word");
+    press(&mut harness, Modifiers::NONE, Key::I);
+    assert!(view().isolated);
+    press(&mut harness, Modifiers::NONE, Key::Escape);
+    assert!(!view().isolated && view().query == Some(1), "one thing at a time");
+    press(&mut harness, Modifiers::NONE, Key::Escape);
+    assert_eq!(view().query, None);
+}
+
+#[test]
+fn a_click_leaves_the_keyboard_with_the_stage_until_something_is_written() {
+    let (mut harness, shared) = stage();
+    let yaw = || shared.borrow().0.rig.pose.yaw;
+    hover(&mut harness, ON_STAGE);
+    for pressed in [true, false] {
+        let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
+        harness.event(Event::PointerButton { pos: ON_STAGE, button, pressed, modifiers });
+        harness.run_steps(2);
+    }
+    hover(&mut harness, pos2(100.0, 10.0));
+    let before = yaw();
+    press(&mut harness, Modifiers::NONE, Key::ArrowRight);
+    press(&mut harness, Modifiers::NONE, Key::ArrowRight);
+    assert!(yaw() > before, "twice, for an arrow leads to no other control");
+
+    let (before, isolated) = (yaw(), shared.borrow().1.isolated);
+    hover(&mut harness, ON_STAGE);
+    press(&mut harness, Modifiers::NONE, Key::Slash);
+    press(&mut harness, Modifiers::NONE, Key::ArrowRight);
+    press(&mut harness, Modifiers::NONE, Key::I);
+    assert!(yaw() == before && shared.borrow().1.isolated == isolated, "letters are for the search");
+}
+
+#[test]
+fn a_search_lights_counts_and_leads_to_what_it_finds() {
+    let (mut harness, shared) = stage();
+    let view = || shared.borrow().1.clone();
+    hover(&mut harness, ON_STAGE);
+    press(&mut harness, Modifiers::NONE, Key::Slash);
+    harness.event(Event::Text("RIV".to_owned()));
+    harness.run_steps(3);
+    assert_eq!(view().search.text, "RIV", "the stroke itself is not written");
+    assert!(harness.query_by_label("2 found").is_some());
+    for said in ["1 of 2", "2 of 2", "1 of 2"] {
+        press(&mut harness, Modifiers::NONE, Key::Enter);
+        assert!(harness.query_by_label(said).is_some(), "{said}");
+    }
+    let scene = bank();
+    let place = bevy::math::Vec3::from(attune::app::stage::points::scaled(&scene, scene.words[0].at));
+    assert!(shared.borrow().0.rig.pose.target.distance(place) < 1e-5);
+
+    harness.get_by_label("Regular expression").click();
+    harness.run_steps(3);
+    harness.get_by_label("Search words").focus();
+    harness.run_steps(2);
+    harness.event(Event::Text("(".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Not a pattern: unclosed group, at character 4").is_some());
+    harness.get_by_label("Clear").click();
+    harness.run_steps(3);
+    assert!(!view().is_narrowed() && harness.query_by_label("Clear").is_none());
+}
+
+/// Scenes that a lesson, a diverged training or nobody at all has made.
+fn wild() -> Vec<(&'static str, StageModel)> {
+    let same = || (0..30).map(|i| word(&format!("w{i}"), [0.2, 0.2, 0.2])).collect();
+    let huge = vec![word("huge", [1e30, -1e30, 1e30]), word("small", [1e-30, 0.0, 0.0])];
+    let lost = vec![word("nan", [f32::NAN; 3]), word("inf", [f32::INFINITY, 0.0, 0.0]), word("here", [0.5, 0.0, 0.0])];
+    let gone = token(0, "gone", [0.1; 3], [f32::NAN; 3]);
+    let far = token(1, "far", [0.1; 3], [1e30, 0.0, -1e30]);
+    vec![
+        ("nothing", model(Vec::new(), Vec::new())),
+        ("one", model(vec![word("one", [0.0; 3])], Vec::new())),
+        ("one place", model(same(), vec![token(0, "t", [0.2; 3], [0.2; 3])])),
+        ("huge", model(huge, Vec::new())),
+        ("no numbers", model(lost, vec![gone, far])),
+    ]
+}
+
+#[test]
+fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
+    let ctx = Context::default();
+    ctx.set_fonts(fonts::definitions());
+    theme::apply(&ctx);
+    let mut frame = 0.0;
+    for (name, model) in wild() {
+        let (model, emphasis) = (Arc::new(model), Arc::new(Emphasis::default()));
+        let mut hands = Hands::default();
+        hands.rig.fit_now(extent(&model));
+        for time in [0.0, 0.5, 1.0] {
+            for (width, height) in [(800.0, 600.0), (1.0, 1.0), (4.0, 3.0), (0.0, 0.0), (3000.0, 2.0), (1.0, 900.0)] {
+                for scale in [1.0, 1.5, 3.0] {
+                    frame += 1.0;
+                    let mut input = RawInput {
+                        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
+                        time: Some(frame / 60.0),
+                        events: vec![Event::PointerMoved(pos2(width / 2.0, height / 2.0))],
+                        ..RawInput::default()
+                    };
+                    if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
+                        viewport.native_pixels_per_point = Some(scale);
+                    }
+                    let mut view = ViewState::default();
+                    view.set_time(time);
+                    let mut output = ctx.run_ui(input, |ui| {
+                        let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
+                        let rect = picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
+                        assert!(rect.width() >= 0.0 && rect.height() >= 0.0, "{name} {rect:?}");
+                    });
+                    output.textures_delta.clear();
+                    let _ = ctx.tessellate(output.shapes, output.pixels_per_point);
+                }
+            }
+        }
+        let palette = Palette::of(false);
+        let drawn = instances(&model, &Emphasis::default(), true, palette);
+        let lines = arrows::instances(&model, &Emphasis::default(), palette);
+        for instance in drawn.iter().chain(&lines) {
+            let numbers = instance.start.iter().chain(&instance.end);
+            assert!(numbers.into_iter().all(|x| x.is_finite()), "{name}: {instance:?}");
+        }
+    }
+}
+
+/// A scene that is looked at without a window.
+struct Seen {
+    model: Arc<StageModel>,
+    emphasis: Arc<Emphasis>,
+    crowd: Crowd,
+}
+
+impl Seen {
+    fn of(model: StageModel, emphasis: Emphasis) -> Seen {
+        let (model, emphasis) = (Arc::new(model), Arc::new(emphasis));
+        Seen { crowd: Crowd::of(&model, &emphasis), model, emphasis }
+    }
+
+    fn sight(&self, hands: &Hands, time: f32) -> Sight<'_> {
+        let Seen { model, emphasis, crowd } = self;
+        let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
+        let scene = Scene { model, emphasis, path: None, walk: None };
+        let projection = hands.rig.view(Vec2::new(SIZE.x, SIZE.y));
+        Sight { scene, crowd, projection, rect, time, palette: Palette::of(false) }
+    }
+}
+
+/// A place is as near as all of its points say one by one, wherever the pointer is.
+#[test]
+fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
+    use attune::app::stage::picking::{Candidate, nearest};
+    let mut random = StdRng::seed_from_u64(5);
+    let mut at = || std::array::from_fn(|_| random.random_range(-1.0..1.0));
+    let words: Vec<WordPoint> = (0..3_000).map(|i| word(&format!("w{i}"), at())).collect();
+    let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
+    let mut hands = Hands::default();
+    let mut picked = 0;
+    for turn in 0..40 {
+        hands.rig.orbit(Vec2::new(41.0, 7.0));
+        if turn == 20 {
+            hands.rig.toggle_flat();
+            hands.rig.advance(1.0);
+        }
+        let sight = seen.sight(&hands, 0.0);
+        for step in 0..20 {
+            let pointer = pos2(SIZE.x * (step as f32 + 0.5) / 20.0, SIZE.y * ((step * 7 % 20) as f32) / 20.0);
+            let all = (0..3_000).filter_map(|index| sight.see(Hit::Word(index)));
+            let candidate = |point: SeenPoint| Candidate {
+                what: point.hit,
+                at: Vec2::new(point.at.x, point.at.y),
+                radius: point.radius,
+                depth: point.depth,
+            };
+            let wanted = nearest(Vec2::new(pointer.x, pointer.y), all.map(candidate));
+            assert_eq!(sight.pick(pointer), wanted, "turn {turn}, at {pointer}");
+            picked += usize::from(wanted.is_some());
+        }
+    }
+    assert!(picked > 100, "{picked} were near a point");
+}
+
+#[test]
+fn what_has_no_place_is_told_and_never_picked() {
+    let (_, model) = wild().pop().expect("the last");
+    let (seen, hands) = (Seen::of(model, Emphasis::default()), Hands::default());
+    let sight = seen.sight(&hands, 1.0);
+    assert_eq!(seen.crowd.lost, 3);
+    let here = sight.see(Hit::Word(2)).expect("it has a place");
+    assert_eq!(sight.pick(here.at), Some(Hit::Word(2)));
+    assert!(sight.see(Hit::Word(0)).is_none() && sight.see(Hit::Token(0)).is_none());
+}
+
+#[test]
+fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
+    use attune::app::stage::picking::REACH;
+    let words = (0..40).map(|i| word(&format!("w{i}"), [0.0, 0.0, -0.8 + 0.04 * i as f32])).collect();
+    let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
+    let mut hands = Hands::default();
+    for (axis_presses, front) in [(1, 39), (2, 0)] {
+        (0..axis_presses).for_each(|_| hands.rig.look_along(2));
+        hands.rig.advance(1.0);
+        let sight = seen.sight(&hands, 0.0);
+        let top = sight.see(Hit::Word(front)).expect("in front");
+        assert_eq!(sight.pick(top.at), Some(Hit::Word(front)));
+        let beside = |reach: f32| sight.pick(top.at + vec2(top.radius + reach, 0.0));
+        assert_eq!(beside(REACH - 0.1), Some(Hit::Word(front)), "its disc is the largest");
+        assert_eq!(beside(REACH + 0.1), None);
+        hands = Hands::default();
+    }
+}
+
+#[test]
+fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
+    let model = bank();
+    let search = attune::view_model::search::Search { text: "money".to_owned(), is_pattern: false };
+    let choice = Choice { search: &search, is_isolated: true, lit: &[], near: &[] };
+    let emphasis = Emphasis::of(&model, choice);
+    let hands = Hands::default();
+    let all = Seen::of(bank(), Emphasis::default());
+    let river = all.sight(&hands, 0.0).see(Hit::Word(0)).expect("shown");
+    let seen = Seen::of(model, emphasis);
+    let sight = seen.sight(&hands, 0.0);
+    assert_eq!(sight.pick(river.at), None);
+    let (named, _) = sight.labelled();
+    assert_eq!(named.iter().map(|point| point.hit).collect::<Vec<_>>(), [Hit::Word(1)]);
+    assert_eq!(instances(&seen.model, &seen.emphasis, true, Palette::of(false)).len(), 1);
+}
+
+/// The labels of twelve tokens and their words, in every direction.
+#[test]
+fn labels_of_a_long_sentence_never_overlap_nor_leave_the_stage() {
+    let words = ["the", "old", "bank", "of", "a", "wide", "river", "keeps", "money", "under", "green", "mud"];
+    let place = |i: usize, turn: f32| {
+        let angle = i as f32 * 2.4 + turn;
+        [angle.cos() * (0.2 + 0.06 * i as f32), 0.8 - 0.13 * i as f32, angle.sin() * 0.7]
+    };
+    let tokens = words.iter().enumerate().map(|(i, text)| token(i, text, place(i, 0.0), place(i, 0.9))).collect();
+    let model = model(words.iter().enumerate().map(|(i, text)| word(text, place(i, 0.3))).collect(), tokens);
+    let seen = Seen::of(model, Emphasis::default());
+    let mut hands = Hands::default();
+    for _ in 0..24 {
+        hands.rig.orbit(Vec2::new(33.0, 3.0));
+        for time in [0.0, 0.4, 1.0] {
+            let sight = seen.sight(&hands, time);
+            let (named, others) = sight.labelled();
+            let wish = |point: &SeenPoint| labels::Wish {
+                priority: point.priority,
+                point: point.at,
+                radius: point.radius,
+                size: vec2(9.0 * sight.word(point.hit).len() as f32, 17.0),
+                depth: point.depth,
+            };
+            let wishes: Vec<labels::Wish> = named.iter().map(wish).collect();
+            let discs = named
+                .iter()
+                .chain(&others)
+                .map(|point| labels::Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) });
+            let places = labels::place(&wishes, &discs.collect::<Vec<_>>(), &[], sight.rect);
+            let tokens = named.iter().zip(&places).filter(|(point, _)| matches!(point.hit, Hit::Token(_)));
+            assert!(tokens.into_iter().all(|(_, place)| place.is_some()), "every token has its name");
+            let placed: Vec<Rect> = places.into_iter().flatten().collect();
+            for (i, label) in placed.iter().enumerate() {
+                assert!(sight.rect.contains_rect(*label), "cut off: {label:?}");
+                assert!(placed[i + 1..].iter().all(|other| !other.intersects(*label)), "covered: {label:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! A saved state may be anything: nothing panics, hangs or eats the memory, and what does not fit is said.
+
+use std::time::Instant;
+
+use attune::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
+use attune::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
+use attune::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::saved::{
+    SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, SavedTraining,
+};
+use attune::kernel::{Command, Kernel, Saved};
+use attune::numerics::attention::HeadMode;
+use serde_json::{Value, json};
+
+use super::{cell, changed, found, ids, kernel, lesson, open, report, saved};
+
+fn with_model(model: SavedModel) -> Kernel {
+    open(lesson(), Saved { model: Some(model), ..Saved::default() })
+}
+
+/// The lesson as it is without a saved state.
+fn is_untouched(kernel: &Kernel) {
+    let (model, fresh) =
+        (kernel.snapshot().model.expect("a model"), super::kernel().snapshot().model.expect("a model"));
+    assert_eq!(model.parameters, fresh.parameters);
+    assert_eq!(model.interventions, fresh.interventions);
+    assert_eq!(model.sentence.tokens, fresh.sentence.tokens);
+    assert_eq!(ids(kernel), ids(&super::kernel()));
+}
+
+fn at_end() -> SavedTraining {
+    SavedTraining { is_at_end: true, ..SavedTraining::default() }
+}
+
+#[test]
+fn an_empty_state_is_the_lesson() {
+    let empty: Saved = serde_json::from_str("{}").expect("every field has a default");
+    let mut kernel = open(lesson(), empty);
+    kernel.apply(Command::Play);
+    kernel.settle();
+    is_untouched(&kernel);
+    assert_eq!(report(&kernel), [""; 0]);
+}
+
+#[test]
+fn sentences_that_cannot_be_shown() {
+    let long = vec!["seal".to_owned(); 100_000];
+    for words in [vec![], vec!["zebra".to_owned()], vec!["\u{202e}\n".repeat(10_000)], long] {
+        let kernel = with_model(SavedModel { sentence: Some(words), training: at_end(), ..SavedModel::default() });
+        is_untouched(&kernel);
+        assert_eq!(report(&kernel).len(), 1);
+        assert!(report(&kernel)[0].len() < 600, "{}", report(&kernel)[0]);
+    }
+}
+
+#[test]
+fn interventions_that_do_not_fit() {
+    let frozen = |rows, weights: Vec<f32>| SavedHead::Frozen { rows, weights };
+    let heads = |head: SavedHead| vec![head, SavedHead::Live];
+    let cases = [
+        SavedInterventions { temperature: Some(f64::NAN), ..SavedInterventions::default() },
+        SavedInterventions { temperature: Some(-1.0), ..SavedInterventions::default() },
+        SavedInterventions { heads: vec![SavedHead::Off; 3], ..SavedInterventions::default() },
+        SavedInterventions { heads: vec![SavedHead::Off; 1_000_000], ..SavedInterventions::default() },
+        SavedInterventions { heads: heads(frozen(2, vec![0.5; 4])), ..SavedInterventions::default() },
+        SavedInterventions { heads: heads(frozen(usize::MAX, vec![])), ..SavedInterventions::default() },
+        SavedInterventions { heads: heads(frozen(7, vec![f32::NAN; 49])), ..SavedInterventions::default() },
+        SavedInterventions { heads: heads(frozen(7, vec![1e30; 49])), ..SavedInterventions::default() },
+        SavedInterventions { mask: Some(SavedMask::Custom(vec!["1".repeat(7); 6])), ..SavedInterventions::default() },
+        SavedInterventions { mask: Some(SavedMask::Custom(vec!["é1111".into(); 7])), ..SavedInterventions::default() },
+        SavedInterventions { mask: Some(SavedMask::Custom(vec![])), ..SavedInterventions::default() },
+    ];
+    for interventions in cases {
+        let said = format!("{:.80}", format!("{interventions:?}"));
+        let model = SavedModel { interventions: Some(interventions), training: at_end(), ..SavedModel::default() };
+        let kernel = with_model(model);
+        is_untouched(&kernel);
+        assert_eq!(report(&kernel).len(), 1, "{said}");
+    }
+}
+
+#[test]
+fn interventions_of_a_sentence_that_is_gone_go_with_it() {
+    let kernel = with_model(SavedModel {
+        sentence: Some(vec!["zebra".into()]),
+        interventions: Some(SavedInterventions {
+            mask: Some(SavedMask::Custom(vec!["1".repeat(7); 7])),
+            heads: vec![SavedHead::Live, SavedHead::Frozen { rows: 7, weights: vec![0.0; 49] }],
+            ..SavedInterventions::default()
+        }),
+        training: at_end(),
+        ..SavedModel::default()
+    });
+    is_untouched(&kernel);
+    assert_eq!(report(&kernel).len(), 3);
+}
+
+fn tensor(name: &str, at: Option<Vec<usize>>, values: Vec<f32>) -> SavedTensor {
+    SavedTensor { name: name.into(), rows: 6, cols: 6, at, values }
+}
+
+#[test]
+fn weights_that_do_not_fit() {
+    let cases = [
+        tensor("W_Q", None, vec![0.0; 35]),
+        tensor("W_Q", Some(vec![36]), vec![0.0]),
+        tensor("W_Q", Some(vec![usize::MAX]), vec![0.0]),
+        tensor("W_Q", Some(vec![0, 1]), vec![0.0]),
+        tensor("W_Q", Some(vec![0]), vec![f32::NAN]),
+        tensor("W_Q", Some(vec![0]), vec![f32::INFINITY]),
+        tensor(&"W".repeat(1_000_000), Some(vec![0]), vec![0.0]),
+        tensor("b_Q", Some(vec![0]), vec![0.0]),
+        SavedTensor { rows: usize::MAX, ..tensor("W_Q", Some(vec![0]), vec![0.0]) },
+    ];
+    for tensor in cases {
+        let edits = SavedTraining { edits: vec![tensor.clone()], ..at_end() };
+        let change = SavedChange { step: 3, entries: vec![tensor.clone()], learning_rate: None };
+        let changes = SavedTraining { changes: vec![change], ..at_end() };
+        for training in [edits, changes] {
+            let kernel = with_model(SavedModel { training, ..SavedModel::default() });
+            is_untouched(&kernel);
+            assert_eq!(report(&kernel).len(), 1, "{tensor:.60?}");
+        }
+    }
+}
+
+#[test]
+fn trainings_that_cannot_have_been() {
+    let rate = |step, rate| SavedChange { step, learning_rate: Some(rate), entries: vec![] };
+    let cases = [
+        (SavedTraining { steps: usize::MAX, is_playing: true, ..SavedTraining::default() }, 0),
+        (SavedTraining { look: Some(usize::MAX), ..at_end() }, 0),
+        (SavedTraining { changes: vec![rate(0, f64::NAN)], ..at_end() }, 1),
+        (SavedTraining { changes: vec![rate(0, -1.0), rate(1, 0.0)], ..at_end() }, 2),
+        (SavedTraining { changes: vec![rate(usize::MAX, 0.1)], ..at_end() }, 1),
+    ];
+    for (training, reports) in cases {
+        let kernel = with_model(SavedModel { training: training.clone(), ..SavedModel::default() });
+        is_untouched(&kernel);
+        assert_eq!(report(&kernel).len(), reports, "{training:?}: {:?}", report(&kernel));
+    }
+    // Not in the order of the steps, and very many.
+    let changes = (0..200_000).map(|i| rate((i * 7) % 25, 0.01)).collect();
+    let kernel = with_model(SavedModel { training: SavedTraining { changes, ..at_end() }, ..SavedModel::default() });
+    assert_eq!(kernel.snapshot().model.expect("a model").training.progress.done, 20);
+    assert!(report(&kernel).len() < 50);
+}
+
+#[test]
+fn outputs_that_no_code_could_show() {
+    let axis = |len| SavedAxis { len, labels: None };
+    let table = |axes, entries| SavedOutput::Table { caption: String::new(), axes, entries };
+    let outputs = [
+        table(vec![], vec![1.0]),
+        table(vec![axis(2), axis(2)], vec![0.0; 3]),
+        table(vec![axis(usize::MAX), axis(usize::MAX)], vec![0.0]),
+        table(vec![axis(0), axis(usize::MAX)], vec![]),
+        table(vec![axis(1); 9], vec![0.0]),
+        table(vec![SavedAxis { len: 2, labels: Some(vec!["a".into()]) }], vec![0.0; 2]),
+        SavedOutput::Ranking { words: vec!["a".into()], numbers: vec![] },
+        SavedOutput::Image("x".repeat(10_000)),
+        SavedOutput::Ranking { words: vec!["a".into(); 1001], numbers: vec![0.0; 1001] },
+        SavedOutput::Plot { x: vec![0.0], lines: vec![SavedLine { name: "a".into(), y: vec![] }] },
+    ];
+    for output in outputs {
+        let mut state = saved(&kernel());
+        let run = SavedRun { outputs: vec![output.clone()], ..SavedRun::default() };
+        state.notebook.cells[1].run = Some(run);
+        let kernel = open(lesson(), state);
+        assert!(found(&kernel, "double").run.is_none());
+        assert_eq!(report(&kernel), ["What cell “double” showed does not fit it: it is left out."], "{output:?}");
+    }
+    let mut state = saved(&kernel());
+    let run = SavedRun { verdict: Some(SavedVerdict::Prediction { right: 2 }), ..SavedRun::default() };
+    state.notebook.cells.iter_mut().for_each(|cell| cell.run = Some(run.clone()));
+    assert!(found(&open(lesson(), state), "guess").run.is_none());
+}
+
+fn own(id: &str, text: &str) -> SavedCell {
+    let edit = SavedEdit { kind: OwnKind::Code, text: text.into(), base: String::new() };
+    SavedCell { id: id.into(), is_own: true, kind: Some(OwnKind::Code), edit: Some(edit), ..SavedCell::default() }
+}
+
+#[test]
+fn ids_and_texts_that_cannot_be() {
+    let mut state = saved(&kernel());
+    let count = state.notebook.cells.len();
+    let last = format!("own {}", usize::MAX);
+    for id in ["", "own 1", "own 1", &"x".repeat(10_000), "\u{0}", &last] {
+        state.notebook.cells.push(own(id, "1"));
+    }
+    state.notebook.cells.push(own("long", &"1;".repeat(40_000)));
+    let again = state.notebook.cells[0].clone();
+    state.notebook.cells.push(again);
+    let mut kernel = open(lesson(), state);
+    let mut ids = ids(&kernel);
+    assert_eq!(ids.len(), count + 6, "{ids:?}");
+    assert_eq!(report(&kernel).len(), 3, "{:?}", report(&kernel));
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), count + 6);
+    // There is no number after the last.
+    let insert = attune::kernel::notebook::CellCommand::Insert { kind: OwnKind::Code, is_above: true };
+    kernel.apply(Command::Notebook(attune::kernel::notebook::NotebookCommand::Cell("intro".into(), insert)));
+    assert!(kernel.snapshot().notice.is_some());
+}
+
+#[test]
+fn more_cells_than_a_notebook_has() {
+    let mut state = saved(&kernel());
+    state.notebook.cells.extend((0..5_000).map(|i| own(&format!("own {i}"), "1")));
+    let kernel = open(lesson(), state);
+    assert_eq!((ids(&kernel).len(), report(&kernel).len()), (DOCUMENT_CELLS_MAX, 1));
+}
+
+#[test]
+fn answers_that_cannot_be() {
+    let mut state = saved(&kernel());
+    let chosen = SavedAnswer::Predict {
+        ask: String::new(),
+        choices: vec!["one".into(), "two".into()],
+        chosen: 9,
+        is_locked: true,
+    };
+    let slider = SavedAnswer::Slider { variable: "much".into(), value: f64::NAN };
+    for cell in &mut state.notebook.cells {
+        cell.answer = if cell.id == "turn" { slider.clone() } else { chosen.clone() };
+    }
+    let kernel = open(lesson(), state);
+    assert_eq!(report(&kernel).len(), 1 + super::kernel().snapshot().notebook.cells.len() - 2, "{:?}", report(&kernel));
+    for (cell, fresh) in kernel.snapshot().notebook.cells.iter().zip(&super::kernel().snapshot().notebook.cells) {
+        assert_eq!(cell.cell.answer, fresh.cell.answer);
+    }
+}
+
+#[test]
+fn a_state_of_another_lesson_leaves_that_lesson_whole() {
+    let mut before = kernel();
+    cell(&mut before, "intro", attune::kernel::notebook::CellCommand::SetText("Mine".into()));
+    let small = attune::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues");
+    let cells = small.cells.len();
+    let kernel = open(small.into(), saved(&before));
+    assert!(ids(&kernel).len() >= cells);
+    let _ = changed(&[]);
+}
+
+/// No assertion on time, for machines differ: the figure is printed with `--nocapture`.
+#[test]
+fn ten_megabytes_open() {
+    let mut state = saved(&kernel());
+    let entries: Vec<f64> = (0..100_000).map(|i| f64::from(i).sin()).collect();
+    let table = SavedOutput::Table {
+        caption: String::new(),
+        axes: vec![SavedAxis { len: 100, labels: None }, SavedAxis { len: 1000, labels: None }],
+        entries,
+    };
+    let source = "let s = E @ E.T;\nsoftmax(s) // \"été\"\n".repeat(400);
+    for i in 0..150 {
+        let outputs = if i % 15 == 0 { vec![table.clone()] } else { vec![] };
+        let run = SavedRun { outputs, text: source.clone(), ..SavedRun::default() };
+        state.notebook.cells.push(SavedCell { run: Some(run), ..own(&format!("own {i}"), &source) });
+    }
+    let json = serde_json::to_string(&state).expect("plain data");
+    assert!(json.len() > 10_000_000, "{}", json.len());
+    let begun = Instant::now();
+    let state: Saved = serde_json::from_str(&json).expect("plain data");
+    let read = begun.elapsed();
+    let kernel = Kernel::open(lesson(), Some(state));
+    let opened = begun.elapsed();
+    let snapshot = kernel.snapshot();
+    let seen = begun.elapsed();
+    let kept = Saved::of(&snapshot);
+    let made = begun.elapsed();
+    assert_eq!(kept.notebook.cells.len(), ids(&super::kernel()).len() + 150);
+    println!("{} bytes: read {read:?}, opened {opened:?}, seen {seen:?}, made again {made:?}", json.len());
+}
+
+/// The `n`th value of a JSON text, from the top down.
+fn nth<'v>(value: &'v mut Value, n: &mut usize) -> Option<&'v mut Value> {
+    if *n == 0 {
+        return Some(value);
+    }
+    *n -= 1;
+    match value {
+        Value::Array(list) => list.iter_mut().find_map(|part| nth(part, n)),
+        Value::Object(map) => map.values_mut().find_map(|part| nth(part, n)),
+        _ => None,
+    }
+}
+
+#[test]
+fn any_value_may_be_another() {
+    let mut kernel = kernel();
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    cell(&mut kernel, "uses", CellCommand::SetText("show(\"t\", ones(2, 2)); nearest(E, E[0], 3)".into()));
+    for (id, command) in [
+        ("uses", CellCommand::Run),
+        ("guess", CellCommand::Choose(1)),
+        ("guess", CellCommand::Reveal),
+        ("middle", CellCommand::Run),
+        ("turn", CellCommand::Slide(3.0)),
+        ("intro", CellCommand::Insert { kind: OwnKind::Code, is_above: false }),
+        ("gate", CellCommand::Skip),
+    ] {
+        cell(&mut kernel, id, command);
+    }
+    kernel.apply(Command::ToggleMask { query: 1, key: 2 });
+    let whole = serde_json::to_value(saved(&kernel)).expect("plain data");
+    let hostile = [
+        json!(null),
+        json!(-1),
+        json!(0),
+        json!(u64::MAX),
+        json!(1e308),
+        json!("NaN"),
+        json!("\u{0}\u{202e}"),
+        json!("x".repeat(70_000)),
+        json!("f64:AAAA"),
+        json!("intro"),
+        json!("own 1"),
+        json!([]),
+        json!({}),
+        json!(true),
+    ];
+    let (mut place, mut opened) = (0, 0);
+    loop {
+        let mut changed = whole.clone();
+        let Some(value) = nth(&mut changed, &mut place.clone()) else { break };
+        value.clone_from(&hostile[place % hostile.len()]);
+        place += 1;
+        let Ok(state) = serde_json::from_value::<Saved>(changed) else { continue };
+        opened += 1;
+        let mut kernel = open(lesson(), state);
+        kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+        kernel.settle();
+        // What it saves it can read.
+        let _ = saved(&kernel);
+    }
+    assert!(place > 200 && opened > 30, "{opened} of {place}");
+}
+
+#[test]
+fn a_gain_that_is_none_is_said_to_be_one() {
+    for gain in [-1.0, 9.0, f32::NAN, f32::INFINITY] {
+        let heads = vec![SavedHead::Gain(gain), SavedHead::Off];
+        let interventions = Some(SavedInterventions { heads, ..SavedInterventions::default() });
+        let kernel = with_model(SavedModel { interventions, training: at_end(), ..SavedModel::default() });
+        assert_eq!(report(&kernel), [format!("Head 1 is live: a head's gain is from 0 to 4, not {gain}.")]);
+        let modes = &kernel.snapshot().model.expect("a model").interventions.heads;
+        assert_eq!(modes[..], [HeadMode::Live, HeadMode::Off], "the other one is as it was");
+    }
+}

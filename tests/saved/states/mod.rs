@@ -1,0 +1,78 @@
+//! What the learner did is back when the lesson opens again, whatever became of the lesson, the file or the program.
+
+mod course;
+mod hostile;
+mod kills;
+mod merging;
+mod round_trip;
+
+use std::sync::Arc;
+
+use crate::common::resaved::{open, saved};
+use attune::code::Output;
+use attune::kernel::notebook::snapshot::CellSnapshot;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::Lesson;
+
+const TEXT: &str = include_str!("../../fixtures/notebook.ron");
+
+fn parsed(text: &str) -> Arc<Lesson> {
+    Arc::new(attune::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+}
+
+fn lesson() -> Arc<Lesson> {
+    parsed(TEXT)
+}
+
+/// The lesson with pieces replaced, each of which is there once.
+fn changed(pieces: &[(&str, &str)]) -> Arc<Lesson> {
+    let replace = |text: String, (from, to): &(&str, &str)| {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        text.replace(from, to)
+    };
+    parsed(&pieces.iter().fold(TEXT.to_owned(), replace))
+}
+
+fn kernel() -> Kernel {
+    Kernel::trained(lesson())
+}
+
+fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
+    apply(kernel, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
+}
+
+fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    kernel.settle();
+    assert_eq!(kernel.snapshot().notice, None);
+}
+
+fn write(kernel: &mut Kernel, id: &str, text: &str) {
+    cell(kernel, id, CellCommand::SetText(text.into()));
+}
+
+fn reopened(kernel: &Kernel, lesson: Arc<Lesson>) -> Kernel {
+    open(lesson, saved(kernel))
+}
+
+fn found(kernel: &Kernel, id: &str) -> CellSnapshot {
+    let notebook = kernel.snapshot().notebook;
+    notebook.cells.iter().find(|cell| *cell.cell.id == *id).unwrap_or_else(|| panic!("no cell {id}")).clone()
+}
+
+fn text(kernel: &Kernel, id: &str) -> String {
+    found(kernel, id).cell.text.to_string()
+}
+
+fn outputs(kernel: &Kernel, id: &str) -> Vec<Output> {
+    found(kernel, id).run.map_or_else(Vec::new, |run| run.outputs.to_vec())
+}
+
+fn ids(kernel: &Kernel) -> Vec<String> {
+    kernel.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
+}
+
+fn report(kernel: &Kernel) -> Vec<String> {
+    kernel.snapshot().report.to_vec()
+}

@@ -1,0 +1,310 @@
+//! Everything that a learner can do, saved and opened again.
+
+use std::sync::Arc;
+
+use attune::code::Output;
+use attune::kernel::command::HeadSetting;
+use attune::kernel::notebook::document::{Answer, Attempts, OwnKind};
+use attune::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::snapshot::ModelSnapshot;
+use attune::kernel::{Command, Kernel, Saved, Worker};
+use attune::lesson::Lesson;
+use attune::numerics::attention::Mask;
+use attune::numerics::params::TensorName;
+
+use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
+
+fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("it is trained")
+}
+
+fn busy_learner() -> Kernel {
+    let mut kernel = kernel();
+    apply(&mut kernel, Command::SelectSentence(1));
+    apply(&mut kernel, Command::SetSentence("the warm seal sank".into()));
+    apply(&mut kernel, Command::SetTemperature(Some(0.7)));
+    apply(&mut kernel, Command::SetScale(Some(false)));
+    apply(&mut kernel, Command::ToggleMask { query: 1, key: 0 });
+    apply(&mut kernel, Command::SetHead { head: 0, setting: HeadSetting::Frozen });
+    apply(&mut kernel, Command::SetHead { head: 1, setting: HeadSetting::Uniform });
+    let tensor = TensorName::ValueWeights.into();
+    apply(&mut kernel, Command::SetWeight { tensor, row: 0, col: 1, value: -0.25 });
+    cell(&mut kernel, "double", CellCommand::Run);
+    cell(&mut kernel, "uses", CellCommand::Run);
+    write(&mut kernel, "reads", "show(0.0 / 0.0); show(\"caption\", E[0]); nearest(E, E[0], 3)");
+    cell(&mut kernel, "reads", CellCommand::Run);
+    cell(&mut kernel, "intro", CellCommand::Insert { kind: OwnKind::Code, is_above: false });
+    write(&mut kernel, "own 1", "show(-1.0 / 0.0); show(E); show(A); A[0]");
+    cell(&mut kernel, "own 1", CellCommand::Run);
+    cell(&mut kernel, "own 1", CellCommand::Shift(2));
+    cell(&mut kernel, "end", CellCommand::SetKind(OwnKind::Code));
+    write(&mut kernel, "end", "1 + 1");
+    cell(&mut kernel, "both", CellCommand::Delete);
+    cell(&mut kernel, "double", CellCommand::Fold(true));
+    cell(&mut kernel, "broken", CellCommand::SetAutoRun(true));
+    cell(&mut kernel, "turn", CellCommand::Slide(3.5));
+    cell(&mut kernel, "guess", CellCommand::Choose(0));
+    cell(&mut kernel, "guess", CellCommand::Reveal);
+    cell(&mut kernel, "middle", CellCommand::Hint);
+    cell(&mut kernel, "middle", CellCommand::Run);
+    cell(&mut kernel, "gate", CellCommand::Skip);
+    apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(false)));
+    kernel
+}
+
+fn runs(kernel: &Kernel) -> Vec<Option<RunSnapshot>> {
+    let cells = kernel.snapshot().notebook.cells.clone();
+    let run =
+        |run: RunSnapshot| RunSnapshot { is_from_before: true, defined: Vec::new(), variables: Arc::from([]), ..run };
+    cells.into_iter().map(|cell| cell.run.map(|shown| run(RunSnapshot::clone(&shown)))).collect()
+}
+
+/// NaN is itself here.
+fn said(value: &impl std::fmt::Debug) -> String {
+    format!("{value:?}")
+}
+
+#[test]
+fn everything_is_back() {
+    let before = busy_learner();
+    let after = reopened(&before, lesson());
+    assert_eq!(report(&after), [""; 0]);
+    assert_eq!(ids(&after), ids(&before));
+    for (before, after) in before.snapshot().notebook.cells.iter().zip(&after.snapshot().notebook.cells) {
+        assert_eq!(before.cell, after.cell);
+    }
+    // Plots and checks by hand run by themselves; what they show has no number, and is the same.
+    let elapsed = |mut runs: Vec<Option<RunSnapshot>>| {
+        runs.iter_mut().flatten().for_each(|run| run.elapsed = std::time::Duration::ZERO);
+        said(&runs)
+    };
+    assert_eq!(elapsed(runs(&before)), elapsed(runs(&after)));
+    let (before, after) = (model(&before), model(&after));
+    assert_eq!(before.parameters, after.parameters);
+    assert_eq!(before.trained, after.trained);
+    assert_eq!(before.interventions, after.interventions);
+    assert_eq!(before.sentence.tokens, after.sentence.tokens);
+    assert_eq!(said(&before.sentence.activations), said(&after.sentence.activations));
+    assert_eq!(before.training.stopped, after.training.stopped);
+}
+
+#[test]
+fn a_second_time_is_as_the_first() {
+    let first = saved(&busy_learner());
+    let second = saved(&open(lesson(), first.clone()));
+    // What ran by itself meanwhile is of this session, and looks the same.
+    assert!(said(&first) == said(&second), "{first:#?}\n{second:#?}");
+}
+
+#[test]
+fn outputs_of_before_are_marked_and_their_variables_are_gone() {
+    let mut after = reopened(&busy_learner(), lesson());
+    let double = found(&after, "double");
+    assert!(double.run.expect("it ran").is_from_before);
+    assert_eq!(double.status, CellStatus::Stale);
+    assert_eq!(outputs(&after, "uses"), [Output::Number(7.0)]);
+    cell(&mut after, "uses", CellCommand::Run);
+    let fault = found(&after, "uses").run.and_then(|run| run.fault.clone()).expect("`a` is not there");
+    assert!(fault.to_string().contains("`a`"), "{fault}");
+    cell(&mut after, "double", CellCommand::Run);
+    cell(&mut after, "uses", CellCommand::Run);
+    assert_eq!(outputs(&after, "uses"), [Output::Number(7.0)]);
+    assert_eq!(found(&after, "uses").status, CellStatus::Fresh);
+    let number = found(&after, "uses").run.and_then(|run| run.number);
+    assert!(number > Some(5), "numbers go on: {number:?}");
+}
+
+#[test]
+fn answers_are_back() {
+    let after = reopened(&busy_learner(), lesson());
+    assert_eq!(found(&after, "turn").cell.answer, Answer::Slider(3.5));
+    assert_eq!(found(&after, "guess").cell.answer, Answer::Predict { chosen: Some(0), is_locked: true });
+    let attempts = Attempts { tried: 1, hints: 1, is_revealed: false, is_passed: false };
+    assert_eq!(found(&after, "middle").cell.attempts(), attempts);
+    assert_eq!(found(&after, "gate").cell.answer, Answer::Skipped);
+    assert!(found(&after, "guess").run.is_some_and(|run| run.verdict.is_some()));
+}
+
+#[test]
+fn a_cell_that_wrote_does_not_write_again_by_itself() {
+    let mut before = kernel();
+    cell(&mut before, "writes", CellCommand::Run);
+    apply(&mut before, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    let after = reopened(&before, lesson());
+    assert_eq!(model(&before).parameters, model(&after).parameters);
+    assert_ne!(model(&after).parameters, model(&after).trained);
+}
+
+fn set(kernel: &mut Kernel, row: usize, value: f32) {
+    apply(kernel, Command::SetWeight { tensor: TensorName::QueryWeights.into(), row, col: 0, value });
+}
+
+/// Steps 1 to 5, a weight and a learning rate changed on the way, to step 12, a weight turned there,
+/// back to step 7, and a weight turned there too.
+fn traveller() -> Kernel {
+    let mut kernel = Kernel::embedded(lesson());
+    apply(&mut kernel, Command::Step(5));
+    set(&mut kernel, 0, 0.5);
+    set(&mut kernel, 1, 0.25);
+    apply(&mut kernel, Command::Step(3));
+    apply(&mut kernel, Command::SetLearningRate(0.05));
+    apply(&mut kernel, Command::Step(4));
+    set(&mut kernel, 2, -1.0);
+    apply(&mut kernel, Command::Scrub(7));
+    set(&mut kernel, 3, 2.0);
+    kernel
+}
+
+#[test]
+fn training_is_where_it_was_bit_for_bit() {
+    let (mut before, mut after) = (traveller(), reopened(&traveller(), lesson()));
+    assert_eq!(report(&after), [""; 0]);
+    for command in
+        [None, Some(Command::Scrub(10)), Some(Command::ShowLatest), Some(Command::Step(4)), Some(Command::Play)]
+    {
+        if let Some(command) = command {
+            apply(&mut before, command.clone());
+            apply(&mut after, command);
+        }
+        let (before, after) = (model(&before), model(&after));
+        assert_eq!(before.parameters, after.parameters);
+        assert_eq!(before.trained, after.trained);
+        assert_eq!(before.training.progress, after.training.progress);
+        assert_eq!(before.training.look, after.training.look);
+        assert_eq!(before.training.learning_rate, after.training.learning_rate);
+        assert_eq!(before.training.changes, after.training.changes);
+    }
+}
+
+#[test]
+fn what_is_yet_to_be_put_back_is_saved_as_it_was() {
+    let first = saved(&traveller());
+    let mut kernel = Kernel::open(lesson(), Some(first.clone()));
+    let mut looks = 0;
+    while kernel.is_busy() {
+        assert_eq!(saved(&kernel).model.map(|model| model.training), first.model.clone().map(|model| model.training));
+        kernel.advance();
+        looks += 1;
+    }
+    assert!(looks > 3 && kernel.snapshot().awaited.is_none());
+    assert_eq!(saved(&kernel), first);
+}
+
+#[test]
+fn on_the_way_back_the_learner_may_do_other_things() {
+    let mut kernel = Kernel::open(lesson(), Some(saved(&traveller())));
+    while kernel.snapshot().model.is_none() {
+        kernel.advance();
+    }
+    kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value: 1.0 });
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("wait until training is where you left it"));
+    kernel.apply(Command::SetMask(Some(Mask::Causal)));
+    kernel.apply(Command::Pause);
+    assert!(!kernel.is_busy());
+    assert_eq!(saved(&kernel).model.map(|model| model.training), saved(&traveller()).model.map(|model| model.training));
+    kernel.apply(Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))));
+    kernel.apply(Command::Play);
+    kernel.settle();
+    // Asked to play, it goes on; but where a past step is shown, it stays there.
+    assert_eq!(model(&kernel).training.look, model(&traveller()).training.look);
+    assert_eq!(model(&kernel).interventions.mask, Some(Mask::Causal));
+}
+
+/// What runs by itself has run.
+fn untrained() -> Kernel {
+    let mut kernel = Kernel::embedded(lesson());
+    kernel.settle();
+    kernel
+}
+
+#[test]
+fn a_training_under_way_goes_on() {
+    let mut kernel = untrained();
+    kernel.apply(Command::Play);
+    kernel.advance();
+    let steps = model(&kernel).training.progress.done;
+    assert!((1..20).contains(&steps));
+    let after = reopened(&kernel, lesson());
+    assert_eq!(model(&after).training.progress.done, 20);
+    apply(&mut kernel, Command::Pause);
+    assert_eq!(model(&reopened(&kernel, lesson())).training.progress.done, steps);
+}
+
+#[test]
+fn large_outputs_are_left_out_and_said_to_be() {
+    let mut kernel = kernel();
+    write(&mut kernel, "double", "show(1); show(zeros(900, 900)); show(2)");
+    cell(&mut kernel, "double", CellCommand::Run);
+    assert_eq!(outputs(&kernel, "double").len(), 3, "{:?}", found(&kernel, "double").run);
+    let kept = saved(&kernel);
+    assert!(serde_json::to_string(&kept).expect("plain data").len() < 100_000);
+    let after = open(lesson(), kept);
+    let Output::Text(words) = outputs(&after, "double").pop().expect("words") else { panic!("no words") };
+    assert_eq!(&*words, "2 outputs were too large to be kept: run the cell again.");
+}
+
+#[test]
+fn another_seed_is_said() {
+    let with_seed = |seed| Arc::new(Lesson { seed, ..Lesson::clone(&lesson()) });
+    let mut kernel = Kernel::trained(with_seed(9));
+    set(&mut kernel, 0, 0.5);
+    assert_eq!(report(&reopened(&kernel, with_seed(9))), [""; 0]);
+    let said = "This was left with seed 9, and trains with seed 5 now: other weights under your changes.";
+    let after = reopened(&kernel, lesson());
+    assert_eq!(report(&after), [said]);
+    assert_eq!(report(&reopened(&after, lesson())), [""; 0], "it is said once");
+}
+
+#[test]
+fn only_what_is_to_be_saved_differs() {
+    let mut kernel = untrained();
+    let mut last = kernel.snapshot();
+    let mut differs = |kernel: &Kernel| {
+        let now = kernel.snapshot();
+        Saved::differs(&std::mem::replace(&mut last, now.clone()), &now)
+    };
+    kernel.apply(Command::Play);
+    kernel.advance();
+    assert!(differs(&kernel), "it plays");
+    kernel.advance();
+    assert!(kernel.is_busy() && !differs(&kernel), "it only trains");
+    kernel.settle();
+    assert!(differs(&kernel), "it stands");
+    let tensor = TensorName::QueryWeights.into();
+    for command in [
+        Command::SetWeight { tensor, row: 0, col: 0, value: 1.0 },
+        Command::SetWeight { tensor, row: 0, col: 0, value: 2.0 },
+        Command::Scrub(3),
+        Command::SetTemperature(Some(2.0)),
+        Command::SelectSentence(1),
+        Command::Notebook(NotebookCommand::SetAutoRun(true)),
+        Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))),
+        Command::Notebook(NotebookCommand::Cell("double".into(), CellCommand::Run)),
+        Command::Undo,
+    ] {
+        apply(&mut kernel, command.clone());
+        assert!(differs(&kernel), "{command:?}");
+        assert!(!differs(&kernel), "{command:?}");
+    }
+}
+
+#[test]
+fn a_worker_opens_as_it_was_left_and_reloads() {
+    let wait = |worker: &Worker, holds: &dyn Fn(&attune::kernel::Snapshot) -> bool| {
+        let begun = std::time::Instant::now();
+        while !holds(&worker.latest()) {
+            assert!(begun.elapsed().as_secs() < 60, "waited in vain");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    };
+    let worker = Worker::spawn_on(lesson(), Some(saved(&busy_learner())), || ());
+    assert_eq!(worker.latest().notebook.cells.len(), ids(&busy_learner()).len(), "it is there at once");
+    let is_back = |snapshot: &attune::kernel::Snapshot| snapshot.awaited.is_none() && snapshot.model.is_some();
+    wait(&worker, &is_back);
+    let parameters = worker.latest().model.as_ref().expect("a model").parameters.clone();
+    let newer = super::changed(&[("Done.", "All done.")]);
+    worker.open(newer.clone());
+    wait(&worker, &|snapshot| std::sync::Arc::ptr_eq(&snapshot.lesson, &newer) && is_back(snapshot));
+    assert_eq!(worker.latest().model.as_ref().expect("a model").parameters, parameters);
+}

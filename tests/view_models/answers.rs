@@ -1,0 +1,92 @@
+//! The Answers panel: the model's own probabilities, row by row, and the words that it writes on.
+
+use std::sync::Arc;
+
+use attune::kernel::answers::probabilities;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::model::generate::Choice;
+use attune::numerics::params::TensorName;
+use attune::view_model::answers::{AnswersModel, Writing};
+use attune::view_model::provenance::Provenance;
+
+fn kernel(text: &str) -> Kernel {
+    let lesson = attune::lesson::parse("answers.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn small() -> Kernel {
+    kernel(include_str!("../fixtures/small.ron"))
+}
+
+fn next_word() -> Kernel {
+    kernel(include_str!("../fixtures/forms/next_word.ron"))
+}
+
+fn answers(snapshot: &Snapshot) -> AnswersModel {
+    AnswersModel::of(snapshot, None).expect("a model")
+}
+
+#[test]
+fn each_row_has_the_likeliest_classes_of_its_logits() {
+    for snapshot in [small().snapshot(), next_word().snapshot()] {
+        let sentence = &snapshot.model.as_ref().expect("a model").sentence;
+        let model = answers(&snapshot);
+        assert!(model.is_by_token);
+        assert_eq!(model.rows.len(), sentence.tokens.len());
+        for (row, shown) in model.rows.iter().enumerate() {
+            let mut all = probabilities(sentence.answers.logits.row(row));
+            all.sort_by(|a, b| b.total_cmp(a));
+            let named: Vec<f32> = shown.answers.iter().map(|answer| answer.probability).collect();
+            assert_eq!(named, all[..named.len()]);
+            let rest: f32 = all[named.len()..].iter().sum();
+            assert!((shown.rest() - rest).abs() < 1e-5, "{} is not {rest}", shown.rest());
+        }
+    }
+}
+
+#[test]
+fn each_probability_can_be_asked_where_it_comes_from() {
+    let snapshot = small().snapshot();
+    for answer in answers(&snapshot).rows.iter().flat_map(|row| &row.answers) {
+        let told = Provenance::of(&snapshot, answer.entry).expect("it is there");
+        assert_eq!(told.value, answer.probability);
+        assert!(told.name.contains(&answer.name), "{} is of {}", told.name, answer.name);
+    }
+}
+
+#[test]
+fn what_is_known_of_the_classes_is_kept() {
+    let mut kernel = small();
+    let first = answers(&kernel.snapshot());
+    kernel.apply(Command::SetTemperature(Some(0.5)));
+    let turned = kernel.snapshot();
+    assert_eq!(AnswersModel::of(&turned, Some(&first)), Some(answers(&turned)));
+    assert_ne!(answers(&turned), first, "what is turned is answered");
+}
+
+#[test]
+fn a_model_of_hidden_words_says_why_it_does_not_write() {
+    let Writing::Cannot(why) = answers(&small().snapshot()).writing else { panic!("it cannot write") };
+    assert!(why.contains("MaskedWord"), "{why}");
+}
+
+#[test]
+fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
+    let mut kernel = next_word();
+    kernel.apply(Command::Generate { count: 3, choice: Choice::Greedy });
+    let written = |kernel: &Kernel| match answers(&kernel.snapshot()).writing {
+        Writing::Can { written: Some(written), .. } => written,
+        other => panic!("{other:?}"),
+    };
+    let first = written(&kernel);
+    let snapshot = kernel.snapshot();
+    let model = snapshot.model.as_ref().expect("a model");
+    assert_eq!(first.before, model.sentence.tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>());
+    assert_eq!(first.words.len(), 3);
+    let last = answers(&snapshot).rows.pop().expect("a row");
+    assert_eq!(first.words[0], last.answers[0].name, "the likeliest after the last word is written first");
+    assert!(!first.said.contains("changed since"));
+    let tensor = TensorName::QueryWeights.into();
+    kernel.apply(Command::SetWeight { tensor, row: 0, col: 0, value: 3.0 });
+    assert!(written(&kernel).said.contains("changed since"));
+}

@@ -1,0 +1,160 @@
+//! What the panels and the stage show, as text, without a window.
+
+use std::sync::Arc;
+
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::params::TensorName;
+use attune::numerics::vectors::Similarity;
+use attune::view_model::attention::AttentionModel;
+use attune::view_model::heads::HeadsModel;
+use attune::view_model::neighbours::{Measure, NeighboursModel};
+use attune::view_model::notebook::NotebookModel;
+use attune::view_model::stage::StageModel;
+use attune::view_model::training::{TrainingModel, TrainingStage};
+use attune::view_model::weights::WeightsModel;
+
+fn kernel() -> Kernel {
+    let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn with(commands: &[Command]) -> Snapshot {
+    let mut kernel = kernel();
+    commands.iter().for_each(|command| kernel.apply(command.clone()));
+    kernel.snapshot()
+}
+
+#[test]
+fn before_training_there_is_a_notebook_and_nothing_false() {
+    let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
+    let snapshot = Snapshot::before(Arc::new(lesson));
+    assert_eq!(StageModel::of(&snapshot), None);
+    assert_eq!(AttentionModel::of(&snapshot), None);
+    let training = TrainingModel::of(&snapshot);
+    assert_eq!((training.stage, training.chance), (TrainingStage::Embedding { done: 0, of: 3 }, None));
+    let notebook = NotebookModel::of(&snapshot, None);
+    assert_eq!((notebook.title.as_str(), notebook.cells.len()), ("Sinking and swimming", 2));
+}
+
+#[test]
+fn words_that_stand_twice_are_told_apart() {
+    let snapshot = with(&[Command::SetSentence("the seal swam while the stone sank".to_owned())]);
+    let attention = AttentionModel::of(&snapshot).expect("a model");
+    assert_eq!(attention.tokens, ["the₁", "seal", "swam", "while", "the₂", "stone", "sank"]);
+    let stage = StageModel::of(&snapshot).expect("a space");
+    let labels: Vec<String> = stage.tokens.iter().map(|token| token.label()).collect();
+    assert_eq!(labels, attention.tokens);
+    let groups: Vec<Option<usize>> = stage.tokens.iter().map(|token| token.group).collect();
+    assert_eq!(groups, [None, None, None, None, None, Some(0), None]);
+}
+
+#[test]
+fn rows_of_attention_sum_to_one_and_are_said_in_words() {
+    let snapshot = with(&[]);
+    let attention = AttentionModel::of(&snapshot).expect("a model");
+    for head in &attention.heads {
+        for row in &head.weights {
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        }
+    }
+    let said = attention.say(1, 0, 2);
+    let weight = attention.heads[1].weights[0][2];
+    assert_eq!(said, format!("the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2"));
+}
+
+#[test]
+fn points_start_static_and_end_contextual() {
+    let snapshot = with(&[]);
+    let stage = StageModel::of(&snapshot).expect("a space");
+    for token in &stage.tokens {
+        let word = stage.words.iter().find(|word| word.text == token.text).expect("a word of the vocabulary");
+        assert!(word.in_sentence);
+        assert_eq!((token.at(0.0), token.at(1.0)), (word.at, token.end));
+        assert_eq!(token.trained_end, token.end);
+    }
+    assert!(stage.words.iter().all(|word| word.at.iter().map(|x| x * x).sum::<f32>().sqrt() <= stage.radius));
+    assert_eq!(stage.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["PC1", "PC2", "PC3"]);
+}
+
+#[test]
+fn given_vectors_of_few_dimensions_are_seen_as_they_were_given() {
+    let text = r#"Lesson(id: "x", title: "X", seed: 1, corpus: Sentences(["do like", "not like"]),
+        static_embedding: Given({"do": [0.5, 0.5], "like": [1, 0], "not": [0, -1]}),
+        model: Attention(heads: 1, objective: MaskedWord, steps: 0), sentences: ["do like"])"#;
+    let lesson = attune::lesson::parse("x.ron", text).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let stage = StageModel::of(&Kernel::trained(Arc::new(lesson)).snapshot()).expect("a space");
+    assert_eq!(stage.tokens[0].start, [0.5, 0.5, 0.0]);
+    assert_eq!(stage.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), ["x₁", "x₂"]);
+}
+
+#[test]
+fn heads_say_what_they_are_and_which_takes_part() {
+    let heads = |commands: &[Command]| HeadsModel::of(&with(commands)).expect("a model").heads;
+    let all = heads(&[]);
+    assert_eq!((all[1].key_columns.clone(), all[1].value_columns.clone()), (3..6, 3..6));
+    assert!(all.iter().all(|head| head.enabled && !head.solo && head.move_length.iter().all(|length| *length > 0.0)));
+    let solo = heads(&[Command::SoloHead(Some(1))]);
+    assert_eq!((solo[0].enabled, solo[1].enabled, solo[1].solo), (false, true, true));
+    assert!(solo[0].move_length.iter().all(|length| *length == 0.0));
+}
+
+#[test]
+fn a_turned_weight_is_counted_beside_its_ghost() {
+    let set = Command::SetWeight { tensor: TensorName::KeyWeights.into(), row: 1, col: 2, value: 9.0 };
+    let snapshot = with(&[set]);
+    let weights = WeightsModel::of(&snapshot).expect("a model");
+    let changed: Vec<(String, usize)> = weights.tensors.iter().map(|t| (t.id.to_string(), t.changed)).collect();
+    let names = ["P", "W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O", "b_logits"];
+    assert_eq!(changed, names.map(|name| (name.to_owned(), usize::from(name == "W_K"))));
+    let tensor = weights.tensors.iter().find(|t| t.id == TensorName::KeyWeights.into()).expect("W_K");
+    assert_eq!(tensor.value(1, 2), 9.0);
+    assert_ne!(tensor.trained_value(1, 2), 9.0);
+    assert_eq!(snapshot.history.undo.as_deref(), Some("W_K[1, 2]"));
+}
+
+#[test]
+fn training_says_where_it_stands() {
+    let snapshot = with(&[]);
+    let training = TrainingModel::of(&snapshot);
+    assert_eq!((training.stage, training.step, training.steps), (TrainingStage::Finished, 20, 20));
+    // Four words in two groups, and the ambiguous one.
+    assert_eq!(training.chance, Some(5f32.ln()));
+    let parameters = snapshot.model.expect("a model").parameters.len();
+    assert_eq!(training.honest_label, format!("toy model · {parameters} parameters · 60 sentences · 17 words"));
+    let reset = TrainingModel::of(&with(&[Command::ResetTraining]));
+    assert_eq!((reset.stage, reset.step, reset.log.len()), (TrainingStage::Paused, 0, 0));
+}
+
+#[test]
+fn neighbours_are_those_of_the_true_space_before_and_after() {
+    let snapshot = with(&[]);
+    let model = NeighboursModel::of(&snapshot).expect("a model");
+    let space = snapshot.space.as_ref().expect("a space");
+    let sentence = &snapshot.model.as_ref().expect("a model").sentence;
+    let seal = &model.tokens[1];
+    assert_eq!(seal.label, "seal");
+    for measure in [Measure::Cosine, Measure::Euclidean] {
+        for (list, vector) in [
+            (&seal.before, space.vectors.row(sentence.tokens[1].word.expect("a word"))),
+            (&seal.after, sentence.activations.output.row(1)),
+        ] {
+            for near in list.by(measure) {
+                let row = space.vocabulary.iter().position(|word| *word == near.word).expect("a word");
+                let other = space.vectors.row(row);
+                assert!((near.cosine - Similarity::Cosine.of(vector, other)).abs() < 1e-6);
+                assert!((near.distance + Similarity::Euclidean.of(vector, other)).abs() < 1e-6);
+            }
+            let values: Vec<f32> = list.by(measure).iter().map(|near| near.value(measure)).collect();
+            let sorted = match measure {
+                Measure::Cosine => values.is_sorted_by(|a, b| a >= b),
+                Measure::Euclidean => values.is_sorted(),
+            };
+            assert!(sorted && !values.is_empty(), "{values:?}");
+        }
+        let is_new = |near: &attune::view_model::neighbours::NearWord| {
+            near.is_new != seal.before.by(measure).iter().any(|before| before.word == near.word)
+        };
+        assert!(seal.after.by(measure).iter().all(is_new));
+    }
+    assert!(seal.before.by(Measure::Cosine).iter().all(|near| near.word != "seal"), "no word is its own neighbour");
+}

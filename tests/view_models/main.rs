@@ -1,0 +1,10 @@
+//! What the panels and the stage show, as values and text, without a window.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod answers;
+mod contents;
+mod provenance;
+mod walk;
+mod what_if;

@@ -1,0 +1,283 @@
+//! Where a number comes from: every formula, worked out again in double precision from the numbers that it
+//! names, comes to the number that is shown.
+
+use std::sync::Arc;
+
+use attune::kernel::command::HeadSetting;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::attention::{Mask, MaskTable};
+use attune::numerics::norm::NORM_EPSILON;
+use attune::numerics::params::TensorName;
+use attune::view_model::path::{By, PathModel};
+use attune::view_model::provenance::{Entry, Place, Provenance, Worked};
+use attune::view_model::walk::{Focus, WalkModel};
+
+fn kernel(text: &str) -> Kernel {
+    let lesson = attune::lesson::parse("provenance.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn small() -> Kernel {
+    kernel(include_str!("../fixtures/small.ron"))
+}
+
+/// Everything that a model can have: norms, feed-forward, layers, positions, no residual, no projections.
+fn odd(model: &str) -> String {
+    format!(
+        r#"Lesson(
+            id: "odd", title: "Odd", seed: 3,
+            corpus: Sentences(["a b c d", "d c b a", "b a d c", "c d a b"]),
+            static_embedding: SkipGram(dim: 6, epochs: 2),
+            model: Attention(heads: 2, objective: NextWord, steps: 5, max_tokens: 6, {model}),
+            sentences: ["a b c a"],
+        )"#
+    )
+}
+
+const ODD: [&str; 8] = [
+    "positions: Sinusoidal",
+    "positions: Learned, layers: 2",
+    "norm: Pre",
+    "norm: Post, residual: false",
+    "norm: Pre, feed_forward: 5, layers: 2",
+    "norm: Post, feed_forward: 5",
+    "scale: false, temperature: 2.0, bias: true",
+    "mask: Causal, readout: Linear",
+];
+
+/// What the formula comes to; `None` where the number is given, or comes through layers that are not kept.
+fn worked_out(worked: &Worked) -> Option<f64> {
+    let value = |operand: &attune::view_model::provenance::Operand| f64::from(operand.value);
+    Some(match worked {
+        Worked::Given(_) | Worked::Through(_) => return None,
+        Worked::Sum(terms) => terms.iter().map(|term| term.value()).sum(),
+        Worked::Exponential { score, largest } => (value(score) - value(largest)).exp(),
+        Worked::Quotient { over, under } => value(over) / value(under),
+        Worked::Share(count) => 1.0 / *count as f64,
+        Worked::Scale { key_width, temperature } => 1.0 / (key_width.map_or(1.0, |d| (d as f64).sqrt()) * temperature),
+        Worked::Length(sums) => sums.iter().map(|sum| sum.iter().map(value).sum::<f64>().powi(2)).sum::<f64>().sqrt(),
+        Worked::Distance(pairs) => pairs.iter().map(|(a, b)| (value(a) - value(b)).powi(2)).sum::<f64>().sqrt(),
+        Worked::Cosine(pairs) => {
+            let [ab, aa, bb] = pairs.iter().fold([0.0; 3], |[ab, aa, bb], (a, b)| {
+                let (a, b) = (value(a), value(b));
+                [ab + a * b, aa + a * a, bb + b * b]
+            });
+            if aa * bb == 0.0 { 0.0 } else { ab / (aa * bb).sqrt() }
+        }
+        Worked::Norm { row, at, gain, bias } => {
+            let mean = row.iter().map(value).sum::<f64>() / row.len() as f64;
+            let variance = row.iter().map(|x| (value(x) - mean).powi(2)).sum::<f64>() / row.len() as f64;
+            value(gain) * (value(&row[*at]) - mean) / (variance + NORM_EPSILON).sqrt() + value(bias)
+        }
+        Worked::Softmax { all, at } => {
+            let most = all.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = all.iter().map(|z| (value(z) - most).exp()).sum();
+            (value(&all[*at]) - most).exp() / sum
+        }
+    })
+}
+
+/// Some entries of every kind that the snapshot has.
+fn entries(snapshot: &Snapshot) -> Vec<Entry> {
+    let model = snapshot.model.as_ref().expect("a model");
+    let (sentence, architecture) = (&model.sentence, &model.architecture);
+    let width = architecture.width;
+    let mut all = vec![Entry::Static { word: 1, dim: 0 }, Entry::Position { place: 1, dim: 1 }];
+    for (block, _) in architecture.numbered_blocks() {
+        let tokens = sentence.activations.blocks[block].input.rows();
+        for token in [0, tokens - 1] {
+            for dim in [0, width - 1] {
+                all.extend([
+                    Entry::Input { block, token, dim },
+                    Entry::Normed { block, token, dim },
+                    Entry::Summed { block, token, dim },
+                    Entry::Output { block, token, dim },
+                ]);
+            }
+            all.extend([Entry::MoveLength { block, query: token }, Entry::BiasLength { block }]);
+            all.push(Entry::WordLength { block, query: token, key: 0 });
+        }
+        all.push(Entry::Parameter { tensor: TensorName::ValueWeights.of_block(block), row: 1, col: 1 });
+    }
+    for (head, activations) in sentence.activations.heads().enumerate() {
+        all.push(Entry::Scale { head });
+        let (queries, keys) = (activations.weights.rows(), activations.weights.cols());
+        for query in 0..queries {
+            all.extend([Entry::RowSum { head, query }, Entry::HeadLength { head, query }]);
+            all.extend([Entry::Query { head, token: query, dim: 1 }, Entry::Mix { head, token: query, dim: 1 }]);
+            for key in 0..keys {
+                all.extend([
+                    Entry::Key { head, token: key, dim: 0 },
+                    Entry::Value { head, token: key, dim: 1 },
+                    Entry::Product { head, query, key },
+                    Entry::Score { head, query, key },
+                    Entry::Exponential { head, query, key },
+                    Entry::Weight { head, query, key },
+                    Entry::TermLength { head, query, key },
+                    Entry::Term { head, query, key, dim: 0 },
+                    Entry::Term { head, query, key, dim: width - 1 },
+                ]);
+            }
+        }
+    }
+    for token in 0..sentence.tokens.len() {
+        for of in [Place::Static(token), Place::Contextual(token), Place::Word(token)] {
+            all.extend((0..3).map(|axis| Entry::Coordinate { of, axis }));
+        }
+        for (of, near) in [
+            (Place::Static(token), &sentence.static_neighbours[token]),
+            (Place::Contextual(token), &sentence.contextual_neighbours[token]),
+        ] {
+            for near in near.by_cosine.iter().chain(&near.by_distance).take(3) {
+                all.extend([Entry::Cosine { of, word: near.word }, Entry::Distance { of, word: near.word }]);
+            }
+        }
+    }
+    for (row, best) in sentence.answers.likeliest.iter().enumerate() {
+        let class = best[0].class;
+        all.extend([Entry::Logit { row, class }, Entry::Probability { row, class }]);
+    }
+    all
+}
+
+/// Checks every entry, and how many were worked out.
+fn check(name: &str, snapshot: &Snapshot) -> usize {
+    let mut count = 0;
+    let mut missing = Vec::new();
+    for entry in entries(snapshot) {
+        let Some(told) = Provenance::of(snapshot, entry) else {
+            missing.push(entry);
+            continue;
+        };
+        assert!(!told.name.is_empty() && !told.meaning.is_empty() && !told.symbols.is_empty(), "{name}: {told:?}");
+        if let Some(found) = worked_out(&told.worked) {
+            let (shown, found) = (f64::from(told.value), found);
+            let tolerance = 2e-5 * (1.0 + shown.abs());
+            assert!((shown - found).abs() <= tolerance, "{name}: {} is {shown}, not {found}", told.name);
+            count += 1;
+        }
+        // Every number in it can be asked for in its turn.
+        let (lines, _) = told.worked.lines(usize::MAX);
+        for piece in lines.iter().flatten() {
+            if let attune::view_model::provenance::Piece::Number(operand) = piece
+                && let Some(entry) = operand.entry
+            {
+                let value = Provenance::of(snapshot, entry).unwrap_or_else(|| panic!("{name}: no {entry:?}")).value;
+                assert_eq!(value.to_bits(), operand.value.to_bits(), "{name}: {}", operand.label);
+            }
+        }
+    }
+    let optional = |entry: &Entry| {
+        matches!(
+            entry,
+            Entry::Position { .. } | Entry::Normed { .. } | Entry::BiasLength { .. } | Entry::Parameter { .. }
+        )
+    };
+    missing.retain(|entry| !optional(entry));
+    assert!(missing.is_empty(), "{name}: {missing:?}");
+    count
+}
+
+#[test]
+fn every_formula_comes_to_the_number_that_is_shown() {
+    assert!(check("small", &small().snapshot()) > 1000);
+}
+
+#[test]
+fn and_so_it_does_in_every_form_of_a_model() {
+    let forms = std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten();
+    for form in forms {
+        let text = std::fs::read_to_string(form.path()).expect("text");
+        check(&form.path().display().to_string(), &kernel(&text).snapshot());
+    }
+    for model in ODD {
+        check(model, &kernel(&odd(model)).snapshot());
+    }
+}
+
+#[test]
+fn what_the_learner_changed_is_said_as_the_reason() {
+    let head = |head, setting| Command::SetHead { head, setting };
+    let holes = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
+    let cases = [
+        (head(0, HeadSetting::Uniform), Entry::Weight { head: 0, query: 0, key: 1 }, "everywhere alike"),
+        (head(0, HeadSetting::Frozen), Entry::Weight { head: 0, query: 0, key: 1 }, "is frozen"),
+        (head(0, HeadSetting::Off), Entry::Mix { head: 0, token: 0, dim: 0 }, "Head 1 is off"),
+        (head(0, HeadSetting::Gain(2.5)), Entry::Mix { head: 0, token: 0, dim: 0 }, "Head 1 mixes counts 2.5 times"),
+        (Command::SetTemperature(Some(0.5)), Entry::Score { head: 0, query: 0, key: 1 }, "temperature was set to 0.5"),
+        (Command::SetScale(Some(false)), Entry::Scale { head: 1 }, "Scaling was turned off"),
+        (Command::SetMask(Some(holes.clone())), Entry::Weight { head: 0, query: 0, key: 1 }, "your mask hides it"),
+        (Command::SetMask(Some(holes)), Entry::Weight { head: 0, query: 2, key: 1 }, "sees no word at all"),
+        (
+            Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 9.0 },
+            Entry::Parameter { tensor: TensorName::QueryWeights.into(), row: 0, col: 1 },
+            "turned by hand",
+        ),
+    ];
+    for (command, entry, reason) in cases {
+        let mut kernel = small();
+        kernel.apply(command.clone());
+        let snapshot = kernel.snapshot();
+        check(reason, &snapshot);
+        let notes = Provenance::of(&snapshot, entry).expect("an entry").notes.join(" ");
+        assert!(notes.contains(reason), "{command:?}: {notes}");
+    }
+}
+
+#[test]
+fn a_weight_leads_back_to_the_static_vector() {
+    let snapshot = small().snapshot();
+    let told = Provenance::of(&snapshot, Entry::Weight { head: 0, query: 1, key: 5 }).expect("a weight");
+    assert_eq!((told.name.as_str(), told.place.as_str()), ("A₁[\"seal\", \"duck\"]", "A[0, 1, 5]"));
+    assert_eq!(told.meaning, "attention weight: how much “seal” looks at “duck” in head 1");
+    let way: Vec<String> = told.way.iter().map(|(_, symbol)| symbol.clone()).collect();
+    assert_eq!(way[..3], ["exp", "S₁", "Q₁ Kᵀ"], "{way:?}");
+    assert!(["E", "W_Q", "W_K", "P", "b_Q", "b_K"].contains(&way.last().expect("an end").as_str()), "{way:?}");
+    let text = Provenance::of(&snapshot, Entry::Product { head: 0, query: 1, key: 5 }).expect("a score").worked.text(2);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() == 3 && lines[0].starts_with("q[") && lines[1].starts_with("+ q["), "{text}");
+    assert!(lines[2].starts_with("… + "), "{text}");
+}
+
+#[test]
+fn what_is_not_there_has_no_provenance() {
+    let snapshot = small().snapshot();
+    for entry in [
+        Entry::Weight { head: 9, query: 0, key: 0 },
+        Entry::Weight { head: 0, query: 99, key: 0 },
+        Entry::Term { head: 0, query: 0, key: 99, dim: 0 },
+        Entry::Term { head: 0, query: 0, key: 0, dim: 99 },
+        Entry::Input { block: 7, token: 0, dim: 0 },
+        Entry::Static { word: usize::MAX, dim: 0 },
+        Entry::Coordinate { of: Place::Static(0), axis: 3 },
+        Entry::Parameter { tensor: TensorName::HiddenWeights.into(), row: 0, col: 0 },
+        Entry::Logit { row: 99, class: 0 },
+    ] {
+        assert_eq!(Provenance::of(&snapshot, entry), None, "{entry:?}");
+    }
+}
+
+#[test]
+fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
+    for text in [include_str!("../fixtures/small.ron"), include_str!("../fixtures/forms/translation.ron")] {
+        let snapshot = kernel(text).snapshot();
+        let heads = snapshot.model.as_ref().expect("a model").architecture.heads();
+        for head in 0..heads {
+            let walk = WalkModel::of(&snapshot, Focus { query: 1, head, key: None }).expect("a walk");
+            for row in walk.steps.iter().flat_map(|step| &step.rows) {
+                for (column, value) in row.values.iter().enumerate() {
+                    match Provenance::of(&snapshot, row.entry(column)) {
+                        Some(told) => assert_eq!(told.value.to_bits(), value.to_bits(), "{}", row.label),
+                        None => assert_eq!(row.label, "b_O", "only a model without b_O has none of it"),
+                    }
+                }
+            }
+            for by in [By::Word, By::Head, By::Both] {
+                for arrow in PathModel::of(&snapshot, 1, head, by).expect("a path").arrows {
+                    let told = Provenance::of(&snapshot, arrow.entry).expect("an entry");
+                    assert_eq!(told.value, arrow.length, "{}", arrow.label);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The walk through attention: its numbers lead from one to the next, and its words say them.
+
+use std::sync::Arc;
+
+use attune::kernel::command::HeadSetting;
+use attune::kernel::moves::Point;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::attention::{Mask, MaskTable};
+use attune::numerics::softmax::softmax_forward;
+use attune::view_model::path::{By, PathModel};
+use attune::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
+
+const FIRST: Focus = Focus { query: 0, head: 0, key: None };
+
+fn kernel(text: &str) -> Kernel {
+    let lesson = attune::lesson::parse("walk.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn small() -> Snapshot {
+    kernel(include_str!("../fixtures/small.ron")).snapshot()
+}
+
+/// `The, cat, sat` of CURRICULUM 6: every projection is the identity.
+fn scaling() -> Snapshot {
+    let text = r#"Lesson(
+        id: "scaling", title: "Scaling", seed: 1,
+        corpus: Sentences(["the cat sat", "cat sat the"]),
+        static_embedding: Given({"the": [1, 0, 1, 0], "cat": [0, 1, 0, 1], "sat": [1, 1, 1, 1]}),
+        model: Attention(
+            heads: 1, objective: MaskedWord, steps: 0, projections: false, residual: false, positions: None,
+        ),
+        sentences: ["the cat sat"],
+    )"#;
+    kernel(text).snapshot()
+}
+
+fn values<'a>(walk: &'a WalkModel, step: Step, label: &str) -> &'a [f32] {
+    let rows = &walk.step(step).rows;
+    let found: Option<&NumberRow> = rows.iter().find(|row| row.label == label);
+    &found.unwrap_or_else(|| panic!("no {label} among {rows:#?}")).values
+}
+
+#[track_caller]
+fn assert_near(a: &[f32], b: &[f32], tolerance: f32) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+    }
+}
+
+#[test]
+fn the_numbers_of_the_curriculum_are_walked_through() {
+    let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
+    assert_eq!(values(&walk, Step::Score, "q · k"), [2.0, 0.0, 2.0]);
+    assert_eq!(values(&walk, Step::Scale, "score"), [1.0, 0.0, 1.0]);
+    assert_near(values(&walk, Step::Softmax, "weight"), &[0.42232, 0.15536, 0.42232], 5e-6);
+    assert_near(values(&walk, Step::Mix, "mix(the)"), &[0.84464, 0.57768, 0.84464, 0.57768], 5e-6);
+}
+
+#[test]
+fn each_key_has_its_number_of_the_step_beside_it() {
+    let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
+    let beside = |step| (0..3).filter_map(|key| walk.beside(step, key)).collect::<Vec<_>>().join(", ");
+    assert_eq!(beside(Step::Embed), "");
+    assert_eq!(beside(Step::Project), "q, k v, k v");
+    assert_eq!(beside(Step::Score), "2.00, 0.00, 2.00");
+    assert_eq!(beside(Step::Scale), "1.00, 0.00, 1.00");
+    assert_eq!(beside(Step::Softmax), "0.42, 0.16, 0.42");
+    assert_eq!(beside(Step::Mix), "0.42 v, 0.16 v, 0.42 v");
+    assert!(beside(Step::Output).is_empty() && beside(Step::Contextual).is_empty());
+}
+
+#[test]
+fn a_walk_is_within_the_sentence_of_its_queries_and_keys_alone() {
+    let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
+    let is_within = |words: [&str; 3]| walk.is_within(words.into_iter().map(str::to_owned));
+    assert!(is_within(["the", "cat", "sat"]));
+    assert!(!is_within(["the", "sat", "cat"]), "as many words, but others");
+}
+
+#[test]
+fn a_hidden_key_has_a_score_of_minus_infinity() {
+    let mut kernel = kernel(include_str!("../fixtures/small.ron"));
+    let tokens = kernel.snapshot().model.expect("a model").sentence.tokens.len();
+    let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, |query, key| (query, key) != (0, 1)));
+    kernel.apply(Command::SetMask(Some(mask)));
+    let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
+    assert_eq!(walk.beside(Step::Scale, 1).as_deref(), Some("−∞"));
+    assert_eq!(walk.beside(Step::Softmax, 1).as_deref(), Some("0.00"));
+}
+
+#[test]
+fn each_number_leads_to_the_next() {
+    for snapshot in [small(), kernel(include_str!("../../lessons/apple.ron")).snapshot()] {
+        let model = snapshot.model.as_ref().expect("a model");
+        for (head, (arithmetic, activations)) in
+            model.sentence.arithmetic.iter().zip(model.sentence.activations.heads()).enumerate()
+        {
+            for query in 0..activations.query.rows() {
+                let mut scores: Vec<f32> =
+                    arithmetic.products.row(query).iter().map(|x| x * arithmetic.scale).collect();
+                if let Some(distances) = &arithmetic.distances {
+                    scores.iter_mut().zip(distances.row(query)).for_each(|(score, by)| *score += by);
+                }
+                assert_near(&scores, activations.scores.row(query), 1e-5);
+                let weights = arithmetic.exponentials.row(query).iter().map(|x| x / arithmetic.sums[query]);
+                assert_near(&weights.collect::<Vec<_>>(), activations.weights.row(query), 1e-6);
+                let mut softmax = activations.scores.row(query).to_vec();
+                softmax_forward(&mut softmax);
+                assert_near(&softmax, activations.weights.row(query), 1e-6);
+            }
+            assert!(WalkModel::of(&snapshot, Focus { head, ..FIRST }).is_some());
+        }
+        assert_eq!(WalkModel::of(&snapshot, Focus { head: 99, ..FIRST }), None);
+        assert_eq!(WalkModel::of(&snapshot, Focus { query: 99, ..FIRST }), None);
+    }
+}
+
+#[test]
+fn arrows_lead_tip_to_tail_from_the_point_before_to_the_point_after() {
+    for snapshot in [small(), scaling(), kernel(include_str!("../../lessons/apple.ron")).snapshot()] {
+        let model = snapshot.model.as_ref().expect("a model");
+        let space = snapshot.space.as_ref().expect("a space");
+        for moves in &model.sentence.moves {
+            for query in 0..moves.queries() {
+                let mut tip: Point = std::array::from_fn(|axis| moves.from.get(query, axis) + moves.bias[axis]);
+                for (head, key) in (0..moves.heads()).flat_map(|head| (0..moves.keys()).map(move |key| (head, key))) {
+                    let term = moves.term(head, query, key);
+                    tip.iter_mut().zip(term).for_each(|(tip, term)| *tip += term);
+                }
+                let to: Vec<f32> = moves.to.row(query).to_vec();
+                let scale = space.points.flat().iter().fold(1f32, |most, x| most.max(x.abs()));
+                assert_near(&tip, &to, 1e-5 * scale);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_steps_are_said_with_their_numbers() {
+    let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
+    let said: Vec<&str> = walk.steps.iter().map(|step| step.said.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "“the” begins as its static vector of 4 numbers, the same wherever it stands.",
+            "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
+            "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000, the largest.",
+            "Products of 4 pairs grow with their number, so each is multiplied by 0.500: “the” comes to 1.000. No word is hidden.",
+            "Each score less the largest, 1.000, goes through exp and is divided by the sum, 2.368: weights that sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
+            "Every value counts as much as its weight says, “the” 0.422, “sat” 0.422, “cat” 0.155; their sum is the mix of 4 numbers.",
+            "The mixes of the heads stand side by side: head 1 moves “the” by 1.447.",
+            "“the” was nearest to “sat” (cosine 0.707) and is now nearest to “sat” (cosine 0.983).",
+        ]
+    );
+}
+
+#[test]
+fn a_head_whose_scores_do_not_count_says_so() {
+    let mut kernel = kernel(include_str!("../fixtures/small.ron"));
+    kernel.apply(Command::SetHead { head: 0, setting: HeadSetting::Uniform });
+    let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
+    assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
+    kernel.apply(Command::SetHead { head: 0, setting: HeadSetting::Frozen });
+    let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
+    assert!(walk.step(Step::Softmax).said.contains("frozen"));
+}
+
+#[test]
+fn every_form_of_a_model_can_be_walked_through() {
+    let forms = std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten();
+    let mut count = 0;
+    for form in forms {
+        let text = std::fs::read_to_string(form.path()).expect("text");
+        let snapshot = kernel(&text).snapshot();
+        let Some(model) = &snapshot.model else { continue };
+        for head in 0..model.architecture.heads() {
+            let walk = WalkModel::of(&snapshot, Focus { head, ..FIRST }).expect("a walk");
+            for step in &walk.steps {
+                assert!(
+                    !step.said.is_empty() && !step.equation.is_empty() && !step.rows.is_empty(),
+                    "{:?}",
+                    form.path()
+                );
+                for row in &step.rows {
+                    assert!(
+                        row.columns != Columns::Keys || row.values.len() == walk.keys.len(),
+                        "{:?} {}",
+                        form.path(),
+                        row.label
+                    );
+                }
+            }
+        }
+        count += 1;
+    }
+    assert!(count >= 7);
+}
+
+#[test]
+fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
+    let snapshot = kernel(include_str!("../../lessons/apple.ron")).snapshot();
+    for by in [By::Word, By::Head, By::Both] {
+        let path = PathModel::of(&snapshot, 0, 0, by).expect("a path");
+        let mut tip = path.from;
+        for arrow in &path.arrows {
+            assert_eq!(arrow.from, tip);
+            tip = arrow.to;
+        }
+        assert_near(&tip, &path.to, 1e-4);
+        let terms = path.arrows.iter().filter(|arrow| arrow.label != "b_O");
+        assert!(terms.map(|arrow| arrow.length).is_sorted_by(|a, b| a >= b), "the longest first");
+    }
+    let moves = &snapshot.model.as_ref().expect("a model").sentence.moves[0];
+    let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.bias_shares[0];
+    assert!((shares - 1.0).abs() < 1e-5, "{shares}");
+    let why = PathModel::of(&snapshot, 0, 0, By::Word).expect("a path").why;
+    assert!(why.starts_with("“apple₁” moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
+    assert_eq!(PathModel::of(&snapshot, 99, 0, By::Word), None);
+}

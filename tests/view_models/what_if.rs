@@ -1,0 +1,148 @@
+//! What if: the panel of interventions beside its unchanged result, and the variables, as plain values.
+
+use std::sync::Arc;
+
+use attune::kernel::command::HeadSetting;
+use attune::kernel::notebook::NotebookCommand;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::numerics::params::TensorName;
+use attune::view_model::attention::AttentionModel;
+use attune::view_model::variables::{VariableKind, VariableValue, VariablesModel};
+use attune::view_model::what_if::WhatIfModel;
+
+fn kernel(text: &str) -> Kernel {
+    let lesson = attune::lesson::parse("what_if.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+fn small() -> Kernel {
+    kernel(include_str!("../fixtures/small.ron"))
+}
+
+fn what_if(kernel: &Kernel) -> WhatIfModel {
+    WhatIfModel::of(&kernel.snapshot()).expect("a model")
+}
+
+fn output(snapshot: &Snapshot) -> Vec<Vec<f32>> {
+    let output = &snapshot.model.as_ref().expect("a model").sentence.activations.output;
+    (0..output.rows()).map(|row| output.row(row).to_vec()).collect()
+}
+
+#[test]
+fn the_unchanged_result_stands_beside_the_changed_one() {
+    let mut kernel = small();
+    let before = kernel.snapshot();
+    assert!(before.model.as_ref().expect("a model").sentence.unchanged.is_none(), "nothing is changed");
+    let model = what_if(&kernel);
+    assert!(model.said.is_empty() && model.effects.iter().all(|effect| effect.moved == 0.0));
+    let commands = [
+        (Command::SetTemperature(Some(0.1)), "Temperature 0.1 instead of 1."),
+        (Command::SetScale(Some(false)), "Scores are not divided by √3."),
+        (Command::SetHead { head: 1, setting: HeadSetting::Uniform }, "Head 2 looks everywhere alike."),
+        (Command::ToggleMask { query: 1, key: 0 }, "One pair is hidden that the lesson shows."),
+        (
+            Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value: 3.0 },
+            "One weight is turned.",
+        ),
+    ];
+    for (command, said) in commands {
+        kernel.apply(command);
+        let model = what_if(&kernel);
+        assert!(model.said.iter().any(|sentence| sentence == said), "{said}: {:?}", model.said);
+        let after = kernel.snapshot();
+        let (was, is) = (output(&before), output(&after));
+        let heads = &before.model.as_ref().expect("a model").sentence.activations.blocks[0].heads;
+        let now = &after.model.as_ref().expect("a model").sentence.activations.blocks[0].heads;
+        for (token, effect) in model.effects.iter().enumerate() {
+            let squares = was[token].iter().zip(&is[token]).map(|(a, b)| f64::from(a - b).powi(2));
+            let expected = squares.sum::<f64>().sqrt();
+            assert!((f64::from(effect.moved) - expected).abs() < 1e-6, "{said}");
+            for row in &effect.rows {
+                assert_eq!(row.before, heads[row.head].weights.row(token), "{said}");
+                assert_eq!(row.now, now[row.head].weights.row(token), "{said}");
+            }
+        }
+        assert_eq!(model.effects.len(), model.tokens.len());
+    }
+    kernel.apply(Command::ResetInterventions);
+    kernel.apply(Command::ResetWeights);
+    assert!(kernel.snapshot().model.expect("a model").sentence.unchanged.is_none());
+}
+
+#[test]
+fn the_unchanged_result_is_not_run_again_while_a_slider_is_dragged() {
+    let mut kernel = small();
+    let ghost = |kernel: &Kernel| {
+        kernel.snapshot().model.expect("a model").sentence.unchanged.as_ref().expect("a change").result.clone()
+    };
+    kernel.apply(Command::SetTemperature(Some(0.5)));
+    let first = ghost(&kernel);
+    kernel.apply(Command::SetTemperature(Some(0.4)));
+    assert!(Arc::ptr_eq(&first, &ghost(&kernel)));
+    kernel.apply(Command::SelectSentence(1));
+    let other = ghost(&kernel);
+    assert!(!Arc::ptr_eq(&first, &other) && other.activations.output.rows() == 4);
+    kernel.apply(Command::ResetTraining);
+    assert!(!Arc::ptr_eq(&other, &ghost(&kernel)), "the trained weights are others now");
+}
+
+#[test]
+fn weights_are_copied_with_the_words_of_their_rows_and_columns() {
+    let snapshot = small().snapshot();
+    let model = AttentionModel::of(&snapshot).expect("a model");
+    let one = model.tsv(&[1]);
+    let lines: Vec<&str> = one.lines().collect();
+    assert_eq!(lines[0], "\tthe\tseal\tsank\twhile\ta\tduck\tswam");
+    assert!(lines.len() == 8 && lines[2].starts_with("seal\t"), "{one}");
+    let numbers: Vec<f32> = lines[2].split('\t').skip(1).map(|x| x.parse().expect("a number")).collect();
+    assert_eq!(numbers, model.heads[1].weights[1], "every digit");
+    let all = model.tsv(&[0, 1]);
+    assert!(all.starts_with("Head 1\n\tthe") && all.contains("\n\nHead 2\n\tthe"), "{all}");
+}
+
+#[test]
+fn every_tensor_and_every_variable_of_code_is_listed_with_its_numbers() {
+    let text = include_str!("../fixtures/small.ron").replace(
+        "Stage(id: \"both\"",
+        "Code(id: \"make\", src: \"let s = X @ X.T; let n = 2; let words = [\\\"a\\\", \\\"b\\\"]; fn f(x) { x }\"), Stage(id: \"both\"",
+    );
+    let mut kernel = kernel(&text);
+    let listed = |kernel: &Kernel| VariablesModel::of(&Arc::new(kernel.snapshot())).all().to_vec();
+    let before = listed(&kernel);
+    let names = |kind| before.iter().filter(|one| one.kind == kind).map(|one| one.name.as_str()).collect::<Vec<_>>();
+    assert_eq!(names(VariableKind::Forward), ["X", "Q", "K", "V", "S", "A", "M", "Y", "Z", "visible", "temperature"]);
+    assert!(names(VariableKind::Weights).contains(&"W_Q") && names(VariableKind::Weights)[0] == "E");
+    assert!(names(VariableKind::Code).is_empty());
+    let weights = before.iter().find(|one| one.name == "A").expect("A");
+    assert_eq!(weights.shape(), "(2, 7, 7)");
+    let VariableValue::Table(table) = &weights.value else { panic!("a table") };
+    let model = kernel.snapshot().model.expect("a model");
+    let entry = model.sentence.activations.blocks[0].heads[1].weights.get(1, 5);
+    assert_eq!(table.entry(1, 1, 5), f64::from(entry));
+    assert!(table.tell(1, 1, 5).starts_with("A[1, \"seal\", \"duck\"] = "));
+
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    let after = listed(&kernel);
+    let code: Vec<(&str, String)> =
+        after.iter().filter(|one| one.kind == VariableKind::Code).map(|one| (one.name.as_str(), one.shape())).collect();
+    let expected = [("s", "(7, 7)"), ("n", "number"), ("words", "text")];
+    assert_eq!(code, expected.map(|(name, shape)| (name, shape.to_owned())));
+    assert!(after.iter().any(|one| one.name == "s" && one.meaning == "made in In[1]"));
+}
+
+#[test]
+fn every_form_of_a_model_has_its_what_ifs_and_variables() {
+    for form in std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten() {
+        let mut kernel = kernel(&std::fs::read_to_string(form.path()).expect("text"));
+        kernel.apply(Command::SetTemperature(Some(0.3)));
+        let model = what_if(&kernel);
+        assert_eq!((model.effects.len(), model.mask.now.len()), (model.tokens.len(), model.tokens.len().pow(2)));
+        let rows = model.effects.iter().flat_map(|effect| &effect.rows);
+        assert!(
+            rows.clone().count() > 0
+                && rows.into_iter().all(|row| row.before.len() == model.heads[row.head].keys.len())
+        );
+        assert!(VariablesModel::of(&Arc::new(kernel.snapshot())).all().len() > 10);
+    }
+}

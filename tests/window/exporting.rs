@@ -1,0 +1,122 @@
+//! Exports beside a running app: pictures are drawn on other threads, several at once if it comes to that.
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use attune::app::exporting::Export;
+use attune::app::{AppFault, PictureOptions, draw};
+use attune::export::file::Format;
+use attune::kernel::{Kernel, Snapshot};
+
+const LESSON: &str = include_str!("../fixtures/notebook.ron");
+const SIZE: (u32, u32) = (320, 180);
+const PATIENCE: Duration = Duration::from_secs(240);
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("attune-exporting-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    folder
+}
+
+fn snapshot() -> Arc<Snapshot> {
+    let lesson = attune::lesson::parse("lesson.ron", LESSON).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Arc::new(Kernel::trained(Arc::new(lesson)).snapshot())
+}
+
+/// `None` where there is no graphics adapter at all; where one must be there, that is a failure.
+fn picture(snapshot: Arc<Snapshot>, dark: bool) -> Option<Vec<u8>> {
+    let cell = Some("both".to_owned());
+    let options = PictureOptions { cell, time: f32::NAN, size: SIZE, dark, ..PictureOptions::of(snapshot) };
+    match draw(&options) {
+        Ok(picture) => Some(picture),
+        Err(AppFault::NoGpu(why)) => {
+            assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "no GPU, not even a software one: {why}");
+            eprintln!("SKIPPED: no GPU, not even a software one: {why}");
+            None
+        }
+        Err(fault) => panic!("{fault}"),
+    }
+}
+
+#[test]
+fn pictures_are_drawn_on_any_thread() {
+    let snapshot = snapshot();
+    let Some(here) = picture(snapshot.clone(), false) else { return };
+    let other = snapshot.clone();
+    let twice = thread::spawn(move || [picture(other.clone(), false), picture(other, false)]).join().expect("no panic");
+    assert!(twice.iter().all(|picture| *picture == Some(here.clone())), "one after the other");
+
+    // This thread draws too, as the window does.
+    let others = [false, true].map(|dark| {
+        let snapshot = snapshot.clone();
+        thread::spawn(move || picture(snapshot, dark))
+    });
+    let beside = picture(snapshot, false);
+    let [light, dark] = others.map(|other| other.join().expect("no panic"));
+    assert!(beside.as_ref() == Some(&here) && light == Some(here), "at once");
+    assert!(dark.is_some() && dark != light);
+}
+
+fn wait(mut export: Export) -> (Result<String, String>, Export) {
+    let started = Instant::now();
+    loop {
+        if let Some(result) = export.poll() {
+            assert!(export.poll().is_none(), "the end is told once");
+            return (result, export);
+        }
+        assert!(started.elapsed() < PATIENCE, "the export never ends");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn an_export_ends_by_itself_and_wakes_the_window() {
+    let folder = folder("ends");
+    let (lesson, file) = (folder.join("x.ron"), folder.join("x.html"));
+    std::fs::write(&lesson, LESSON).unwrap();
+    let wakes = Arc::new(AtomicUsize::new(0));
+    let count = wakes.clone();
+    let waker = move || _ = count.fetch_add(1, Ordering::Relaxed);
+    let (result, export) = wait(Export::start(snapshot(), lesson.clone(), Format::Html, file.clone(), waker));
+    let (said, page) = (result.expect("it is written"), std::fs::read_to_string(&file).unwrap());
+    if said.contains("told in words") {
+        assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "{said}");
+        assert!(page.contains("There was no graphics adapter to draw it."), "{page}");
+        eprintln!("SKIPPED: no GPU, not even a software one");
+    } else {
+        assert!(said.ends_with("17 cells, 1 of the stage"), "{said}");
+        assert!(page.contains("<picture><source") && export.progress().done == export.progress().of, "{page}");
+    }
+    // The last wake-up comes just behind the news.
+    let started = Instant::now();
+    while wakes.load(Ordering::Relaxed) < 2 && started.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(wakes.load(Ordering::Relaxed) >= 1);
+
+    let (refused, _) = wait(Export::start(snapshot(), lesson.clone(), Format::Html, lesson.clone(), || {}));
+    assert_eq!(refused, Err("that is the lesson itself, which is never written".to_owned()));
+    let (refused, _) = wait(Export::start(snapshot(), lesson.clone(), Format::Md, folder.clone(), || {}));
+    assert!(refused.is_err_and(|why| why.ends_with("it is a folder")));
+    let (vectors, _) = wait(Export::start(snapshot(), lesson, Format::Tsv, folder.join("x.tsv"), || {}));
+    assert!(vectors.is_ok_and(|said| said.contains("x_metadata.tsv says which is which")));
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+/// A page of a lesson that is not trained says so, and is written.
+#[test]
+fn before_training_the_stage_is_told_in_words() {
+    let folder = folder("before");
+    let snapshot = Arc::new(Snapshot::before(snapshot().lesson.clone()));
+    let (result, _) = wait(Export::start(snapshot, folder.join("x.ron"), Format::Md, folder.join("x.md"), || {}));
+    let said = result.expect("it is written");
+    assert!(
+        said.ends_with("0 of the stage; stage cells are told in words: nothing to draw: the lesson has no model yet"),
+        "{said}"
+    );
+    let page = std::fs::read_to_string(folder.join("x.md")).unwrap();
+    assert!(page.contains("It was not drawn: the lesson has no model yet."), "{page}");
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}

@@ -1,0 +1,324 @@
+//! A picture without a display shows each point where its projection says.
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attune::app::recovery::Recovery;
+use attune::app::stage::camera::CameraRig;
+use attune::app::stage::points::{extent, scaled, token_color};
+use attune::app::stage::projection::View;
+use attune::app::theme::Palette;
+use attune::app::view_state::ViewState;
+use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
+use attune::kernel::Snapshot;
+use attune::kernel::worker::Worker;
+use attune::view_model::stage::StageModel;
+use attune::view_model::walk::Step;
+use bevy::math::{Vec2, Vec3};
+use bevy::prelude::App;
+use bevy::render::render_resource::PollType;
+use bevy::render::renderer::RenderDevice;
+use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
+
+const LESSON: &str = r#"Lesson(
+    id: "tiny", title: "Tiny", seed: 3,
+    groups: { "fruit": ["pear", "plum"], "company": ["intel", "sony"] },
+    corpus: Corpus(
+        sentences: 60,
+        topics: { "food": ["she ate a {fruit}"], "trade": ["{company} sold it"] },
+    ),
+    static_embedding: SkipGram(dim: 8, epochs: 3),
+    model: Attention(heads: 1, objective: MaskedWord(rate: 0.3), steps: 1, batch: 4, learning_rate: 0.01),
+    sentences: ["she ate a pear"],
+)"#;
+const SIZE: (u32, u32) = (800, 600);
+/// The figure's caption stands below the picture.
+const CAPTION: f32 = 64.0;
+/// Largest difference of a colour channel: discs are shaded.
+const TOLERANCE: i32 = 32;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("attune-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    folder
+}
+
+fn snapshot(folder: &std::path::Path) -> Arc<Snapshot> {
+    let path = folder.join("tiny.ron");
+    std::fs::write(&path, LESSON).expect("the lesson is written");
+    let lesson = attune::lesson::load::read(&path).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let worker = Worker::spawn(Arc::new(lesson), || {});
+    for _ in 0..2000 {
+        let snapshot = worker.latest();
+        if snapshot.model.is_some() {
+            return snapshot;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("the static vectors are never ready");
+}
+
+/// Where a GPU must be there, its absence is a failure.
+fn skip(why: &str) {
+    assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "no GPU, not even a software one: {why}");
+    eprintln!("SKIPPED: no GPU, not even a software one: {why}");
+}
+
+/// `None` where there is no graphics adapter at all.
+fn picture(options: &PictureOptions, out: &Path) -> Option<image::RgbImage> {
+    match render(options, out) {
+        Ok(()) => Some(image::open(out).expect("a PNG").to_rgb8()),
+        Err(AppFault::NoGpu(why)) => {
+            skip(&why);
+            None
+        }
+        Err(fault) => panic!("{fault}"),
+    }
+}
+
+#[test]
+fn a_point_is_where_its_projection_says() {
+    let folder = folder("place");
+    let snapshot = snapshot(&folder);
+    let model = StageModel::of(&snapshot).expect("the static vectors are there");
+    for (time, dark) in [(0.0, true), (1.0, false)] {
+        let out = folder.join(format!("{time}.png"));
+        let options = PictureOptions { time, size: SIZE, dark, ..PictureOptions::of(snapshot.clone()) };
+        let Some(picture) = picture(&options, &out) else { return };
+        assert_eq!(picture.dimensions(), SIZE);
+        check_tokens(&picture, &model, time, Palette::of(dark));
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+/// A line of the grid or an axis may cross the disc's middle.
+const AROUND: [(f32, f32); 5] = [(0.0, 0.0), (3.0, 0.0), (-3.0, 0.0), (0.0, 3.0), (0.0, -3.0)];
+
+/// Of the channel that differs most, from the colour in the thickness of fog that fits best.
+fn difference(picture: &image::RgbImage, at: Vec2, color: egui::Color32, palette: &Palette) -> i32 {
+    const MOST_FOG: i32 = 60;
+    let pixel = picture.get_pixel(at.x as u32, at.y as u32);
+    let off = |percent: i32| {
+        let fogged = color.lerp_to_gamma(palette.stage, percent as f32 / 100.0);
+        let wanted = [fogged.r(), fogged.g(), fogged.b()];
+        wanted.into_iter().zip(pixel.0).map(|(a, b)| i32::from(a.abs_diff(b))).max().unwrap_or(0)
+    };
+    (0..=MOST_FOG).map(off).min().unwrap_or(0)
+}
+
+fn check_tokens(picture: &image::RgbImage, model: &StageModel, time: f32, palette: &Palette) {
+    let mut rig = CameraRig::default();
+    rig.fit_now(extent(model));
+    check_seen(picture, model, time, palette, &rig.view(Vec2::new(SIZE.0 as f32, SIZE.1 as f32 - CAPTION)));
+}
+
+fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette: &Palette, view: &View) {
+    let seen = |at: [f32; 3]| view.project(Vec3::from(scaled(model, at))).expect("in front of the camera");
+    let mut checked = 0;
+    for token in &model.tokens {
+        let place = seen(token.at(time));
+        // A point in front of it may hide it.
+        let others = model.tokens.iter().filter(|other| other.position != token.position).map(|other| other.at(time));
+        let words = model.words.iter().filter(|word| !word.in_sentence).map(|word| word.at);
+        if others.chain(words).any(|other| seen(other).at.distance(place.at) < 16.0) {
+            continue;
+        }
+        let color = token_color(model, &token.text, token.group, palette);
+        let off = AROUND.iter().map(|(x, y)| difference(picture, place.at + Vec2::new(*x, *y), color, palette)).min();
+        assert!(off <= Some(TOLERANCE), "{} at {}: off by {off:?} (time {time})", token.text, place.at);
+        checked += 1;
+    }
+    assert!(checked > 0, "every token is hidden");
+}
+
+fn lose_device(app: &App) {
+    let device = app.world().resource::<RenderDevice>();
+    device.wgpu_device().destroy();
+    device.poll(PollType::wait_indefinitely()).expect("nothing is left to do");
+}
+
+#[test]
+fn a_lost_device_is_replaced_and_nothing_is_missing() {
+    let folder = folder("lost");
+    let options = PictureOptions { workspace: true, size: SIZE, ..PictureOptions::of(snapshot(&folder)) };
+    let mut app = match picture_app(&options) {
+        Ok(app) => app,
+        Err(AppFault::NoGpu(why)) => return skip(&why),
+        Err(fault) => panic!("{fault}"),
+    };
+    let before = capture(&mut app).expect("a picture");
+    for _ in 0..2 {
+        lose_device(&app);
+        assert!(capture(&mut app).expect("a picture") == before, "all is drawn as it was");
+    }
+    assert_eq!(app.world().resource::<Recovery>().fault(), None);
+    // One that does not last is not asked for for ever.
+    lose_device(&app);
+    assert!(capture(&mut app).is_err());
+    let fault = app.world().resource::<Recovery>().fault().expect("the window would close");
+    assert!(fault.to_string().contains("the graphics device was lost"), "{fault}");
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+#[test]
+fn a_picture_that_cannot_be_written_is_an_error() {
+    let folder = folder("output");
+    let out = folder.join("no such folder").join("picture.png");
+    let options = PictureOptions { size: (64, 64), ..PictureOptions::of(snapshot(&folder)) };
+    match render(&options, &out) {
+        Err(AppFault::Output(_)) => {}
+        Err(AppFault::NoGpu(why)) => skip(&why),
+        other => panic!("{other:?}"),
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+/// The stage as a viewer has it; `None` where there is no graphics adapter at all.
+fn seen(snapshot: &Arc<Snapshot>, mut view: ViewState, rig: &CameraRig, size: (u32, u32)) -> Option<image::RgbImage> {
+    view.bare = true;
+    let seen = Some(Arc::new(StageView { view, rig: rig.clone() }));
+    drawn(&PictureOptions { size, seen, ..PictureOptions::of(snapshot.clone()) }).map(|picture| picture.to_rgb8())
+}
+
+fn drawn(options: &PictureOptions) -> Option<image::DynamicImage> {
+    match draw(options) {
+        Ok(bytes) => Some(image::load_from_memory(&bytes).expect("a PNG")),
+        Err(AppFault::NoGpu(why)) => {
+            skip(&why);
+            None
+        }
+        Err(fault) => panic!("{fault}"),
+    }
+}
+
+fn at_time(time: f32) -> ViewState {
+    let mut view = ViewState::default();
+    view.set_time(time);
+    view
+}
+
+fn whole(size: (u32, u32)) -> Vec2 {
+    Vec2::new(size.0 as f32, size.1 as f32)
+}
+
+#[test]
+fn in_2d_and_along_an_axis_a_point_is_where_its_projection_says() {
+    let folder = folder("flat");
+    let snapshot = snapshot(&folder);
+    let model = StageModel::of(&snapshot).expect("the static vectors are there");
+    let mut flat = CameraRig::default();
+    flat.fit_now(extent(&model));
+    let mut along = flat.clone();
+    flat.toggle_flat();
+    along.look_along(0);
+    for (mut rig, time) in [(flat, 1.0), (along, 0.0)] {
+        rig.advance(1.0);
+        let Some(picture) = seen(&snapshot, at_time(time), &rig, SIZE) else { return };
+        check_seen(&picture, &model, time, Palette::of(false), &rig.view(whole(SIZE)));
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+/// How far two pictures are from each other around a place.
+fn change(a: &image::RgbImage, b: &image::RgbImage, at: Vec2) -> u32 {
+    let around = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (at.x as i32 + x, at.y as i32 + y)));
+    let differences = around.map(|(x, y)| {
+        let (a, b) = (a.get_pixel(x as u32, y as u32), b.get_pixel(x as u32, y as u32));
+        a.0.iter().zip(b.0).map(|(a, b)| u32::from(a.abs_diff(b))).max().unwrap_or(0)
+    });
+    differences.max().unwrap_or(0)
+}
+
+#[test]
+fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
+    let folder = folder("lines");
+    let snapshot = snapshot(&folder);
+    let model = StageModel::of(&snapshot).expect("the static vectors are there");
+    const QUERY: usize = 3;
+    for is_flat in [false, true] {
+        let mut rig = CameraRig::default();
+        rig.fit_now(extent(&model));
+        if is_flat {
+            rig.toggle_flat();
+            rig.advance(1.0);
+        }
+        let view = rig.view(whole(SIZE));
+        let place = |at: [f32; 3]| view.project(Vec3::from(scaled(&model, at))).expect("in front").at;
+        let at = |step: Step| {
+            let mut view = ViewState::default();
+            view.query = Some(QUERY);
+            view.set_walk(step.index() as f32);
+            seen(&snapshot, view, &rig, SIZE)
+        };
+        let (Some(before), Some(weighed), Some(after)) = (at(Step::Embed), at(Step::Softmax), at(Step::Contextual))
+        else {
+            return;
+        };
+        let query = place(model.tokens[QUERY].start);
+        let mut checked = 0;
+        for token in model.tokens.iter().filter(|token| token.position != QUERY) {
+            // Beyond discs and labels: where the line is longest.
+            let key = place(token.start);
+            if key.distance(query) < 80.0 {
+                continue;
+            }
+            let on = (0..9).map(|i| query.lerp(key, 0.3 + 0.05 * i as f32));
+            let lit = on.filter(|at| change(&before, &weighed, *at) > 12).count();
+            assert!(lit >= 7, "the line to {} is seen at {lit} of 9 places (2D: {is_flat})", token.text);
+            checked += 1;
+        }
+        assert!(checked > 0, "all keys are near the query");
+        let long =
+            |token: &&attune::view_model::stage::TokenPoint| place(token.start).distance(place(token.end)) > 60.0;
+        for token in model.tokens.iter().filter(long) {
+            let (start, end) = (place(token.start), place(token.end));
+            let color = token_color(&model, &token.text, token.group, Palette::of(false));
+            let on = (0..9).map(|i| start.lerp(end, 0.3 + 0.04 * i as f32));
+            let near = on.filter(|at| difference(&after, *at, color, Palette::of(false)) <= 2 * TOLERANCE).count();
+            assert!(near >= 5, "the arrow of {} is seen at {near} of 9 places (2D: {is_flat})", token.text);
+        }
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+#[test]
+fn a_transparent_picture_lets_through_and_laid_on_the_stage_is_the_opaque_one() {
+    let folder = folder("clear");
+    let snapshot = snapshot(&folder);
+    for dark in [false, true] {
+        let options = PictureOptions { size: (480, 320), time: 1.0, dark, ..PictureOptions::of(snapshot.clone()) };
+        let Some(opaque) = drawn(&options) else { return };
+        let clear = drawn(&PictureOptions { transparent: true, ..options }).expect("a second picture");
+        let (opaque, clear) = (opaque.to_rgb8(), clear.to_rgba8());
+        for corner in [(0, 0), (479, 0), (479, 319)] {
+            assert_eq!(clear.get_pixel(corner.0, corner.1).0, [0; 4]);
+        }
+        let count = |wanted: fn(u8) -> bool| clear.pixels().filter(|pixel| wanted(pixel.0[3])).count();
+        let (gone, there, between) = (count(|a| a == 0), count(|a| a == 255), count(|a| a != 0 && a != 255));
+        assert!(gone > 480 * 320 / 2 && there > 200 && between > 200, "{gone} {there} {between}");
+        let stage = Palette::of(dark).stage.to_array();
+        let off = clear.pixels().zip(opaque.pixels()).map(|(clear, opaque)| {
+            let alpha = f32::from(clear.0[3]) / 255.0;
+            let channels = (0..3).map(|i| {
+                let [over, under] = [clear.0[i], stage[i]].map(linear_f32_from_gamma_u8);
+                gamma_u8_from_linear_f32(over * alpha + under * (1.0 - alpha)).abs_diff(opaque.0[i])
+            });
+            channels.max().unwrap_or(0)
+        });
+        let off: Vec<u8> = off.collect();
+        let far = off.iter().filter(|off| **off > 6).count();
+        assert!(far < off.len() / 500, "{far} pixels are off, the worst by {:?} (dark: {dark})", off.iter().max());
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+#[test]
+fn the_smallest_pictures_are_pictures() {
+    let folder = folder("small");
+    let snapshot = snapshot(&folder);
+    for (size, zoom) in [((1, 1), 1.0), ((4, 3), 1.0), ((1, 300), 1.0), ((300, 2), 3.0), ((5, 4), 0.25)] {
+        let options = PictureOptions { size, zoom, time: 1.0, ..PictureOptions::of(snapshot.clone()) };
+        let Some(picture) = drawn(&options) else { return };
+        assert_eq!((picture.width(), picture.height()), size);
+    }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}

@@ -11,16 +11,16 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::app::bridge::Models;
 use attune::app::figure_app;
+use attune::app::shell::bridge::Models;
 use attune::app::stage::crowd::Crowd;
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::points;
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::theme::Palette;
+use attune::app::theme::{self, fonts};
 use attune::app::view_state::ViewState;
-use attune::app::{fonts, theme};
 use attune::kernel::Command;
 use attune::kernel::Worker;
 use attune::lesson::Recipe;

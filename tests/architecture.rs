@@ -97,12 +97,17 @@ fn only_the_app_names_bevy_and_egui() {
 
 #[test]
 fn panels_and_stage_do_not_know_each_other() {
-    let found = lines_with(&sources(&src("app/panels")), "bevy");
-    assert!(found.is_empty(), "panels name Bevy:\n{}", found.join("\n"));
-    let found = lines_with(&sources(&src("app/panels")), "app::stage");
-    assert!(found.is_empty(), "panels name the stage:\n{}", found.join("\n"));
-    let found = lines_with(&sources(&src("app/stage")), "app::panels");
-    assert!(found.is_empty(), "the stage names panels:\n{}", found.join("\n"));
+    for egui_only in ["panels", "widgets", "text/prose", "text/editor"] {
+        let sources = sources(&src("app").join(egui_only));
+        for name in ["bevy", "app::stage", "app::shell", "app::work", "app::render"] {
+            let found = lines_with(&sources, name);
+            assert!(found.is_empty(), "app/{egui_only} names {name}:\n{}", found.join("\n"));
+        }
+    }
+    for other in ["app::panels", "app::work", "app::render"] {
+        let found = lines_with(&sources(&src("app/stage")), other);
+        assert!(found.is_empty(), "the stage names {other}:\n{}", found.join("\n"));
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each bench uses its part")]
 
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::theme::{self, fonts};
 use attune::app::view_state::ViewState;
-use attune::app::{fonts, theme};
 use attune::kernel::Command;
 use attune::view_model::notebook::NotebookModel;
 use egui::{Context, Event, Modifiers, MouseWheelUnit, Pos2, RawInput, Rect, TouchPhase, Vec2, pos2, vec2};

@@ -91,7 +91,7 @@ fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: &Common, warnings: &Wa
 /// The stage cells as they look once every cell has run.
 #[cfg(feature = "app")]
 fn pictures(snapshot: &Snapshot, request: &ExportArgs, common: &Common, warnings: &Warnings) -> Pictures {
-    use crate::app::exporting::{self, Drawn};
+    use crate::app::work::exporting::{self, Drawn};
 
     let bar = progress::pictures(exporting::count(snapshot, request.to), common);
     let Drawn { pictures, fault } = exporting::draw_stages(snapshot, &request.lesson, request.to, || bar.inc(1));

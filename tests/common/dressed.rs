@@ -1,6 +1,6 @@
 //! A panel in the app's own fonts and styles, without a window.
 
-use attune::app::{fonts, theme};
+use attune::app::theme::{self, fonts};
 use egui::{Ui, Vec2};
 use egui_kittest::Harness;
 

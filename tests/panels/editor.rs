@@ -2,9 +2,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use attune::app::panels::code_text::Language;
-use attune::app::panels::editor::{EditorModel, EditorState, NotebookKey, editor_id, editor_ui};
-use attune::app::{fonts, theme};
+use attune::app::text::code_text::Language;
+use attune::app::text::editor::{EditorModel, EditorState, NotebookKey, editor_id, editor_ui};
+use attune::app::theme::{self, fonts};
 use attune::code::{Axis, Fault, Labels, Place, Tensor};
 use attune::view_model::scope::{Name, Scope};
 use egui::{Key, Modifiers, Vec2};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::panels::glossary::{GlossaryUiState, glossary_keys, glossary_window_ui};
-use attune::app::panels::menu::Wish;
-use attune::app::panels::prose::{Prose, prose_height, prose_ui};
+use attune::app::shell::glossary::{GlossaryUiState, glossary_keys, glossary_window_ui};
+use attune::app::shell::menu::Wish;
+use attune::app::text::prose::{Prose, prose_height, prose_ui};
 use attune::lesson::course::{CourseFile, Heading};
 use attune::lesson::glossary::parse;
 use attune::view_model::glossary::GlossaryModel;

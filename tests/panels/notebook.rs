@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::theme::{self, fonts};
 use attune::app::view_state::ViewState;
-use attune::app::{fonts, theme};
 use attune::code::Output;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;

@@ -1,7 +1,7 @@
 //! What code cells show, found by their labels, without a window.
-use attune::app::images::Images;
-use attune::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
-use attune::app::panels::reference::{ReferenceUiState, reference_ui};
+use attune::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
+use attune::app::panels::notebook::reference::{ReferenceUiState, reference_ui};
+use attune::app::text::images::Images;
 use attune::app::theme;
 use attune::code::{Axis, Fault, Labels, Output, Plot, Tensor};
 use attune::view_model::output::OutputModel;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use attune::app::images::Images;
-use attune::app::panels::prose::document::Document;
-use attune::app::panels::prose::flow::{Ink, Note, Placed, What};
-use attune::app::panels::prose::layout::Layout;
-use attune::app::panels::prose::{Prose, prose_height, prose_ui};
-use attune::app::{fonts, theme};
+use attune::app::text::images::Images;
+use attune::app::text::prose::document::Document;
+use attune::app::text::prose::flow::{Ink, Note, Placed, What};
+use attune::app::text::prose::layout::Layout;
+use attune::app::text::prose::{Prose, prose_height, prose_ui};
+use attune::app::theme::{self, fonts};
 use attune::lesson::pictures::SIDE_MAX;
 use egui::{Context, RawInput};
 use egui_kittest::Harness;

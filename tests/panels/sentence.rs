@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::dressed::dressed;
 use attune::app::panels::axes::{AxesUiState, axes_ui};
 use attune::app::panels::compare::{CompareUiState, compare_ui};
-use attune::app::panels::top_bar::{TopBarUiState, top_bar_ui};
+use attune::app::shell::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::theme;
 use attune::app::view_state::ViewState;
 use attune::kernel::command::Axis;

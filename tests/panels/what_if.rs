@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::panels::attention::{AttentionUiState, attention_ui};
-use attune::app::panels::provenance::{provenance_keys, provenance_ui};
 use attune::app::panels::variables::{VariablesUiState, variables_ui};
 use attune::app::panels::what_if::{WhatIfUiState, what_if_ui};
+use attune::app::shell::provenance::{provenance_keys, provenance_ui};
 use attune::app::view_state::ViewState;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::{Command, Kernel, Snapshot};

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use attune::app::bridge::LatestSnapshot;
-use attune::app::closing::close;
-use attune::app::panels::menu::Wish;
-use attune::app::panels::saving::SavingChoice;
-use attune::app::profile::{self, Look, Profile};
-use attune::app::session::Session;
+use attune::app::shell::bridge::LatestSnapshot;
+use attune::app::shell::closing::close;
+use attune::app::shell::menu::Wish;
+use attune::app::shell::saving::SavingChoice;
 use attune::app::view_state::ViewState;
+use attune::app::work::profile::{self, Look, Profile};
+use attune::app::work::session::Session;
 use attune::kernel::Command;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use bevy::ecs::system::RunSystemOnce;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use attune::app::exporting::Export;
+use attune::app::work::exporting::Export;
 use attune::app::{AppFault, PictureOptions, draw};
 use attune::export::file::Format;
 use attune::kernel::{Kernel, Snapshot};

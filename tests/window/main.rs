@@ -12,17 +12,17 @@ mod switching;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use attune::app::bridge::{LatestSnapshot, Link, Models, Outbox};
-use attune::app::course::CoursePage;
-use attune::app::opening::{Opening, Setup};
-use attune::app::panels::menu::Wish;
-use attune::app::profile::Profile;
-use attune::app::session::{keep, show};
-use attune::app::source::{LessonIssues, Waker, reload};
+use attune::app::shell::bridge::{LatestSnapshot, Link, Models, Outbox};
+use attune::app::shell::course::CoursePage;
+use attune::app::shell::menu::Wish;
+use attune::app::shell::opening::{Opening, Setup};
+use attune::app::shell::wishes::{Wishes, grant};
+use attune::app::shell::workspace::Desk;
 use attune::app::stage::frame::StageTab;
-use attune::app::ui::Desk;
 use attune::app::view_state::ViewState;
-use attune::app::wishes::{Wishes, grant};
+use attune::app::work::profile::Profile;
+use attune::app::work::session::{keep, show};
+use attune::app::work::source::{LessonIssues, Waker, reload};
 use attune::kernel::Command;
 use attune::store::Home;
 use bevy::ecs::system::RunSystemOnce;
@@ -74,7 +74,7 @@ fn wish(world: &mut World, wish: Wish) {
 /// A frame: the latest snapshot comes in, and what has changed is saved.
 fn frame(world: &mut World) {
     world.run_system_once(reload).expect("it runs");
-    world.run_system_once(attune::app::bridge::receive).expect("it runs");
+    world.run_system_once(attune::app::shell::bridge::receive).expect("it runs");
     world.run_system_once(show).expect("it runs");
     world.run_system_once(keep).expect("it runs");
 }

@@ -1,9 +1,9 @@
 //! Two windows on one lesson.
 
-use attune::app::panels::menu::Wish;
-use attune::app::panels::saving::{SavingChoice, SavingStatus};
-use attune::app::session::Session;
-use attune::app::ui::Desk;
+use attune::app::shell::menu::Wish;
+use attune::app::shell::saving::{SavingChoice, SavingStatus};
+use attune::app::shell::workspace::Desk;
+use attune::app::work::session::Session;
 use bevy::prelude::World;
 
 use crate::{frame, home, lesson_in, open, say, sentence, until, wish};

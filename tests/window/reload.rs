@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use attune::app::bridge::LatestSnapshot;
-use attune::app::source::LessonIssues;
+use attune::app::shell::bridge::LatestSnapshot;
+use attune::app::work::source::LessonIssues;
 use attune::kernel::Command;
 use attune::kernel::notebook::document::OwnKind;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};

@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::app::recovery::Recovery;
+use attune::app::render::recovery::Recovery;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled, token_color};
 use attune::app::stage::projection::View;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use attune::app::course::CoursePage;
-use attune::app::panels::menu::Wish;
-use attune::app::session::Session;
-use attune::app::ui::Desk;
+use attune::app::shell::course::CoursePage;
+use attune::app::shell::menu::Wish;
+use attune::app::shell::workspace::Desk;
 use attune::app::view_state::{ThemeChoice, ViewState};
+use attune::app::work::session::Session;
 
 use crate::{frame, home, lesson_in, open, say, sentence, until, wish};
 

@@ -11,8 +11,8 @@ use crate::kernel::command::Command;
 use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
 
-use super::provenance::{ASK_HINT, ask_on, number_ui};
-use super::{hint, sentence};
+use crate::app::widgets::controls::{hint, sentence};
+use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
 pub struct AnswersUiState {
     count: usize,

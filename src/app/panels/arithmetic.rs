@@ -12,10 +12,10 @@ use crate::view_model::path::{By, PathModel};
 use crate::view_model::provenance::Entry;
 use crate::view_model::walk::{Columns, NumberRow, Step, StepModel, WalkModel};
 
-use super::choose_query_ui;
-use super::equation::equation_ui;
-use super::heat::Heat;
-use super::provenance::{ASK_HINT, HINT, ask_on, number_ui};
+use crate::app::text::equation::equation_ui;
+use crate::app::widgets::controls::choose_query_ui;
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};
 
 const FOLLOW: &str = "Follow this word as the query";
 

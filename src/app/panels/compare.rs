@@ -8,7 +8,7 @@ use crate::kernel::command::Command;
 use crate::view_model::compare::{CompareModel, NearOutput, PairModel};
 use crate::view_model::sentences::SentencesModel;
 
-use super::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
+use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 #[derive(Default)]
 pub struct CompareUiState {

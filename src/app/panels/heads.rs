@@ -10,9 +10,9 @@ use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
 use crate::view_model::provenance::Entry;
 
-use super::heat::Heat;
-use super::provenance::number_ui;
-use super::{checkbox_ui, hint};
+use crate::app::widgets::controls::{checkbox_ui, hint};
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::traced::number_ui;
 
 /// Of a gain's slider.
 const GAIN_STEP: f64 = 0.05;

@@ -5,134 +5,14 @@
 pub mod answers;
 pub mod arithmetic;
 pub mod attention;
-mod attention_lines;
 pub mod axes;
-pub mod checkpoints;
-pub mod code_text;
 pub mod compare;
-pub mod completion;
-pub mod copy;
-pub mod dock;
-pub mod editor;
-pub mod equation;
-pub mod exported;
-pub mod faults;
-pub mod figure;
-pub mod files;
 pub mod fold;
-pub mod glossary;
 pub mod heads;
-pub mod heat;
-pub mod home;
-pub mod key_sheet;
-pub mod layout;
-pub mod mask;
-pub mod menu;
 pub mod neighbours;
-pub mod note;
 pub mod notebook;
-pub mod outputs;
-pub mod panel_id;
-pub mod picture;
-pub mod plot;
-pub mod prose;
-pub mod provenance;
-pub mod reference;
 pub mod retrain;
-pub mod saving;
-pub mod sentence_field;
-mod slant;
-pub mod still;
-pub mod table;
-pub mod term_card;
-pub mod top_bar;
 pub mod training;
-pub mod training_curve;
 pub mod variables;
 pub mod weights;
-pub mod weights_tools;
 pub mod what_if;
-mod what_if_effect;
-
-use egui::{CornerRadius, EventFilter, Key, Modifiers, Response, ScrollArea, Stroke, Ui, WidgetText};
-
-use crate::app::theme::{Palette, size};
-use crate::app::view_state::ViewState;
-
-/// What a control is for. Not while the pointer holds it: the words would lie over what moves with it.
-pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
-    if response.is_pointer_button_down_on() { response } else { response.on_hover_text(words) }
-}
-
-/// A box that reads as one where it is unchecked too: square, with an outline.
-pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> Response {
-    let text = text.into();
-    outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.checkbox(checked, text))
-}
-
-/// A box that is neither checked nor not, until it is clicked.
-pub fn undecided_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> Response {
-    let undecided = egui::Checkbox::new(checked, text.into()).indeterminate(true);
-    outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.add(undecided))
-}
-
-/// One of several, with an outline as a box has.
-pub fn choice_ui(ui: &mut Ui, is_chosen: bool, is_enabled: bool, text: impl Into<WidgetText>) -> Response {
-    let radio = egui::RadioButton::new(is_chosen, text.into());
-    outlined(ui, CornerRadius::ZERO, |ui| ui.add_enabled(is_enabled, radio))
-}
-
-fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> Response) -> Response {
-    let outline = Stroke::new(size::HAIRLINE, Palette::of(ui.visuals().dark_mode).ink_faint);
-    ui.scope(|ui| {
-        let widgets = &mut ui.visuals_mut().widgets;
-        for look in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
-            look.corner_radius = corner;
-            look.bg_stroke = outline;
-        }
-        content(ui)
-    })
-    .inner
-}
-
-/// The words of the sentence, one of which is the query.
-pub fn choose_query_ui<'a>(
-    ui: &mut Ui,
-    tokens: impl IntoIterator<Item = &'a String>,
-    hint: &str,
-    view: &mut ViewState,
-) {
-    ScrollArea::horizontal().id_salt("query").show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-            for (position, token) in tokens.into_iter().enumerate() {
-                let chosen = view.query == Some(position);
-                if ui.selectable_label(chosen, token).on_hover_text(hint).clicked() {
-                    (view.query, view.key) = (Some(position), None);
-                }
-            }
-        });
-    });
-}
-
-/// Of a grid with the keyboard on it, the cell that the arrow keys lead to, each as often as it was pressed.
-fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows: usize, cols: usize) -> (usize, usize) {
-    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(grid.id, arrows));
-    let pressed = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-    let moved = |at: usize, back, on, count: usize| {
-        (at + pressed(on)).saturating_sub(pressed(back)).min(count.saturating_sub(1))
-    };
-    (moved(row, Key::ArrowUp, Key::ArrowDown, rows), moved(col, Key::ArrowLeft, Key::ArrowRight, cols))
-}
-
-/// With a capital letter and a full stop.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
-}
-
-/// A line in place of a panel that has nothing to show yet.
-pub fn waiting_ui(ui: &mut Ui, what: &str) {
-    ui.centered_and_justified(|ui| ui.weak(what));
-}

@@ -7,8 +7,8 @@ use crate::app::view_state::{Pointed, ViewState};
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
 use crate::view_model::provenance::{Entry, Place};
 
-use super::choose_query_ui;
-use super::provenance::ask_on;
+use crate::app::widgets::controls::choose_query_ui;
+use crate::app::widgets::traced::ask_on;
 
 pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState) {
     choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view);

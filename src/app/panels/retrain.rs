@@ -8,7 +8,7 @@ use crate::kernel::command::Command;
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
 use super::weights::ghost_mark;
-use super::{checkbox_ui, hint};
+use crate::app::widgets::controls::{checkbox_ui, hint};
 
 pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -7,9 +7,9 @@ use crate::app::view_state::ViewState;
 use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
-use super::provenance::ASK_HINT;
-use super::sentence;
-use super::table::table_ui;
+use crate::app::widgets::controls::sentence;
+use crate::app::widgets::table::table_ui;
+use crate::app::widgets::traced::ASK_HINT;
 
 #[derive(Default)]
 pub struct VariablesUiState {

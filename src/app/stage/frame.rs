@@ -9,7 +9,7 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureUsages};
 use bevy_egui::{EguiTextureHandle, EguiUserTextures};
 use egui::{Rgba, TextureId};
 
-use crate::app::bridge::Models;
+use crate::app::shell::bridge::Models;
 use crate::app::theme::{Palette, motion};
 use crate::app::view_state::ViewState;
 use crate::view_model::path::PathModel;

@@ -6,6 +6,7 @@
 
 pub mod arrows;
 pub mod bar;
+pub mod basis_glide;
 pub mod camera;
 pub mod crowd;
 pub mod frame;

@@ -3,6 +3,7 @@
 //! Hues are told apart by people who do not see red and green alike: groups follow Okabe-Ito and
 //! Tol, tuned to one contrast for each ground; weights run blue through the surface to orange.
 
+pub mod fonts;
 mod palette;
 
 use egui::epaint::FontColorTransferFunction;

@@ -8,9 +8,9 @@ mod sheet;
 use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 
 use crate::app::look::Look;
-use crate::app::panels::provenance::{ASK_HINT, ask_on};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view_state::ViewState;
+use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::view_model::fold::{FoldModel, Sheet};
 
 use self::picture::PictureUi;

@@ -2,8 +2,8 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2, pos2};
 
-use crate::app::panels::heat::Heat;
 use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::heat::Heat;
 use crate::view_model::fold::{Entries, FoldModel, Sheet};
 
 use super::scene::Placed;

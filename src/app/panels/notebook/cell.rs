@@ -4,7 +4,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2};
 
-use crate::app::panels::outputs::pictures_ui;
+use crate::app::panels::notebook::outputs::pictures_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::OwnKind;

@@ -2,7 +2,7 @@
 
 use egui::{RichText, Ui};
 
-use crate::app::panels::outputs::{fault_ui, outputs_ui};
+use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui};
 use crate::app::theme::size;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::app::panels::editor::EditorState;
+use crate::app::text::editor::EditorState;
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::document::CellId;
 

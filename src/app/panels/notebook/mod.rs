@@ -16,6 +16,8 @@ mod drafts;
 mod keys;
 mod kind_keys;
 mod list;
+pub mod outputs;
+pub mod reference;
 mod slider_cell;
 mod stage_card;
 mod tasks;
@@ -27,8 +29,8 @@ use std::collections::HashMap;
 
 use egui::Ui;
 
-use crate::app::panels::prose::Prose;
-use crate::app::panels::reference::ReferenceUiState;
+use crate::app::panels::notebook::reference::ReferenceUiState;
+use crate::app::text::prose::Prose;
 use crate::app::view_state::ViewState;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
@@ -101,7 +103,7 @@ impl NotebookUiState {
         self.follow = Some(Follow { id, is_end: false, frames: FOLLOWED });
     }
 
-    /// See [`Workspace::settle`](crate::app::panels::dock::Workspace::settle).
+    /// The kernel has answered all that was asked of it.
     pub fn settle(&mut self) {
         self.drafts.settle();
     }

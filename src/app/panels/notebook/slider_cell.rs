@@ -2,8 +2,8 @@
 
 use egui::{RichText, Slider as EguiSlider, Ui};
 
-use crate::app::panels::{checkbox_ui, hint, undecided_ui};
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::controls::{checkbox_ui, hint, undecided_ui};
 use crate::kernel::notebook::CellCommand;
 use crate::lesson::cells::{Bind, Slider};
 use crate::view_model::notebook::CellModel;

@@ -2,10 +2,10 @@
 
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
-use crate::app::panels::choice_ui;
-use crate::app::panels::outputs::{fault_ui, outputs_ui, pictures_ui};
-use crate::app::panels::prose::prose_ui;
+use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
+use crate::app::text::prose::prose_ui;
 use crate::app::theme::{Palette, size};
+use crate::app::widgets::controls::choice_ui;
 use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::Answer;
 use crate::kernel::notebook::snapshot::{CellStatus, Verdict};

@@ -2,7 +2,7 @@
 
 use egui::{Label, RichText, Sense, Ui};
 
-use crate::app::panels::prose::prose_ui;
+use crate::app::text::prose::prose_ui;
 use crate::app::theme::Palette;
 use crate::view_model::notebook::CellModel;
 

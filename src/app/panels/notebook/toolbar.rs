@@ -3,7 +3,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Layout, RichText, ScrollArea, TextStyle, TextWrapMode, Ui, WidgetText};
 
-use crate::app::panels::reference::reference_ui;
+use crate::app::panels::notebook::reference::reference_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
 use crate::kernel::notebook::NotebookCommand;

@@ -2,8 +2,8 @@
 
 use egui::{RichText, Ui};
 
-use crate::app::panels::code_text::Language;
-use crate::app::panels::editor::{EditorModel, NotebookKey, editor_ui, focus_editor};
+use crate::app::text::code_text::Language;
+use crate::app::text::editor::{EditorModel, NotebookKey, editor_ui, focus_editor};
 use crate::app::theme::Palette;
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::CellCommand;

@@ -1,0 +1,187 @@
+//! Attention as lines: queries on the left, keys on the right, and between them the weights by their thickness.
+
+use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType, epaint::CubicBezierShape};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::view_model::attention::{AttentionModel, HeadMap};
+use crate::view_model::provenance::Entry;
+
+use crate::app::panels::attention::{choose, toggle};
+use crate::app::widgets::slant::text_width;
+use crate::app::widgets::traced::{ASK_HINT, ask_on};
+
+/// Width in points of a line without weight, and what a weight of 1 adds.
+const THIN: f32 = 0.4;
+const WEIGHT_WIDTH: f32 = 6.0;
+/// Weights below this are no line.
+const LEAST: f32 = 0.005;
+/// Of lines that are not the chosen query's.
+const FAINT: f32 = 0.16;
+/// From a line to the pointer that is on it.
+const REACH: f32 = 5.0;
+/// Points on a curve that are looked at for the pointer.
+const SAMPLES: usize = 24;
+
+/// One picture for all heads that look from the same words at the same words.
+pub fn lines_ui<'a>(
+    ui: &mut Ui,
+    model: &AttentionModel,
+    maps: impl Iterator<Item = &'a HeadMap>,
+    view: &mut ViewState,
+) {
+    let mut pictures: Vec<Vec<&HeadMap>> = Vec::new();
+    for map in maps {
+        let is_like = |one: &&mut Vec<&HeadMap>| {
+            one[0].is_of_source == map.is_of_source && one[0].queries == map.queries && one[0].keys == map.keys
+        };
+        match pictures.iter_mut().find(is_like) {
+            Some(picture) => picture.push(map),
+            None => pictures.push(vec![map]),
+        }
+    }
+    for (index, picture) in pictures.iter().enumerate() {
+        ui.push_id(("lines", index), |ui| picture_ui(ui, model, picture, view));
+        ui.add_space(size::GAP_WIDE);
+    }
+}
+
+struct Picture {
+    left: f32,
+    right: f32,
+    top: f32,
+    step: f32,
+}
+
+impl Picture {
+    fn y(&self, row: usize) -> f32 {
+        self.top + (row as f32 + 0.5) * self.step
+    }
+
+    /// The heads of one pair lie side by side, so that none hides another.
+    fn curve(&self, query: usize, key: usize, shift: f32) -> [Pos2; 4] {
+        let (from, to) = (Pos2::new(self.left, self.y(query) + shift), Pos2::new(self.right, self.y(key) + shift));
+        let bend = Vec2::new((self.right - self.left) / 2.0, 0.0);
+        [from, from + bend, to - bend, to]
+    }
+}
+
+fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let Some(first) = maps.first() else { return };
+    titles_ui(ui, maps, palette);
+    let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max) + size::GAP;
+    let (left, right) = (widest(&first.queries), widest(&first.keys));
+    let rows = first.queries.len().max(first.keys.len());
+    let whole = Vec2::new(ui.available_width().max(left + right + size::CHART_MIN), rows as f32 * size::SLIDER_ROW);
+    let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Lines from queries to keys"));
+    let picture =
+        Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
+    let chosen = view.query.filter(|query| !first.is_of_source && *query < first.queries.len());
+    let mut lines = lines(maps, &picture);
+    // The heaviest last, over the others; those of the chosen query over all.
+    lines.sort_by(|a, b| (Some(a.query) == chosen).cmp(&(Some(b.query) == chosen)).then(a.weight.total_cmp(&b.weight)));
+    let hovered = response.hover_pos().and_then(|pointer| nearest(&lines, pointer, chosen));
+    let painter = ui.painter().with_clip_rect(ui.clip_rect());
+    for (index, line) in lines.iter().enumerate() {
+        let is_lit = chosen.is_none_or(|query| query == line.query);
+        let ink = palette.head(line.map.head).gamma_multiply(strength(line.weight) * if is_lit { 1.0 } else { FAINT });
+        let ink = if hovered == Some(index) { palette.ink } else { ink };
+        let stroke = Stroke::new(THIN + WEIGHT_WIDTH * line.weight, ink);
+        painter.add(Shape::CubicBezier(CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, stroke)));
+    }
+    words_ui(ui, first, &picture, rect, chosen, view);
+    let Some(line) = hovered.map(|index| &lines[index]) else { return };
+    if response.clicked() {
+        choose(view, line.map, line.query, line.key);
+    }
+    ask_on(&response, Entry::Weight { head: line.map.head, query: line.query, key: line.key }, view);
+    response.on_hover_ui_at_pointer(|ui| {
+        ui.label(model.say(line.map.head, line.query, line.key));
+        ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
+    });
+}
+
+fn titles_ui(ui: &mut Ui, maps: &[&HeadMap], palette: &Palette) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP;
+        for map in maps {
+            let off = if map.enabled { "" } else { " · out of the sum" };
+            let title = egui::RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY));
+            ui.label(title.color(palette.head(map.head)));
+        }
+        ui.weak("queries left, keys right");
+    });
+}
+
+struct Line<'a> {
+    map: &'a HeadMap,
+    query: usize,
+    key: usize,
+    weight: f32,
+    curve: [Pos2; 4],
+}
+
+fn lines<'a>(maps: &[&'a HeadMap], picture: &Picture) -> Vec<Line<'a>> {
+    const APART: f32 = 2.5;
+    let mut lines = Vec::new();
+    for (place, map) in maps.iter().enumerate() {
+        let shift = APART * (place as f32 - (maps.len() - 1) as f32 / 2.0);
+        for (query, weights) in map.weights.iter().enumerate() {
+            for (key, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight >= LEAST) {
+                lines.push(Line { map, query, key, weight, curve: picture.curve(query, key, shift) });
+            }
+        }
+    }
+    lines
+}
+
+/// How opaque a line is.
+fn strength(weight: f32) -> f32 {
+    const SPREAD: f32 = 0.6;
+    const LEAST_SEEN: f32 = 0.12;
+    weight.clamp(0.0, 1.0).powf(SPREAD).max(LEAST_SEEN)
+}
+
+/// The line that the pointer is on; of a chosen query's and another, the chosen one's.
+fn nearest(lines: &[Line], pointer: Pos2, chosen: Option<usize>) -> Option<usize> {
+    let distance = |line: &Line| {
+        let curve = CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, Stroke::NONE);
+        (0..=SAMPLES).map(|i| curve.sample(i as f32 / SAMPLES as f32).distance(pointer)).fold(f32::INFINITY, f32::min)
+    };
+    let seen = |line: &&Line| chosen.is_none_or(|query| query == line.query);
+    let near = lines.iter().enumerate().filter(|(_, line)| seen(line)).map(|(index, line)| (index, distance(line)));
+    let near = near.filter(|(_, distance)| *distance <= REACH);
+    near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
+}
+
+/// The words are buttons: a query's selects it.
+fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: Option<usize>, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for (row, token) in map.queries.iter().enumerate() {
+        let at = Rect::from_min_size(
+            Pos2::new(rect.left(), picture.top + row as f32 * picture.step),
+            Vec2::new(picture.left - rect.left(), picture.step),
+        );
+        let response = ui.interact(at, ui.id().with(("query", row)), Sense::click());
+        let is_chosen = chosen == Some(row);
+        let name = format!("Query {token}, lines");
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+        let ink = match (is_chosen, response.hovered()) {
+            (true, _) => palette.accent,
+            (_, true) => palette.ink,
+            _ => palette.ink_soft,
+        };
+        let font = if is_chosen { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
+        let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
+        ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
+        if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
+            toggle(&mut view.query, row);
+        }
+    }
+    for (row, key) in map.keys.iter().enumerate() {
+        let start = Pos2::new(picture.right + size::GAP_TIGHT, picture.y(row));
+        ui.painter().text(start, Align2::LEFT_CENTER, key, theme::plain(size::LABEL), palette.ink_soft);
+    }
+}

@@ -1,0 +1,361 @@
+//! The attention panel: one heat map a head, rows are queries and columns are keys; or lines from queries to keys.
+
+mod lines;
+
+use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::command::Command;
+use crate::view_model::attention::{AttentionModel, HeadMap};
+use crate::view_model::provenance::Entry;
+
+use super::attention::lines::lines_ui;
+use crate::app::widgets::copy::copy_button;
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::slant::{paint_slanted, reach, text_width};
+use crate::app::widgets::traced::{ASK_HINT, ask_on};
+
+/// How the weights are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttentionView {
+    #[default]
+    Map,
+    Lines,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttentionUiState {
+    pub view: AttentionView,
+    /// The one head that is shown; none: all.
+    pub head: Option<usize>,
+    /// Multiplies the cells: one of [`ZOOMS`], by its place.
+    zoom: usize,
+}
+
+impl Default for AttentionUiState {
+    fn default() -> Self {
+        Self { view: AttentionView::Map, head: None, zoom: 0 }
+    }
+}
+
+impl AttentionUiState {
+    /// What is kept: whether it shows lines, and the place of its zoom.
+    pub fn kept(&self) -> (bool, usize) {
+        (self.view == AttentionView::Lines, self.zoom)
+    }
+
+    /// What was kept may be anything.
+    pub fn put_back(&mut self, as_lines: bool, zoom: usize) {
+        self.view = if as_lines { AttentionView::Lines } else { AttentionView::Map };
+        self.zoom = zoom.min(ZOOMS.len() - 1);
+    }
+
+    fn zoom(&self) -> f32 {
+        ZOOMS[self.zoom]
+    }
+}
+
+const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+
+pub fn attention_ui(
+    ui: &mut Ui,
+    model: &AttentionModel,
+    state: &mut AttentionUiState,
+    view: &mut ViewState,
+) -> Vec<Command> {
+    state.head = state.head.filter(|head| *head < model.heads.len());
+    let shown: Vec<usize> = match state.head {
+        Some(head) => vec![head],
+        None => (0..model.heads.len()).collect(),
+    };
+    controls_ui(ui, model, &shown, state, view);
+    copy_by_key(ui, model, &shown);
+    let selected = view.query;
+    let maps = || shown.iter().filter_map(|head| model.heads.get(*head));
+    match state.view {
+        AttentionView::Lines => {
+            ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| lines_ui(ui, model, maps(), view));
+        }
+        AttentionView::Map => {
+            let area = if state.zoom() > 1.0 { ScrollArea::both() } else { ScrollArea::vertical() };
+            area.auto_shrink([false, false]).show(ui, |ui| {
+                let maps: Vec<&HeadMap> = maps().collect();
+                let beside = if state.zoom() > 1.0 { 1 } else { heads_beside(ui, model).min(maps.len().max(1)) };
+                let mut lit = Vec::new();
+                for row in maps.chunks(beside) {
+                    if beside == 1 {
+                        // What is larger than the panel scrolls: a column would keep it within.
+                        lit.extend(row.iter().filter_map(|map| {
+                            ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom(), view)).inner
+                        }));
+                    } else {
+                        ui.columns(beside, |columns| {
+                            for (ui, map) in columns.iter_mut().zip(row) {
+                                let one = ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom(), view));
+                                lit.extend(one.inner);
+                            }
+                        });
+                    }
+                    ui.add_space(size::GAP_WIDE);
+                }
+                show_query(ui, selected, view.query, &lit);
+            });
+        }
+    }
+    // What is shown is a choice of the viewer: nothing goes to the kernel.
+    Vec::new()
+}
+
+/// Map or lines, which heads, how large, and all of it for a spreadsheet.
+fn controls_ui(
+    ui: &mut Ui,
+    model: &AttentionModel,
+    shown: &[usize],
+    state: &mut AttentionUiState,
+    view: &mut ViewState,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for (choice, words, hint) in [
+            (AttentionView::Map, "Map", "Each row is a query and sums to 1; each column is a key"),
+            (AttentionView::Lines, "Lines", "From each query, left, to its keys, right: the thicker, the more weight"),
+        ] {
+            if ui.selectable_label(state.view == choice, words).on_hover_text(hint).clicked() {
+                state.view = choice;
+            }
+        }
+        ui.separator();
+        heads_choice_ui(ui, model, state, view);
+        if state.view == AttentionView::Map {
+            for (sign, name, next) in
+                [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", Some(state.zoom + 1))]
+            {
+                let next = next.filter(|next| *next < ZOOMS.len());
+                let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
+                button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
+                if button.on_hover_text(format!("{name}: with room, each shows its number")).clicked() {
+                    state.zoom = next.unwrap_or(state.zoom);
+                }
+            }
+        }
+        copy_button(ui, &format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown)), || {
+            model.tsv(shown)
+        });
+    });
+}
+
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiState, view: &mut ViewState) {
+    /// As many heads have a button each; more have a list.
+    const BUTTONS: usize = 4;
+    if model.heads.len() < 2 {
+        return;
+    }
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let short =
+        |map: &HeadMap| if model.heads.len() > BUTTONS { map.title.clone() } else { (map.head + 1).to_string() };
+    let mut choice = |ui: &mut Ui, head: Option<usize>, words: RichText, name: &str| {
+        let response = ui.selectable_label(state.head == head, words);
+        let is_chosen = state.head == head;
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name));
+        if response.on_hover_text(name).clicked() {
+            state.head = head;
+            // Shown alone, it is the one that is walked through too.
+            if let Some(head) = head.filter(|head| *head != view.head) {
+                (view.head, view.key) = (head, None);
+            }
+        }
+    };
+    let mut choices = |ui: &mut Ui| {
+        choice(ui, None, RichText::new("All"), "Show all heads");
+        for map in &model.heads {
+            let words = RichText::new(short(map)).color(palette.head(map.head)).strong();
+            choice(ui, Some(map.head), words, &format!("Show {} alone", map.title.to_lowercase()));
+        }
+    };
+    if model.heads.len() <= BUTTONS {
+        choices(ui);
+    } else {
+        let menu = ui.menu_button("Heads", choices);
+        menu.response.on_hover_text("Which heads are shown");
+    }
+    ui.separator();
+}
+
+fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
+    match shown {
+        [head] if model.heads.len() > 1 => format!("the weights of {}", model.heads[*head].title.to_lowercase()),
+        _ => "the weights of all heads".to_owned(),
+    }
+}
+
+/// Ctrl or Cmd and C over the panel copies what is shown, unless text is selected or written.
+fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize]) {
+    let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, egui::Event::Copy)));
+    if is_asked && !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect()) {
+        ui.copy_text(model.tsv(shown));
+    }
+}
+
+/// How many heads fit beside each other with a number in every cell.
+fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
+    let labels = model.heads.iter().flat_map(|map| map.queries.iter().chain(&map.keys));
+    let widest = labels.map(|label| text_width(ui, label)).fold(0.0, f32::max);
+    let keys = model.heads.iter().map(|map| map.keys.len()).max().unwrap_or(0);
+    let width = 2.0 * widest + size::GAP + keys as f32 * size::CELL_WITH_NUMBER;
+    ((ui.available_width() / width) as usize).clamp(1, model.heads.len().max(1))
+}
+
+/// One head's map. Returns where its lit row lies.
+fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: &mut ViewState) -> Option<Rect> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let off = if map.enabled { "" } else { "  · out of the sum" };
+    ui.label(
+        RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.head)),
+    );
+    // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
+    let query = view.query.filter(|_| !map.is_of_source);
+    let layout = Layout::of(ui, map, zoom);
+    let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
+    let heat = Heat {
+        origin: rect.min + layout.offset,
+        cell: Vec2::splat(layout.cell),
+        rows: map.queries.len(),
+        cols: map.keys.len(),
+    };
+    let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
+    paint(ui, map, &heat, query, palette);
+    queries_ui(ui, map, &heat, rect.left(), view);
+    hover_and_click(&response, model, map, &heat, view);
+    query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row))
+}
+
+/// A query that was selected elsewhere is scrolled into sight, once, unless one of its `rows` is there already. One
+/// that was clicked here, between `before` and `after`, stays where the pointer is.
+fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect]) {
+    let id = ui.id().with("query in sight");
+    let known = ui.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default::<Option<usize>>(id), after));
+    let in_sight = || rows.iter().any(|row| ui.clip_rect().y_range().contains(row.center().y));
+    if known != before
+        && !in_sight()
+        && let Some(first) = rows.first()
+    {
+        ui.scroll_to_rect(*first, None);
+    }
+}
+
+/// Room for the labels and the size of a cell.
+struct Layout {
+    size: Vec2,
+    offset: Vec2,
+    cell: f32,
+}
+
+impl Layout {
+    fn of(ui: &Ui, map: &HeadMap, zoom: f32) -> Layout {
+        let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
+        let left = widest(&map.queries) + size::GAP;
+        let height = reach(widest(&map.keys)).y + size::LABEL;
+        // The last key's label leans out to the right.
+        let lean = map.keys.last().map_or(0.0, |key| reach(text_width(ui, key)).x);
+        let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
+        let room = ui.clip_rect().width().min(ui.available_width()) - left - lean;
+        let cell = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
+        Layout {
+            size: Vec2::new(left + count * cell + lean, height + rows * cell),
+            offset: Vec2::new(left, height),
+            cell,
+        }
+    }
+}
+
+fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
+    const OFF: f32 = 0.35;
+    let painter = ui.painter();
+    let font = heat.number_font(ui.ctx(), map.weights.iter().flatten());
+    for (row, weights) in map.weights.iter().enumerate() {
+        for (col, weight) in weights.iter().enumerate() {
+            let fill = palette.weight(map.head, *weight);
+            let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
+            heat.paint_cell(painter, row, col, fill);
+            if let Some(font) = &font {
+                heat.paint_number(painter, row, col, *weight, font, palette.ink_on(fill));
+            }
+        }
+    }
+    for (col, key) in map.keys.iter().enumerate() {
+        let galley = painter.layout_no_wrap(key.clone(), theme::plain(size::LABEL), palette.ink_soft);
+        let foot = heat.cell_rect(0, col).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
+        paint_slanted(painter, foot, galley, palette.ink_soft);
+    }
+    if let Some(row) = query.filter(|row| *row < heat.rows) {
+        heat.outline(painter, heat.row_rect(row), palette.accent);
+    }
+}
+
+/// The row labels are buttons: each selects its query.
+fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut ViewState) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for (row, token) in map.queries.iter().enumerate() {
+        let cell = heat.cell_rect(row, 0);
+        let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));
+        let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
+        let name = format!("Query {token} in {}", map.title.to_lowercase());
+        let selected = view.query == Some(row) && !map.is_of_source;
+        response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, selected, &name));
+        let ink = match (selected, response.hovered()) {
+            (true, _) => palette.accent,
+            (_, true) => palette.ink,
+            _ => palette.ink_soft,
+        };
+        let font = if selected { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
+        let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
+        ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
+        if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
+            toggle(&mut view.query, row);
+        }
+    }
+}
+
+fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut ViewState) {
+    response.widget_info(|| {
+        WidgetInfo::labeled(WidgetType::Other, true, format!("Weights of {}", map.title.to_lowercase()))
+    });
+    let cell = response.hover_pos().and_then(|pointer| heat.at(pointer));
+    let Some((query, key)) = cell else { return };
+    if response.clicked() {
+        choose(view, map, query, key);
+    }
+    ask_on(response, Entry::Weight { head: map.head, query, key }, view);
+    response.clone().on_hover_ui_at_pointer(|ui| {
+        ui.label(model.say(map.head, query, key));
+        ui.weak(format!("The row sums to {:.4}.", map.weights[query].iter().sum::<f32>()));
+        ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
+    });
+}
+
+/// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
+pub(super) fn choose(view: &mut ViewState, map: &HeadMap, query: usize, key: usize) {
+    if !map.is_of_source {
+        (view.query, view.key, view.head) = (Some(query), Some(key), map.head);
+    }
+}
+
+pub(super) fn toggle(query: &mut Option<usize>, row: usize) {
+    *query = if *query == Some(row) { None } else { Some(row) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_state_that_was_kept_makes_cells_of_no_size() {
+        let zoom = |zoom| {
+            let mut state = AttentionUiState::default();
+            state.put_back(false, zoom);
+            state.zoom()
+        };
+        assert_eq!([zoom(0), zoom(2), zoom(usize::MAX)], [1.0, 2.0, 4.0]);
+    }
+}

@@ -1,0 +1,197 @@
+//! What a code cell shows.
+
+use egui::{
+    Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2, WidgetInfo,
+    WidgetType,
+};
+
+use crate::app::text::images::Images;
+use crate::app::theme::{self, Palette, size};
+use crate::code::{Fault, Help};
+use crate::view_model::output::{NumberModel, OutputModel, RankingModel, RankingRow, TextModel, full};
+
+use super::reference::help_words_ui;
+use crate::app::text::prose::paint::image_ui;
+use crate::app::widgets::copy::{copy, copy_button, is_copied};
+use crate::app::widgets::plot::plot_ui;
+use crate::app::widgets::table::table_ui;
+
+/// All of them, one below the other. Give each cell an id of its own.
+pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
+    for (i, output) in outputs.iter().enumerate() {
+        ui.push_id(("output", i), |ui| output_ui(ui, output));
+        if i + 1 < outputs.len() {
+            ui.add_space(size::GAP_TIGHT);
+        }
+    }
+}
+
+fn output_ui(ui: &mut Ui, output: &OutputModel) {
+    match output {
+        OutputModel::Number(number) => number_ui(ui, number),
+        OutputModel::Text(text) => text_ui(ui, text),
+        // What code computed has no formula of the model's.
+        OutputModel::Table(table) => _ = table_ui(ui, table),
+        OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
+        OutputModel::Plot(plot) => plot_ui(ui, plot),
+        // Shown by who has the lesson's pictures.
+        OutputModel::Image(_) => {}
+    }
+}
+
+/// The pictures among them, in the width there is.
+pub fn pictures_ui(ui: &mut Ui, outputs: &[OutputModel], images: &mut Images) {
+    for (i, output) in outputs.iter().enumerate() {
+        let OutputModel::Image(path) = output else { continue };
+        ui.add_space(size::GAP_TIGHT);
+        ui.push_id(("picture", i), |ui| picture_ui(ui, path, images));
+    }
+}
+
+fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
+    match images.size(path) {
+        Ok(pixels) => {
+            let size = pixels * (ui.available_width() / pixels.x).min(1.0);
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            image_ui(ui, 0, path, path, rect, images);
+        }
+        Err(why) => {
+            let error = Palette::of(ui.visuals().dark_mode).error;
+            ui.add(Label::new(RichText::new(format!("{path}: {why}")).color(error)).wrap());
+        }
+    }
+}
+
+/// What went wrong, where, and what may help.
+pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let shown = ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+        let place = fault.place.map_or_else(String::new, |place| format!("{}:{}  ", place.line, place.column));
+        let message = RichText::new(format!("{place}{}", fault.message)).monospace().color(palette.error);
+        ui.add(Label::new(message).selectable(true).wrap());
+        if let Some(hint) = &fault.hint {
+            ui.add(Label::new(RichText::new(hint).color(palette.ink_soft)).selectable(true).wrap());
+        }
+    });
+    shown.response
+}
+
+fn number_ui(ui: &mut Ui, number: &NumberModel) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let id = ui.id().with("number");
+    ui.horizontal(|ui| {
+        let text = RichText::new(&number.shown).font(theme::mono(size::READING)).color(palette.ink);
+        let label = ui.add(Label::new(text).sense(Sense::click()));
+        label.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Copy the number {}", number.full)));
+        if label.has_focus() {
+            ui.painter().hline(label.rect.x_range(), label.rect.bottom(), (size::HAIRLINE, palette.accent));
+        }
+        if label.clicked() {
+            copy(ui, id, number.full.clone());
+        }
+        label.on_hover_ui(|ui| {
+            ui.monospace(&number.full);
+            ui.weak("Click to copy it");
+        });
+        if is_copied(ui, id) {
+            ui.label(RichText::new("copied").font(theme::plain(size::SMALL)).color(palette.accent));
+        }
+    });
+}
+
+/// Something with a button beside it that copies it.
+fn beside_copy(ui: &mut Ui, what: &str, text: impl FnOnce() -> String, show: impl FnOnce(&mut Ui)) {
+    const BUTTON: f32 = 44.0;
+    let (content, beside) = {
+        let whole = ui.available_rect_before_wrap();
+        whole.split_left_right_at_x(whole.right() - BUTTON)
+    };
+    // Not part of the flow: the content alone says how high both are.
+    let button = UiBuilder::new().max_rect(beside).layout(Layout::right_to_left(Align::Min));
+    copy_button(&mut ui.new_child(button), what, text);
+    ui.scope(|ui| {
+        ui.set_max_width(content.width());
+        show(ui);
+    });
+}
+
+fn text_ui(ui: &mut Ui, text: &TextModel) {
+    beside_copy(
+        ui,
+        "the text",
+        || text.text.to_string(),
+        |ui| {
+            if let Some(help) = text.help {
+                return help_ui(ui, help);
+            }
+            ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]).show(ui, |ui| {
+                ui.add(Label::new(RichText::new(text.shown()).monospace()).selectable(true).wrap());
+                if let Some(left_out) = text.left_out() {
+                    ui.weak(left_out);
+                }
+            });
+        },
+    );
+}
+
+/// What `help` says, with the equation set.
+fn help_ui(ui: &mut Ui, help: &Help) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    help_words_ui(ui, help);
+    let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
+    ui.add(Label::new(example).selectable(true).wrap());
+}
+
+fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {
+    if ranking.rows.is_empty() {
+        ui.weak("No words.");
+        return;
+    }
+    let widest = ranking.rows.iter().map(|row| text_width(ui, &row.word)).fold(0.0, f32::max).min(size::WORD_MAX);
+    let show = |ui: &mut Ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let area = ScrollArea::vertical().max_height(size::OUTPUT_MAX).auto_shrink([false, true]);
+        area.show_rows(ui, size::TABLE_ROW, ranking.rows.len(), |ui, rows| {
+            ranking.rows[rows].iter().for_each(|row| row_ui(ui, row, widest, ranking.has_negative));
+        });
+    };
+    beside_copy(ui, "the list", || ranking.tsv(), show);
+}
+
+fn text_width(ui: &Ui, text: &str) -> f32 {
+    ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
+}
+
+/// The word, its bar and its number.
+fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
+    const NUMBER: f32 = 56.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    let word = Rect::from_min_max(rect.min, rect.left_bottom() + Vec2::new(widest, 0.0));
+    let painter = ui.painter_at(rect);
+    ui.painter_at(word).text(
+        word.left_center(),
+        Align2::LEFT_CENTER,
+        &row.word,
+        theme::plain(size::LABEL),
+        palette.ink,
+    );
+    let number = rect.right_center();
+    painter.text(number, Align2::RIGHT_CENTER, &row.shown, theme::mono(size::MONO), palette.ink_soft);
+    let track = Rect::from_min_max(
+        word.right_top() + Vec2::new(size::GAP, 0.0),
+        rect.right_bottom() - Vec2::new(NUMBER + size::GAP, 0.0),
+    );
+    let track = Rect::from_center_size(track.center(), Vec2::new(track.width(), size::BAR));
+    if let Some(share) = row.share.filter(|_| track.is_positive()) {
+        let radius = f32::from(size::RADIUS_SMALL);
+        painter.rect_filled(track, radius, palette.raised);
+        let zero = if has_negative { track.center().x } else { track.left() };
+        let end = zero + share * (track.right() - zero);
+        let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
+        painter.rect_filled(bar, radius, if share < 0.0 { palette.negative } else { palette.positive });
+    }
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
+    response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
+}

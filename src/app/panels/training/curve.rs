@@ -1,0 +1,240 @@
+//! The curve of a training: loss or gradient norms by step, with a cursor that looks back.
+
+use egui::{ComboBox, EventFilter, Key, Modifiers, Response, Sense, Ui, WidgetInfo, WidgetType};
+use egui_plot::{GridInput, GridMark, HLine, Line, LineStyle, Plot, PlotPoint, PlotPoints, VLine};
+
+use crate::app::theme::{Palette, size};
+use crate::kernel::command::Command;
+use crate::kernel::training_log::{StepRecord, TrainingLog};
+use crate::view_model::training::TrainingModel;
+
+use crate::app::widgets::controls::checkbox_ui;
+
+/// With Shift an arrow key looks so many steps further.
+pub const LONG_LOOK: usize = 10;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Curve {
+    #[default]
+    Loss,
+    /// `‖g‖` of the whole gradient.
+    Gradient,
+    /// The same of one tensor, by its place.
+    Tensor(usize),
+}
+
+impl Curve {
+    fn name(self, tensors: &[String]) -> String {
+        match self {
+            Curve::Loss => "Loss".to_owned(),
+            Curve::Gradient => "Gradient norm".to_owned(),
+            Curve::Tensor(place) => format!("Gradient of {}", tensors.get(place).map_or("?", String::as_str)),
+        }
+    }
+
+    fn of(self, record: &StepRecord) -> f32 {
+        match self {
+            Curve::Loss => record.loss,
+            Curve::Gradient => record.gradient_norm,
+            Curve::Tensor(place) => record.by_tensor.get(place).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct CurveUiState {
+    log: bool,
+    curve: Curve,
+    /// The curve's points, kept until they change.
+    points: Vec<PlotPoint>,
+    points_of: Option<(TrainingLog, bool, Curve)>,
+}
+
+impl CurveUiState {
+    fn keep_points(&mut self, log: &TrainingLog) {
+        let (scale, curve) = (self.log, self.curve);
+        if self.points_of.as_ref().is_some_and(|(of, s, c)| of.is_same(log) && (*s, *c) == (scale, curve)) {
+            return;
+        }
+        let scaled = |x: f32| if scale { f64::from(x).log10() } else { f64::from(x) };
+        let points =
+            log.steps().enumerate().map(|(step, record)| PlotPoint::new(step as f64, scaled(curve.of(&record))));
+        // A norm of 0 has no logarithm.
+        self.points = points.filter(|point| point.y.is_finite()).collect();
+        self.points_of = Some((log.clone(), scale, curve));
+    }
+}
+
+pub fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState, height: f32) -> Option<Command> {
+    chooser_ui(ui, model, state);
+    state.keep_points(&model.log);
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let log = state.log;
+    let scaled = |x: f64| if log { x.log10() } else { x };
+    let chance = model.chance.filter(|_| state.curve == Curve::Loss).map(|chance| scaled(f64::from(chance)));
+    let top = chance.unwrap_or(scaled(1.0));
+    let shown = model.shown.unwrap_or(model.step) as f64;
+    let plot = Plot::new("curve")
+        .height(height.clamp(size::CURVE_MIN, size::CHART_MAX))
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .show_background(false)
+        .show_x(false)
+        .show_y(false)
+        .show_crosshair(false)
+        .label_formatter(|_| None)
+        .sense(Sense::click_and_drag())
+        .include_x(0.0)
+        .include_x(model.steps as f64)
+        .include_y(top)
+        .include_y(if log { top - 1.0 } else { 0.0 })
+        .grid_color(palette.line)
+        .x_grid_spacer(ticks)
+        .y_grid_spacer(ticks)
+        .y_axis_formatter(move |mark, _| loss_text(mark, log))
+        .show(ui, |plot| {
+            if let Some(chance) = chance {
+                let line = HLine::new("a guess", chance).color(palette.ink_faint);
+                plot.hline(line.style(LineStyle::dashed_loose()));
+            }
+            plot.line(Line::new("curve", PlotPoints::Borrowed(&state.points)).color(palette.accent).width(size::CURVE));
+            if model.step > 0 {
+                let ink = if model.shown.is_some() { palette.ink } else { palette.ink_faint };
+                plot.vline(VLine::new("shown", shown).color(ink).width(size::HAIRLINE));
+            }
+        });
+    let at = |x: f32| {
+        let step = plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round();
+        (step.max(0.0) as usize).min(model.step)
+    };
+    look_along(ui, &plot.response, model, state, at)
+}
+
+fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
+    if matches!(state.curve, Curve::Tensor(place) if place >= model.tensors.len()) {
+        state.curve = Curve::Loss;
+    }
+    ui.horizontal(|ui| {
+        let curves = [Curve::Loss, Curve::Gradient].into_iter().chain((0..model.tensors.len()).map(Curve::Tensor));
+        let chooser =
+            ComboBox::from_id_salt("curve").selected_text(state.curve.name(&model.tensors)).show_ui(ui, |ui| {
+                for curve in curves {
+                    ui.selectable_value(&mut state.curve, curve, curve.name(&model.tensors));
+                }
+            });
+        chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
+        let tip = "Loss in nats, the dashed line a guess; or the L2 norm of the gradient, of all tensors or of one";
+        chooser.response.on_hover_text(tip);
+        checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
+        ui.weak("drag to look back")
+            .on_hover_text("Or [ and ], or the arrow keys on the curve; with Shift by ten steps");
+    });
+}
+
+/// The cursor is where the pointer drags it, or the arrow keys.
+fn look_along(
+    ui: &Ui,
+    response: &Response,
+    model: &TrainingModel,
+    state: &CurveUiState,
+    at: impl Fn(f32) -> usize,
+) -> Option<Command> {
+    response.widget_info(|| WidgetInfo::slider(model.step > 0, model.sought as f64, "Step shown"));
+    if model.step == 0 {
+        return None;
+    }
+    let mut wanted = None;
+    // The last move may come in the frame that lets go.
+    if response.is_pointer_button_down_on() || response.drag_stopped() || response.clicked() {
+        response.request_focus();
+        wanted = response.interact_pointer_pos().map(|pointer| at(pointer.x));
+    } else if let Some(pointer) = response.hover_pos() {
+        let step = at(pointer.x);
+        let value = state.points.iter().find(|point| point.x == step as f64);
+        let value = value.map(|point| if state.log { 10f64.powf(point.y) } else { point.y });
+        let value = value.map_or("the latest".to_owned(), |value| format!("{value:.4}"));
+        response.clone().on_hover_text_at_pointer(format!("step {step}: {value}"));
+    }
+    if response.has_focus() {
+        let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+        let turned = |modifiers, key| ui.input_mut(|input| input.count_and_consume_key(modifiers, key));
+        let by = |key| turned(Modifiers::SHIFT, key) * LONG_LOOK + turned(Modifiers::NONE, key);
+        let (on, back) = (by(Key::ArrowRight), by(Key::ArrowLeft));
+        if on != back {
+            wanted = Some((model.sought + on).saturating_sub(back).min(model.step));
+        }
+    }
+    wanted.and_then(|step| look_at(model, step))
+}
+
+/// The command that shows a step, if it is not in sight.
+pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
+    let step = step.min(model.step);
+    match step {
+        _ if step == model.sought => None,
+        _ if step == model.step => Some(Command::ShowLatest),
+        _ => Some(Command::Scrub(step)),
+    }
+}
+
+/// A few round numbers, however long the axis is: egui_plot's own are powers of ten, of which there may be one.
+fn ticks(input: GridInput) -> Vec<GridMark> {
+    let (from, to) = input.bounds;
+    let step_size = round_step(to - from);
+    if !step_size.is_normal() {
+        return Vec::new();
+    }
+    let (first, last) = ((from / step_size).ceil() as i64, (to / step_size).floor() as i64);
+    (first..=last).map(|i| GridMark { value: i as f64 * step_size, step_size }).collect()
+}
+
+/// 1, 2 or 5 times a power of ten: the least of which `length` has no more than a few.
+fn round_step(length: f64) -> f64 {
+    const FEW: f64 = 4.0;
+    const BASE: f64 = 10.0;
+    const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
+    let least = length / FEW;
+    let power = BASE.powf(least.log10().floor());
+    ROUND.into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(BASE * power)
+}
+
+/// With as many decimals as tell it from its neighbours.
+fn loss_text(mark: GridMark, log: bool) -> String {
+    let (value, digit) = if log {
+        let value = 10f64.powf(mark.value);
+        (value, value / 10.0)
+    } else {
+        (mark.value, mark.step_size)
+    };
+    let decimals = (-digit.log10().floor()).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_has_a_few_round_ticks() {
+        let values = |from: f64, to: f64| {
+            let marks = ticks(GridInput { bounds: (from, to), base_step_size: 1.0 });
+            marks.into_iter().map(|mark| loss_text(mark, false)).collect::<Vec<_>>()
+        };
+        assert_eq!(values(-5.0, 605.0), ["0", "200", "400", "600"]);
+        assert_eq!(values(0.0, 0.7), ["0.0", "0.2", "0.4", "0.6"]);
+        assert_eq!(values(0.0, 1e5), ["0", "50000", "100000"]);
+        assert_eq!(values(0.0, 0.0), Vec::<String>::new());
+        assert_eq!(values(f64::NAN, 1.0), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_logarithmic_axis_shows_losses() {
+        let text = |exponent| loss_text(GridMark { value: exponent, step_size: 1.0 }, true);
+        assert_eq!([-2.0, -0.5, 0.0, 1.0].map(text), ["0.010", "0.32", "1.0", "10"]);
+    }
+}

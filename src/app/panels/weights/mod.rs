@@ -1,0 +1,329 @@
+//! The weights panel: every entry of every tensor is a colour, a slider and a number.
+
+mod tools;
+
+use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
+
+use crate::app::theme::{Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::command::Command;
+use crate::numerics::params::{TensorId, TensorName};
+use crate::view_model::provenance::Entry;
+use crate::view_model::weights::{TensorModel, WeightsModel};
+
+use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
+use crate::app::widgets::controls::{hint, led_by_arrows};
+use crate::app::widgets::heat::Heat;
+use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
+
+/// Speed of a number under a drag, in units a point.
+const DRAG_SPEED: f64 = 0.01;
+const DECIMALS: usize = 3;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WeightsView {
+    #[default]
+    Map,
+    List,
+}
+
+pub struct WeightsUiState {
+    pub tensor: TensorId,
+    /// Row and column of the entry in hand.
+    pub entry: (usize, usize),
+    pub view: WeightsView,
+    pub tools: ToolsUiState,
+}
+
+impl Default for WeightsUiState {
+    fn default() -> Self {
+        WeightsUiState {
+            tensor: TensorName::QueryWeights.into(),
+            entry: (0, 0),
+            view: WeightsView::Map,
+            tools: ToolsUiState::default(),
+        }
+    }
+}
+
+pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState, view: &mut ViewState) -> Vec<Command> {
+    let mut commands = Vec::new();
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    tensors_ui(ui, model, state);
+    let Some(tensor) = model.tensors.iter().find(|tensor| tensor.id == state.tensor).or_else(|| model.tensors.first())
+    else {
+        return commands;
+    };
+    state.tensor = tensor.id;
+    state.entry = (state.entry.0.min(tensor.rows.saturating_sub(1)), state.entry.1.min(tensor.cols.saturating_sub(1)));
+    commands.extend(resets_ui(ui, model, tensor, state));
+    match state.view {
+        WeightsView::Map => {
+            commands.extend(tools_ui(ui, model, &mut state.tools));
+            if state.tools.tool == Tool::Pick {
+                commands.extend(entry_ui(ui, tensor, state.entry, view));
+            }
+            commands.extend(tool_ui(ui, tensor, &mut state.tools));
+            if let Some(comparison) = &model.comparison {
+                norms_ui(ui, tensor, comparison);
+            }
+            commands.extend(map_ui(ui, tensor, state, view));
+        }
+        WeightsView::List => commands.extend(list_ui(ui, tensor, view)),
+    }
+    commands
+}
+
+/// Matrices first, then what is added to them; and last what no block has.
+const ORDER: [TensorName; 21] = [
+    TensorName::QueryWeights,
+    TensorName::KeyWeights,
+    TensorName::ValueWeights,
+    TensorName::OutputWeights,
+    TensorName::QueryBias,
+    TensorName::KeyBias,
+    TensorName::DistanceBias,
+    TensorName::ValueBias,
+    TensorName::OutputBias,
+    TensorName::AttentionNormGain,
+    TensorName::AttentionNormBias,
+    TensorName::HiddenWeights,
+    TensorName::ForwardWeights,
+    TensorName::HiddenBias,
+    TensorName::ForwardBias,
+    TensorName::ForwardNormGain,
+    TensorName::ForwardNormBias,
+    TensorName::Embedding,
+    TensorName::Positions,
+    TensorName::LogitWeights,
+    TensorName::LogitBias,
+];
+
+/// Block by block, each in [`ORDER`], and then the tensors of the whole model.
+fn rank(tensor: &TensorModel) -> (bool, usize, Option<usize>) {
+    let place = ORDER.iter().position(|name| *name == tensor.id.name);
+    (!tensor.id.name.is_of_a_block(), tensor.id.block, place)
+}
+
+fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
+    let mut tensors: Vec<&TensorModel> = model.tensors.iter().collect();
+    tensors.sort_by_key(|tensor| rank(tensor));
+    ui.horizontal_wrapped(|ui| {
+        for tensor in tensors {
+            let text = RichText::new(tensor.id.to_string()).monospace();
+            let meaning = tensor.id.name.meaning();
+            let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
+            if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
+                state.tensor = tensor.id;
+            }
+        }
+    });
+}
+
+fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsUiState) -> Option<Command> {
+    let mut command = None;
+    let (row, col) = state.entry;
+    let symbol = tensor.id;
+    let turned = |tensor: &TensorModel| tensor.changed > 0;
+    let entry_turned = tensor.values.get(row * tensor.cols + col) != tensor.trained.get(row * tensor.cols + col);
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
+        ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
+        ui.separator();
+        ui.weak("Reset");
+        let resets = [
+            (
+                "entry",
+                entry_turned,
+                Command::ResetWeight { tensor: tensor.id, row, col },
+                format!("{symbol}[{row},{col}] as trained"),
+            ),
+            ("matrix", turned(tensor), Command::ResetTensor(tensor.id), format!("{symbol} as trained")),
+            ("all", model.tensors.iter().any(turned), Command::ResetWeights, "Every tensor as trained".to_owned()),
+        ];
+        for (name, enabled, reset, tip) in resets {
+            let button = ui.add_enabled(enabled, Button::new(name));
+            let whole = format!("Reset {name}");
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, enabled, &whole));
+            if button.on_hover_text(tip).clicked() {
+                command = Some(reset);
+            }
+        }
+    });
+    command
+}
+
+/// The entry in hand: slider, number, and where training left it.
+fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut ViewState) -> Option<Command> {
+    if tensor.values.is_empty() {
+        return None;
+    }
+    const WITH_TRAINED: f32 = 110.0;
+    let mut command = None;
+    ui.horizontal(|ui| {
+        let name = RichText::new(format!("{}[{row},{col}]", tensor.id)).strong();
+        number_ui(ui, name, Entry::Parameter { tensor: tensor.id, row, col }, view);
+        command = value_ui(ui, tensor, row, col);
+        if ui.available_width() > WITH_TRAINED {
+            ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
+        }
+    });
+    command
+}
+
+/// Slider and number of one entry, with a mark where training left it.
+fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option<Command> {
+    const NUMBER: f32 = 80.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (reach, trained) = (reach(tensor), tensor.trained_value(row, col));
+    let mut value = tensor.value(row, col);
+    let before = value;
+    let name = format!("Slider {}[{row},{col}]", tensor.id);
+    ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
+    let slider =
+        ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
+    slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
+    ghost_mark(ui, slider.rect, trained / reach, palette);
+    hint(slider, format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
+    field_ui(ui, &mut value);
+    (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.id, row, col, value })
+}
+
+/// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it was.
+fn field_ui(ui: &mut Ui, value: &mut f32) {
+    let exact = f64::from(*value);
+    let shown = ui.style().number_formatter.format(exact, DECIMALS..=DECIMALS);
+    let read = move |text: &str| if text == shown { Some(exact) } else { typed(text) };
+    let number = DragValue::new(value).speed(DRAG_SPEED).fixed_decimals(DECIMALS).custom_parser(read);
+    hint(ui.add(number), "Drag, or click and type");
+}
+
+/// A number as people type it; egui writes a minus that Rust does not read.
+fn typed(text: &str) -> Option<f64> {
+    text.split_whitespace().collect::<String>().replace('−', "-").parse().ok()
+}
+
+/// `share` in [-1, 1] along the slider.
+pub(super) fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palette) {
+    let handle = rect.height() / 2.0;
+    let run = rect.shrink2(egui::vec2(handle, 0.0));
+    let x = egui::lerp(run.left()..=run.right(), (share.clamp(-1.0, 1.0) + 1.0) / 2.0);
+    let mark = egui::Stroke::new(size::OUTLINE, palette.ink_faint);
+    ui.painter().vline(x, egui::Rangef::new(rect.bottom() - size::GAP_TIGHT, rect.bottom() + size::HAIRLINE), mark);
+}
+
+/// A slider reaches a little beyond the largest entry, as training left the tensor, so that it does not move under the hand.
+fn reach(tensor: &TensorModel) -> f32 {
+    const LEAST: f32 = 2.0;
+    const BEYOND: f32 = 1.5;
+    (largest(tensor) * BEYOND).max(LEAST).ceil()
+}
+
+fn largest(tensor: &TensorModel) -> f32 {
+    tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
+}
+
+fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &mut ViewState) -> Option<Command> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let paints = state.tools.tool == Tool::Paint;
+    let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
+        let fit = (ui.available_width() - size::GAP) / tensor.cols.max(1) as f32;
+        let cell = fit.clamp(size::CELL_MIN, size::CELL_MAX).floor();
+        let mut heat =
+            Heat { origin: egui::Pos2::ZERO, cell: egui::Vec2::splat(cell), rows: tensor.rows, cols: tensor.cols };
+        let sense = if paints { Sense::click_and_drag() } else { Sense::click() };
+        let (rect, response) = ui.allocate_exact_size(heat.size(), sense);
+        heat.origin = rect.min;
+        let name = format!("Map of {}", tensor.id);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, &name));
+        let command = paints.then(|| painted(ui, &response, &heat, tensor, &mut state.tools)).flatten();
+        if response.has_focus() {
+            state.entry = led_by_arrows(ui, &response, state.entry, tensor.rows, tensor.cols);
+        }
+        paint_map(ui, tensor, &heat, palette);
+        if !paints {
+            heat.outline(ui.painter(), heat.cell_rect(state.entry.0, state.entry.1), palette.accent);
+        }
+        let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) else { return command };
+        if paints {
+            heat.outline(ui.painter(), heat.cell_rect(row, col), palette.ink_soft);
+        } else if response.clicked() {
+            state.entry = (row, col);
+            response.request_focus();
+        }
+        if !paints {
+            ask_on(&response, Entry::Parameter { tensor: tensor.id, row, col }, view);
+        }
+        // The way of the brush is not written over.
+        if !response.is_pointer_button_down_on() {
+            response.on_hover_ui_at_pointer(|ui| entry_tip_ui(ui, tensor, (row, col), paints));
+        }
+        command
+    });
+    scrolled.inner
+}
+
+fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), paints: bool) {
+    ui.monospace(format!("{}[{row},{col}] = {:.4}", tensor.id, tensor.value(row, col)));
+    if let Some(meaning) = tensor.entry_meaning(row, col) {
+        ui.weak(meaning);
+    }
+    ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
+    if let Some(difference) = &tensor.difference {
+        ui.weak(format!("difference {:+.4}", difference[row * tensor.cols + col]));
+    }
+    if paints {
+        ui.weak("Drag to paint.");
+    } else {
+        ui.weak(format!("Click to take it in hand; then the arrow keys go on. {ASK_HINT}"));
+    }
+}
+
+/// The values, or, where they are compared, the differences.
+fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
+    let shown = tensor.difference.as_ref().unwrap_or(&tensor.values);
+    let scale = match &tensor.difference {
+        Some(difference) => difference.iter().map(|x| x.abs()).fold(0.0, f32::max),
+        None => largest(tensor),
+    };
+    let scale = scale.max(f32::MIN_POSITIVE);
+    let visible = ui.clip_rect();
+    let font = heat.number_font(ui.ctx(), shown);
+    for row in (0..tensor.rows).filter(|row| heat.row_rect(*row).intersects(visible)) {
+        for col in 0..tensor.cols {
+            let value = shown[row * tensor.cols + col];
+            let fill = palette.diverging(value / scale);
+            heat.paint_cell(ui.painter(), row, col, fill);
+            if let Some(font) = &font {
+                heat.paint_number(ui.painter(), row, col, value, font, palette.ink_on(fill));
+            }
+            if tensor.value(row, col) != tensor.trained_value(row, col) {
+                let corner = heat.cell_rect(row, col).right_top() + egui::vec2(-size::GAP_TIGHT, size::GAP_TIGHT);
+                ui.painter().circle_filled(corner, size::OUTLINE, palette.accent);
+            }
+        }
+    }
+}
+
+/// Every entry as a row; only those in sight are laid out.
+fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut ViewState) -> Option<Command> {
+    let mut command = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show_rows(
+        ui,
+        size::SLIDER_ROW,
+        tensor.values.len(),
+        |ui, rows| {
+            for index in rows {
+                let (row, col) = (index / tensor.cols, index % tensor.cols);
+                ui.push_id(index, |ui| {
+                    ui.horizontal(|ui| {
+                        let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
+                        number_ui(ui, name, Entry::Parameter { tensor: tensor.id, row, col }, view);
+                        command = value_ui(ui, tensor, row, col).or(command.take());
+                    });
+                });
+            }
+        },
+    );
+    command
+}

@@ -1,0 +1,92 @@
+//! What the changes do to one word: how far it moved, what is near it, and its weights before and after.
+
+use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::view_model::provenance::Entry;
+use crate::view_model::what_if::{EffectRow, WhatIfModel};
+
+use crate::app::widgets::traced::number_ui;
+
+/// The weights of the chosen word in the head that the walk is through.
+pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut ViewState) {
+    let Some((query, effect)) = view.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
+        ui.weak("Choose a word above, to see its weights beside the unchanged ones.");
+        return;
+    };
+    let shown = effect.rows.iter().find(|row| row.head == view.head).or(effect.rows.first());
+    let Some(row) = shown else { return };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for other in &effect.rows {
+            let Some(head) = model.heads.get(other.head) else { continue };
+            let words = RichText::new(&head.title).color(palette.head(head.head));
+            let is_chosen = other.head == row.head;
+            let response = ui.selectable_label(is_chosen, words);
+            let name = format!("Weights of {}", head.title.to_lowercase());
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text("The weights in this head").clicked() {
+                (view.head, view.key) = (head.head, None);
+            }
+        }
+        ui.weak(RichText::new("filled: now; outlined: unchanged").size(size::SMALL));
+    });
+    bars_ui(ui, row, &model.heads[row.head].keys, query, view);
+}
+
+/// How far a token moved, and what is near it; where none is chosen, of the one that moved most.
+pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
+    let chosen = query.and_then(|query| Some((query, model.effects.get(query)?)));
+    let Some((token, effect)) = chosen else {
+        let most = model.effects.iter().enumerate().max_by(|a, b| a.1.moved.total_cmp(&b.1.moved));
+        let said =
+            most.map(|(token, effect)| format!("Most of all {} moved, by {:.3}.", model.tokens[token], effect.moved));
+        return said.into_iter().collect();
+    };
+    let moved = format!("{} is {:.3} away from its ghost.", model.tokens[token], effect.moved);
+    let near = match &effect.nearest {
+        [Some(before), Some(now)] if before.0 == now.0 => {
+            Some(format!("Nearest stays {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
+        }
+        [Some(before), Some(now)] => {
+            Some(format!("Nearest is {} ({:.3}); was {} ({:.3}).", now.0, now.1, before.0, before.1))
+        }
+        _ => None,
+    };
+    std::iter::once(moved).chain(near).collect()
+}
+
+/// A bar for each key: filled now, and an outline where it was.
+fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &mut ViewState) {
+    const WORD: f32 = 84.0;
+    const NUMBERS: f32 = 112.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let hue = palette.head(row.head);
+    ui.spacing_mut().interact_size.y = size::CHIP;
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    for (key, word) in keys.iter().enumerate() {
+        let (before, now) = (row.before[key], row.now[key]);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing = vec2(size::GAP_TIGHT, 0.0);
+            let word = Label::new(RichText::new(word).size(size::SMALL).color(palette.ink)).truncate();
+            ui.allocate_ui(vec2(WORD, size::CHIP), |ui| {
+                ui.set_min_width(WORD);
+                ui.add(word);
+            });
+            let width = (ui.available_width() - NUMBERS).max(size::CHART_MIN / 2.0);
+            let (rect, response) = ui.allocate_exact_size(vec2(width, size::CHIP), Sense::hover());
+            let bar =
+                |weight: f32| Rect::from_min_size(rect.min, vec2(rect.width() * weight.clamp(0.0, 1.0), rect.height()));
+            let radius = CornerRadius::same(size::RADIUS_SMALL);
+            ui.painter().rect_filled(rect, radius, palette.raised);
+            ui.painter().rect_filled(bar(now), radius, hue);
+            ui.painter().rect_stroke(bar(before), radius, Stroke::new(size::HAIRLINE, palette.ink), StrokeKind::Inside);
+            response.on_hover_text(format!("{before:.4} unchanged, {now:.4} now"));
+            ui.label(RichText::new(format!("{before:.3} →")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+            let text = RichText::new(format!("{now:.3}")).size(size::SMALL);
+            number_ui(ui, text, Entry::Weight { head: row.head, query, key }, view);
+        });
+    }
+}

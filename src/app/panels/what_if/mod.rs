@@ -1,0 +1,167 @@
+//! The what-if panel: what the learner changes about the forward pass, beside the ghost of the unchanged result.
+
+mod effect;
+
+use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::kernel::command::{Command, HeadSetting};
+use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use crate::view_model::what_if::{HeadState, WhatIfModel};
+
+use super::what_if::effect::{effect_ui, said};
+use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
+use crate::app::widgets::mask::{MaskUiState, mask_ui};
+
+#[derive(Default)]
+pub struct WhatIfUiState {
+    mask: MaskUiState,
+}
+
+pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfUiState, view: &mut ViewState) -> Vec<Command> {
+    let mut commands = Vec::new();
+    choose_query_ui(ui, &model.tokens, "See what the changes do to this word", view);
+    commands.extend(summary_ui(ui, model, view));
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        commands.extend(temperature_ui(ui, model));
+        commands.extend(scale_ui(ui, model));
+        for head in &model.heads {
+            commands.extend(ui.push_id(head.head, |ui| head_ui(ui, head, model.heads.len())).inner);
+        }
+        ui.add_space(size::GAP_TIGHT);
+        effect_ui(ui, model, view);
+        ui.add_space(size::GAP);
+        commands.extend(mask_ui(ui, model, &mut state.mask));
+    });
+    commands
+}
+
+/// What is changed and what comes of it, and all of it back. It has its room whether there is something to say or
+/// not: nothing moves under the hand that changes something.
+fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &ViewState) -> Option<Command> {
+    const LINES: f32 = 3.0;
+    const LINE: f32 = 17.0;
+    const BUTTON: f32 = 68.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut command = None;
+    let is_changed = !model.said.is_empty();
+    let row = egui::vec2(ui.available_width(), LINES * LINE);
+    ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Min), |ui| {
+        ui.set_min_height(LINES * LINE);
+        ui.allocate_ui(egui::vec2(row.x - BUTTON, row.y), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 0.0;
+                let mut line = |text: String, ink| {
+                    let label = Label::new(RichText::new(&text).color(ink).size(size::SMALL)).truncate();
+                    ui.add(label).on_hover_text(text);
+                };
+                if is_changed {
+                    line(model.said.join(" "), palette.ink);
+                    for text in said(model, view.query) {
+                        line(text, palette.ink_soft);
+                    }
+                } else {
+                    line("Nothing is changed. Turn something:".to_owned(), palette.ink_soft);
+                    line("the points move, their ghosts stay.".to_owned(), palette.ink_soft);
+                }
+            });
+        });
+        if is_changed && reset_ui(ui, true, "Reset all", "Everything below as the lesson has it; weights stay turned") {
+            command = Some(Command::ResetInterventions);
+        }
+    });
+    command
+}
+
+fn reset_ui(ui: &mut Ui, is_enabled: bool, name: &str, hint: &str) -> bool {
+    let words = if name == "Reset all" { name } else { "reset" };
+    let button = ui.add_enabled(is_enabled, Button::new(RichText::new(words).size(size::SMALL)).small());
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, name));
+    button.on_hover_text(hint).clicked()
+}
+
+fn title_ui(ui: &mut Ui, title: &str) {
+    const TITLE: f32 = 92.0;
+    let (rect, _) = ui.allocate_exact_size(egui::vec2(TITLE, size::SLIDER_ROW), egui::Sense::hover());
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let font = theme::plain(size::BODY);
+    ui.painter().text(rect.left_center(), egui::Align2::LEFT_CENTER, title, font, palette.ink);
+}
+
+fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+    const NUMBER: f32 = 150.0;
+    /// Beyond these nothing more is seen: one word has all, or all have the same.
+    const SLIDER: (f64, f64) = (0.05, 20.0);
+    let temperature = model.temperature;
+    let mut command = None;
+    ui.horizontal(|ui| {
+        title_ui(ui, "Temperature");
+        let mut value = temperature.now;
+        ui.spacing_mut().slider_width = (ui.available_width() - NUMBER).clamp(size::CHART_MIN / 2.0, size::SLIDER);
+        let slider = Slider::new(&mut value, SLIDER.0..=SLIDER.1).logarithmic(true).show_value(false);
+        let slider = ui.add(slider.clamping(egui::SliderClamping::Edits));
+        slider.widget_info(|| egui::WidgetInfo::slider(true, value, "Temperature"));
+        hint(slider, "Scores are divided by it: below 1 the weights gather on few words, above 1 they even out");
+        let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
+        hint(ui.add(number), "Drag, or click and type");
+        if value != temperature.now && value.is_finite() {
+            command = Some(Command::SetTemperature(Some(value)));
+        }
+        let hint = format!("Temperature {} again", temperature.own);
+        if reset_ui(ui, temperature.is_set, "Reset temperature", &hint) {
+            command = Some(Command::SetTemperature(None));
+        }
+    });
+    command
+}
+
+fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
+    let mut command = None;
+    ui.horizontal(|ui| {
+        title_ui(ui, "Scale");
+        let mut is_on = model.scale.now;
+        let words = format!("divide by √d_k = √{}", model.key_width);
+        if checkbox_ui(ui, &mut is_on, words).on_hover_text("Without it, wide keys make sharp weights").changed() {
+            command = Some(Command::SetScale((is_on != model.scale.own).then_some(is_on)));
+        }
+        let hint = if model.scale.own { "On again" } else { "Off again" };
+        if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
+            command = Some(Command::SetScale(None));
+        }
+    });
+    command
+}
+
+fn head_ui(ui: &mut Ui, head: &HeadState, heads: usize) -> Option<Command> {
+    const CHIP_GAP: f32 = 4.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut command = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = CHIP_GAP;
+        ui.label(RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.head)));
+        for (setting, words, hint) in [
+            (HeadSetting::Live, "live", "It looks where its scores say"),
+            (HeadSetting::Off, "off", "It mixes nothing, and adds nothing"),
+            (HeadSetting::Uniform, "uniform", "Every word in sight weighs the same"),
+            (HeadSetting::Frozen, "frozen", "Its weights stay as they are now, whatever else is turned"),
+        ] {
+            let is_chosen = head.setting == setting && !head.solo;
+            let response = ui.selectable_label(is_chosen, words);
+            let name = format!("{} {words}", head.title);
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text(hint).clicked() && !is_chosen {
+                command = Some(Command::SetHead { head: head.head, setting });
+            }
+        }
+        if heads > 1 {
+            let response = ui.selectable_label(head.solo, "solo");
+            let name = format!("{} alone", head.title);
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
+            if response.on_hover_text("Only this head takes part; again: all do").clicked() {
+                command = Some(Command::SoloHead((!head.solo).then_some(head.head)));
+            }
+        }
+    });
+    command
+}

@@ -1,0 +1,39 @@
+//! The stage as a figure: title above, the picture, the sentence below.
+
+use egui::{Align, Frame, Layout, Margin, RichText, Ui, UiBuilder};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::lesson::schema::CellKind;
+use crate::view_model::notebook::NotebookModel;
+
+use crate::app::shell::dock::StageUi;
+
+pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut dyn StageUi) {
+    const CAPTION: f32 = 64.0;
+    /// A lower picture has no caption.
+    const CAPTION_FROM: f32 = 3.0 * CAPTION;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (picture, caption) = {
+        let whole = ui.max_rect();
+        let caption = if view.bare || whole.height() < CAPTION_FROM { 0.0 } else { CAPTION };
+        whole.split_top_bottom_at_y(whole.bottom() - caption)
+    };
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.matte.unwrap_or(palette.stage));
+    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, view));
+    let Some(model) = model.filter(|_| caption.is_positive()) else { return };
+    ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
+        Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
+            ui.label(RichText::new(&model.sentence).font(theme::strong(size::READING)));
+            ui.weak(format!("{} · time {:.2}", caption_of(model, view).unwrap_or(&model.title), view.time()));
+        });
+    });
+}
+
+fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str> {
+    let shown = view.shown_cell.as_deref()?;
+    model.cells.iter().find(|cell| **cell.id() == *shown).and_then(|cell| match &*cell.cell.kind {
+        CellKind::Stage { caption, .. } => Some(caption.as_str()),
+        _ => None,
+    })
+}

@@ -1,0 +1,241 @@
+//! A picture without a display: `attune render LESSON -o picture.png`.
+
+use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
+
+use bevy::app::TerminalCtrlCHandlerPlugin;
+use bevy::camera::RenderTarget;
+use bevy::log::LogPlugin;
+use bevy::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::render::render_resource::TextureFormat;
+use bevy::render::settings::RenderCreation;
+use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
+use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
+use image::{ImageBuffer, PixelWithColorType, RgbImage};
+
+use crate::kernel::snapshot::Snapshot;
+use crate::lesson::schema::CellKind;
+use crate::whole_file;
+
+use super::gpu;
+use super::matte;
+use crate::app::fault::AppFault;
+use crate::app::shell::bridge;
+use crate::app::shell::window;
+use crate::app::shell::workspace::Figure;
+use crate::app::stage::camera::CameraRig;
+use crate::app::stage::frame::StageTab;
+use crate::app::stage::points;
+use crate::app::theme;
+use crate::app::view_state::{ThemeChoice, ViewState};
+
+/// What to draw.
+#[derive(Clone, Debug)]
+pub struct PictureOptions {
+    pub snapshot: Arc<Snapshot>,
+    /// A stage cell: its words are lit and its time is used when `time` is not finite.
+    pub cell: Option<String>,
+    /// 0 is static, 1 is contextual.
+    pub time: f32,
+    /// In pixels.
+    pub size: (u32, u32),
+    /// Pixels a point: more for screens that are denser than a picture is read on.
+    pub zoom: f32,
+    /// The whole window instead of the stage alone.
+    pub workspace: bool,
+    pub dark: bool,
+    /// The ground lets through what the picture is laid on.
+    pub transparent: bool,
+    /// The stage as a viewer has it, in place of `cell` and `time`.
+    pub seen: Option<Arc<StageView>>,
+}
+
+/// What a viewer chose to see, and from where.
+#[derive(Clone, Debug)]
+pub struct StageView {
+    pub view: ViewState,
+    pub rig: CameraRig,
+}
+
+impl PictureOptions {
+    /// The stage alone: static, light, in the usual size.
+    pub fn of(snapshot: Arc<Snapshot>) -> Self {
+        Self {
+            snapshot,
+            cell: None,
+            time: 0.0,
+            size: theme::size::WINDOW,
+            zoom: 1.0,
+            workspace: false,
+            dark: false,
+            transparent: false,
+            seen: None,
+        }
+    }
+}
+
+/// Frames until fonts, layout and the stage's image have settled.
+const SETTLE_FRAMES: usize = 6;
+/// Frames until the picture must have come back.
+const PATIENCE_FRAMES: usize = 200;
+
+/// Draws the picture and writes it as PNG, whole or not at all.
+pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
+    write(&draw(options)?, out)
+}
+
+/// Draws the picture, as PNG.
+pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
+    let mut app = picture_app(options)?;
+    if !options.transparent {
+        let picture = capture(&mut app)?;
+        return encode(&picture);
+    }
+    let [black, white] = theme::MATTES.map(|matte| {
+        app.world_mut().resource_mut::<ViewState>().matte = Some(matte);
+        capture(&mut app)
+    });
+    encode(&matte::lift(&black?, &white?))
+}
+
+/// An app without a window that shows what the options say.
+pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
+    if options.snapshot.space.is_none() {
+        return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
+    }
+    let view = view_of(options)?;
+    let mut app = open(options.size, options.dark, options.workspace)?;
+    prepare(&mut app, options, view);
+    Ok(app)
+}
+
+fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
+    let theme = if options.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
+    if let Some(seen) = &options.seen {
+        return Ok(seen.view.as_figure(theme, options.zoom));
+    }
+    let mut view = ViewState::themed(theme);
+    view.reduced_motion = true;
+    view.figure = !options.workspace;
+    view.zoom = options.zoom;
+    view.set_time(if options.time.is_finite() { options.time } else { 0.0 });
+    let Some(id) = &options.cell else { return Ok(view) };
+    let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
+    match cell.map(|cell| &cell.kind) {
+        Some(CellKind::Stage { words, time, .. }) => {
+            view.lit.clone_from(words);
+            view.shown_cell = Some(id.clone());
+            if !options.time.is_finite() {
+                view.set_time(*time);
+            }
+            Ok(view)
+        }
+        Some(_) => Err(AppFault::NothingToDraw(format!("cell `{id}` is not a stage cell"))),
+        None => Err(AppFault::NothingToDraw(format!("the lesson has no cell `{id}`"))),
+    }
+}
+
+/// An app without a window that draws what its resources say, the stage alone, at each update.
+pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
+    open(size, dark, false)
+}
+
+fn open(size: (u32, u32), dark: bool, workspace: bool) -> Result<App, AppFault> {
+    let renderer = gpu::open()?;
+    gpu::quietly(|| headless(size, dark, workspace, renderer)).map_err(AppFault::NoGpu)
+}
+
+fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: RenderCreation) -> App {
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() })
+            .set(RenderPlugin { render_creation: renderer, synchronous_pipeline_compilation: true, ..default() })
+            .disable::<WinitPlugin>()
+            .disable::<LogPlugin>()
+            .disable::<TerminalCtrlCHandlerPlugin>(),
+    )
+    .add_plugins(crate::app::plugin)
+    .insert_resource(ClearColor(window::ground(dark)))
+    .init_resource::<Captured>();
+    app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
+    if !workspace {
+        app.insert_resource(Figure);
+    }
+    let target = Image::new_target_texture(width.max(1), height.max(1), TextureFormat::Rgba8UnormSrgb, None);
+    let world = app.world_mut();
+    let target = world.resource_mut::<Assets<Image>>().add(target);
+    world.insert_resource(Target(target.clone()));
+    world.spawn((PrimaryEguiContext, Camera2d, Msaa::Off, RenderTarget::Image(target.into())));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+/// What the app shows, and from where.
+fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
+    let world = app.world_mut();
+    let mut latest = bridge::LatestSnapshot::default();
+    let mut models = bridge::Models::default();
+    bridge::show(options.snapshot.clone(), &mut latest, &mut models, &mut view);
+    let mut tab = world.resource_mut::<StageTab>();
+    if let Some(seen) = &options.seen {
+        tab.hands.rig = seen.rig.clone();
+        // The viewer's camera stays where it is.
+        tab.has_opened = true;
+    } else if let Some(model) = &models.stage {
+        tab.hands.rig.fit_now(points::extent(model));
+    }
+    world.insert_resource(latest);
+    world.insert_resource(models);
+    world.insert_resource(view);
+}
+
+#[derive(Resource)]
+struct Target(Handle<Image>);
+
+#[derive(Resource, Default)]
+struct Captured(Option<Image>);
+
+/// What an app without a window shows when it has come to rest.
+pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
+    for _ in 0..SETTLE_FRAMES {
+        app.update();
+        std::thread::sleep(std::time::Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));
+    }
+    let target = app.world().resource::<Target>().0.clone();
+    app.world_mut().spawn(Screenshot::image(target)).observe(
+        |picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
+            captured.0 = Some(picture.image.clone());
+        },
+    );
+    for _ in 0..PATIENCE_FRAMES {
+        app.update();
+        if let Some(picture) = app.world_mut().resource_mut::<Captured>().0.take() {
+            return picture.try_into_dynamic().map(|picture| picture.to_rgb8()).map_err(|why| fault(&why));
+        }
+    }
+    Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
+}
+
+fn encode<P>(picture: &ImageBuffer<P, Vec<u8>>) -> Result<Vec<u8>, AppFault>
+where
+    P: PixelWithColorType<Subpixel = u8>,
+{
+    let mut bytes = Vec::new();
+    picture.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
+    Ok(bytes)
+}
+
+fn fault(why: &dyn std::fmt::Display) -> AppFault {
+    AppFault::Output(why.to_string())
+}
+
+fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
+    let shown = || crate::lesson::issue::printable(&out.display().to_string());
+    whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
+}

@@ -1,0 +1,156 @@
+//! The dialogs that choose a file: one to open, or one to write.
+
+use std::path::Path;
+
+use egui::{Align2, Context, Vec2};
+use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
+
+use crate::app::theme::Palette;
+use crate::export::Format;
+use crate::lesson::course::is_named_as_lesson;
+
+use super::menu::Wish;
+use super::picture_choice::PictureChoice;
+
+/// None while it is closed.
+#[derive(Default)]
+pub struct FilesUiState {
+    dialog: Option<(FileDialog, Purpose)>,
+}
+
+#[derive(Clone, Copy)]
+enum Purpose {
+    Open,
+    Save(Format),
+    SavePicture(PictureChoice),
+}
+
+impl FilesUiState {
+    pub fn is_open(&self) -> bool {
+        self.dialog.is_some()
+    }
+
+    /// Lets the learner choose a lesson.
+    pub fn browse(&mut self, folder: Option<&Path>) {
+        let lessons = Filter::new(is_named_as_lesson);
+        const LESSONS: &str = "Lessons (.ron)";
+        let mut dialog = quiet(folder, "Open a lesson").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
+        dialog.pick_file();
+        self.dialog = Some((dialog, Purpose::Open));
+    }
+
+    /// Lets the learner choose where an export goes: by itself, beside the lesson and by its name.
+    pub fn save(&mut self, format: Format, lesson: &Path) {
+        let title = format!("Export as {}", format.name());
+        self.save_as(&title, &format.beside(lesson), (format.name(), format.extension()), Purpose::Save(format));
+    }
+
+    /// Lets the learner choose where a picture of the stage goes.
+    pub fn save_picture(&mut self, choice: PictureChoice, lesson: &Path) {
+        let file = lesson.with_extension("png");
+        self.save_as("Picture of the stage", &file, ("Picture", "png"), Purpose::SavePicture(choice));
+    }
+
+    /// By itself, to `file`.
+    fn save_as(&mut self, title: &str, file: &Path, (kind, extension): (&str, &str), purpose: Purpose) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut dialog = quiet(folder_of(file), title)
+            .default_file_name(&name)
+            .add_save_extension(kind, extension)
+            .default_save_extension(kind)
+            .show_new_folder_button(true);
+        dialog.save_file();
+        self.dialog = Some((dialog, purpose));
+    }
+}
+
+fn folder_of(file: &Path) -> Option<&Path> {
+    file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+}
+
+/// The file that was chosen in this frame, and what for.
+pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Wish> {
+    let (dialog, purpose) = state.dialog.as_mut()?;
+    let purpose = *purpose;
+    dialog.config_mut().modal_overlay_color = shade(ctx);
+    // It writes the chosen name in the colour of a selection's ground, which is too faint to be read.
+    let theme = ctx.theme();
+    let before = ctx.style_of(theme).visuals.selection;
+    let palette = Palette::of(theme == egui::Theme::Dark);
+    ctx.style_mut_of(theme, |style| {
+        style.visuals.selection.bg_fill = palette.accent;
+        style.visuals.selection.stroke.color = palette.on_accent;
+    });
+    dialog.update(ctx);
+    ctx.style_mut_of(theme, |style| style.visuals.selection = before);
+    let picked = dialog.take_picked();
+    if picked.is_some() || *dialog.state() != DialogState::Open {
+        state.dialog = None;
+    }
+    picked.map(|file| match purpose {
+        Purpose::Open => Wish::Open(file),
+        Purpose::Save(format) => Wish::Save(format, file),
+        Purpose::SavePicture(choice) => Wish::SavePicture(choice, file),
+    })
+}
+
+fn shade(ctx: &Context) -> egui::Color32 {
+    const SHARE: f32 = 0.5;
+    Palette::of(ctx.theme() == egui::Theme::Dark).shadow.gamma_multiply(SHARE)
+}
+
+/// A dialog in words: the signs of its crate are not in the app's faces.
+fn quiet(folder: Option<&Path>, title: &str) -> FileDialog {
+    const SIZE: Vec2 = Vec2::new(640.0, 400.0);
+    let mut dialog = FileDialog::new()
+        .title(title)
+        .default_size(SIZE)
+        .anchor(Align2::CENTER_CENTER, Vec2::ZERO)
+        .resizable(false)
+        .opening_mode(OpeningMode::AlwaysInitialDir)
+        .show_pinned_folders(false)
+        .show_menu_button(false)
+        .show_new_folder_button(false)
+        // Their fields are dark in every theme.
+        .show_search(false)
+        .show_path_edit_button(false)
+        .labels(labels());
+    let config = dialog.config_mut();
+    for (icon, sign) in [
+        (&mut config.err_icon, "!"),
+        (&mut config.warn_icon, "!"),
+        (&mut config.default_file_icon, "·"),
+        (&mut config.default_folder_icon, "▸"),
+        (&mut config.device_icon, "▸"),
+        (&mut config.removable_device_icon, "▸"),
+        (&mut config.parent_directory_icon, "↑"),
+        (&mut config.back_icon, "←"),
+        (&mut config.forward_icon, "→"),
+    ] {
+        sign.clone_into(icon);
+    }
+    match folder.and_then(|folder| folder.canonicalize().ok()) {
+        Some(folder) => dialog.initial_directory(folder),
+        None => dialog,
+    }
+}
+
+fn labels() -> FileDialogLabels {
+    let mut labels = FileDialogLabels::default();
+    // Each begins with a sign and blanks.
+    for label in [
+        &mut labels.open_button,
+        &mut labels.save_button,
+        &mut labels.cancel_button,
+        &mut labels.home_dir,
+        &mut labels.desktop_dir,
+        &mut labels.documents_dir,
+        &mut labels.downloads_dir,
+        &mut labels.audio_dir,
+        &mut labels.pictures_dir,
+        &mut labels.videos_dir,
+    ] {
+        *label = label.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_owned();
+    }
+    labels
+}

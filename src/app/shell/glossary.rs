@@ -1,0 +1,175 @@
+//! The glossary: every term and symbol of the course, with its first lesson.
+
+use std::collections::HashMap;
+
+use egui::{
+    Align, Context, Event, Frame, Key, Margin, Modifiers, Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, UiBuilder,
+    Window, pos2, vec2,
+};
+
+use crate::app::theme::{self, Palette, size};
+use crate::view_model::glossary::GlossaryModel;
+
+use super::menu::Wish;
+use crate::app::text::term_card::term_entry_ui;
+
+#[derive(Default)]
+pub struct GlossaryUiState {
+    pub is_open: bool,
+    /// What is wrong with its file.
+    pub faults: Vec<String>,
+    search: String,
+    /// The search gets the keyboard when it is next shown.
+    wants_focus: bool,
+    /// It has the keyboard.
+    is_searching: bool,
+    /// The entry that was asked for; it is brought into sight for so many frames.
+    asked: Option<usize>,
+    follow: usize,
+    /// Heights that were seen, for what is out of sight.
+    heights: HashMap<usize, f32>,
+}
+
+/// Heights above an entry are estimates until they were seen.
+const FOLLOWED: usize = 8;
+
+impl GlossaryUiState {
+    pub fn toggle(&mut self) {
+        self.is_open = !self.is_open;
+        self.wants_focus = self.is_open;
+        self.asked = None;
+    }
+
+    /// Opens it at an entry.
+    pub fn ask(&mut self, term: usize) {
+        self.is_open = true;
+        self.search.clear();
+        (self.asked, self.follow) = (Some(term), FOLLOWED);
+    }
+
+    /// Another glossary, or none.
+    pub fn forget(&mut self) {
+        self.asked = None;
+        self.heights.clear();
+    }
+}
+
+/// Keys, before the panels take theirs.
+pub fn glossary_keys(ctx: &Context, state: &mut GlossaryUiState) {
+    if ctx.text_edit_focused() {
+        return;
+    }
+    let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::G) {
+        // The letter is no search.
+        ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
+        state.toggle();
+    } else if state.is_open && pressed(Key::Escape) {
+        state.is_open = false;
+    }
+}
+
+/// Over the stage, until it is closed.
+pub fn glossary_window_ui(ctx: &Context, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Wish> {
+    const SIZE: (f32, f32) = (380.0, 500.0);
+    /// From the corner of the window.
+    const AT: (f32, f32) = (440.0, 92.0);
+    let (mut is_open, mut wish) = (state.is_open, None);
+    let leaves = ctx.input(|input| input.key_pressed(Key::Escape));
+    Window::new("Glossary")
+        .open(&mut is_open)
+        .default_size(SIZE)
+        .default_pos(pos2(AT.0, AT.1))
+        .show(ctx, |ui| wish = glossary_ui(ui, model, state));
+    // Esc has taken the keyboard away by now.
+    state.is_open = is_open && !(leaves && state.is_searching);
+    wish
+}
+
+/// The lesson that is to be opened, if one is.
+pub fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Wish> {
+    let Some(model) = model else {
+        missing_ui(ui, &state.faults);
+        return None;
+    };
+    let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
+    let search = TextEdit::singleline(&mut state.search).hint_text("Search the terms").margin(margin);
+    let search = ui.add(search.desired_width(f32::INFINITY)).on_hover_text("A term, a symbol, or words of a meaning");
+    if std::mem::take(&mut state.wants_focus) {
+        search.request_focus();
+    }
+    if search.changed() {
+        state.asked = None;
+    }
+    state.is_searching = search.has_focus() || search.lost_focus();
+    ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the terms"));
+    ui.add_space(size::GAP_TIGHT);
+    let found = model.found(&state.search);
+    if found.is_empty() {
+        ui.weak("There is no such term.");
+        return None;
+    }
+    entries_ui(ui, model, &found, state)
+}
+
+fn missing_ui(ui: &mut Ui, faults: &[String]) {
+    if faults.is_empty() {
+        ui.weak("This lesson has no glossary: there is no file glossary.ron beside it.");
+        return;
+    }
+    ui.weak("The glossary beside this lesson has issues. Mend the file and save it: it is read again by itself.");
+    ScrollArea::vertical().auto_shrink([false, true]).show(ui, |ui| {
+        for fault in faults {
+            ui.add(egui::Label::new(egui::RichText::new(fault).monospace()).selectable(true).wrap());
+        }
+    });
+}
+
+/// Only those in sight are laid out; of the others the height is remembered, or estimated.
+fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut GlossaryUiState) -> Option<Wish> {
+    const ESTIMATE: f32 = 104.0;
+    let mut wish = None;
+    ScrollArea::vertical().auto_shrink([false, false]).show_viewport(ui, |ui, sight| {
+        let (origin, width) = (ui.min_rect().min, ui.available_width());
+        let mut y = 0.0;
+        for &term in found {
+            let height = state.heights.get(&term).copied().unwrap_or(ESTIMATE);
+            let is_asked = state.asked == Some(term);
+            let is_followed = is_asked && state.follow > 0;
+            let is_near = y + height >= sight.min.y && y <= sight.max.y;
+            let mut seen = height;
+            if is_near || is_followed {
+                let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
+                let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(term));
+                wish = wish.take().or(entry_ui(&mut child, model, term, is_asked));
+                let rect = child.min_rect();
+                seen = rect.height();
+                state.heights.insert(term, seen);
+                if is_followed {
+                    state.follow -= 1;
+                    ui.scroll_to_rect(rect, Some(Align::Center));
+                    ui.ctx().request_repaint();
+                }
+            }
+            y += seen + size::GAP;
+        }
+        ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), Sense::hover());
+    });
+    wish
+}
+
+fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> Option<Wish> {
+    let (term, first) = model.entry(term)?;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let edge = if is_asked { palette.accent } else { theme::CLEAR };
+    let card = Frame::new()
+        .fill(palette.raised)
+        .stroke(Stroke::new(size::HAIRLINE, edge))
+        .corner_radius(size::RADIUS)
+        .inner_margin(Margin::same(size::GAP as i8));
+    card.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        term_entry_ui(ui, term, first)
+    })
+    .inner
+}

@@ -1,0 +1,29 @@
+//! The window around the panels: its pages, bars, dialogs, keys and dock, and the road between it and the kernel's thread.
+
+pub mod bridge;
+pub mod checkpoints;
+pub mod closing;
+pub mod course;
+pub mod dock;
+pub mod exported;
+pub mod faults;
+pub mod files;
+pub mod glossary;
+pub mod home;
+pub mod key_sheet;
+pub mod keyboard;
+pub mod layout;
+pub mod menu;
+pub mod note;
+pub mod opening;
+pub mod pace;
+pub mod panel_id;
+pub mod picture_choice;
+pub mod provenance;
+pub mod saving;
+pub mod shortcuts;
+pub mod still_map;
+pub mod top_bar;
+pub mod window;
+pub mod wishes;
+pub mod workspace;

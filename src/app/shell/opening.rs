@@ -1,0 +1,118 @@
+//! Opening a lesson: at the start, and in place of the one that is open.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+
+use crate::store::Home;
+
+use super::bridge::{LatestSnapshot, Link, Models, Outbox};
+use super::workspace::Desk;
+use crate::app::stage::frame::StageTab;
+use crate::app::view_state::ViewState;
+use crate::app::work::profile::Profile;
+use crate::app::work::saved_view::SavedView;
+use crate::app::work::session::{Session, State};
+use crate::app::work::source::{LessonIssues, Source, Waker};
+
+/// What every lesson of this window opens with. Absent in a picture.
+#[derive(Resource, Clone)]
+pub struct Setup {
+    /// Replaces a lesson's seed.
+    pub seed: Option<u64>,
+    /// None: nothing is kept.
+    pub home: Option<Home>,
+    pub waker: Waker,
+}
+
+/// A lesson that has been opened, and is not yet shown.
+pub struct Opening {
+    source: Source,
+    session: Session,
+    link: Link,
+    issues: LessonIssues,
+    view: SavedView,
+}
+
+impl Opening {
+    /// Reads the file, finds the work on it and starts its kernel.
+    pub fn of(path: &Path, setup: &Setup) -> Self {
+        let (source, lesson) = Source::open(path.to_owned(), setup.seed, setup.waker.clone());
+        let mut session = Session::new(setup.home.clone(), path, setup.waker.clone());
+        match lesson {
+            Ok(lesson) => {
+                let lesson = Arc::new(lesson);
+                let State { kernel, view } = session.open(&lesson).unwrap_or_default();
+                let worker = source.start(lesson, Some(kernel));
+                Self { source, session, link: Link(Some(worker)), issues: LessonIssues::default(), view }
+            }
+            Err(issues) => {
+                let (link, view) = (Link::default(), SavedView::default());
+                Self { source, session, link, issues: LessonIssues(issues), view }
+            }
+        }
+    }
+
+    /// Shows it in a window where no lesson is open, or no longer: see [`close`].
+    pub fn show(self, world: &mut World) {
+        let path = self.session.path().to_owned();
+        world.resource_scope(|world, mut view: Mut<ViewState>| {
+            let mut desk = world.resource_mut::<Desk>();
+            desk.0 = default();
+            desk.0.open(&path);
+            *view = view.for_another_lesson();
+            self.view.put_back(&mut view, &mut desk.0);
+        });
+        if let Some(mut profile) = world.get_resource_mut::<Profile>() {
+            profile.forget_tasks();
+        }
+        name_window(world, Some(&path));
+        world.insert_resource(self.issues);
+        world.insert_resource(self.link);
+        world.insert_resource(self.session);
+        world.insert_resource(self.source);
+        let mut tab = world.resource_mut::<StageTab>();
+        (tab.hands, tab.has_opened) = (default(), false);
+    }
+}
+
+pub fn name_window(world: &mut World, lesson: Option<&Path>) {
+    let name = title(lesson);
+    for mut window in world.query_filtered::<&mut Window, With<PrimaryWindow>>().iter_mut(world) {
+        window.title.clone_from(&name);
+    }
+}
+
+/// The title of the window.
+pub fn title(lesson: Option<&Path>) -> String {
+    let stem = lesson.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    stem.map_or_else(|| "attune".to_owned(), |stem| format!("{stem} · attune"))
+}
+
+/// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
+pub fn unsaved(world: &mut World) -> Option<String> {
+    if let Some(mut profile) = world.get_resource_mut::<Profile>() {
+        profile.flush();
+    }
+    let view = SavedView::of(world.resource::<ViewState>(), &world.resource::<Desk>().0);
+    if !world.contains_resource::<Session>() {
+        return None;
+    }
+    world.resource_scope(|world, mut session: Mut<Session>| {
+        session.settle(world.resource::<Link>(), &view);
+        session.close().err()
+    })
+}
+
+/// No lesson is open any more.
+pub fn close(world: &mut World) {
+    world.remove_resource::<Session>();
+    world.remove_resource::<Source>();
+    world.insert_resource(Link::default());
+    world.insert_resource(LatestSnapshot::default());
+    world.insert_resource(Models::default());
+    world.insert_resource(Outbox::default());
+    world.insert_resource(LessonIssues::default());
+}

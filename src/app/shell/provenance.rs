@@ -1,0 +1,216 @@
+//! The card that tells where a number comes from.
+
+use egui::{
+    Align, Button, Context, CursorIcon, Id, Key, Label, Layout, Modifiers, Pos2, RichText, ScrollArea, Sense, Ui, Vec2,
+    WidgetInfo, WidgetType, Window,
+};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view_state::ViewState;
+use crate::view_model::provenance::worked::exact;
+use crate::view_model::provenance::{Entry, Operand, Piece, Provenance};
+use crate::view_model::walk::WalkModel;
+
+use crate::app::text::equation::equation_ui;
+use crate::app::widgets::copy::copy_button;
+use crate::app::widgets::traced::underline;
+
+/// Of the card, within its margins.
+const WIDTH: f32 = 400.0;
+
+/// Keys, before the panels take theirs.
+pub fn provenance_keys(ctx: &Context, walk: Option<&WalkModel>, view: &mut ViewState) {
+    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
+    if view.asked().is_some() && !view.key_sheet {
+        if pressed(Modifiers::NONE, Key::Escape) {
+            view.ask_no_more();
+        } else if pressed(Modifiers::ALT, Key::ArrowLeft) && view.asked_depth() > 1 {
+            view.ask_back();
+        }
+    }
+    if let Some(walk) = walk.filter(|_| !ctx.text_edit_focused())
+        && pressed(Modifiers::NONE, Key::W)
+    {
+        view.ask(Entry::Weight { head: walk.focus.head, query: walk.focus.query, key: walk.key });
+    }
+}
+
+/// Which number the card was opened for, and when.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Opened {
+    depth: usize,
+    entry: Option<Entry>,
+    time: f64,
+    /// Where the card is to come: beside what was clicked outside of it. Followed from within, it stays where it is.
+    to_place: Option<Pos2>,
+}
+
+/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewState) {
+    let id = Id::new("provenance");
+    let asked = view.asked();
+    let time = ctx.input(|input| input.time);
+    let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
+    let is_new = before.entry != asked || before.depth != view.asked_depth();
+    let depth = view.asked_depth();
+    let is_from_outside = depth == 1 && before.depth <= 1;
+    let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
+    let opened = if is_new { Opened { depth, entry: asked, time, to_place } } else { before };
+    ctx.data_mut(|data| data.insert_temp(id, opened));
+    let Some(model) = model.filter(|model| Some(model.entry) == asked) else { return };
+    let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
+    // Known before it is first laid out, so that it is not pushed away from what was clicked.
+    let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
+    let window = match opened.to_place {
+        Some(pointer) => window.current_pos(pointer + Vec2::splat(size::GAP_WIDE)),
+        None => window,
+    };
+    // The number is told a frame after it is asked: until then the place waits.
+    ctx.data_mut(|data| data.insert_temp(id, Opened { to_place: None, ..opened }));
+    let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
+    let Some(shown) = window.show(ctx, |ui| card_ui(ui, model, view)) else { return };
+    let rect = shown.response.rect;
+    let is_elsewhere = ctx.input(|input| {
+        let at = input.pointer.interact_pos();
+        input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
+    });
+    // The click that opened it is none of those.
+    if is_elsewhere && time > opened.time && view.asked() == asked {
+        view.ask_no_more();
+    }
+}
+
+fn card_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
+    const HEIGHT_SHARE: f32 = 0.72;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - size::GAP_WIDE));
+    header_ui(ui, model, view);
+    ui.add(Label::new(RichText::new(&model.meaning).color(palette.ink_soft)).wrap());
+    value_ui(ui, model);
+    let height = ui.ctx().content_rect().height() * HEIGHT_SHARE;
+    ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(model.entry).show(ui, |ui| {
+        equation_ui(ui, &model.symbols);
+        ui.add_space(size::GAP_TIGHT);
+        lines_ui(ui, model, view);
+        for note in &model.notes {
+            ui.add(Label::new(RichText::new(note).color(palette.ink)).wrap());
+        }
+        trail_ui(ui, "Beside it:", "", &model.beside, view);
+        trail_ui(ui, "It leads back to", "←", &model.way, view);
+    });
+}
+
+fn header_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
+    ui.horizontal(|ui| {
+        if view.asked_depth() > 1 {
+            let back = ui.add(Button::new("←").small()).on_hover_text("Back to the number before (Alt+Left)");
+            back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Back"));
+            if back.clicked() {
+                view.ask_back();
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");
+            close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close where it comes from"));
+            if close.clicked() {
+                view.ask_no_more();
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let name = RichText::new(&model.name).font(theme::mono(size::READING)).strong();
+                ui.add(Label::new(name).truncate());
+            });
+        });
+    });
+}
+
+fn value_ui(ui: &mut Ui, model: &Provenance) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal(|ui| {
+        let value =
+            RichText::new(format!("= {}", model.exact())).font(theme::mono(size::READING)).color(palette.accent);
+        ui.add(Label::new(value).selectable(true));
+        copy_button(ui, "the exact value", || model.value.to_string());
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !model.place.is_empty() {
+                let place = ui.weak(RichText::new(&model.place).font(theme::mono(size::SMALL)));
+                place.on_hover_text("As code calls it, by numbers from 0");
+            }
+        });
+    });
+}
+
+/// The formula with its numbers in, each to be clicked in its turn.
+fn lines_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
+    /// Terms that are shown before one asks for all.
+    const FEW: usize = 6;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let id = ui.id().with(("all", model.entry));
+    let is_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+    let (lines, more) = model.worked.lines(if is_all { usize::MAX } else { FEW });
+    for line in &lines {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+            for piece in line {
+                match piece {
+                    Piece::Text(text) if text.is_empty() => {}
+                    Piece::Text(text) => {
+                        ui.label(RichText::new(text).font(theme::mono(size::MONO)).color(palette.ink_soft));
+                    }
+                    Piece::Number(operand) => operand_ui(ui, operand, view),
+                }
+            }
+        });
+    }
+    if more > 0 || is_all && lines.len() > FEW {
+        let words = if is_all { "only the largest".to_owned() } else { format!("… + {more} more") };
+        let hint = if is_all { "Show the terms that count most" } else { "Show all terms" };
+        if ui.link(RichText::new(words).size(size::SMALL)).on_hover_text(hint).clicked() {
+            ui.data_mut(|data| data.insert_temp(id, !is_all));
+        }
+    }
+}
+
+/// Its name, and its number to be followed.
+fn operand_ui(ui: &mut Ui, operand: &Operand, view: &mut ViewState) {
+    const DIGITS: usize = 4;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.label(RichText::new(&operand.label).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+    let value = if operand.value.is_finite() {
+        format!("{:.DIGITS$}", operand.value).replace('-', "−")
+    } else {
+        exact(operand.value)
+    };
+    let Some(entry) = operand.entry else {
+        ui.label(RichText::new(value).font(theme::mono(size::MONO)));
+        return;
+    };
+    let text = RichText::new(value).font(theme::mono(size::MONO)).color(palette.accent);
+    let response = ui.add(Label::new(text).selectable(false).sense(Sense::click()));
+    let response = response.on_hover_cursor(CursorIcon::PointingHand);
+    let name = format!("{} {}", operand.label, exact(operand.value));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Link, true, &name));
+    if response.hovered() || response.has_focus() {
+        underline(ui, &response);
+    }
+    if response.on_hover_text(format!("{}: where it comes from", exact(operand.value))).clicked() {
+        view.ask_further(entry);
+    }
+}
+
+fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], view: &mut ViewState) {
+    if entries.is_empty() {
+        return;
+    }
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.add_space(size::GAP_TIGHT);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.label(RichText::new(title).color(palette.ink_soft).size(size::SMALL));
+        for (entry, symbol) in entries {
+            ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
+            if ui.link(RichText::new(symbol).font(theme::mono(size::SMALL))).clicked() {
+                view.ask_further(*entry);
+            }
+        }
+    });
+}

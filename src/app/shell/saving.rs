@@ -1,0 +1,154 @@
+//! How the learner's work is kept: a word in the top bar, and a strip where something is to be known or chosen.
+
+use egui::{Align, Frame, Layout, Margin, RichText, ScrollArea, Ui};
+
+use crate::app::theme::{Palette, size};
+
+use super::note::{Place, note_ui};
+use crate::app::widgets::controls::sentence;
+
+/// Points of height; a longer report is scrolled.
+const REPORT_MAX: f32 = 110.0;
+
+/// How the work stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SavingStatus {
+    /// There is nothing to say: nothing has changed, or nothing is to be saved.
+    #[default]
+    Quiet,
+    Saving,
+    Saved,
+    /// By choice or for another window's sake, with the reason.
+    ReadOnly(String),
+    /// With the reason.
+    NotSaved(String),
+}
+
+/// What the strip says, if it is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SavingModel {
+    pub status: SavingStatus,
+    /// Why changes are not saved, until the learner has chosen.
+    pub lock: Option<LockModel>,
+    /// What became of the work without the learner's doing, in sentences.
+    pub report: Vec<String>,
+    /// The lesson was just reset.
+    pub is_reset: bool,
+    /// The window was asked to close: what would be lost.
+    pub closing: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockModel {
+    pub words: String,
+    /// Another window has the work.
+    pub is_held: bool,
+    /// This window may have it, when the learner says so.
+    pub can_take_over: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SavingChoice {
+    TakeOver,
+    /// Nothing is saved, and it need not be said again.
+    ReadOnly,
+    DismissReport,
+    /// The lesson as its file has it.
+    Reset,
+    UndoReset,
+    DismissReset,
+    /// To the checkpoint at this place in the list.
+    GoBack(usize),
+    /// The window closes whatever is lost.
+    Close,
+    /// It stays open.
+    Stay,
+}
+
+impl SavingChoice {
+    /// Another state takes the place of this one.
+    pub fn replaces_work(&self) -> bool {
+        matches!(self, Self::TakeOver | Self::Reset | Self::UndoReset | Self::GoBack(_))
+    }
+}
+
+/// One quiet word.
+pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (word, more, ink) = match status {
+        SavingStatus::Quiet => return,
+        SavingStatus::Saving => ("Saving …", "Your work is written within two seconds", palette.ink_faint),
+        SavingStatus::Saved => {
+            ("Saved", "Your work is kept on this computer; the lesson's file stays as it is", palette.ink_faint)
+        }
+        SavingStatus::ReadOnly(why) => ("Read-only", why.as_str(), palette.warn),
+        SavingStatus::NotSaved(why) => ("Not saved", why.as_str(), palette.warn),
+    };
+    ui.label(RichText::new(word).small().color(ink)).on_hover_text(more);
+}
+
+/// Above everything, until the learner has chosen.
+pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let frame =
+        Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
+    let mut choice = None;
+    if let Some(why) = &model.closing {
+        egui::Panel::top("closing").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(why).color(palette.warn));
+                if ui.button("Close anyway").on_hover_text("What is named here is lost").clicked() {
+                    choice = Some(SavingChoice::Close);
+                }
+                if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {
+                    choice = Some(SavingChoice::Stay);
+                }
+            });
+        });
+    }
+    if let Some(LockModel { words, is_held, can_take_over }) = &model.lock {
+        egui::Panel::top("lock").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(sentence(words)).color(palette.warn));
+                let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
+                if ui.button(read_only).on_hover_text("Look and try things; nothing is saved").clicked() {
+                    choice = Some(SavingChoice::ReadOnly);
+                }
+                let take_over = "Go on here with what is saved; another window then saves no more";
+                if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
+                    choice = Some(SavingChoice::TakeOver);
+                }
+            });
+        });
+    }
+    if !model.report.is_empty() {
+        egui::Panel::top("report").frame(frame).show_separator_line(false).show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("What you should know of your work").color(palette.warn));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if ui.button("Dismiss").on_hover_text("Hides these lines; your work stays as it is").clicked() {
+                        choice = Some(SavingChoice::DismissReport);
+                    }
+                });
+            });
+            let lines = ScrollArea::vertical().id_salt("report").max_height(REPORT_MAX).min_scrolled_height(REPORT_MAX);
+            lines.auto_shrink([false, true]).show(ui, |ui| {
+                for words in &model.report {
+                    ui.add(egui::Label::new(words).selectable(true).wrap());
+                }
+            });
+        });
+    }
+    if model.is_reset {
+        note_ui(ui.ctx(), Place::Reset, |ui| {
+            ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
+            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+                choice = Some(SavingChoice::UndoReset);
+            }
+            if ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked() {
+                choice = Some(SavingChoice::DismissReset);
+            }
+        });
+    }
+    choice
+}

@@ -1,0 +1,126 @@
+//! The window: `attune [LESSON]`.
+
+use std::path::PathBuf;
+
+use bevy::log::LogPlugin;
+use bevy::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::render::settings::RenderCreation;
+use bevy::window::{WindowResizeConstraints, WindowResolution};
+use bevy::winit::EventLoopProxyWrapper;
+
+use crate::store::Home;
+
+use super::closing;
+use super::opening::{Opening, Setup, title};
+use super::wishes::{self, show_course};
+use crate::app::AppSystems;
+use crate::app::fault::AppFault;
+use crate::app::render::gpu;
+use crate::app::render::recovery::Recovery;
+use crate::app::theme::{Palette, size};
+use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::work::profile::{Look, Profile};
+use crate::app::work::source::Waker;
+
+/// How the window opens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WindowOptions {
+    /// The lesson file; none: the course.
+    pub path: Option<PathBuf>,
+    /// Replaces a lesson's seed.
+    pub seed: Option<u64>,
+    /// Inner size, in pixels.
+    pub size: Option<(u32, u32)>,
+    /// `None`: as it was left, or what the system prefers.
+    pub dark: Option<bool>,
+    /// Where the learner's work is kept; `None`: it is not.
+    pub home: Option<Home>,
+}
+
+/// Opens the window and returns when it is closed.
+///
+/// A lesson with issues opens too: the window shows them and reads the file again when it is saved.
+pub fn run(options: WindowOptions) -> Result<(), AppFault> {
+    let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default() };
+    // The kernel starts first: the static vectors train while the window opens.
+    let opening = options.path.as_deref().map(|path| Opening::of(path, &setup));
+    let look = Look::kept(options.home.as_ref());
+    let renderer = gpu::open()?;
+    let size = options.size.or(look.window_size()).unwrap_or(size::WINDOW);
+    let mut app = gpu::quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
+    look.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
+    if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
+        setup.waker.connect((**proxy).clone());
+    }
+    app.insert_resource(Profile::new(options.home.as_ref(), &setup.waker)).insert_resource(setup);
+    match opening {
+        Some(opening) => opening.show(app.world_mut()),
+        None => show_course(app.world_mut()),
+    }
+    // The event loop takes the app.
+    let recovery = app.world().resource::<Recovery>().clone();
+    app.run();
+    recovery.fault().map_or(Ok(()), Err)
+}
+
+/// Winit panics where no display answers; this says which one was asked.
+fn no_display(why: &str) -> AppFault {
+    let set: Vec<String> = ["WAYLAND_DISPLAY", "DISPLAY"]
+        .iter()
+        .filter_map(|name| {
+            std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| format!("{name}={value}"))
+        })
+        .collect();
+    AppFault::NoDisplay(match set[..] {
+        _ if !why.contains("event loop") => why.to_owned(),
+        [] => "neither DISPLAY nor WAYLAND_DISPLAY is set".to_owned(),
+        _ => format!("nothing answers at {}", set.join(" or ")),
+    })
+}
+
+fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: RenderCreation) -> App {
+    let theme = match options.dark {
+        None => ThemeChoice::System,
+        Some(true) => ThemeChoice::Dark,
+        Some(false) => ThemeChoice::Light,
+    };
+    let window = Window {
+        title: title(options.path.as_deref()),
+        resolution: WindowResolution::new(width, height),
+        resize_constraints: WindowResizeConstraints {
+            min_width: size::WINDOW_MIN.0,
+            min_height: size::WINDOW_MIN.1,
+            ..default()
+        },
+        ..default()
+    };
+    let mut app = App::new();
+    app.add_plugins(
+        DefaultPlugins
+            .set(WindowPlugin { primary_window: Some(window), close_when_requested: false, ..default() })
+            .set(RenderPlugin { render_creation: renderer, ..default() })
+            .set(quiet_log()),
+    )
+    .add_plugins(crate::app::plugin)
+    .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
+    .insert_resource(ClearColor(ground(options.dark != Some(false))))
+    .add_systems(Startup, spawn_camera)
+    .add_systems(Last, closing::close.after(wishes::grant).before(AppSystems::BuildStage));
+    app
+}
+
+/// Warnings of our own and errors of the libraries.
+fn quiet_log() -> LogPlugin {
+    LogPlugin { level: bevy::log::Level::WARN, filter: "error,attune=warn".to_owned(), ..default() }
+}
+
+pub fn ground(dark: bool) -> Color {
+    let ground = Palette::of(dark).ground;
+    Srgba::from_u8_array(ground.to_array()).into()
+}
+
+/// The camera draws nothing: egui draws on it.
+fn spawn_camera(mut commands: Commands) {
+    commands.spawn((Camera2d, Msaa::Off));
+}

@@ -1,0 +1,265 @@
+//! The egui systems: the whole workspace, or one figure.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bevy::math::Vec2;
+use bevy::prelude::*;
+use bevy_egui::{EguiContext, EguiContexts};
+use egui::{Event, LayerId, Pos2, Rect, ThemePreference, Ui, UiBuilder};
+
+use super::bridge::{Models, Outbox};
+use super::checkpoints::checkpoints_ui;
+use super::course::CoursePage;
+use super::dock::{StageUi, Workspace, WorkspaceModel, workspace_ui};
+use super::exported::{ExportModel, exported_ui};
+use super::files::files_ui;
+use super::home::{drop_ui, home_ui};
+use super::key_sheet::key_sheet_ui;
+use super::menu::Wish;
+use super::picture_choice::picture_choice_ui;
+use super::saving::saving_strip_ui;
+use super::shortcuts::{shortcuts, window_shortcuts};
+use super::still_map::still_ui;
+use super::wishes::Wishes;
+use crate::app::look::Look;
+use crate::app::render::figure::figure_ui;
+use crate::app::stage::bar::{self, bar_ui};
+use crate::app::stage::frame::StageTab;
+use crate::app::stage::keys::keys;
+use crate::app::stage::points::scaled;
+use crate::app::stage::projection::View;
+use crate::app::stage::sight::Scene;
+use crate::app::stage::timeline::timeline_ui;
+use crate::app::stage::view::picture_ui;
+use crate::app::theme;
+use crate::app::theme::fonts;
+use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::work::session::Session;
+use crate::app::work::source::LessonIssues;
+use crate::view_model::stage::TokenPoint;
+
+/// The panels' own state.
+#[derive(Resource, Default)]
+pub struct Desk(pub Workspace);
+
+/// Draw the stage alone, with a caption.
+#[derive(Resource)]
+pub struct Figure;
+
+/// A new context gets the app's fonts and styles before its first pass.
+pub fn dress(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
+    for mut context in &mut contexts {
+        let ctx = context.get_mut();
+        ctx.set_fonts(fonts::definitions());
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        theme::apply(ctx);
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the one place where everything on the screen meets")]
+pub fn workspace(
+    mut contexts: EguiContexts,
+    models: Res<Models>,
+    mut view: ResMut<ViewState>,
+    mut tab: ResMut<StageTab>,
+    mut desk: ResMut<Desk>,
+    mut issues: ResMut<LessonIssues>,
+    mut outbox: ResMut<Outbox>,
+    session: Option<ResMut<Session>>,
+    mut page: ResMut<CoursePage>,
+    mut wishes: ResMut<Wishes>,
+    figure: Option<Res<Figure>>,
+) -> Result {
+    let ctx = contexts.ctx_mut()?.clone();
+    follow_settings(&ctx, &view);
+    if view.look_again() {
+        ctx.request_repaint();
+    }
+    let mut ui = root(&ctx);
+    if figure.is_none() {
+        let wish = window_ui(&mut ui, &mut page, &mut wishes, &mut desk.0, &mut view);
+        wishes.next = wishes.next.take().or(wish);
+        if page.is_open {
+            return Ok(());
+        }
+    }
+    keys(&ctx, models.stage.as_deref(), &models.emphasis, &mut tab.hands, &mut view);
+    // The stage may be behind another tab: where it is shown, it says so again.
+    tab.hands.is_over = false;
+    outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
+    let mut stage = StageSide { models: &models, tab: &mut tab };
+    if figure.is_some() {
+        figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
+        return Ok(());
+    }
+    if let Some(mut session) = session {
+        desk.0.set_saving(&session.model.status);
+        let choice = saving_strip_ui(&mut ui, &session.model);
+        if choice.is_some() {
+            session.choice = choice;
+        }
+    }
+    if models.is_answered && outbox.0.is_empty() {
+        desk.0.settle();
+    }
+    let model = WorkspaceModel {
+        notebook: models.notebook.as_ref(),
+        attention: models.attention.as_ref(),
+        heads: models.heads.as_ref(),
+        weights: models.weights.as_ref(),
+        training: models.training.as_ref(),
+        retrain: models.retrain.as_ref(),
+        walk: models.walk.as_ref(),
+        path: models.path.as_deref(),
+        fold: models.fold.as_ref(),
+        neighbours: models.neighbours.as_ref(),
+        answers: models.answers.as_ref(),
+        provenance: models.provenance.as_ref(),
+        what_if: models.what_if.as_ref(),
+        variables: models.variables.as_ref(),
+        sentences: models.sentences.as_ref(),
+        compare: models.compare.as_ref(),
+        axes: models.axes.as_ref(),
+    };
+    outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
+    wishes.next = wishes.next.take().or(desk.0.take_wish());
+    Ok(())
+}
+
+/// What stands over the lesson: the page of the course, dialogs, files that are held over the window.
+fn window_ui(
+    ui: &mut Ui,
+    page: &mut CoursePage,
+    wishes: &mut Wishes,
+    desk: &mut Workspace,
+    view: &mut ViewState,
+) -> Option<Wish> {
+    let ctx = ui.ctx().clone();
+    let is_dialog = wishes.files.is_open() || wishes.picture.is_some() || desk.checkpoints.is_some();
+    let chosen = files_ui(&ctx, &mut wishes.files)
+        .or_else(|| picture_choice_ui(&ctx, &mut wishes.picture))
+        .or_else(|| checkpoints_ui(&ctx, &mut desk.checkpoints));
+    if is_dialog {
+        // What is typed there is for nobody below.
+        ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
+    }
+    let chosen = chosen.or_else(|| dropped(&ctx).map(Wish::Open));
+    let mut wish = chosen.or_else(|| window_shortcuts(&ctx, view));
+    if exported_ui(&ctx, &wishes.export) {
+        wishes.export = ExportModel::None;
+    }
+    wish = wish.or(still_ui(&ctx, &wishes.map));
+    let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
+    if page.is_open {
+        let CoursePage { model, frame, ui: state, .. } = page;
+        wish = wish.or(home_ui(ui, model.as_ref(), frame, state, view));
+        key_sheet_ui(&ctx, view);
+    }
+    if is_held {
+        drop_ui(&ctx);
+    }
+    wish
+}
+
+/// A file that was let go over the window.
+fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
+    ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
+}
+
+fn walk_ui(ui: &mut Ui, models: &Models, view: &mut ViewState) {
+    ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
+    timeline_ui(ui, models.walk.as_ref(), view);
+}
+
+/// The stage as the dock knows it.
+struct StageSide<'a> {
+    models: &'a Models,
+    tab: &'a mut StageTab,
+}
+
+impl StageUi for StageSide<'_> {
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
+        stage_ui(ui, self.models, self.tab, view);
+    }
+
+    fn timeline_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
+        walk_ui(ui, self.models, view);
+    }
+
+    fn look(&mut self) -> Option<&mut dyn Look> {
+        self.models.stage.is_some().then_some(self)
+    }
+}
+
+impl Look for StageSide<'_> {
+    fn through(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
+        let Some(model) = self.models.stage.as_deref() else { return Box::new(|_| None) };
+        let [reach, _, _] = scaled(model, [reach, 0.0, 0.0]);
+        let pose = self.tab.hands.rig.pose.around(scaled(model, middle).into(), reach);
+        let view = View::of(pose, Vec2::new(rect.width(), rect.height()), reach);
+        Box::new(move |at| {
+            let seen = view.project(scaled(model, at).into())?;
+            Some(rect.min + egui::vec2(seen.at.x, seen.at.y))
+        })
+    }
+
+    fn orbit(&mut self, drag: egui::Vec2) {
+        let rig = &mut self.tab.hands.rig;
+        if !rig.is_flat() {
+            rig.orbit(Vec2::new(drag.x, drag.y));
+        }
+    }
+
+    fn home(&mut self) {
+        self.tab.hands.rig.home();
+    }
+}
+
+/// The picture and, in the workspace, the bar over it and the time slider under it.
+fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
+    let mut area = ui.available_rect_before_wrap();
+    let (model, emphasis) = (models.stage.as_ref(), &models.emphasis);
+    if !view.figure {
+        let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
+        area.max.y = timeline.top();
+        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, models, view));
+        let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));
+        area = below;
+        if top.is_positive() {
+            let rig = &mut tab.hands.rig;
+            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| {
+                bar_ui(ui, model.map(Arc::as_ref), emphasis, rig, view)
+            });
+        }
+    }
+    let (texture, hands) = (tab.texture, &mut tab.hands);
+    let scene = model.map(|model| {
+        let walk = models.walk.as_ref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
+        Scene { model, emphasis, path: models.path.as_deref(), walk: walk.map(|walk| (walk, view.step())) }
+    });
+    let rect =
+        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, scene, hands, view, texture)).inner;
+    tab.points = Vec2::new(rect.width(), rect.height());
+    tab.pixels_per_point = ui.pixels_per_point();
+    tab.dark = ui.visuals().dark_mode;
+}
+
+fn root(ctx: &egui::Context) -> Ui {
+    Ui::new(
+        ctx.clone(),
+        "workspace".into(),
+        UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect()),
+    )
+}
+
+fn follow_settings(ctx: &egui::Context, view: &ViewState) {
+    ctx.set_theme(match view.theme {
+        ThemeChoice::System => ThemePreference::System,
+        ThemeChoice::Dark => ThemePreference::Dark,
+        ThemeChoice::Light => ThemePreference::Light,
+    });
+    if ctx.zoom_factor() != view.zoom {
+        ctx.set_zoom_factor(view.zoom);
+    }
+}

@@ -1,0 +1,107 @@
+//! Another basis, or a lesson that was trained again: the points glide to their places in it, in one short move.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+
+use crate::kernel::snapshot::Snapshot;
+use crate::view_model::between;
+use crate::view_model::path::PathModel;
+use crate::view_model::stage::StageModel;
+
+use crate::app::shell::bridge::{LatestSnapshot, Models};
+use crate::app::theme::motion;
+use crate::app::view_state::{ViewState, ease};
+
+/// More words than this jump: each frame of the glide makes all of them anew.
+const WORDS_MAX: usize = 20_000;
+
+/// Where the points come from, and for how long they have been on their way.
+pub struct BasisGlide {
+    from: (Arc<StageModel>, Option<Arc<PathModel>>),
+    to: (Arc<StageModel>, Option<Arc<PathModel>>),
+    elapsed: f32,
+    seconds: f32,
+}
+
+impl BasisGlide {
+    /// From what was shown to what is shown now, if the words are the same and their axes are not. A glide
+    /// that is under way goes on to what is shown now.
+    pub fn after(
+        before: (Option<&Snapshot>, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
+        now: &Snapshot,
+        to: (&Arc<StageModel>, &Option<Arc<PathModel>>),
+        under_way: Option<Self>,
+    ) -> Option<Self> {
+        let to = (to.0.clone(), to.1.clone());
+        let (old, new) = (before.0?.space.as_ref()?, now.space.as_ref()?);
+        let is_same_lesson = before.0?.lesson.id == now.lesson.id;
+        let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
+        let is_retrained = made_of(before.0?).zip(made_of(now)).is_some_and(|(before, now)| before != now);
+        if !is_same_lesson || (old.projection == new.projection && !is_retrained) {
+            return under_way.map(|glide| Self { to, ..glide });
+        }
+        let is_small = new.vocabulary.len() <= WORDS_MAX && old.vocabulary == new.vocabulary;
+        let seconds = if is_retrained { motion::RETRAINED } else { motion::GLIDE };
+        is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0, seconds })
+    }
+
+    /// What is shown of the way now.
+    fn shown(&self) -> (Arc<StageModel>, Option<Arc<PathModel>>) {
+        let share = ease((self.elapsed / self.seconds).clamp(0.0, 1.0));
+        if share >= 1.0 {
+            return self.to.clone();
+        }
+        let path = match (&self.from.1, &self.to.1) {
+            (Some(from), Some(to)) => Some(Arc::new(between::path(from, to, share))),
+            (_, to) => to.clone(),
+        };
+        (Arc::new(between::stage(&self.from.0, &self.to.0, share)), path)
+    }
+
+    fn has_arrived(&self) -> bool {
+        self.elapsed >= self.seconds
+    }
+}
+
+impl Models {
+    /// What is walked through is another move: it has no way to glide.
+    pub fn glide_to_path(&mut self) {
+        if let Some(glide) = &mut self.glide {
+            glide.to.1.clone_from(&self.path);
+        }
+    }
+
+    /// Shows the way as far as it is.
+    pub fn glide_on(&mut self, seconds: f32) {
+        let Some(glide) = &mut self.glide else { return };
+        glide.elapsed += seconds;
+        let (stage, path) = glide.shown();
+        (self.stage, self.path) = (Some(stage), path);
+        if glide.has_arrived() {
+            self.glide = None;
+        }
+    }
+}
+
+/// Lets time pass; where motion is reduced, the points jump.
+pub fn advance(time: Res<Time>, view: Res<ViewState>, mut models: ResMut<Models>) {
+    if models.glide.is_some() {
+        models.glide_on(if view.reduced_motion { f32::INFINITY } else { time.delta_secs() });
+    }
+}
+
+/// Begins a glide where `snapshot` has another basis than what was shown.
+pub fn begin(
+    models: &mut Models,
+    before: (LatestSnapshot, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
+    snapshot: &Snapshot,
+) {
+    let under_way = models.glide.take();
+    let Some(stage) = &models.stage else { return };
+    let (latest, stage_before, path_before) = before;
+    models.glide =
+        BasisGlide::after((latest.0.as_deref(), stage_before, path_before), snapshot, (stage, &models.path), under_way);
+    // The first frame of the way is where everything was.
+    models.glide_on(0.0);
+}

@@ -1,0 +1,9 @@
+//! Text: typeset Markdown with formulas, the code editor, and their letters.
+
+pub mod code_text;
+pub mod completion;
+pub mod editor;
+pub mod equation;
+pub mod images;
+pub mod prose;
+pub mod term_card;

@@ -1,0 +1,288 @@
+//! LaTeX becomes glyphs, bars and outlines at their places, in em.
+//!
+//! RaTeX (pure Rust, MIT) parses and lays out by KaTeX's rules and metrics, offline and without
+//! JavaScript. Its own renderers bring a second rasteriser; here its display list is kept and drawn
+//! with egui's text, so formulas share atlas, hinting and sharpness with the words around them.
+
+use egui::{FontFamily, Pos2, Rect, Vec2, pos2, vec2};
+use ratex_layout::{LayoutOptions, layout, to_display_list, validate_layout};
+use ratex_types::color::Color;
+use ratex_types::display_item::{DisplayItem, DisplayList};
+use ratex_types::math_style::MathStyle;
+use ratex_types::path_command::PathCommand;
+
+use crate::app::theme::fonts;
+
+/// The longest formula.
+pub const SOURCE_BYTES_MAX: usize = 2000;
+/// The widest and the highest, in em. Nesting and expansion are bounded by RaTeX (32 levels, 1000 expansions).
+pub const WIDTH_MAX: f32 = 200.0;
+pub const HEIGHT_MAX: f32 = 60.0;
+/// Glyphs, bars and outlines.
+pub const MARKS_MAX: usize = 2000;
+/// Definitions make a short source long, and chemistry loads tables of its own: neither belongs to a lesson.
+const REFUSED: &[&str] = &[
+    "\\def",
+    "\\gdef",
+    "\\edef",
+    "\\xdef",
+    "\\let",
+    "\\futurelet",
+    "\\newcommand",
+    "\\renewcommand",
+    "\\providecommand",
+    "\\global",
+    "\\long",
+    "\\ce",
+    "\\pu",
+];
+
+/// A formula as it was written, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Maths {
+    pub source: String,
+    /// What is wrong with it, in words.
+    pub formula: Result<Formula, String>,
+    /// The term that it is the symbol of, by its place in the glossary.
+    pub term: Option<usize>,
+}
+
+/// Placed marks. The origin is the left end of the baseline, y points down, the unit is one em.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Formula {
+    pub width: f32,
+    pub ascent: f32,
+    pub descent: f32,
+    pub marks: Vec<Mark>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    pub shape: Shape,
+    /// Red, green, blue in [0, 1] where the formula chose a colour of its own.
+    pub color: Option<[f32; 3]>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    Glyph { at: Pos2, scale: f32, family: FontFamily, glyph: char },
+    Bar { rect: Rect, dashed: bool },
+    Outline { at: Vec2, path: Vec<Segment>, filled: bool },
+}
+
+/// A piece of an outline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Segment {
+    Move(Pos2),
+    Line(Pos2),
+    Quad(Pos2, Pos2),
+    Cubic(Pos2, Pos2, Pos2),
+    Close,
+}
+
+impl Maths {
+    pub fn typeset(source: &str, display: bool) -> Maths {
+        Maths { source: source.trim().to_owned(), formula: typeset(source.trim(), display), term: None }
+    }
+
+    pub fn refused(source: &str, why: String) -> Maths {
+        Maths { source: source.trim().to_owned(), formula: Err(why), term: None }
+    }
+}
+
+fn typeset(source: &str, display: bool) -> Result<Formula, String> {
+    if source.len() > SOURCE_BYTES_MAX {
+        return Err(format!("{} bytes: a formula has {SOURCE_BYTES_MAX} at most", source.len()));
+    }
+    if let Some(name) = commands(source).find(|name| REFUSED.contains(name)) {
+        return Err(format!("{name} is not for formulas of a lesson"));
+    }
+    // A fault of the library must not take the window with it: its source is shown instead.
+    let list = std::panic::catch_unwind(|| lay_out(source, display))
+        .unwrap_or_else(|_| Err("this formula cannot be typeset".to_owned()))?;
+    placed(&list)
+}
+
+/// The names after a backslash.
+fn commands(source: &str) -> impl Iterator<Item = &str> {
+    source.match_indices('\\').map(|(at, _)| {
+        let name = source[at + 1..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        &source[at..=at + name]
+    })
+}
+
+fn lay_out(source: &str, display: bool) -> Result<DisplayList, String> {
+    let ast = ratex_parser::parse(source).map_err(|error| match error.loc {
+        Some(at) => format!("{} (at character {})", error.message, characters(source, at.start) + 1),
+        None => error.message,
+    })?;
+    let style = if display { MathStyle::Display } else { MathStyle::Text };
+    let boxes = layout(&ast, &LayoutOptions::default().with_style(style));
+    let (width, height) = (boxes.width as f32, (boxes.height + boxes.depth) as f32);
+    // Written so that a NaN is refused, too.
+    if !(width <= WIDTH_MAX && height <= HEIGHT_MAX) {
+        return Err(format!("too large: {WIDTH_MAX} em wide and {HEIGHT_MAX} em high at most"));
+    }
+    validate_layout(&boxes)?;
+    Ok(to_display_list(&boxes))
+}
+
+fn characters(source: &str, bytes: usize) -> usize {
+    source.char_indices().take_while(|(at, _)| *at < bytes).count()
+}
+
+fn placed(list: &DisplayList) -> Result<Formula, String> {
+    if list.items.len() > MARKS_MAX {
+        return Err(format!("{} signs: a formula has {MARKS_MAX} at most", list.items.len()));
+    }
+    let baseline = list.height;
+    let marks: Vec<Mark> = list.items.iter().map(|item| mark(item, baseline)).collect();
+    let formula = Formula { width: list.width as f32, ascent: list.height as f32, descent: list.depth as f32, marks };
+    if formula.marks.iter().all(|mark| mark.shape.within_bounds()) {
+        Ok(formula)
+    } else {
+        Err("a part of this formula lies far outside it".to_owned())
+    }
+}
+
+fn mark(item: &DisplayItem, baseline: f64) -> Mark {
+    let at = |x: &f64, y: &f64| pos2(*x as f32, (*y - baseline) as f32);
+    let (shape, color) = match item {
+        DisplayItem::GlyphPath { x, y, scale, font, char_code, color } => {
+            let glyph = char::from_u32(*char_code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            let family = fonts::maths_family(font);
+            (Shape::Glyph { at: at(x, y), scale: *scale as f32, family, glyph }, color)
+        }
+        DisplayItem::Line { x, y, width, thickness, color, dashed } => {
+            let (width, thickness) = (*width as f32, *thickness as f32);
+            let left = at(x, y) - vec2(0.0, thickness / 2.0);
+            (Shape::Bar { rect: Rect::from_min_size(left, vec2(width, thickness)), dashed: *dashed }, color)
+        }
+        DisplayItem::Rect { x, y, width, height, color } => {
+            let size = vec2(*width as f32, *height as f32);
+            (Shape::Bar { rect: Rect::from_min_size(at(x, y), size), dashed: false }, color)
+        }
+        DisplayItem::Path { x, y, commands, fill, color } => {
+            let path = commands.iter().map(segment).collect();
+            (Shape::Outline { at: at(x, y).to_vec2(), path, filled: *fill }, color)
+        }
+    };
+    Mark { shape, color: (*color != Color::BLACK).then_some([color.r, color.g, color.b]) }
+}
+
+fn segment(command: &PathCommand) -> Segment {
+    let at = |x: f64, y: f64| pos2(x as f32, y as f32);
+    match *command {
+        PathCommand::MoveTo { x, y } => Segment::Move(at(x, y)),
+        PathCommand::LineTo { x, y } => Segment::Line(at(x, y)),
+        PathCommand::QuadTo { x1, y1, x, y } => Segment::Quad(at(x1, y1), at(x, y)),
+        PathCommand::CubicTo { x1, y1, x2, y2, x, y } => Segment::Cubic(at(x1, y1), at(x2, y2), at(x, y)),
+        PathCommand::Close => Segment::Close,
+    }
+}
+
+impl Shape {
+    /// The formula's box bounds most of it; kerns and lowered parts can leave it, but not by far.
+    fn within_bounds(&self) -> bool {
+        let near = |p: Pos2| p.x.abs() <= WIDTH_MAX && p.y.abs() <= HEIGHT_MAX;
+        match self {
+            Shape::Glyph { at, scale, .. } => near(*at) && (0.0..=HEIGHT_MAX).contains(scale),
+            Shape::Bar { rect, .. } => near(rect.min) && near(rect.max),
+            Shape::Outline { at, path, .. } => path.iter().flat_map(Segment::points).all(|p| near(p + *at)),
+        }
+    }
+}
+
+impl Segment {
+    /// Its end and what bends it: the segment lies within their hull.
+    pub fn points(&self) -> impl Iterator<Item = Pos2> {
+        let points = match *self {
+            Segment::Move(a) | Segment::Line(a) => [Some(a), None, None],
+            Segment::Quad(a, b) => [Some(a), Some(b), None],
+            Segment::Cubic(a, b, c) => [Some(a), Some(b), Some(c)],
+            Segment::Close => [None; 3],
+        };
+        points.into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a course on attention writes.
+    const LESSON: &[&str] = &[
+        r"\operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
+        r"\alpha_{ij} = \frac{\exp(q_i \cdot k_j)}{\sum_{l=1}^{T} \exp(q_i \cdot k_l)}",
+        r"\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix} \begin{bmatrix} a \\ b \end{bmatrix}",
+        r"\begin{aligned} y &= Wx + b \\ &= \mathbf{W}\,\mathbf{x} \end{aligned}",
+        r"x \in \mathbb{R}^{T \times D}, \quad \text{where } T = 3",
+        r"\nabla_\theta \mathcal{L} \to 0 \Rightarrow \theta \approx \hat\theta",
+        r"\Big( \big[ \{ x \} \big] \Big) \xrightarrow{W_O} \overbrace{a+b}^{2}",
+        r"\begin{cases} 1 & x > 0 \\ 0 & \text{otherwise} \end{cases}",
+        r"\lVert x \rVert_2 = \sqrt[2]{\langle x, x \rangle} \odot \oplus \ldots \cdots \vdots",
+    ];
+
+    #[test]
+    fn the_formulas_of_attention_are_typeset() {
+        for source in LESSON {
+            for display in [false, true] {
+                let maths = Maths::typeset(source, display);
+                let formula = maths.formula.unwrap_or_else(|why| panic!("{source}: {why}"));
+                assert!(formula.width > 0.5 && formula.ascent > 0.3 && !formula.marks.is_empty(), "{source}");
+            }
+        }
+    }
+
+    #[test]
+    fn display_limits_stand_above_and_inline_ones_beside() {
+        let height = |display| {
+            let formula = Maths::typeset(r"\sum_{i=1}^{n} x_i", display).formula.unwrap();
+            formula.ascent + formula.descent
+        };
+        assert!(height(true) > 1.5 * height(false));
+    }
+
+    #[test]
+    fn a_bad_formula_says_what_and_where() {
+        let wrong = |source: &str| Maths::typeset(source, false).formula.unwrap_err();
+        assert_eq!(wrong(r"a + \foo"), r"Undefined control sequence: \foo (at character 5)");
+        assert!(wrong(r"\frac{1").contains("end of input"));
+        assert!(wrong("x^{y").contains("Expected '}'"));
+        assert!(wrong("é & b").contains("at character 3"));
+    }
+
+    #[test]
+    fn hostile_formulas_are_refused() {
+        let nested = |open: &str, close: &str, n| format!("{}x{}", open.repeat(n), close.repeat(n));
+        let hostile = [
+            nested("{", "}", 900),
+            nested(r"\sqrt{", "}", 200),
+            nested("x^{", "}", 400),
+            nested(r"\left(", r"\right)", 100),
+            nested(r"\begin{matrix}", r"\end{matrix}", 60),
+            r"\def\a{\a\a}\a".to_owned(),
+            r"\newcommand{\a}{b}\a".to_owned(),
+            "x+".repeat(100_000),
+            r"\rule{9999em}{9999em}".to_owned(),
+            r"\raisebox{9999999999999em}{x}".to_owned(),
+            r"\kern-99999em x \kern 99999em".to_owned(),
+            r"\genfrac{(}{)}{1e30em}{0}{a}{b}".to_owned(),
+            r"\includegraphics{/etc/passwd}".to_owned(),
+            r"\htmlData{a=b}{\begin{array}{".to_owned(),
+            "\u{0}\u{fffd}\u{202e}\\".to_owned(),
+        ];
+        for source in hostile {
+            let shown: String = source.chars().take(40).collect();
+            let maths = Maths::typeset(&source, true);
+            assert!(maths.formula.is_err(), "{shown}: {:?}", maths.formula.map(|f| (f.width, f.ascent, f.descent)));
+        }
+    }
+
+    #[test]
+    fn a_colour_of_its_own_is_kept() {
+        let formula = Maths::typeset(r"a \color{red} b", false).formula.unwrap();
+        assert_eq!(formula.marks[0].color, None);
+        assert_eq!(formula.marks[1].color, Some([1.0, 0.0, 0.0]));
+    }
+}

@@ -1,0 +1,234 @@
+//! A document becomes placed things in a column of one width. Nothing here knows a colour.
+
+use std::sync::Arc;
+
+use egui::epaint::text::FontsView;
+use egui::{Pos2, Rect, Vec2, pos2, vec2};
+
+use super::document::{Block, Document, Run};
+use super::flow::{Face, Ink, Inline, Look, Measure, Placed, Role, What, flow};
+use super::formula::Maths;
+use super::inlines::{TASK, Tone, fitting, inlines, spoken, wrong};
+use super::table;
+use crate::app::text::images::Images;
+use crate::app::theme::{prose, size};
+use crate::view_model::highlight::Span;
+
+/// A text cell in a column of one width.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    pub height: f32,
+    pub placed: Vec<Placed>,
+    /// What a screen reader says, and where.
+    pub spoken: Vec<(Rect, String)>,
+}
+
+impl Layout {
+    pub fn of(document: &Document, width: f32, fonts: &mut FontsView, images: &mut Images) -> Layout {
+        let mut column = Column { fonts, images, placed: Vec::new(), spoken: Vec::new(), in_list: false };
+        let height = column.blocks(&document.blocks, Pos2::ZERO, width, Ink::Plain);
+        Layout { height, placed: column.placed, spoken: column.spoken }
+    }
+}
+
+pub(super) struct Column<'a, 'f> {
+    pub fonts: &'a mut FontsView<'f>,
+    pub images: &'a mut Images,
+    pub placed: Vec<Placed>,
+    pub spoken: Vec<(Rect, String)>,
+    /// Lists in lists stand closer.
+    pub in_list: bool,
+}
+
+impl Column<'_, '_> {
+    /// Sets the blocks below `top`; the height that they take.
+    fn blocks(&mut self, blocks: &[Block], top: Pos2, width: f32, ink: Ink) -> f32 {
+        let mut y = 0.0;
+        for (i, block) in blocks.iter().enumerate() {
+            if i > 0 {
+                y += gap(&blocks[i - 1], block, self.in_list);
+            }
+            y += self.block(block, top + vec2(0.0, y), width, ink);
+        }
+        y
+    }
+
+    fn block(&mut self, block: &Block, top: Pos2, width: f32, ink: Ink) -> f32 {
+        match block {
+            Block::Paragraph(runs) => self.text(runs, Tone { ink, ..Tone::BODY }, prose::STRUT, top, width),
+            Block::Heading(level, runs) => {
+                let size = prose::HEADINGS[level.saturating_sub(1).min(prose::HEADINGS.len() - 1)];
+                self.text(runs, Tone { size, strong: true, ink }, prose::STRUT_HEADING, top, width)
+            }
+            Block::Code { code, spans } => self.code(code, spans, top, width),
+            Block::Quote(inner) => {
+                let indent = vec2(prose::QUOTE_INDENT, 0.0);
+                let height = self.blocks(inner, top + indent, width - indent.x, Ink::Soft);
+                self.fill(top, vec2(prose::QUOTE_BAR, height), Role::QuoteBar);
+                height
+            }
+            Block::List { start, items } => self.list(*start, items, top, width, ink),
+            Block::Table(table) => table::set(self, table, top, width),
+            Block::Formula(maths) => self.formula(maths, top, width, ink),
+            Block::Rule => {
+                self.fill(top, vec2(width, size::HAIRLINE), Role::Line);
+                size::HAIRLINE
+            }
+        }
+    }
+
+    fn text(&mut self, runs: &[Run], tone: Tone, strut: (f32, f32), top: Pos2, width: f32) -> f32 {
+        let inlines = inlines(runs, tone, width, self.images);
+        let strut = (strut.0 * tone.size, strut.1 * tone.size);
+        let set = self.placed.len();
+        let size = self.lines(&inlines, Measure { width, strut, align: 0.0 }, top);
+        self.speak(Rect::from_min_size(top, vec2(width, size.y)), spoken(runs), set);
+        size.y
+    }
+
+    /// Says `text` for what was placed since `set`, unless that is this very text, which speaks for itself.
+    pub(super) fn speak(&mut self, place: Rect, text: String, set: usize) {
+        let itself = match &self.placed[set..] {
+            [Placed { what: What::Text { text: shown, .. }, .. }] => *shown == text,
+            _ => text.trim().is_empty(),
+        };
+        if !itself {
+            self.spoken.push((place, text));
+        }
+    }
+
+    pub(super) fn lines(&mut self, inlines: &[Inline], measure: Measure, top: Pos2) -> Vec2 {
+        flow(inlines, measure, top, self.fonts, &mut self.placed)
+    }
+
+    pub(super) fn fill(&mut self, at: Pos2, size: Vec2, role: Role) {
+        self.placed.push(Placed { at, what: What::Fill { size, role } });
+    }
+
+    fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
+        let (padding_x, padding_y) = prose::CODE_PADDING;
+        let look = Look { face: Face::Mono, spans: spans.clone(), ..Look::plain(prose::CODE) };
+        let galley = self.fonts.layout_job(look.job(code));
+        let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
+        // The room below the last line belongs to no line after it.
+        let leading =
+            galley.rows.last().map_or(0.0, |row| row.size.y - row.glyphs.first().map_or(0.0, |g| g.font_height));
+        let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
+        let what = What::Text { text: code.to_owned(), look, width: galley.size().x };
+        let at = pos2(padding_x, padding_y + ascent);
+        let behind = self.placed.len();
+        let height = if content.x <= width {
+            self.placed.push(Placed { at: top + at.to_vec2(), what });
+            content.y
+        } else {
+            self.scroll(top, width, content, vec![Placed { at, what }])
+        };
+        let fill = What::Fill { size: vec2(width, height), role: Role::CodeBlock };
+        self.placed.insert(behind, Placed { at: top, what: fill });
+        height
+    }
+
+    /// A place for what is wider than the column; its height.
+    pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<Placed>) -> f32 {
+        let size = vec2(width, content.y + prose::SCROLL_BAR);
+        self.placed.push(Placed { at, what: What::Scroll { size, content, inner } });
+        size.y
+    }
+
+    fn formula(&mut self, maths: &Arc<Maths>, top: Pos2, width: f32, ink: Ink) -> f32 {
+        let formula = match &maths.formula {
+            Ok(formula) => formula,
+            Err(why) => {
+                let tone = Tone::BODY;
+                let strut = (prose::STRUT.0 * tone.size, prose::STRUT.1 * tone.size);
+                let measure = Measure { width, strut, align: 0.0 };
+                return self.lines(&[wrong(&maths.source, why, tone)], measure, top).y;
+            }
+        };
+        let scale = fitting(Tone::BODY.size * prose::MATHS, formula.width, width);
+        let content = vec2(formula.width, formula.ascent + formula.descent) * scale;
+        let what = What::Formula { maths: maths.clone(), size: scale, ink };
+        let baseline = formula.ascent * scale;
+        let height = if content.x <= width {
+            let left = (width - content.x) / 2.0;
+            self.placed.push(Placed { at: top + vec2(left, baseline), what });
+            content.y
+        } else {
+            self.scroll(top, width, content, vec![Placed { at: pos2(0.0, baseline), what }])
+        };
+        self.spoken.push((Rect::from_min_size(top, vec2(width, height)), maths.source.clone()));
+        height
+    }
+
+    fn list(&mut self, start: Option<u64>, items: &[Vec<Block>], top: Pos2, width: f32, ink: Ink) -> f32 {
+        let look = Look { ink: Ink::Soft, ..Look::plain(Tone::BODY.size) };
+        let numbers: Vec<(String, f32)> = match start {
+            Some(first) => (first..).take(items.len()).map(|n| self.number(n, &look)).collect(),
+            None => Vec::new(),
+        };
+        let widest = numbers.iter().map(|(_, width)| *width).fold(0.0, f32::max);
+        let indent = prose::INDENT.max(widest + prose::MARKER_GAP);
+        let baseline = prose::STRUT.0 * Tone::BODY.size;
+        let outer = std::mem::replace(&mut self.in_list, true);
+        let mut y = 0.0;
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                y += prose::ITEM_GAP;
+            }
+            let corner = top + vec2(0.0, y);
+            let end = corner + vec2(indent - prose::MARKER_GAP, baseline);
+            let (task, content) = split_task(item);
+            match (task, numbers.get(i)) {
+                (Some(done), _) => {
+                    let at = pos2(end.x - TASK.x, end.y - TASK.y);
+                    self.placed.push(Placed { at, what: What::Task(done) });
+                }
+                (None, Some((text, width))) => {
+                    let what = What::Text { text: text.clone(), look: look.clone(), width: *width };
+                    self.placed.push(Placed { at: end - vec2(*width, 0.0), what });
+                }
+                (None, None) => {
+                    /// Half the height of small letters, in em.
+                    const MIDDLE: f32 = 0.27;
+                    let at = end - vec2(prose::BULLET, MIDDLE * Tone::BODY.size + prose::BULLET / 2.0);
+                    self.fill(at, Vec2::splat(prose::BULLET), Role::Bullet);
+                }
+            }
+            y += self.blocks(&content, corner + vec2(indent, 0.0), width - indent, ink).max(baseline);
+        }
+        self.in_list = outer;
+        y
+    }
+
+    fn number(&mut self, n: u64, look: &Look) -> (String, f32) {
+        let text = format!("{n}.");
+        let width = self.fonts.layout_job(look.job(&text)).size().x;
+        (text, width)
+    }
+}
+
+/// The box of a task stands where its bullet would.
+fn split_task(item: &[Block]) -> (Option<bool>, std::borrow::Cow<'_, [Block]>) {
+    if let Some(Block::Paragraph(runs)) = item.first()
+        && let Some(Run::Task(done)) = runs.first()
+    {
+        let mut rest = item.to_vec();
+        rest[0] = Block::Paragraph(runs[1..].to_vec());
+        return (Some(*done), rest.into());
+    }
+    (None, item.into())
+}
+
+/// Between two blocks.
+fn gap(above: &Block, below: &Block, in_list: bool) -> f32 {
+    match (above, below) {
+        (_, Block::List { .. }) if in_list => prose::ITEM_GAP,
+        (Block::Heading(..), Block::Formula(_)) => prose::FORMULA_GAP,
+        (Block::Heading(..), _) => prose::AFTER_HEADING,
+        (_, Block::Heading(..)) => prose::HEADING_GAP,
+        (Block::Formula(_) | Block::Rule | Block::Table(_), _) | (_, Block::Formula(_) | Block::Rule) => {
+            prose::FORMULA_GAP
+        }
+        _ => prose::PARAGRAPH_GAP,
+    }
+}

@@ -1,0 +1,150 @@
+//! Text cells: Markdown with formulas, set as a page is.
+//!
+//! This replaces egui_commonmark. Its hook for formulas hands over a `Ui` in a wrapping row: a
+//! formula is centred on the row or sits on its bottom, never on the baseline of the words around
+//! it, punctuation parts from it at a line's end, and every frame lays everything out again. Here a
+//! line has one baseline for words, code, formulas and pictures; a cell is laid out when its text,
+//! its width or the scale changes; its height is known without drawing it.
+//!
+//! | file | job |
+//! |---|---|
+//! | [`document`] | Markdown → blocks and runs |
+//! | [`flaws`] | what is not a formula and was to be one |
+//! | [`formula`] | LaTeX → glyphs, bars and outlines, in em |
+//! | [`terms`] | what the glossary knows |
+//! | [`inlines`] | runs → faces, sizes and inks |
+//! | [`flow`] | runs → lines |
+//! | [`layout`], [`table`] | blocks → things at their places |
+//! | [`paint`], [`maths`] | things at their places → the screen |
+
+pub mod document;
+pub mod flaws;
+pub mod flow;
+pub mod formula;
+pub mod inlines;
+pub mod layout;
+pub mod maths;
+pub mod paint;
+pub mod table;
+pub mod terms;
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use egui::{Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+use self::document::Document;
+use self::layout::Layout;
+use self::paint::Around;
+use crate::app::text::images::Images;
+use crate::view_model::glossary::GlossaryModel;
+
+/// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
+const REMEMBERED: usize = 1200;
+
+/// The text cells that were seen, laid out, and the lesson's pictures.
+#[derive(Default)]
+pub struct Prose {
+    pub images: Images,
+    hasher: RandomState,
+    pages: HashMap<u64, Page>,
+    /// Counts uses, so that the oldest can be told.
+    clock: u64,
+    glossary: Option<Arc<GlossaryModel>>,
+    /// The term whose entry was asked for.
+    asked: Option<usize>,
+}
+
+impl Prose {
+    /// Texts name the terms of this glossary from now on.
+    pub fn set_glossary(&mut self, glossary: Option<Arc<GlossaryModel>>) {
+        self.glossary = glossary;
+        self.pages.clear();
+    }
+
+    pub fn glossary(&self) -> Option<&Arc<GlossaryModel>> {
+        self.glossary.as_ref()
+    }
+
+    /// The term that was clicked, once.
+    pub fn take_asked(&mut self) -> Option<usize> {
+        self.asked.take()
+    }
+}
+
+struct Page {
+    document: Document,
+    layout: Layout,
+    set_for: SetFor,
+    used: u64,
+}
+
+/// What a layout depends on, besides the text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SetFor {
+    width: f32,
+    pixels_per_point: f32,
+    images: u64,
+}
+
+/// Shows `markdown` in the width there is.
+pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
+    let width = ui.available_width();
+    let Prose { images, pages, hasher, clock, glossary, asked } = prose;
+    let glossary = glossary.as_deref();
+    let page = page(ui, markdown, width, pages, (images, glossary), hasher.hash_one(markdown), clock);
+    let (rect, _) = ui.allocate_exact_size(vec2(width, page.layout.height), Sense::hover());
+    ui.push_id(ui.next_auto_id(), |ui| {
+        for (i, (place, text)) in page.layout.spoken.iter().enumerate() {
+            let place = place.translate(rect.min.to_vec2());
+            let response = ui.interact(place, ui.id().with(("spoken", i)), Sense::hover());
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
+        }
+        paint::paint(ui, &page.layout.placed, rect.min, &mut Around { images, glossary, asked });
+    });
+}
+
+/// The height that [`prose_ui`] takes in `width`: about half a millisecond at first, then a look-up.
+pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
+    let Prose { images, pages, hasher, clock, glossary, .. } = prose;
+    let around = (images, glossary.as_deref());
+    page(ui, markdown, width, pages, around, hasher.hash_one(markdown), clock).layout.height
+}
+
+fn page<'a>(
+    ui: &Ui,
+    markdown: &str,
+    width: f32,
+    pages: &'a mut HashMap<u64, Page>,
+    (images, glossary): (&mut Images, Option<&GlossaryModel>),
+    key: u64,
+    clock: &mut u64,
+) -> &'a Page {
+    *clock += 1;
+    if pages.len() > REMEMBERED && !pages.contains_key(&key) {
+        forget_older_half(pages);
+    }
+    let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: images.generation() };
+    let page = pages.entry(key).or_insert_with(|| {
+        let nowhere = SetFor { width: f32::NAN, ..set_for };
+        let mut document = Document::read(markdown);
+        if let Some(glossary) = glossary {
+            terms::mark(&mut document, glossary);
+        }
+        Page { document, layout: Layout::default(), set_for: nowhere, used: *clock }
+    });
+    page.used = *clock;
+    if page.set_for != set_for {
+        page.layout = ui.fonts_mut(|fonts| Layout::of(&page.document, width, fonts, images));
+        page.set_for = set_for;
+    }
+    page
+}
+
+fn forget_older_half(pages: &mut HashMap<u64, Page>) {
+    let mut uses: Vec<u64> = pages.values().map(|page| page.used).collect();
+    uses.sort_unstable();
+    let middle = uses[uses.len() / 2];
+    pages.retain(|_, page| page.used > middle);
+}

@@ -1,0 +1,235 @@
+//! Placed things on the screen: colours, links, tips, selection.
+
+use egui::epaint::TextShape;
+use egui::text_selection::LabelSelectionState;
+use egui::{
+    Color32, CornerRadius, CursorIcon, OpenUrl, Pos2, Rect, ScrollArea, Sense, Shape, Stroke, Ui, UiBuilder, Vec2,
+};
+use egui::{Response, WidgetInfo, WidgetType, pos2, vec2};
+
+use super::flow::{Ink, Look, Note, Placed, Role, What};
+use super::maths::formula_ui;
+use super::terms::Named;
+use crate::app::text::code_text::code;
+use crate::app::text::images::Images;
+use crate::app::text::term_card::term_card_ui;
+use crate::app::theme::{self, Palette, prose, size};
+use crate::view_model::glossary::GlossaryModel;
+use crate::view_model::scope::Scope;
+
+/// What the things of a text have to do with.
+pub struct Around<'a> {
+    pub images: &'a mut Images,
+    pub glossary: Option<&'a GlossaryModel>,
+    /// A term that is clicked.
+    pub asked: &'a mut Option<usize>,
+}
+
+/// Draws what can be seen of `placed`, whose corner is `origin`.
+pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, around: &mut Around) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for (i, Placed { at, what }) in placed.iter().enumerate() {
+        let at = origin + at.to_vec2();
+        match what {
+            What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, around),
+            What::Formula { maths, size, ink: wanted } => {
+                if let Ok(formula) = &maths.formula {
+                    formula_ui(ui, formula, at, *size, ink(*wanted, palette));
+                    if let Some(term) = maths.term {
+                        symbol_ui(ui, i, term, formula.place(at, *size), around);
+                    }
+                }
+            }
+            What::Image { path, alt, size } => {
+                image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), around.images);
+            }
+            What::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
+            What::Task(done) => task_ui(ui, *done, at, palette),
+            What::Scroll { size, content, inner } => {
+                let place = Rect::from_min_size(at, *size);
+                if ui.is_rect_visible(place) {
+                    scroll_ui(ui, i, place, *content, inner, around);
+                }
+            }
+        }
+    }
+}
+
+fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[Placed], around: &mut Around) {
+    let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("scroll", i)));
+    ScrollArea::horizontal().auto_shrink(false).show(&mut child, |ui| {
+        let (whole, _) = ui.allocate_exact_size(content, Sense::hover());
+        paint(ui, inner, whole.min, around);
+    });
+}
+
+fn ink(ink: Ink, palette: &Palette) -> Color32 {
+    match ink {
+        Ink::Plain => palette.ink,
+        Ink::Soft => palette.ink_soft,
+        Ink::Link => palette.accent,
+        Ink::Error => palette.error,
+    }
+}
+
+fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline: Pos2, around: &mut Around) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    // Generous: marks and code of many lines reach far from the first baseline.
+    let rows = text.lines().count().max(1) as f32;
+    let reach = look.size * (prose::STRUT.0 + prose::STRUT.1);
+    let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
+    let is_link = matches!(look.note, Some(Note::Link(_)));
+    // The keyboard moves between controls, not between lines of text; a term it finds once.
+    let sense = match look.note {
+        Some(Note::Link(_)) => Sense::click(),
+        Some(Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
+        _ => Sense::click_and_drag() - Sense::FOCUSABLE,
+    };
+    let kind = if sense.is_focusable() { WidgetType::Link } else { WidgetType::Label };
+    let spoken = || WidgetInfo::labeled(kind, true, text);
+    // It reaches what is out of sight, too.
+    if !ui.is_rect_visible(near) {
+        let sense = if sense.is_focusable() { sense } else { Sense::hover() };
+        let response = ui.interact(near, ui.id().with(i), sense);
+        response.widget_info(spoken);
+        if response.gained_focus() {
+            response.scroll_to_me(None);
+        }
+        return;
+    }
+    let color = ink(look.ink, palette);
+    let galley = ui.fonts_mut(|fonts| {
+        let mut job = look.job(text);
+        if !look.spans.is_empty() {
+            let format = job.sections[0].format.clone();
+            job = code(text, &look.spans, &Scope::default(), &format, palette);
+        }
+        for section in &mut job.sections {
+            section.format.strikethrough = look.strikethrough(color);
+        }
+        fonts.layout_job(job)
+    });
+    let ascent = galley.rows.first().map_or(0.0, |row| row.pos.y + row.glyphs.first().map_or(0.0, |g| g.pos.y));
+    let corner = snapped(baseline, ui.pixels_per_point()) - vec2(0.0, ascent);
+    let rect = Rect::from_min_size(corner, galley.size());
+    let mut response = ui.interact(rect, ui.id().with(i), sense);
+    response.widget_info(spoken);
+    let mut underline = Stroke::NONE;
+    match &look.note {
+        Some(Note::Link(target)) => {
+            if response.hovered() || response.has_focus() {
+                underline = Stroke::new(size::HAIRLINE, color);
+                ui.set_cursor_icon(CursorIcon::PointingHand);
+            }
+            if response.clicked() {
+                ui.open_url(OpenUrl::new_tab(target));
+            }
+            response = response.on_hover_text(&**target);
+        }
+        Some(Note::Tip(why)) => {
+            ui.painter().extend(quiet_line(rect, palette.warn));
+            response = response.on_hover_text(&**why);
+        }
+        Some(Note::Term(named)) => {
+            let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline.y + prose::TERM_LINE));
+            response = term_ui(ui, *named, baseline, response, around);
+        }
+        None if response.hovered() => ui.set_cursor_icon(CursorIcon::Text),
+        None => {}
+    }
+    if is_link {
+        ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
+    } else {
+        LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
+        if kind == WidgetType::Link {
+            // Selection has said that it is a label.
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
+        }
+    }
+}
+
+/// A term: a quiet line where it is first named, a card under the pointer, its entry at a click.
+fn term_ui(ui: &Ui, named: Named, line: Rect, response: Response, around: &mut Around) -> Response {
+    let Some(glossary) = around.glossary else { return response };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_near = response.hovered() || response.has_focus();
+    if is_near || named.is_first {
+        ui.painter().extend(quiet_line(line, if is_near { palette.accent } else { palette.ink_faint }));
+    }
+    if response.clicked() {
+        *around.asked = Some(named.term);
+    }
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    if response.has_focus() && !response.hovered() {
+        response.show_tooltip_ui(|ui| term_card_ui(ui, glossary, named.term));
+    }
+    response.on_hover_cursor(CursorIcon::PointingHand).on_hover_ui(|ui| term_card_ui(ui, glossary, named.term))
+}
+
+/// A formula that is the symbol of a term.
+fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, around: &mut Around) {
+    if ui.is_rect_visible(place) {
+        let response = ui.interact(place, ui.id().with(i), Sense::click() - Sense::FOCUSABLE);
+        let line = place.with_max_y(place.max.y + prose::TERM_LINE);
+        term_ui(ui, Named { term, is_first: false }, line, response, around);
+    }
+}
+
+/// Under what has something to say.
+fn quiet_line(rect: Rect, color: Color32) -> Vec<Shape> {
+    const DASH: f32 = 2.0;
+    let ends = [rect.left_bottom(), rect.right_bottom()];
+    Shape::dashed_line(&ends, Stroke::new(size::HAIRLINE, color), DASH, DASH)
+}
+
+/// Baselines lie on whole pixels, so that letters are as sharp as elsewhere.
+pub fn snapped(point: Pos2, pixels_per_point: f32) -> Pos2 {
+    Pos2::new(point.x, (point.y * pixels_per_point).round() / pixels_per_point)
+}
+
+/// A picture at its place, as soon as it is decoded.
+pub fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images: &mut Images) {
+    let response = ui.interact(rect, ui.id().with(i), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, alt));
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    match images.texture(ui.ctx(), path) {
+        Some(texture) => {
+            egui::Image::new((texture, rect.size())).corner_radius(size::RADIUS_SMALL).paint_at(ui, rect);
+        }
+        // Its place is known before it is decoded.
+        None => {
+            ui.painter().rect_filled(rect, size::RADIUS_SMALL, ui.visuals().faint_bg_color);
+        }
+    }
+}
+
+fn fill_ui(ui: &Ui, rect: Rect, role: Role, palette: &Palette) {
+    let (color, radius) = match role {
+        Role::CodeBlock => (palette.raised, CornerRadius::same(size::RADIUS)),
+        Role::CodeInline => (palette.raised, CornerRadius::same(size::RADIUS_SMALL)),
+        Role::QuoteBar => (palette.accent_soft, CornerRadius::same(size::RADIUS_SMALL)),
+        Role::Line => (palette.line, CornerRadius::ZERO),
+        Role::Bullet => {
+            ui.painter().circle_filled(rect.center(), rect.width() / 2.0, palette.ink_faint);
+            return;
+        }
+    };
+    ui.painter().rect_filled(rect, radius, color);
+}
+
+fn task_ui(ui: &Ui, done: bool, at: Pos2, palette: &Palette) {
+    /// A tick, in shares of its box.
+    const TICK: [Vec2; 3] = [Vec2::new(0.24, 0.54), Vec2::new(0.43, 0.72), Vec2::new(0.76, 0.30)];
+    let rect = Rect::from_min_size(at, Vec2::splat(prose::TASK));
+    let (fill, edge) = if done { (palette.accent, palette.accent) } else { (theme::CLEAR, palette.ink_faint) };
+    let edge = Stroke::new(size::HAIRLINE, edge);
+    ui.painter().rect(rect, size::RADIUS_SMALL, fill, edge, egui::StrokeKind::Inside);
+    if done {
+        let points = TICK.map(|share| rect.min + share * rect.size()).to_vec();
+        ui.painter().add(Shape::line(points, Stroke::new(size::CURVE, palette.on_accent)));
+    }
+}

@@ -1,0 +1,11 @@
+//! Controls that several panels share.
+
+pub mod controls;
+pub mod copy;
+pub mod heat;
+pub mod mask;
+pub mod plot;
+pub mod sentence_field;
+pub mod slant;
+pub mod table;
+pub mod traced;

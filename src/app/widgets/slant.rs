@@ -1,0 +1,27 @@
+//! Words on a slant above the columns of a grid, where they are wider than these.
+
+use std::sync::Arc;
+
+use egui::epaint::TextShape;
+use egui::{Color32, Galley, Painter, Pos2, Ui, Vec2};
+
+use crate::app::theme::{self, size};
+
+const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
+
+/// How high words of this width reach, and how far to the right.
+pub fn reach(width: f32) -> Vec2 {
+    Vec2::new(width * SLANT.cos(), width * SLANT.sin().abs())
+}
+
+/// The middle of the words' left edge stands at `foot`.
+pub fn paint_slanted(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Color32) {
+    let height = galley.size().y;
+    let corner = foot + Vec2::new(height / 2.0 * SLANT.sin(), -height / 2.0 * SLANT.cos());
+    painter.add(TextShape::new(corner, galley, ink).with_angle(SLANT));
+}
+
+/// The width of a label, in points.
+pub fn text_width(ui: &Ui, text: &str) -> f32 {
+    ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
+}

@@ -1,0 +1,187 @@
+//! Exports with the stage's pictures in them, and those that the window asks for, on a thread of their own.
+//!
+//! Each picture is drawn by an app of its own. Bevy without `multi_threaded` keeps its tasks with the
+//! thread that an app runs on, and each app has its own device, so that it is no matter whether the
+//! window's runs at the same time: `tests/window/exporting.rs` holds it to that.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+
+use crate::app::fault::AppFault;
+use crate::app::render::picture::{PictureOptions, draw, render};
+use crate::export::file::{ExportFault, Format, Target, obstacle};
+use crate::export::page::Page;
+use crate::export::sentence::at_sentence;
+use crate::export::{Pictures, StagePicture};
+use crate::kernel::snapshot::{Progress, Snapshot};
+use crate::lesson::issue::printable;
+
+/// Twice as large as a page shows it, for sharp letters on dense screens.
+const STAGE_SIZE: (u32, u32) = (1472, 828);
+const STAGE_ZOOM: f32 = 2.0;
+
+/// What became of a page's stage cells.
+pub struct Drawn {
+    pub pictures: Pictures,
+    /// Why one of them has no picture.
+    pub fault: Option<AppFault>,
+}
+
+/// Stage cells to be drawn.
+pub fn count(snapshot: &Snapshot, format: Format) -> usize {
+    if format.is_page() { Page::stages(snapshot).count() } else { 0 }
+}
+
+/// Draws the stage cells as the snapshot has them; `drawn` is called after each.
+pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn: impl FnMut()) -> Drawn {
+    let mut pictures = Pictures::of_lesson(lesson, "");
+    let mut fault = None;
+    for (cell, sentence) in Page::stages(snapshot).take(count(snapshot, format)) {
+        match draw_stage(snapshot, cell, sentence, format.is_dark_too()) {
+            Ok(picture) => pictures.add_stage(cell, picture),
+            Err(why) => {
+                pictures.why_no_stage = in_a_page(&why);
+                let is_hopeless = matches!(why, AppFault::NoGpu(_));
+                fault = Some(why);
+                if is_hopeless {
+                    break;
+                }
+            }
+        }
+        drawn();
+    }
+    Drawn { pictures, fault }
+}
+
+fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, is_dark_too: bool) -> Result<StagePicture, AppFault> {
+    let nothing = || AppFault::NothingToDraw("the lesson has no model yet".to_owned());
+    let snapshot = Arc::new(at_sentence(snapshot, sentence).ok_or_else(nothing)?);
+    let paint = |dark| {
+        draw(&PictureOptions {
+            cell: Some(cell.to_owned()),
+            time: f32::NAN,
+            size: STAGE_SIZE,
+            zoom: STAGE_ZOOM,
+            dark,
+            ..PictureOptions::of(snapshot.clone())
+        })
+    };
+    Ok(StagePicture { light: paint(false)?, dark: if is_dark_too { Some(paint(true)?) } else { None } })
+}
+
+/// What a page says in the place of a picture.
+fn in_a_page(why: &AppFault) -> String {
+    match why {
+        AppFault::NoGpu(_) => "There was no graphics adapter to draw it.".to_owned(),
+        AppFault::NothingToDraw(why) => format!("It was not drawn: {why}."),
+        AppFault::NoDisplay(_) | AppFault::NoPicture { .. } | AppFault::Output(_) => {
+            "It could not be drawn.".to_owned()
+        }
+    }
+}
+
+/// An export that is being made.
+pub struct Export {
+    /// `None` once the end has been told.
+    news: Option<Receiver<Result<String, String>>>,
+    drawn: Arc<AtomicUsize>,
+    of: usize,
+}
+
+impl Export {
+    /// Writes the snapshot as it is. `waker` is called, from another thread, whenever [`Self::poll`] or
+    /// [`Self::progress`] has news.
+    pub fn start(
+        snapshot: Arc<Snapshot>,
+        lesson: PathBuf,
+        format: Format,
+        target: PathBuf,
+        waker: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::run(count(&snapshot, format), waker, move |drawn| {
+            write(&snapshot, &lesson, format, &target, drawn).map_err(|fault| fault.to_string())
+        })
+    }
+
+    /// Draws one picture and writes it. `waker` as in [`Self::start`].
+    pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| {
+            let name = printable(&target.display().to_string());
+            if let Some(why) = obstacle(&target) {
+                return Err(format!("{name}: {why}"));
+            }
+            let (width, height) = options.size;
+            render(&options, &target).map_err(|fault| fault.to_string())?;
+            Ok(format!("{name}: {width}×{height} pixels"))
+        })
+    }
+
+    /// `work` gets what it calls after each picture.
+    fn run(
+        of: usize,
+        waker: impl Fn() + Send + 'static,
+        work: impl FnOnce(&mut dyn FnMut()) -> Result<String, String> + Send + 'static,
+    ) -> Self {
+        let (sender, news) = channel();
+        let drawn = Arc::new(AtomicUsize::new(0));
+        let export = Self { news: Some(news), drawn: drawn.clone(), of };
+        thread::spawn(move || {
+            // Last of all, the window learns that there is an end, even if it is a panic.
+            let waker = AtEnd(waker);
+            let sender = sender;
+            let result = work(&mut || {
+                drawn.fetch_add(1, Ordering::Relaxed);
+                (waker.0)();
+            });
+            // The window may be gone.
+            let _ = sender.send(result);
+        });
+        export
+    }
+
+    /// Pictures that are drawn, which is what takes the time.
+    pub fn progress(&self) -> Progress {
+        Progress { done: self.drawn.load(Ordering::Relaxed), of: self.of }
+    }
+
+    /// Once it has ended, and once only: what was written, in a line, or why nothing was.
+    pub fn poll(&mut self) -> Option<Result<String, String>> {
+        let result = match self.news.as_ref()?.try_recv() {
+            Ok(result) => result,
+            Err(TryRecvError::Empty) => return None,
+            Err(TryRecvError::Disconnected) => Err("the export broke off: a fault of attune's own".to_owned()),
+        };
+        self.news = None;
+        Some(result)
+    }
+}
+
+struct AtEnd<F: Fn()>(F);
+
+impl<F: Fn()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Returns what is said of it.
+fn write(
+    snapshot: &Snapshot,
+    lesson: &Path,
+    format: Format,
+    target: &Path,
+    drawn: impl FnMut(),
+) -> Result<String, ExportFault> {
+    let target = Target::new(lesson, format, target)?;
+    let Drawn { pictures, fault } = draw_stages(snapshot, lesson, format, drawn);
+    let written = target.write(snapshot, &pictures)?;
+    let told = fault.map(|fault| {
+        // What follows is advice for a terminal.
+        let why = fault.to_string();
+        format!("; stage cells are told in words: {}", why.lines().next().unwrap_or_default())
+    });
+    Ok(format!("{written}{}", told.unwrap_or_default()))
+}

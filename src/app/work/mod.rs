@@ -1,0 +1,8 @@
+//! The learner's work and files: the lesson file, what is kept of the work on it, exports.
+
+pub mod exporting;
+pub mod profile;
+pub mod saved_view;
+pub mod session;
+pub mod source;
+pub mod still_map;

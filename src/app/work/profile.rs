@@ -1,0 +1,157 @@
+//! What is kept of the learner beside the work on one lesson: the way through the course, and the look of the window.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::snapshot::Snapshot;
+use crate::store::{self, Home, Key, Saver, Stored};
+use crate::view_model::course::{Course, Tasks};
+
+use super::source::Waker;
+use crate::app::theme::size;
+use crate::app::view_state::{ThemeChoice, ViewState};
+
+/// Where each is kept.
+const COURSE: &str = "course";
+const LOOK: &str = "look";
+
+/// No screen has more pixels a side.
+const SIDE_MAX: u32 = 16_384;
+
+impl Stored for Course {
+    const VERSION: u32 = 1;
+}
+
+/// How the window looked when it was last changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Look {
+    pub theme: Option<ThemeChoice>,
+    pub zoom: Option<f32>,
+    pub reduced_motion: bool,
+    /// In pixels.
+    pub window: Option<(u32, u32)>,
+}
+
+impl Stored for Look {
+    const VERSION: u32 = 1;
+}
+
+impl Look {
+    pub fn of(view: &ViewState, window: Option<(u32, u32)>) -> Self {
+        Self { theme: Some(view.theme), zoom: Some(view.zoom), reduced_motion: view.reduced_motion, window }
+    }
+
+    /// As it was kept; nothing where nothing can be read.
+    pub fn kept(home: Option<&Home>) -> Self {
+        home.and_then(|home| store::read(home, &Key::named(LOOK)).value).unwrap_or_default()
+    }
+
+    /// The size that the window had.
+    pub fn window_size(&self) -> Option<(u32, u32)> {
+        let (width, height) = self.window?;
+        let side = |side: u32, least: f32| side.clamp(least as u32, SIDE_MAX);
+        Some((side(width, size::WINDOW_MIN.0), side(height, size::WINDOW_MIN.1)))
+    }
+
+    /// All but what the command line gives.
+    pub fn put_back(&self, view: &mut ViewState, keeps_theme: bool) {
+        if let Some(theme) = self.theme.filter(|_| !keeps_theme) {
+            view.theme = theme;
+        }
+        if let Some(zoom) = self.zoom.filter(|zoom| zoom.is_finite()) {
+            view.zoom = zoom.clamp(size::ZOOM.0, size::ZOOM.1);
+        }
+        view.reduced_motion = self.reduced_motion;
+    }
+}
+
+/// Absent in a picture. Nothing is kept where there is no home.
+#[derive(Resource)]
+pub struct Profile {
+    course: Option<Mutex<Saver<Course>>>,
+    look: Option<Mutex<Saver<Look>>>,
+    /// The last ones that were put.
+    tasks: Option<(String, Tasks)>,
+    last_look: Option<Look>,
+}
+
+impl Profile {
+    pub fn new(home: Option<&Home>, waker: &Waker) -> Self {
+        let wake = || {
+            let waker = waker.clone();
+            move || waker.wake()
+        };
+        let add = |kept: &mut Course, added: &Course| kept.merge(added);
+        let course = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(COURSE), add, wake())));
+        let replace = |kept: &mut Look, new: &Look| kept.clone_from(new);
+        let look = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(LOOK), replace, wake())));
+        Self { course, look, tasks: None, last_look: None }
+    }
+
+    /// How far the lesson is, if that has changed.
+    pub fn put_course(&mut self, file: &Path, snapshot: &Snapshot, opened: SystemTime) {
+        let tasks = (snapshot.lesson.id.clone(), Tasks::of(&snapshot.notebook));
+        if self.tasks.as_ref() != Some(&tasks) {
+            self.tasks = Some(tasks);
+            self.add(Course::of(file, snapshot, opened));
+        }
+    }
+
+    /// Merges this into what is kept.
+    pub fn add(&mut self, course: Course) {
+        if let Some(saver) = &mut self.course {
+            saver.get_mut().unwrap_or_else(PoisonError::into_inner).put(Arc::new(course));
+        }
+    }
+
+    /// Another lesson is open: how far it is has not been put.
+    pub fn forget_tasks(&mut self) {
+        self.tasks = None;
+    }
+
+    fn put_look(&mut self, look: Look) {
+        let is_other = self.last_look.as_ref().is_some_and(|last| *last != look);
+        if is_other && let Some(saver) = &mut self.look {
+            saver.get_mut().unwrap_or_else(PoisonError::into_inner).put(Arc::new(look.clone()));
+        }
+        self.last_look = Some(look);
+    }
+
+    /// Waits until all is written.
+    pub fn flush(&mut self) {
+        if let Some(saver) = &mut self.course {
+            saver.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
+        }
+        if let Some(saver) = &mut self.look {
+            saver.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
+        }
+    }
+}
+
+/// The course as it is kept.
+pub fn kept_course(home: Option<&Home>) -> Course {
+    home.and_then(|home| store::read(home, &Key::named(COURSE)).value).unwrap_or_default()
+}
+
+/// Saves the look when it has changed, and all when the window closes.
+pub fn keep(
+    profile: Option<ResMut<Profile>>,
+    view: Res<ViewState>,
+    window: Query<&Window, With<PrimaryWindow>>,
+    mut exits: MessageReader<AppExit>,
+) {
+    let Some(mut profile) = profile else { return };
+    // A window that has just been closed had the size of the frame before.
+    let last = profile.last_look.as_ref().and_then(|look| look.window);
+    let size = window.single().ok().map(|window| (window.physical_width(), window.physical_height()));
+    profile.put_look(Look::of(&view, size.or(last)));
+    if exits.read().count() > 0 {
+        profile.flush();
+    }
+}

@@ -1,0 +1,53 @@
+//! What the viewer chose for one lesson, as it is kept beside what the kernel keeps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::shell::dock::Workspace;
+use crate::app::shell::layout::Layout;
+use crate::app::view_state::ViewState;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedView {
+    pub time: f32,
+    pub query: Option<usize>,
+    pub lit: Vec<String>,
+    pub shown_cell: Option<String>,
+    /// The cell that the notebook was at.
+    pub selected: Option<String>,
+    pub layout: Option<Layout>,
+    pub attention_as_lines: bool,
+    pub attention_zoom: usize,
+}
+
+impl SavedView {
+    pub fn of(view: &ViewState, workspace: &Workspace) -> Self {
+        let (attention_as_lines, attention_zoom) = workspace.attention();
+        Self {
+            time: view.time(),
+            query: view.query,
+            lit: view.lit.clone(),
+            shown_cell: view.shown_cell.clone(),
+            selected: workspace.selected_cell(),
+            layout: workspace.layout(),
+            attention_as_lines,
+            attention_zoom,
+        }
+    }
+
+    /// What was chosen. The query waits for its sentence.
+    pub fn put_back(&self, view: &mut ViewState, workspace: &mut Workspace) {
+        if self.time.is_finite() {
+            view.set_time(self.time);
+        }
+        view.lit.clone_from(&self.lit);
+        view.shown_cell.clone_from(&self.shown_cell);
+        if let Some(selected) = &self.selected {
+            workspace.select_cell(selected);
+        }
+        if let Some(layout) = &self.layout {
+            workspace.lay_out(layout);
+        }
+        workspace.show_attention(self.attention_as_lines, self.attention_zoom);
+    }
+}

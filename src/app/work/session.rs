@@ -1,0 +1,416 @@
+//! The learner's work on one lesson file: found when it opens, saved when it changes, and whose it is.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::Saved;
+use crate::kernel::snapshot::Snapshot;
+use crate::lesson::Lesson;
+use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
+
+use super::profile::Profile;
+use super::saved_view::SavedView;
+use super::source::Waker;
+use crate::app::shell::bridge::{LatestSnapshot, Link, Models};
+use crate::app::shell::checkpoints::CheckpointRow;
+use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
+use crate::app::shell::workspace::Desk;
+use crate::app::view_state::ViewState;
+
+/// All that is kept of a lesson.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    pub kernel: Saved,
+    pub view: SavedView,
+}
+
+impl Stored for State {
+    /// 2: the lesson may have been trained with a recipe, without which the rest would fit another model.
+    const VERSION: u32 = 2;
+
+    fn from_older(version: u32, json: &str) -> Option<Self> {
+        // What is absent there is as the lesson has it.
+        (version == 1).then(|| serde_json::from_str(json).ok()).flatten()
+    }
+}
+
+/// How long the window waits for the kernel where something would be lost.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Labels of checkpoints.
+const BEFORE_MERGE: &str = "before what did not fit was left out";
+const BEFORE_RESET: &str = "before the lesson was reset";
+const BEFORE_GOING_BACK: &str = "before you went back to a checkpoint";
+const THEIRS: &str = "the other window's, when this one took over again";
+const MINE: &str = "this window's, while another one saved";
+
+/// Absent in a picture, and where no lesson is open.
+#[derive(Resource)]
+pub struct Session {
+    /// None where the platform names no folder.
+    home: Option<Home>,
+    path: PathBuf,
+    waker: Waker,
+    opened: SystemTime,
+    work: Option<Work>,
+    /// As the learner saw the list.
+    listed: Vec<Checkpoint>,
+    /// Undoes the last reset.
+    way_back: Option<Checkpoint>,
+    /// What the viewer had chosen, to be put back.
+    restored: Option<SavedView>,
+    /// What the window shows of it, and what the learner chose there.
+    pub model: SavingModel,
+    pub choice: Option<SavingChoice>,
+    /// The learner has said that the window closes whatever is lost.
+    pub closes: bool,
+}
+
+/// The work on one lesson.
+struct Work {
+    /// As the kernel has it: snapshots of another one are not saved.
+    lesson: Arc<Lesson>,
+    saver: Mutex<Saver<State>>,
+    /// The learner looks without saving.
+    is_read_only: bool,
+    /// Since it was opened.
+    is_changed: bool,
+    last: Option<(Arc<Snapshot>, SavedView)>,
+    /// That the window shows.
+    status: Option<Status>,
+    /// The kernel's report that has been seen to.
+    report: Arc<[String]>,
+    /// To be lit when the sentence is there.
+    query: Option<usize>,
+}
+
+impl Work {
+    fn saver(&mut self) -> &mut Saver<State> {
+        self.saver.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the window shows now.
+struct Shown<'a> {
+    link: &'a Link,
+    snapshot: Option<&'a Arc<Snapshot>>,
+    view: &'a SavedView,
+}
+
+impl Session {
+    pub fn new(home: Option<Home>, path: &Path, waker: Waker) -> Self {
+        let mut model = SavingModel::default();
+        if home.is_none() {
+            let why = "there is no home folder to keep work in; choose one with --state DIR";
+            model.status = SavingStatus::NotSaved(why.to_owned());
+        }
+        let opened = SystemTime::now();
+        let (work, listed, way_back, restored, choice) = (None, Vec::new(), None, None, None);
+        Self {
+            home,
+            path: path.to_owned(),
+            waker,
+            opened,
+            work,
+            listed,
+            way_back,
+            restored,
+            model,
+            choice,
+            closes: false,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Finds the work on a lesson, and becomes its owner if nobody is.
+    pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<State> {
+        let key = Key::of_file(&lesson.id, &self.path);
+        let opened = open::<State>(self.home.as_ref()?, &key);
+        self.begin(lesson, opened)
+    }
+
+    fn begin(&mut self, lesson: &Arc<Lesson>, Opened { loaded, store }: Opened<State>) -> Option<State> {
+        self.model.report = loaded.report();
+        (self.way_back, self.restored) = (None, None);
+        let waker = self.waker.clone();
+        self.work = Some(Work {
+            lesson: lesson.clone(),
+            saver: Mutex::new(Saver::spawn(store, move || waker.wake())),
+            is_read_only: false,
+            is_changed: false,
+            last: None,
+            status: None,
+            report: Arc::from([]),
+            query: loaded.value.as_ref().and_then(|state| state.view.query),
+        });
+        loaded.value
+    }
+
+    /// The work is on a lesson of another id.
+    pub fn is_of_other(&self, lesson: &Lesson) -> bool {
+        self.work.as_ref().is_some_and(|work| work.lesson.id != lesson.id)
+    }
+
+    /// The file was saved: the kernel goes on with another version of the lesson. Returns what is kept of
+    /// it where that is another one by its id.
+    pub fn lesson_saved(&mut self, lesson: &Arc<Lesson>) -> Option<State> {
+        match &mut self.work {
+            Some(work) if work.lesson.id == lesson.id => {
+                work.lesson = lesson.clone();
+                None
+            }
+            // Dropped, the saver of the other writes what is left.
+            _ => self.open(lesson),
+        }
+    }
+
+    /// What the learner asked for.
+    fn act(&mut self, shown: &Shown) {
+        match self.choice.take() {
+            None => {}
+            Some(SavingChoice::DismissReport) => self.model.report.clear(),
+            Some(SavingChoice::ReadOnly) => {
+                if let Some(work) = &mut self.work {
+                    (work.is_read_only, work.status) = (true, None);
+                }
+            }
+            Some(SavingChoice::TakeOver) => self.take_over(shown),
+            Some(SavingChoice::Reset) => {
+                self.way_back = self.replace(State::default(), BEFORE_RESET, shown);
+            }
+            Some(SavingChoice::UndoReset) => {
+                if let Some(checkpoint) = self.way_back.take() {
+                    self.go_back(&checkpoint, shown);
+                }
+            }
+            Some(SavingChoice::DismissReset) => self.way_back = None,
+            Some(SavingChoice::Close) => self.closes = true,
+            Some(SavingChoice::Stay) => self.model.closing = None,
+            Some(SavingChoice::GoBack(place)) => {
+                if let Some(checkpoint) = self.listed.get(place).cloned() {
+                    self.go_back(&checkpoint, shown);
+                }
+            }
+        }
+        self.model.is_reset = self.way_back.is_some();
+    }
+
+    fn take_over(&mut self, shown: &Shown) {
+        let (Some(home), Some(latest)) = (&self.home, shown.snapshot) else { return };
+        let Some(work) = self.work.take() else { return };
+        // Changed here since it was opened, while another window had it.
+        let is_changed = work.is_changed;
+        // A lesson of its own tells the new kernel's snapshots from the old one's.
+        let lesson = Arc::new(Lesson::clone(&work.lesson));
+        drop(work);
+        let mut opened = take_over::<State>(home, &Key::of_file(&lesson.id, &self.path));
+        if is_changed && let Some(theirs) = &opened.loaded.value {
+            // What was done here while the other window had the work is not to be lost either. If it cannot be
+            // kept, nothing else can be saved, and the status will say so.
+            let mine = State { kernel: Saved::of(latest), view: shown.view.clone() };
+            let store = &mut opened.store;
+            let _ = store.checkpoint_now(THEIRS).and_then(|_| {
+                store.save(&mine)?;
+                store.checkpoint_now(MINE)?;
+                store.save(theirs)
+            });
+        }
+        let state = self.begin(&lesson, opened);
+        if let (Some(worker), Some(state)) = (&shown.link.0, state) {
+            worker.open_saved(lesson, Some(state.kernel));
+            self.restored = Some(state.view);
+        } else if let Some(work) = &mut self.work {
+            // Nothing was saved there: this window goes on with what it has, and saves it.
+            work.lesson = latest.lesson.clone();
+            work.last = Some((latest.clone(), shown.view.clone()));
+            work.saver().put(Arc::new(State { kernel: Saved::of(latest), view: shown.view.clone() }));
+        }
+    }
+
+    /// The checkpoints of the work, the newest first.
+    pub fn list_checkpoints(&mut self) -> Vec<CheckpointRow> {
+        self.listed = self.work.as_mut().map_or_else(Vec::new, |work| work.saver().folder().checkpoints());
+        let row = |checkpoint: &Checkpoint| CheckpointRow {
+            when: checkpoint.ago(),
+            why: checkpoint.label.clone().unwrap_or_default(),
+        };
+        self.listed.iter().map(row).collect()
+    }
+
+    fn go_back(&mut self, checkpoint: &Checkpoint, shown: &Shown) {
+        let Some(work) = &mut self.work else { return };
+        match work.saver().folder().load::<State>(checkpoint) {
+            Ok(state) => {
+                self.replace(state, BEFORE_GOING_BACK, shown);
+            }
+            Err(wrong) => self.model.report.push(format!("The checkpoint could not be opened: it {wrong}.")),
+        }
+    }
+
+    /// Goes on with another state, once that of now is kept as a checkpoint. Does nothing where it cannot be.
+    fn replace(&mut self, state: State, label: &str, shown: &Shown) -> Option<Checkpoint> {
+        let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
+            self.model.report.push("Nothing was changed: what there is now is not saved.".to_owned());
+            return None;
+        };
+        let kept = State { kernel: Saved::of(now), view: shown.view.clone() };
+        work.saver().put(Arc::new(kept));
+        let checkpoint = match work.saver().checkpoint(label) {
+            Ok(checkpoint) => checkpoint,
+            Err(why) => {
+                self.model.report.push(format!("Nothing was changed, as what there is now cannot be kept: {why}."));
+                return None;
+            }
+        };
+        // A lesson of its own tells the new kernel's snapshots from the old one's.
+        let lesson = Arc::new(Lesson::clone(&work.lesson));
+        (work.lesson, work.last, work.report) = (lesson.clone(), None, Arc::from([]));
+        work.saver().put(Arc::new(state.clone()));
+        worker.open_saved(lesson, Some(state.kernel));
+        self.restored = Some(state.view);
+        Some(checkpoint)
+    }
+
+    /// Hands what has changed to the saver.
+    fn put(&mut self, snapshot: &Arc<Snapshot>, view: &SavedView, is_gliding: bool) {
+        let Some(work) = self.work.as_mut().filter(|work| Arc::ptr_eq(&work.lesson, &snapshot.lesson)) else { return };
+        if !Arc::ptr_eq(&work.report, &snapshot.report) {
+            let news = snapshot.report.iter().filter(|words| !work.report.contains(words)).cloned();
+            self.model.report.extend(news);
+            work.report = snapshot.report.clone();
+            // As it was saved, before it is replaced.
+            if !work.report.is_empty()
+                && let Err(why @ NotSaved::Failed(_)) = work.saver().checkpoint(BEFORE_MERGE)
+            {
+                self.model.report.push(format!("What was saved before could not be kept as a checkpoint: {why}."));
+            }
+        }
+        let is_other = match &work.last {
+            None => !work.report.is_empty(),
+            Some((last, last_view)) => Saved::differs(last, snapshot) || (last_view != view && !is_gliding),
+        };
+        if work.last.is_none() || is_other {
+            work.last = Some((snapshot.clone(), view.clone()));
+        }
+        if is_other {
+            work.is_changed = true;
+            let (snapshot, view) = (snapshot.clone(), view.clone());
+            work.saver().put_with(move || Arc::new(State { kernel: Saved::of(&snapshot), view }));
+        }
+    }
+
+    /// In words that stay as they are for as long as the status does.
+    fn show(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        let status = status(&work.saver);
+        if work.status.as_ref() == Some(&status) {
+            return;
+        }
+        work.status = Some(status.clone());
+        self.model.lock = match &status {
+            Status::Locked(lock) if !work.is_read_only => Some(LockModel {
+                words: lock.to_string(),
+                is_held: matches!(lock, Lock::Held { .. }),
+                can_take_over: !matches!(lock, Lock::Mine | Lock::Unwritable { .. }),
+            }),
+            _ => None,
+        };
+        self.model.status = match status {
+            Status::Unchanged => SavingStatus::Quiet,
+            Status::Pending => SavingStatus::Saving,
+            Status::Saved { .. } => SavingStatus::Saved,
+            Status::Failed { why } => SavingStatus::NotSaved(why),
+            Status::Locked(lock) => SavingStatus::ReadOnly(lock.to_string()),
+        };
+    }
+
+    /// Another window has the work, or had it last.
+    fn is_locked(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| matches!(status(&work.saver), Status::Locked(_)))
+    }
+
+    /// All that was done is written.
+    pub fn is_saved(&self) -> bool {
+        let is_whole = |work: &Work| matches!(status(&work.saver), Status::Saved { .. } | Status::Unchanged);
+        self.work.as_ref().is_some_and(is_whole)
+    }
+
+    /// Waits for what the kernel has not yet done, and hands it to the saver.
+    pub fn settle(&mut self, link: &Link, view: &SavedView) -> Option<Arc<Snapshot>> {
+        let worker = link.0.as_ref()?;
+        worker.settle(PATIENCE);
+        let snapshot = worker.latest();
+        self.put(&snapshot, view, false);
+        Some(snapshot)
+    }
+
+    /// Waits until all is written. Returns why something is not.
+    pub fn close(&mut self) -> Result<(), String> {
+        let Some(work) = &mut self.work else { return Ok(()) };
+        match work.saver().flush() {
+            Status::Failed { why } => Err(why),
+            // Said before, in the strip: the learner went on without saving.
+            Status::Locked(_) | Status::Unchanged | Status::Pending | Status::Saved { .. } => Ok(()),
+        }
+    }
+}
+
+fn status(saver: &Mutex<Saver<State>>) -> Status {
+    saver.lock().unwrap_or_else(PoisonError::into_inner).status()
+}
+
+/// What the window shows of it, before it draws.
+pub fn show(session: Option<ResMut<Session>>) {
+    if let Some(mut session) = session {
+        session.show();
+    }
+}
+
+/// Saves what the frame has changed, does what the learner chose, and writes all when the window closes.
+#[expect(clippy::too_many_arguments, reason = "the one place where everything that is kept meets")]
+pub fn keep(
+    session: Option<ResMut<Session>>,
+    profile: Option<ResMut<Profile>>,
+    latest: Res<LatestSnapshot>,
+    models: Res<Models>,
+    link: Res<Link>,
+    mut desk: ResMut<Desk>,
+    mut view: ResMut<ViewState>,
+    mut exits: MessageReader<AppExit>,
+) {
+    let (Some(mut session), Some(mut profile)) = (session, profile) else { return };
+    if let Some(work) = &mut session.work
+        && models.stage.as_ref().is_some_and(|stage| !stage.tokens.is_empty())
+        && let Some(query) = work.query.take()
+    {
+        view.query = view.query.or(Some(query));
+        view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+    }
+    let now = SavedView::of(&view, &desk.0);
+    if let Some(snapshot) = &latest.0 {
+        session.put(snapshot, &now, view.is_gliding());
+        // Who may not save this lesson has another one's older progress.
+        if !session.is_locked() {
+            profile.put_course(&session.path, snapshot, session.opened);
+        }
+    }
+    let replaces = session.choice.as_ref().is_some_and(SavingChoice::replaces_work);
+    let settled = if replaces { session.settle(&link, &now) } else { None };
+    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(latest.0.as_ref()), view: &now });
+    if let Some(restored) = session.restored.take() {
+        restored.put_back(&mut view, &mut desk.0);
+    }
+    if exits.read().count() > 0 {
+        session.settle(&link, &now);
+        // Nobody is left to be told.
+        let _ = session.close();
+    }
+}

@@ -1,0 +1,189 @@
+//! The lesson file: read at the start, watched, and read again when it is saved.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::{Duration, SystemTime};
+
+use bevy::prelude::*;
+use bevy::winit::{EventLoopProxy, WinitUserEvent};
+
+use crate::kernel::Saved;
+use crate::kernel::command::Command as KernelCommand;
+use crate::kernel::worker::Worker;
+use crate::lesson::{Lesson, course, glossary};
+use crate::view_model::glossary::GlossaryModel;
+
+use super::saved_view::SavedView;
+use super::session::{Session, State};
+use crate::app::shell::bridge::Link;
+use crate::app::shell::workspace::Desk;
+use crate::app::theme::motion;
+use crate::app::view_state::ViewState;
+
+/// Every issue of a lesson, as text.
+pub type Issues = Vec<String>;
+
+/// Wakes the window from another thread; does nothing until the window exists.
+#[derive(Clone, Default)]
+pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
+
+impl Waker {
+    pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
+        // A second window never comes, so the first proxy stays.
+        let _ = self.0.set(proxy);
+    }
+
+    pub fn wake(&self) {
+        if let Some(proxy) = self.0.get() {
+            // The window is closing: nobody is left to wake.
+            let _ = proxy.send_event(WinitUserEvent::WakeUp);
+        }
+    }
+}
+
+/// Where lessons come from.
+#[derive(Resource)]
+pub struct Source {
+    news: Mutex<Receiver<News>>,
+    waker: Waker,
+    /// The watch ends when it is gone.
+    _watched: Arc<()>,
+}
+
+/// What was read again, beside the window.
+enum News {
+    Lesson(Box<Result<Lesson, Issues>>),
+    /// Of the lesson's folder; none where there is none.
+    Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
+}
+
+/// What is wrong with the file as it was last saved.
+#[derive(Resource, Default)]
+pub struct LessonIssues(pub Issues);
+
+impl Source {
+    /// Reads the lesson and starts to watch its file.
+    pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<Lesson, Issues>) {
+        let stamp = stamp(&path);
+        let first = read(&path, seed);
+        let (sender, news) = channel();
+        let watched = Arc::new(());
+        let is_watched = Arc::downgrade(&watched);
+        let source = Source { news: Mutex::new(news), waker: waker.clone(), _watched: watched };
+        std::thread::spawn(move || watch(&path, seed, stamp, &is_watched, &sender, &waker));
+        (source, first)
+    }
+
+    /// A kernel on its own thread: as it was left, or training by itself.
+    pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
+        let waker = self.waker.clone();
+        // A lesson may ask for no training.
+        let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.model.is_none());
+        let worker = Worker::spawn_on(lesson, saved, move || waker.wake());
+        if trains {
+            worker.send(KernelCommand::Play);
+        }
+        worker
+    }
+}
+
+fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Issues> {
+    match crate::lesson::load::read(path) {
+        Ok(lesson) => Ok(Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }),
+        Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
+    }
+}
+
+fn read_glossary(lesson: &Path) -> Result<Option<Arc<GlossaryModel>>, Issues> {
+    let Some(file) = glossary::beside(lesson) else { return Ok(None) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match glossary::read(&file) {
+        Ok(glossary) => Ok(Some(Arc::new(GlossaryModel::of(glossary, &course::list(folder), lesson)))),
+        Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
+    }
+}
+
+/// Changes when the file is saved.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Reads the glossary, then looks at both files for as long as the source is there. A lesson that is missing for
+/// a moment is being saved.
+fn watch(
+    path: &Path,
+    seed: Option<u64>,
+    mut last: Option<(SystemTime, u64)>,
+    source: &Weak<()>,
+    news: &Sender<News>,
+    waker: &Waker,
+) {
+    let terms = path.with_file_name(glossary::FILE);
+    let mut last_of_terms = stamp(&terms);
+    let send = |read: News| {
+        // Nobody receives when the source is gone: then the watch ends.
+        let _ = news.send(read);
+        waker.wake();
+    };
+    send(News::Glossary(read_glossary(path)));
+    while source.strong_count() > 0 {
+        std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
+        let (now, now_of_terms) = (stamp(path), stamp(&terms));
+        if now.is_some() && now != last {
+            last = now;
+            send(News::Lesson(Box::new(read(path, seed))));
+        }
+        if now_of_terms != last_of_terms {
+            last_of_terms = now_of_terms;
+            send(News::Glossary(read_glossary(path)));
+        }
+    }
+}
+
+/// Opens a lesson that was saved, or shows what is wrong with it while the last good one stays.
+pub fn reload(
+    source: Option<Res<Source>>,
+    mut link: ResMut<Link>,
+    mut issues: ResMut<LessonIssues>,
+    mut desk: ResMut<Desk>,
+    mut view: ResMut<ViewState>,
+    session: Option<ResMut<Session>>,
+) {
+    let (Some(source), Some(mut session)) = (source, session) else { return };
+    let Ok(news) = source.news.lock() else { return };
+    let mut saved = None;
+    for read in news.try_iter() {
+        match read {
+            News::Lesson(read) => saved = Some(read),
+            News::Glossary(read) => desk.0.set_glossary(read),
+        }
+    }
+    let Some(read) = saved else { return };
+    desk.0.lesson_saved();
+    match (*read, &link.0) {
+        (Err(found), _) => issues.0 = found,
+        (Ok(lesson), None) => {
+            issues.0.clear();
+            let lesson = Arc::new(lesson);
+            let State { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
+            kept.put_back(&mut view, &mut desk.0);
+            link.0 = Some(source.start(lesson, Some(kernel)));
+        }
+        (Ok(lesson), Some(worker)) => {
+            issues.0.clear();
+            let lesson = Arc::new(lesson);
+            if session.is_of_other(&lesson) {
+                session.settle(&link, &SavedView::of(&view, &desk.0));
+            }
+            match session.lesson_saved(&lesson) {
+                Some(State { kernel, view: kept }) => {
+                    kept.put_back(&mut view, &mut desk.0);
+                    worker.open_saved(lesson, Some(kernel));
+                }
+                None => worker.open(lesson),
+            }
+        }
+    }
+}

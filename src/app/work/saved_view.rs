@@ -51,3 +51,20 @@ impl SavedView {
         workspace.show_attention(self.attention_as_lines, self.attention_zoom);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_of_older_programs_are_read() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/saved");
+        let files = std::fs::read_dir(folder).expect("the fixtures").map(|entry| entry.expect("an entry").path());
+        for file in files.filter(|file| file.extension().is_some_and(|end| end == "json")) {
+            let text = std::fs::read_to_string(&file).expect("a work");
+            let work: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let view: SavedView = serde_json::from_value(work["view"].clone()).expect("a view");
+            assert_eq!(serde_json::to_value(&view).expect("plain data"), work["view"], "{}", file.display());
+        }
+    }
+}

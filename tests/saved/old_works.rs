@@ -1,0 +1,182 @@
+//! Works that an older program saved open as they were left; see `tests/fixtures/saved/README.md`.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attune::fnv::fnv1a;
+use attune::kernel::{Kernel, Saved};
+use attune::lesson::Lesson;
+use attune::lesson::cells::CellKind;
+use attune::numerics::attention::HeadMode;
+use serde_json::Value;
+
+use crate::common::resaved::{open, saved};
+
+/// Processors round sums differently; what was learned from them differs by less.
+const TOLERANCE: f64 = 1e-3;
+const LESSONS: usize = 12;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/saved")
+}
+
+fn works() -> Vec<(Arc<Lesson>, Value)> {
+    let entries = fs::read_dir(folder()).expect("the fixtures").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    files.sort();
+    let read = |path: &PathBuf| {
+        let name = Path::new("lessons").join(path.file_stem().expect("a name")).with_extension("ron");
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&name)).expect("its lesson");
+        let lesson = attune::lesson::parse(&name.to_string_lossy(), &text).expect("no issues");
+        let work = serde_json::from_str(&fs::read_to_string(path).expect("a work")).expect("JSON");
+        (Arc::new(lesson), work)
+    };
+    files.iter().map(read).collect()
+}
+
+fn opened(lesson: &Arc<Lesson>, work: &Value) -> Kernel {
+    let kept: Saved =
+        serde_json::from_value(work["kernel"].clone()).unwrap_or_else(|why| panic!("{}: {why}", lesson.id));
+    open(lesson.clone(), kept)
+}
+
+fn sums(values: &[f32]) -> String {
+    let sum = |of: fn(f64) -> f64| values.iter().map(|&x| of(f64::from(x))).sum::<f64>();
+    format!("{} numbers, {:.4} in sum, {:.4} in squares", values.len(), sum(|x| x), sum(|x| x * x))
+}
+
+/// All that is back, by lines.
+fn described(kernel: &Kernel) -> String {
+    let snapshot = kernel.snapshot();
+    let (model, space) = (snapshot.model.as_ref().expect("a model"), snapshot.space.as_ref().expect("a space"));
+    let mut text = format!("== {}\n", snapshot.lesson.id);
+    let mut say = |name: &str, value: String| writeln!(text, "{name}: {value}").expect("a string takes it");
+    say("report", format!("{:?}", snapshot.report));
+    let texts = |tokens: &[attune::kernel::snapshot::Token]| tokens.iter().map(|t| t.text.clone()).collect::<Vec<_>>();
+    say("sentence", texts(model.sentence.chosen()).join(" "));
+    let second = model.second.as_ref().map(|second| texts(second.sentence.chosen()).join(" "));
+    say("second", second.unwrap_or_default());
+    say("recipe", model.recipe.words(&snapshot.lesson));
+    let training = &model.training;
+    let (look, changes) = (training.look.map(|look| look.step), training.changes.iter().count());
+    say("training", format!("{:?} of {}, {changes} changes", training.progress.done, training.progress.of));
+    say("look", format!("{look:?}"));
+    say("learning rate", format!("{:.6}", training.learning_rate));
+    say("losses", sums(&training.log.losses().collect::<Vec<_>>()));
+    let head = |mode: &HeadMode<f32>| match mode {
+        HeadMode::Live => "live".to_owned(),
+        HeadMode::Off => "off".to_owned(),
+        HeadMode::Uniform => "uniform".to_owned(),
+        HeadMode::Frozen(weights) => format!("frozen, {}", sums(weights.flat())),
+        HeadMode::Gain(gain) => format!("gain {gain}"),
+    };
+    say("heads", model.interventions.heads.iter().map(head).collect::<Vec<_>>().join("; "));
+    say("temperature", format!("{:?}, scale {:?}", model.interventions.temperature, model.interventions.scale));
+    say("mask", format!("{}", model.interventions.mask.is_some()));
+    say("static vectors", sums(space.vectors.flat()));
+    say("points", sums(space.points.flat()));
+    say("trained", sums(model.trained.flat()));
+    say("in use", sums(model.parameters.flat()));
+    say("output", sums(model.sentence.activations.output.flat()));
+    say("ends", sums(model.sentence.end.flat()));
+    for shown in &snapshot.notebook.cells {
+        let (cell, run) = (&shown.cell, shown.run.as_ref());
+        let outputs = run.map_or(0, |run| run.outputs.len());
+        let marks = [
+            (cell.is_own, "own"),
+            (cell.is_folded, "folded"),
+            (cell.auto_run, "automatic"),
+            (cell.is_edited(), "edited"),
+            (cell.conflict.is_some(), "in conflict"),
+            (cell.is_done(), "done"),
+            (run.is_some_and(|run| run.fault.is_some()), "at fault"),
+            (run.is_some_and(|run| run.verdict.is_some()), "judged"),
+        ];
+        let marks: Vec<&str> = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+        let code = fnv1a(cell.text.as_bytes());
+        say(
+            &format!("- {}", cell.id),
+            format!("{code:016x}, {:?}, {outputs} outputs; {}", shown.status, marks.join(", ")),
+        );
+    }
+    text
+}
+
+/// The same words, and numbers with a point in them that are close.
+#[track_caller]
+fn assert_close(found: &str, expected: &str) {
+    assert_eq!(found.lines().count(), expected.lines().count(), "{found}");
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        let words = |line: &str| line.split([' ', ',', ';']).map(str::to_owned).collect::<Vec<_>>();
+        let (a, b) = (words(found), words(expected));
+        let is_same = |(a, b): (&String, &String)| match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(x), Ok(y)) if a.contains('.') && b.contains('.') => are_close(x, y),
+            _ => a == b,
+        };
+        assert!(a.len() == b.len() && a.iter().zip(&b).all(is_same), "found    {found}\nexpected {expected}");
+    }
+}
+
+fn are_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= TOLERANCE * (1.0 + a.abs().max(b.abs()))
+}
+
+#[test]
+fn old_works_are_as_they_were() {
+    let works = works();
+    assert_eq!(works.len(), LESSONS);
+    let found: String = works.iter().map(|(lesson, work)| described(&opened(lesson, work)) + "\n").collect();
+    let path = folder().join("opened.txt");
+    if std::env::var_os("UPDATE_OPENED").is_some() {
+        fs::write(&path, &found).expect("the fixtures can be written");
+    }
+    assert_close(&found, &fs::read_to_string(&path).expect("what they were"));
+}
+
+/// Where the two differ, but for the numbers of runs: what runs by itself has run again.
+fn differences(at: &str, found: &Value, expected: &Value, all: &mut Vec<String>) {
+    match (found, expected) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))).filter(|key| *key != "number") {
+                let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or(Value::Null);
+                differences(&format!("{at}.{key}"), &of(a), &of(b), all);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            (0..a.len()).for_each(|i| differences(&format!("{at}[{i}]"), &a[i], &b[i], all));
+        }
+        (Value::Number(a), Value::Number(b)) if are_close(a.as_f64().expect("f64"), b.as_f64().expect("f64")) => {}
+        _ if found == expected => {}
+        _ => all.push(format!("{at}: found {found:.80}, expected {expected:.80}")),
+    }
+}
+
+fn cells(kernel: &mut Value) -> Vec<&mut Value> {
+    kernel["notebook"]["cells"].as_array_mut().expect("cells").iter_mut().collect()
+}
+
+#[test]
+fn old_works_are_saved_as_they_were() {
+    for (lesson, work) in works() {
+        let mut expected = work["kernel"].clone();
+        let again = saved(&opened(&lesson, &work));
+        let mut found = serde_json::to_value(&again).expect("plain data");
+        if !expected["model"]["retraining"].is_null() {
+            // It is trained again now, as it was asked to be.
+            assert_eq!(found["model"]["recipe"], expected["model"]["retraining"]);
+            (found["model"], expected["model"]) = (Value::Null, Value::Null);
+        }
+        // Plots run by themselves, over variables that are not there yet.
+        for (cell, found) in cells(&mut expected).into_iter().zip(cells(&mut found)) {
+            let given = lesson.cells.iter().find(|given| cell["id"] == given.id);
+            if given.is_some_and(|given| matches!(given.kind, CellKind::Plot { .. })) {
+                (cell["run"], found["run"]) = (Value::Null, Value::Null);
+            }
+        }
+        let mut all = Vec::new();
+        differences(&lesson.id, &found, &expected, &mut all);
+        assert!(all.is_empty(), "{all:#?}");
+    }
+}

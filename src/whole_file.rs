@@ -49,7 +49,7 @@ impl Prepared {
     }
 }
 
-/// What is there and is not to be replaced: a folder, a device, a pipe.
+/// Why a path cannot become a file: a folder, a device or a pipe is there.
 pub fn no_plain_file(file: &Path) -> Option<&'static str> {
     let there = fs::metadata(file).ok()?;
     match (there.is_dir(), there.is_file()) {

@@ -1,4 +1,4 @@
-//! What can be asked on the command line.
+//! Arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::export::file::Format;
 /// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
 ///
 /// Exit codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU.
-/// README.md tells how to begin, and src/lesson/format.md what a lesson file may hold.
+/// README.md shows how to begin, and src/lesson/format.md lists every field of a lesson file.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
@@ -38,7 +38,7 @@ pub struct Common {
     #[arg(long, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: Option<u64>,
 
-    /// The folder that the learner's work is kept in, instead of the platform's own.
+    /// The folder for the learner's work, instead of the platform's own.
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
@@ -58,13 +58,13 @@ pub enum Action {
         /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one.
         #[arg(required = true)]
         lessons: Vec<PathBuf>,
-        /// Print what each claim that holds measured; of one that does not, it is always printed.
+        /// Print the measured value of every claim; for claims that fail it is always printed.
         #[arg(long, short)]
         verbose: bool,
     },
     /// Print every tensor of a sentence's forward pass as one JSON object.
     ///
-    /// What the names in it mean, and how they count: src/export/trace.md.
+    /// src/export/trace.md describes its keys and how heads and blocks are counted.
     Trace {
         /// The lesson file, which is trained first.
         lesson: PathBuf,
@@ -74,7 +74,7 @@ pub enum Action {
     },
     /// Write a small, working, commented lesson to start from.
     New {
-        /// The file to write, such as my_lesson.ron; one that is there already is left alone.
+        /// The file to write, such as my_lesson.ron; an existing file is left alone.
         lesson: PathBuf,
     },
     /// Draw a lesson to a PNG file, without a display.
@@ -83,7 +83,7 @@ pub enum Action {
     ///
     /// ipynb: a Jupyter notebook. html: one page that needs nothing else. md: Markdown, with its pictures
     /// in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences for
-    /// projector.tensorflow.org; NAME_metadata.tsv beside it says which is which.
+    /// projector.tensorflow.org; NAME_metadata.tsv beside it names each row.
     Export(ExportArgs),
 }
 
@@ -106,7 +106,7 @@ pub struct RenderArgs {
     /// Draw the whole window with its panels, not the stage alone.
     #[arg(long)]
     pub workspace: bool,
-    /// Let through what the picture is laid on, where nothing is drawn.
+    /// Leave the background transparent.
     #[arg(long, conflicts_with = "workspace")]
     pub transparent: bool,
     /// The look of the picture.
@@ -117,10 +117,10 @@ pub struct RenderArgs {
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     pub lesson: PathBuf,
-    /// What to write.
+    /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Format,
-    /// The file to write, such as apple.html; an old one is replaced.
+    /// The file to write, such as apple.html; an existing file is replaced.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 }

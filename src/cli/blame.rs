@@ -1,4 +1,4 @@
-//! Where in a lesson file to mend what shows itself only when the lesson runs.
+//! The place in a lesson file to fix a problem that shows only when the lesson runs.
 
 use std::path::Path;
 
@@ -46,11 +46,11 @@ pub fn overflow(file: &Path, lesson: &Lesson, sentence: &str, tensor: Activation
     format!("{}: {tensor} of the sentence {sentence:?} has an entry that is not finite; {cause}\n", place(file, field))
 }
 
-/// What of the numbers that a lesson begins with is too large.
+/// The field of a lesson whose initial numbers are too large, and a message.
 fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
     let has_weights = !lesson.model.weights.is_empty() && !first.is_some_and(ActivationId::is_input);
     match &lesson.static_embedding {
-        _ if has_weights => (&["model", "weights"], "the weights that it begins with are too large".to_owned()),
+        _ if has_weights => (&["model", "weights"], "its initial weights are too large".to_owned()),
         StaticEmbedding::Given(_) => (&["static_embedding"], "the given vectors are too large".to_owned()),
         StaticEmbedding::Word2Vec(_) => (&["static_embedding"], "the static vectors are too large".to_owned()),
     }

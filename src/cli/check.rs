@@ -39,7 +39,7 @@ pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), 
     if faults.is_empty() { Ok(()) } else { Err(Fault::Lesson(faults)) }
 }
 
-/// The glossaries of the lessons' folders, each read once and its issues told once.
+/// The glossaries of the lessons' folders, each read and reported once.
 #[derive(Default)]
 struct Glossaries {
     read: HashMap<PathBuf, Option<Glossary>>,
@@ -47,14 +47,14 @@ struct Glossaries {
 }
 
 impl Glossaries {
-    /// None where the file has issues.
+    /// The glossary in a file; `None` if it has issues.
     fn read(&mut self, file: &Path) -> Option<&Glossary> {
         let key = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         let told = |issues: Vec<LessonIssue>| issues.iter().for_each(|issue| self.faults += &format!("{issue}\n"));
         self.read.entry(key).or_insert_with(|| glossary::check(file).map_err(told).ok()).as_ref()
     }
 
-    /// A line on the file.
+    /// The result for a glossary, as one line.
     fn check(&mut self, file: &Path) -> String {
         match self.read(file).map(|glossary| glossary.terms().len()) {
             Some(1) => format!("{}: ok, 1 term", name(file)),
@@ -63,7 +63,7 @@ impl Glossaries {
         }
     }
 
-    /// Where a lesson does not keep to the glossary beside it.
+    /// Disagreements of a lesson with the glossary beside it.
     fn disagreements(&mut self, path: &Path, lesson: &Lesson) -> Vec<TermIssue> {
         let glossary = glossary::beside(path).and_then(|file| self.read(&file));
         glossary.map_or_else(Vec::new, |glossary| check_terms(lesson, glossary))
@@ -81,7 +81,7 @@ impl Ids {
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match self.0.get(id).filter(|other| **other != file) {
             Some(other) => Err(Fault::Lesson(format!(
-                "{}: id {id:?} is that of {} too; expected a unique id\n",
+                "{}: id {id:?} is also the id of {}; expected a unique id\n",
                 blame::place(path, &["id"]),
                 name(other)
             ))),

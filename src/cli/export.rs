@@ -45,8 +45,8 @@ fn fault(fault: ExportFault) -> Fault {
     }
 }
 
-/// What each cell shows at its place. A cell below may have changed the model since, but whoever reads
-/// from the top is not there yet.
+/// A snapshot in which each cell shows its outputs as of its own position. A cell below may have changed the
+/// model since, but whoever reads from the top is not there yet.
 fn run_from_top(kernel: &mut Kernel) -> Snapshot {
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
     kernel.settle();
@@ -83,7 +83,9 @@ impl Warnings {
 fn pictures(snapshot: &Snapshot, request: &ExportArgs, _: &Common, warnings: &Warnings) -> Pictures {
     let why = "This build of attune draws no pictures of the stage.";
     if crate::export::page::Page::stages(snapshot).next().is_some() {
-        warnings.say("this build draws no pictures, so stage cells are told in words; build with the default features");
+        warnings.say(
+            "this build draws no pictures, so stage cells are described in words; build with the default features",
+        );
     }
     Pictures::of_lesson(&request.lesson, why)
 }
@@ -97,7 +99,7 @@ fn pictures(snapshot: &Snapshot, request: &ExportArgs, common: &Common, warnings
     let Drawn { pictures, fault } = exporting::draw_stages(snapshot, &request.lesson, request.to, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
-        warnings.say(format_args!("stage cells are told in words: {fault}"));
+        warnings.say(format_args!("stage cells are described in words: {fault}"));
     }
     pictures
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, in words and as an exit code.
+//! Faults of a command, in words and as an exit code.
 
 use std::fmt::Display;
 use std::process::ExitCode;

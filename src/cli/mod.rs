@@ -85,7 +85,7 @@ fn misplaced_option(error: &mut clap::Error) -> Option<String> {
     Some(format!("hint: {option} is an option {}", owners.join(", and ")))
 }
 
-/// A hint for a first word that is no file and looks like a command.
+/// A hint for a first word that is not a file and resembles a command.
 fn mistyped_command() -> Option<String> {
     let first = std::env::args().skip(1).find(|arg| !arg.starts_with('-'))?;
     let command = Args::command();
@@ -98,7 +98,9 @@ fn mistyped_command() -> Option<String> {
 /// A word before a command can only be a lesson to open, or a command mistyped.
 fn lesson_and_command(args: &Args) -> Fault {
     let lesson = args.lesson.as_deref().unwrap_or(Path::new("")).display();
-    Fault::usage(format_args!("{lesson:?} stands before a command: give a lesson to open, or a command; see --help"))
+    Fault::usage(format_args!(
+        "{lesson:?} comes before a command: give a lesson to open or a command, not both; see --help"
+    ))
 }
 
 /// Reads a lesson, with the seed of the command line if there is one.

@@ -14,10 +14,12 @@ pub fn new(path: &Path, common: &Common) -> Result<(), Fault> {
     let shown = printable(&path.display().to_string());
     let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     if path.extension().is_none_or(|extension| extension != "ron") {
-        return Err(Fault::usage(format_args!("{shown:?} is no lesson file: it ends in .ron, such as my_lesson.ron")));
+        return Err(Fault::usage(format_args!(
+            "{shown:?} cannot be a lesson: its name must end in .ron, such as my_lesson.ron"
+        )));
     }
     if path.exists() {
-        return Err(Fault::usage(format_args!("{shown:?} is there already: give another name, or move it away")));
+        return Err(Fault::usage(format_args!("{shown:?} already exists: choose another name, or move it away")));
     }
     let lesson = starter::of_name(&name);
     whole_file::write(path, lesson.as_bytes()).map_err(|why| Fault::output(format_args!("{shown}: {why}")))?;

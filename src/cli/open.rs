@@ -9,9 +9,9 @@ use crate::lesson::{self, glossary::is_glossary_file};
 use crate::store::Home;
 
 /// Opens the window on a lesson, or on the course. A lesson with issues opens too, and shows them until
-/// the file is mended.
+/// the file is fixed.
 pub fn open(args: &Args) -> Result<(), Fault> {
-    // What is no file, or is for all lessons of its folder, is not mended by saving it.
+    // Saving a missing file or a glossary would not bring up a lesson: report the issues instead of waiting.
     let is_other = |path: &&Path| !path.is_file() || is_glossary_file(path);
     if let Some(path) = args.lesson.as_deref().filter(is_other) {
         lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;

@@ -10,7 +10,7 @@ pub fn line(text: impl Display) -> Result<(), Fault> {
     with(|out| writeln!(out, "{text}"))
 }
 
-/// Prints piece by piece what may be long. Whoever closed the pipe has read enough.
+/// Prints long output piece by piece. A closed pipe is no fault: the reader has seen enough.
 pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fault> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {

@@ -18,7 +18,10 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
 
     let output = || crate::lesson::issue::printable(&request.output.display().to_string());
     if !request.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-        return Err(Fault::usage(format_args!("--output: {} is no PNG file; name it like apple.png", output())));
+        return Err(Fault::usage(format_args!(
+            "--output: {} is not the name of a PNG file, such as apple.png",
+            output()
+        )));
     }
     // Before training, which may take long.
     if let Some(why) = crate::export::file::obstacle(&request.output) {

@@ -1,4 +1,4 @@
-//! What a cell may use, and what it has shown.
+//! Limits of a code cell, and a count of its outputs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,19 +11,19 @@ use super::value::Output;
 pub const OPERATIONS_MAX: u64 = 5_000_000;
 /// Entries of one tensor: a table of 1000 by 1000.
 pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
-/// Entries of all the tensors that one run makes.
+/// Entries of all tensors that one run makes.
 pub const RUN_ENTRIES_MAX: usize = 50_000_000;
 /// Multiplications of all the products of one run.
 pub const RUN_PRODUCTS_MAX: u64 = 2_000_000_000;
-/// Bytes of what one run shows.
+/// Bytes of the outputs of one run.
 pub const OUTPUT_BYTES_MAX: usize = 8 << 20;
-/// Things that one run shows.
+/// Outputs of one run.
 pub const OUTPUTS_MAX: usize = 200;
 /// Words with their similarities, of one list.
 pub const RANKED_MAX: usize = 1000;
 /// Bytes of the path of a picture.
 pub const IMAGE_PATH_BYTES_MAX: usize = 400;
-/// Of one plot.
+/// Lines of one plot.
 pub const PLOT_LINES_MAX: usize = 100;
 /// How long one run may take.
 pub const TIME_MAX: Duration = Duration::from_secs(5);
@@ -31,16 +31,16 @@ pub const CALL_LEVELS_MAX: usize = 48;
 pub const EXPRESSION_DEPTH_MAX: usize = 64;
 /// The stack of a run: functions and expressions as deep as they may be take 5 MB of it, lists within lists 20.
 pub const STACK_BYTES: usize = 64 << 20;
-/// Of a text or a list with all that is in it. Every variable of every call may hold one.
+/// Sizes of a text, a list and a map, with all that they contain. Every variable of every call may hold one.
 pub const STRING_BYTES_MAX: usize = 1 << 17;
 pub const ARRAY_ENTRIES_MAX: usize = 10_000;
 pub const MAP_ENTRIES_MAX: usize = 1000;
-/// Lists within lists that a cell may hand on.
+/// Levels of nested lists that a cell may define.
 pub const NESTING_MAX: usize = 32;
-/// Of one scope.
+/// Variables and functions of one scope.
 pub const VARIABLES_MAX: usize = 128;
 pub const FUNCTIONS_MAX: usize = 200;
-/// Of a cell's text.
+/// Bytes of a cell's text.
 pub const SOURCE_BYTES_MAX: usize = 64 << 10;
 
 /// Shared by the functions of one run.
@@ -53,12 +53,12 @@ struct Spent {
     products: AtomicU64,
     draws: AtomicUsize,
     has_shown_too_much: AtomicBool,
-    shown: Mutex<Shown>,
+    shown: Mutex<OutputCount>,
     stop: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
-struct Shown {
+struct OutputCount {
     bytes: usize,
     outputs: Vec<Output>,
 }
@@ -73,20 +73,20 @@ impl Budget {
         self.0.stop.load(Relaxed)
     }
 
-    /// Before a tensor of so many entries is made.
+    /// Charges for a tensor of so many entries, before it is made.
     pub fn pay(&self, entries: usize) -> Result<(), Fault> {
         if entries > TENSOR_ENTRIES_MAX {
             let message = format!("a tensor of {entries} entries is too large");
             return Err(Fault::new(message).hint(format!("at most {TENSOR_ENTRIES_MAX} are allowed")));
         }
         if self.0.entries.fetch_add(entries, Relaxed) + entries > RUN_ENTRIES_MAX {
-            let message = format!("this cell makes more than {RUN_ENTRIES_MAX} entries of tensors");
+            let message = format!("the tensors of this cell have more than {RUN_ENTRIES_MAX} entries in all");
             return Err(Fault::new(message).hint("make fewer or smaller ones"));
         }
         Ok(())
     }
 
-    /// Before a product of so many multiplications.
+    /// Charges for a product of so many multiplications, before it is computed.
     pub fn work(&self, multiplications: u64) -> Result<(), Fault> {
         if self.0.products.fetch_add(multiplications, Relaxed).saturating_add(multiplications) > RUN_PRODUCTS_MAX {
             let message = format!("the products of this cell take more than {RUN_PRODUCTS_MAX} multiplications");
@@ -111,7 +111,7 @@ impl Budget {
         Ok(())
     }
 
-    /// It ends the run: what is left out in silence would be missed.
+    /// Whether the cell has shown more than it may. That ends the run: outputs left out in silence would be missed.
     pub fn has_shown_too_much(&self) -> bool {
         self.0.has_shown_too_much.load(Relaxed)
     }

@@ -26,14 +26,14 @@ pub fn register(engine: &mut Engine, budget: &Budget) {
 
 /// NaN is never what is expected.
 fn check(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid: &Budget) -> Result<(), Fault> {
-    let tolerance = number(tolerance).filter(|tolerance| *tolerance >= 0.0).ok_or_else(|| {
-        Fault::new("expect: the tolerance is a number from 0 on").hint("as in expect(x, 0.21, 0.005)")
-    })?;
+    let tolerance = number(tolerance)
+        .filter(|tolerance| *tolerance >= 0.0)
+        .ok_or_else(|| Fault::new("expect: the tolerance must be 0 or above").hint("as in expect(x, 0.21, 0.005)"))?;
     let (shape, found) = flat(found, paid)?;
     let (_, expected) = flat(expected, paid)?;
     if found.len() != expected.len() {
-        let message = format!("expect: {} numbers are found and {} expected", found.len(), expected.len());
-        return Err(Fault::new(message).hint("say one for each, row by row"));
+        let message = format!("expect: found {} numbers, expected {}", found.len(), expected.len());
+        return Err(Fault::new(message).hint("give one for each, row by row"));
     }
     let is_near = |(found, expected): (&f64, &f64)| found == expected || (found - expected).abs() <= tolerance;
     let Some(at) = found.iter().zip(&expected).position(|pair| !is_near(pair)) else { return Ok(()) };
@@ -56,8 +56,8 @@ fn flat(value: &Dynamic, paid: &Budget) -> Result<(Vec<usize>, Vec<f64>), Fault>
         return Ok((tensor.axes().iter().map(|axis| axis.len).collect(), tensor.entries().to_vec()));
     }
     let Some(list) = value.read_lock::<Array>() else {
-        let message = format!("expect: numbers are wanted, not {}", value.type_name());
-        return Err(Fault::new(message).hint("a number, a tensor, or a list of them"));
+        let message = format!("expect: expected numbers, not {}", value.type_name());
+        return Err(Fault::new(message).hint("give a number, a tensor, or a list of numbers"));
     };
     paid.pay(list.len())?;
     let mut all = Vec::new();

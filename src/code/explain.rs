@@ -8,7 +8,7 @@ use super::reference::REFERENCE;
 use super::{Given, Scope, names, syntax};
 use crate::nearest::nearest;
 
-/// What went wrong, where, and what may help.
+/// Explains an error of Rhai's: the problem, its place, and a hint.
 pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Budget) -> Fault {
     let place = place(error.position());
     let fault = match error {
@@ -20,14 +20,14 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
         EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, source, scope),
         EvalAltResult::ErrorFunctionNotFound(call, _) => unknown_function(&call),
         EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) if !name.contains('$') => {
-            Fault::new(format!("`{name}` would change what cannot be changed"))
-                .hint("make one of your own with `let`, and change that")
+            Fault::new(format!("`{name}` cannot change this value: it is a constant"))
+                .hint("copy it into a variable of your own with `let`, and change that")
         }
         EvalAltResult::ErrorAssignmentToConstant(name, _)
         | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, scope),
         EvalAltResult::ErrorTooManyOperations(_) => {
             Fault::new(format!("this cell takes more than {OPERATIONS_MAX} operations"))
-                .hint("does a loop never end? Products of whole tensors take few")
+                .hint("does a loop never end? An operation on whole tensors counts as few")
         }
         EvalAltResult::ErrorTerminated(..) if budget.is_stopped() => Fault::new("interrupted"),
         EvalAltResult::ErrorTerminated(..) if budget.has_shown_too_much() => Budget::shown_too_much(),
@@ -35,7 +35,7 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
             Fault::new(format!("this cell takes longer than {} s", TIME_MAX.as_secs())).hint("does a loop never end?")
         }
         EvalAltResult::ErrorStackOverflow(_) => {
-            Fault::new("functions call one another too deeply").hint("does one call itself without an end?")
+            Fault::new("functions call each other too deeply").hint("does one call itself forever?")
         }
         EvalAltResult::ErrorParsing(kind, _) => parsing(kind, scope),
         other => Fault::new(without_place(&other)),
@@ -60,16 +60,16 @@ fn without_place(error: &EvalAltResult) -> String {
 fn unknown_variable(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
     if scope.names().any(|known| known == name) {
-        return fault.hint(format!("a function sees only its parameters: hand `{name}` to it as one"));
+        return fault.hint(format!("a function sees only its parameters: pass `{name}` to it as one"));
     }
     if names(source).is_ok_and(|names| names.defines.contains(name)) {
-        return fault.hint("a line sees what stands above it, and a function only its parameters");
+        return fault.hint("a line sees only the variables defined above it, and a function only its parameters");
     }
     // Any letter would be like a single one.
     let known = scope.names().filter(|_| name.chars().count() > 1);
     match nearest(name, known) {
-        Some(near) => fault.hint(format!("is it `{near}`? A new one is made by `let {name} = …`")),
-        None => fault.hint(format!("a new one is made by `let {name} = …`; a cell sees what stands above it")),
+        Some(near) => fault.hint(format!("did you mean `{near}`? Make a new variable with `let {name} = …`")),
+        None => fault.hint(format!("make a new variable with `let {name} = …`; a cell sees only the cells above it")),
     }
 }
 
@@ -80,20 +80,20 @@ fn unknown_function(call: &str) -> Fault {
     let arguments = arguments.replace("f64", "number").replace("i64", "number");
     match REFERENCE.iter().find(|help| help.name == name) {
         Some(help) => {
-            Fault::new(format!("`{name}` cannot take ({arguments})")).hint(format!("it is called as {}", help.call))
+            Fault::new(format!("`{name}` cannot take ({arguments})")).hint(format!("call it as {}", help.call))
         }
         None if name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
             let fault = Fault::new(format!("there is no function `{name}` of ({arguments})"));
             match nearest(name, REFERENCE.iter().map(|help| help.name)) {
-                Some(near) => fault.hint(format!("is it `{near}`?")),
-                None => fault.hint("help(\"name\") and the reference tell what there is"),
+                Some(near) => fault.hint(format!("did you mean `{near}`?")),
+                None => fault.hint("the reference lists all functions, and help(\"name\") explains one"),
             }
         }
         None => Fault::new(format!("`{name}` does not work on ({arguments})")),
     }
 }
 
-/// Of `Q[0] = …` Rhai names the setter, `index$set$`, and not the variable.
+/// The fault of writing to a constant. For `Q[0] = …` Rhai names the setter, `index$set$`, and not the variable.
 fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let written = names(source).map(|names| names.writes).unwrap_or_default();
     let is_meant = |given: &&Given| {
@@ -111,7 +111,7 @@ fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     }
 }
 
-/// Of a variable that is given.
+/// The fault of writing to a given variable that is fixed.
 pub fn fixed(name: &str, why: &str) -> Fault {
     Fault::new(format!("`{name}` cannot be changed: {why}"))
 }
@@ -128,7 +128,7 @@ fn parsing(kind: ParseErrorType, scope: &Scope<'_>) -> Fault {
         kind => {
             let message = kind.to_string();
             if message == format!("Unexpected '{}'", syntax::PAIR) {
-                return Fault::new("a range before a comma needs its end").hint("say 1..3, or .. for all");
+                return Fault::new("a range before a comma needs its end").hint("write 1..3, or .. for all");
             }
             Fault::new(message.replace(syntax::PAIR, ","))
         }

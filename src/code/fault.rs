@@ -1,4 +1,4 @@
-//! What went wrong in a code cell, in words for the learner.
+//! Faults of a code cell, in words for the learner.
 
 use std::fmt;
 

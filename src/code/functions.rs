@@ -21,7 +21,7 @@ fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T
     result.map_err(|fault| EvalAltResult::ErrorRuntime(Dynamic::from(fault), context.call_position()).into())
 }
 
-/// Registers all of it. Whatever makes a tensor pays for it first.
+/// Registers all functions. Each charges the budget before it makes a tensor.
 pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<index::Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
@@ -35,12 +35,12 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     expect::register(engine, budget);
 }
 
-/// In place of Rhai's own, which measures what it has made when it is made.
+/// Replaces Rhai's own function, which checks the size of its result only afterwards.
 fn register_texts(engine: &mut Engine) {
     fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Result<(), Fault> {
         let len = text.matches(old).count().saturating_mul(new.len()).saturating_add(text.len());
         if len > STRING_BYTES_MAX {
-            return Err(Fault::new("replace: the text would become too long"));
+            return Err(Fault::new("replace: the result would be too long"));
         }
         *text = text.replace(old, new).into();
         Ok(())
@@ -125,7 +125,8 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
 }
 
 fn count(name: &str, n: INT) -> Result<usize, Fault> {
-    usize::try_from(n).map_err(|_| Fault::new(format!("{name}: {n} is no count")).hint("say a number from 0 on"))
+    usize::try_from(n)
+        .map_err(|_| Fault::new(format!("{name}: {n} is not a count")).hint("use 0 or a larger whole number"))
 }
 
 fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
@@ -184,7 +185,7 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
     });
 }
 
-/// Of what may be a list of numbers.
+/// The length of a tensor or a list; 0 for any other value.
 fn len_of(list: &Dynamic) -> usize {
     let of_tensor = list.read_lock::<Tensor>().map(|tensor| tensor.len());
     of_tensor.or_else(|| list.read_lock::<Array>().map(|list| list.len())).unwrap_or(0)
@@ -196,11 +197,11 @@ fn numbers(name: &str, list: &Dynamic) -> Result<Vec<f64>, Fault> {
         return Ok(tensor.entries().to_vec());
     }
     let Some(list) = list.read_lock::<Array>() else {
-        return Err(Fault::new(format!("{name}: a list of numbers is wanted, not {}", list.type_name())));
+        return Err(Fault::new(format!("{name}: expected a list of numbers, not {}", list.type_name())));
     };
     let entries = list
         .iter()
-        .map(|entry| number(entry).ok_or_else(|| Fault::new(format!("{name}: {} is no number", entry.type_name()))));
+        .map(|entry| number(entry).ok_or_else(|| Fault::new(format!("{name}: {} is not a number", entry.type_name()))));
     entries.collect()
 }
 
@@ -284,7 +285,7 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
             if a.rank() == 1 && b.rank() == 1 && a.len() == b.len() {
                 return Ok(cosine(a.entries(), b.entries()));
             }
-            let message = format!("cosine: of two vectors of one length, not {} and {}", a.shape(), b.shape());
+            let message = format!("cosine: expected two vectors of one length, not {} and {}", a.shape(), b.shape());
             Err(Fault::new(message).hint("choose rows, as in cosine(E[\"apple\"], E[\"google\"])"))
         });
         at_call(answer, &context)
@@ -307,7 +308,7 @@ fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// Of a vector a word or a place, of a matrix a list of them.
+/// The word or index of a vector's largest entry; a list of them for the rows of a matrix.
 fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
     let axis = x.last_axis();
     if axis.len == 0 {
@@ -326,7 +327,7 @@ fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
 
 fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
     if table.rank() != 2 || to.rank() != 1 || table.axes()[1].len != to.len() {
-        let message = format!("nearest: rows like {} are sought in {}", to.shape(), table.shape());
+        let message = format!("nearest: cannot look for {} among the rows of {}", to.shape(), table.shape());
         return Err(Fault::new(message).hint("give a matrix, a vector as long as its rows, and how many"));
     }
     let rows = &table.axes()[0];
@@ -374,7 +375,7 @@ fn register_outputs(engine: &mut Engine, budget: &Budget) {
 
 fn image(path: &str) -> Result<Output, Fault> {
     if path.is_empty() || path.len() > IMAGE_PATH_BYTES_MAX {
-        return Err(Fault::new("image: this is not the path of a file").hint("name one of the lesson's folder"));
+        return Err(Fault::new("image: this is not the path of a file").hint("name a file in the lesson's folder"));
     }
     Ok(Output::Image(path.into()))
 }
@@ -386,8 +387,8 @@ fn plot(x: &Tensor, y: &Tensor) -> Result<Plot, Fault> {
     }
     let count = y.rows().count();
     if count > PLOT_LINES_MAX {
-        let fault = Fault::new(format!("plot: {count} lines are too many to be told apart"));
-        return Err(fault.hint(format!("at most {PLOT_LINES_MAX} are drawn: choose rows of y")));
+        let fault = Fault::new(format!("plot: {count} lines are too many to tell apart"));
+        return Err(fault.hint(format!("at most {PLOT_LINES_MAX} are drawn; choose rows of y")));
     }
     let unnamed = Axis::plain(1);
     let names = if y.rank() == 2 { &y.axes()[0] } else { &unnamed };

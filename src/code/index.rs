@@ -12,7 +12,7 @@ use super::tensor::{Axis, Tensor, cost};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole;
 
-/// What an index takes of one axis.
+/// The entries that an index takes from one axis.
 enum Pick {
     /// One entry: the axis is gone afterwards.
     One(usize),
@@ -28,7 +28,7 @@ impl Pick {
     }
 }
 
-/// Where the entries lie that an index names, one after the other, and their axes. The budget pays for them.
+/// Offsets of the entries that an index names, in order, and their axes. The budget is charged for them.
 fn resolve(tensor: &Tensor, index: &Dynamic, budget: &Budget) -> Result<(Vec<Axis>, Vec<usize>), Fault> {
     let mut given = match index.clone().try_cast::<Array>() {
         Some(several) => several,
@@ -82,10 +82,10 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
         if (0..=len as INT).contains(&range.start) && (range.start..=len as INT).contains(&end) {
             return Ok(Pick::Some(range.start as usize..end as usize));
         }
-        return Err(Fault::new(format!("the range {}..{end} does not lie within 0..{len}", range.start)));
+        return Err(Fault::new(format!("the range {}..{end} is not within 0..{len}", range.start)));
     }
-    Err(Fault::new(format!("{} is no index", index.type_name()))
-        .hint("say a number, a word in quotes, a range such as 0..2, or .. for all"))
+    Err(Fault::new(format!("{} cannot be an index", index.type_name()))
+        .hint("use a number, a word in quotes, a range such as 0..2, or .. for all"))
 }
 
 /// A number counts from the front, a negative one from the back.
@@ -108,7 +108,7 @@ pub fn get(tensor: &Tensor, index: &Dynamic, budget: &Budget) -> Result<Dynamic,
     Ok(value(axes, entries))
 }
 
-/// A number where there are no axes.
+/// The value of a tensor; a number if no axes remain.
 pub fn value(axes: Vec<Axis>, entries: Vec<f64>) -> Dynamic {
     if axes.is_empty() { Dynamic::from(entries[0]) } else { Dynamic::from(Tensor::new(axes, entries)) }
 }

@@ -50,7 +50,7 @@ use self::budget::*;
 #[derive(Clone, Debug)]
 pub struct Given {
     pub variable: Variable,
-    /// Why it cannot be written to, if it cannot.
+    /// The reason why it cannot be written to, if there is one.
     pub fixed: Option<String>,
 }
 
@@ -65,14 +65,14 @@ impl Given {
     }
 }
 
-/// What stands around a cell when it runs.
+/// The surroundings in which a cell runs.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
     pub given: Vec<Given>,
-    /// Names that are known too but not given, for the text does not read them.
+    /// Names that exist but are not given, because the text does not read them.
     pub others: &'a [String],
     pub functions: Functions,
-    /// Of its random numbers.
+    /// The seed of the cell's random numbers.
     pub seed: u64,
     /// Ends the run from another thread.
     pub stop: Arc<AtomicBool>,
@@ -90,7 +90,7 @@ impl Scope<'_> {
 pub struct Functions(AST);
 
 impl Functions {
-    /// Of two of one name, that of `later`.
+    /// Both sets of functions; where a name is in both, the one of `later`.
     #[must_use]
     pub fn with(mut self, later: &Self) -> Self {
         self.0.combine(later.0.clone());
@@ -112,18 +112,18 @@ impl Functions {
     }
 }
 
-/// What came of a cell.
+/// The result of running a cell.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// Shown, in order; the value of the last expression comes last.
+    /// Outputs in order; the value of the last expression comes last.
     pub outputs: Vec<Output>,
-    /// Variables of the cell's own, at its top.
+    /// Variables that the cell defines at its top level.
     pub defined: Vec<Variable>,
-    /// Of those given, the ones that have another value now. Empty after a fault: half a change is none.
+    /// Given variables that have a new value. Empty after a fault, so that no change is made by half.
     pub written: Vec<Variable>,
-    /// The cell's own.
+    /// Functions that the cell defines.
     pub functions: Functions,
-    /// The value of the last expression is `true`.
+    /// Whether the value of the last expression is `true`.
     pub is_true: bool,
     pub fault: Option<Fault>,
 }
@@ -135,13 +135,13 @@ pub fn run(source: &str, scope: &Scope<'_>) -> Run {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
         match thread.spawn_scoped(threads, || run_here(source, scope)) {
             Ok(running) => running.join().unwrap_or_else(|_| failed(OWN_FAULT)),
-            Err(error) => failed(&format!("the operating system gives no thread to run on: {error}")),
+            Err(error) => failed(&format!("the operating system provides no thread to run on: {error}")),
         }
     })
 }
 
-/// What no code should bring about.
-pub const OWN_FAULT: &str = "this cell met a fault of attune itself: please report it";
+/// The message for a panic, which no code should cause.
+pub const OWN_FAULT: &str = "attune itself has a fault here: please report it";
 
 fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let budget = Budget::new(scope.stop.clone());
@@ -169,8 +169,8 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     for (i, (name, _, value)) in variables.iter().enumerate() {
         let variable = Variable { name: name.to_owned(), value };
         if variable.is_too_deep() {
-            let message = format!("`{name}` holds lists within lists, more than {NESTING_MAX} deep");
-            let fault = Fault::new(message).hint("make it a table, or a flat list");
+            let message = format!("`{name}` holds lists nested more than {NESTING_MAX} deep");
+            let fault = Fault::new(message).hint("use a table or a flat list");
             return Run { fault: Some(fault), defined: Vec::new(), written: Vec::new(), ..run };
         }
         if i >= given {
@@ -193,7 +193,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     run
 }
 
-/// NaN equals itself here: what was NaN and is NaN did not change.
+/// Whether two values are the same. NaN equals itself here: a value that stays NaN has not changed.
 fn changed(before: &Dynamic, after: &Dynamic) -> bool {
     let bits = |value: &Dynamic| value.as_float().ok().map(f64::to_bits);
     match (before.clone().try_cast::<Tensor>(), after.clone().try_cast::<Tensor>()) {
@@ -206,7 +206,7 @@ fn changed(before: &Dynamic, after: &Dynamic) -> bool {
     }
 }
 
-/// The whole of an axis stands first, then what is given.
+/// The scope of a run: the constant for a whole axis first, then the given variables.
 fn variables(given: &[Given]) -> rhai::Scope<'static> {
     let mut scope = rhai::Scope::new();
     scope.push_constant(syntax::WHOLE, index::Whole);
@@ -260,8 +260,8 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
 /// the variables, which it would put in place of parameters of the same name.
 fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
     if source.len() > SOURCE_BYTES_MAX {
-        let message = format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes");
-        let fault = Fault::new(message).hint("split it");
+        let message = format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes");
+        let fault = Fault::new(message).hint("split the cell");
         return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
     }
     progress.restart();

@@ -22,7 +22,9 @@ pub struct Names {
 /// The names of a text, without running it.
 pub fn names(source: &str) -> Result<Names, Fault> {
     if source.len() > SOURCE_BYTES_MAX {
-        return Err(Fault::new(format!("this cell's text has more than {SOURCE_BYTES_MAX} bytes")).hint("split it"));
+        return Err(
+            Fault::new(format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes")).hint("split the cell")
+        );
     }
     let mut engine = Engine::new_raw();
     engine
@@ -124,7 +126,7 @@ impl Found {
     }
 }
 
-/// What a place to assign to is a part of.
+/// The variable that the target of an assignment belongs to.
 fn root(place: &Expr) -> Option<&str> {
     match place {
         Expr::Variable(variable, ..) => Some(&variable.1),

@@ -1,4 +1,4 @@
-//! What the functions of code cells are: their help.
+//! Help on the functions of code cells.
 
 use super::fault::Fault;
 use crate::nearest::nearest;
@@ -75,8 +75,8 @@ pub fn help(name: &str) -> Result<String, Fault> {
         None => {
             let fault = Fault::new(format!("there is no function {name:?}"));
             Err(match nearest(name, REFERENCE.iter().map(|help| help.name)) {
-                Some(near) => fault.hint(format!("is it {near:?}?")),
-                None => fault.hint("the reference lists them all"),
+                Some(near) => fault.hint(format!("did you mean {near:?}?")),
+                None => fault.hint("the reference lists all functions"),
             })
         }
     }

@@ -1,4 +1,4 @@
-//! What Rhai's grammar lacks: `A[i, j]` and `A[.., j]`. Tokens are exchanged as the parser reads them, so
+//! Extensions of Rhai's grammar: `A[i, j]` and `A[.., j]`. Tokens are exchanged as the parser reads them, so
 //! that places in messages stay those of the learner's text.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use rhai::{Engine, Token};
 
 /// The operator that a comma within an index becomes.
 pub const PAIR: &str = "⸴";
-/// What `..` alone within an index becomes: a constant of the scope, under a name that nobody can write.
+/// The constant that stands for `..` alone within an index, under a name that nobody can write.
 pub const WHOLE: &str = "..";
 /// Looser than every other operator.
 const PAIR_PRECEDENCE: u8 = 2;
@@ -20,7 +20,7 @@ pub struct Progress(Arc<Mutex<Brackets>>);
 
 #[derive(Debug, Default)]
 struct Brackets {
-    /// Of each bracket that is open, whether it holds an index.
+    /// Whether each open bracket holds an index.
     open: Vec<bool>,
     /// The last token ends something that can be indexed.
     ends_value: bool,

@@ -22,7 +22,7 @@ pub struct Axis {
     pub labels: Option<Labels>,
 }
 
-/// So few words are all listed where another was meant.
+/// A fault lists all words of an axis that has at most this many.
 const LISTED: usize = 16;
 
 impl Axis {
@@ -38,8 +38,8 @@ impl Axis {
     /// a number: `apple₁`, which can be written `apple1`.
     pub fn find(&self, word: &str) -> Result<usize, Fault> {
         let Some(labels) = &self.labels else {
-            return Err(Fault::new(format!("the entries here have no names, such as {word:?}"))
-                .hint(format!("say a number from 0 to {}", self.len.saturating_sub(1))));
+            return Err(Fault::new(format!("the entries on this axis have no names, so {word:?} finds none"))
+                .hint(format!("use a number from 0 to {}", self.len.saturating_sub(1))));
         };
         if let Some(i) = labels.iter().position(|label| label == word) {
             return Ok(i);
@@ -58,13 +58,13 @@ impl Axis {
             .map(|label| format!("{:?}", plain(label)))
             .collect();
         if !several.is_empty() {
-            let fault = Fault::new(format!("{word:?} stands {} times here", several.len()));
-            return Err(fault.hint(format!("say which: {}", several.join(" or "))));
+            let fault = Fault::new(format!("{word:?} occurs {} times here", several.len()));
+            return Err(fault.hint(format!("write {}", several.join(" or "))));
         }
         let fault = Fault::new(format!("{word:?} is not among the words here"));
         Err(match nearest(word, labels.iter().map(String::as_str)) {
-            Some(near) => fault.hint(format!("is it {near:?}?")),
-            None if labels.len() <= LISTED => fault.hint(format!("they are {}", labels.join(", "))),
+            Some(near) => fault.hint(format!("did you mean {near:?}?")),
+            None if labels.len() <= LISTED => fault.hint(format!("the words are {}", labels.join(", "))),
             None => fault,
         })
     }
@@ -83,12 +83,12 @@ fn common_labels(a: &Axis, b: &Axis) -> Option<Labels> {
     }
 }
 
-/// How many entries a tensor of these axes has.
+/// The number of entries of a tensor with these axes.
 fn entries_of(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.len).fold(1, usize::saturating_mul)
 }
 
-/// What a tensor of axes of these lengths costs, in entries: at least one a row, for a row takes time and has
+/// The cost of a tensor of axes of these lengths, in entries: at least one a row, for a row takes time and has
 /// a name even where it is empty.
 pub fn cost(lens: impl IntoIterator<Item = usize>) -> usize {
     lens.into_iter().fold(1, |cost, len| cost.saturating_mul(len.max(1)))
@@ -163,12 +163,12 @@ impl Tensor {
         (0..entries_of(&self.axes[..self.rank() - 1])).map(move |row| &self.entries[row * len..][..len])
     }
 
-    /// Its entries are another tensor's too: a change copies them.
+    /// Whether another tensor shares these entries, so that a change copies them.
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.entries) > 1
     }
 
-    /// With other entries.
+    /// A tensor with the same axes and other entries.
     pub fn with(&self, entries: Vec<f64>) -> Self {
         Self::new(self.axes.clone(), entries)
     }
@@ -208,7 +208,7 @@ impl Tensor {
                         self.axes[0].len == cols && self.axes[1].len == rows
                     };
                     let hint = if turned {
-                        format!("the second turned round, .T, has the shape {}", self.shape())
+                        format!("the second one transposed, .T, has the shape {}", self.shape())
                     } else {
                         "shapes must be the same, or one of them 1 where they differ".into()
                     };
@@ -245,7 +245,7 @@ impl Tensor {
         Self::new(axes, entries)
     }
 
-    /// Rows become columns; a vector stays what it is. Of three axes the last two change places.
+    /// The transpose: rows become columns, and a vector stays the same. With three axes, the last two change places.
     pub fn transposed(&self) -> Self {
         let rank = self.rank();
         if rank < 2 {
@@ -282,11 +282,13 @@ impl Tensor {
             let fault = Fault::new(message);
             let fits = |a: &Axis, b: &Axis| a.len == b.len;
             return Err(match (self.rank(), other.rank()) {
-                (2, 2) if fits(&self.axes[1], &other.axes[1]) => fault.hint("the right one turned round fits: @ ….T"),
-                (2, 2) if fits(&self.axes[0], &other.axes[0]) => fault.hint("the left one turned round fits: ….T @"),
-                (2, 1) if self.axes[0].len == found => fault.hint("the left one turned round fits: ….T @"),
-                (1, 2) if inner == other.axes[1].len => fault.hint("the right one turned round fits: @ ….T"),
-                _ => fault.hint("the columns of the left one must be as many as the rows of the right one"),
+                (2, 2) if fits(&self.axes[1], &other.axes[1]) => {
+                    fault.hint("the right one fits when transposed: @ ….T")
+                }
+                (2, 2) if fits(&self.axes[0], &other.axes[0]) => fault.hint("the left one fits when transposed: ….T @"),
+                (2, 1) if self.axes[0].len == found => fault.hint("the left one fits when transposed: ….T @"),
+                (1, 2) if inner == other.axes[1].len => fault.hint("the right one fits when transposed: @ ….T"),
+                _ => fault.hint("the left one must have as many columns as the right one has rows"),
             });
         }
         let mut axes = self.axes[..self.rank() - 1].to_vec();

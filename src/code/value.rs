@@ -1,4 +1,4 @@
-//! What a code cell hands on, and what it shows.
+//! Values that a code cell defines, and outputs that it shows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Variable {
         nests(&self.value, NESTING_MAX)
     }
 
-    /// As a cell would show it; `None` of nothing.
+    /// The value as a cell would show it; `None` for `()`.
     pub fn output(&self) -> Option<Output> {
         Output::of(&self.value)
     }
@@ -59,13 +59,13 @@ fn size_of_value(value: &Dynamic) -> usize {
     }
 }
 
-/// There are lists within lists beyond this depth.
+/// Whether lists are nested beyond this depth.
 fn nests(value: &Dynamic, depth: usize) -> bool {
     let within = |part: &Dynamic| depth == 0 || nests(part, depth - 1);
     parts(value, within).contains(&true)
 }
 
-/// Of each part of a list or a map.
+/// A property of each element of a list or a map.
 fn parts<T>(value: &Dynamic, of: impl Fn(&Dynamic) -> T) -> Vec<T> {
     if let Some(list) = value.read_lock::<Array>() {
         list.iter().map(of).collect()
@@ -88,7 +88,7 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     a.type_id() == b.type_id() && (a.is::<Tensor>() || a.to_string() == b.to_string())
 }
 
-/// A whole number is a number too.
+/// The value as a number; whole numbers count.
 pub(super) fn number(value: &Dynamic) -> Option<f64> {
     value.as_float().ok().or_else(|| value.as_int().ok().map(|x| x as f64))
 }

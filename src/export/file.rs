@@ -1,4 +1,4 @@
-//! An export as files: where it goes, what stands beside it, and what is said when it is written.
+//! Exports as files: the target, the files beside it, and the line that reports them.
 
 use std::fmt;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::lesson::glossary::{self, Glossary};
 use crate::lesson::issue::printable;
 use crate::whole_file::{Prepared, no_plain_file};
 
-/// What a lesson can be written as.
+/// A format that a lesson can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Ipynb,
@@ -25,7 +25,7 @@ pub enum Format {
 impl Format {
     pub const ALL: [Self; 4] = [Self::Ipynb, Self::Html, Self::Md, Self::Tsv];
 
-    /// For people.
+    /// The name shown to people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ipynb => "Jupyter notebook",
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// Of a file's name; on the command line, the format's own.
+    /// The ending of the file's name, which is also the format's name on the command line.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Ipynb => "ipynb",
@@ -45,17 +45,17 @@ impl Format {
         }
     }
 
-    /// It has the notebook's cells, and the stage's pictures among them.
+    /// Whether the format has the notebook's cells, with the stage's pictures among them.
     pub fn is_page(self) -> bool {
         self != Self::Tsv
     }
 
-    /// Its pictures are light or dark, as the reader's screen is.
+    /// Whether its pictures are light or dark, as the reader's screen is.
     pub fn is_dark_too(self) -> bool {
         self == Self::Html
     }
 
-    /// The file that it becomes where nobody says otherwise: beside the lesson, by its name.
+    /// The default file: beside the lesson, by its name.
     pub fn beside(self, lesson: &Path) -> PathBuf {
         lesson.with_extension(self.extension())
     }
@@ -87,7 +87,7 @@ impl Target {
     /// Writes what the snapshot shows, with these pictures.
     ///
     /// # Errors
-    /// If it cannot be written; what was there is there still.
+    /// If it cannot be written; a file that was there before is unchanged.
     pub fn write(&self, snapshot: &Snapshot, pictures: &Pictures) -> Result<Written, ExportFault> {
         if self.format.is_page() { self.write_page(snapshot, pictures) } else { self.write_vectors(snapshot) }
     }
@@ -117,7 +117,7 @@ impl Target {
         Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder) }))
     }
 
-    /// Of the lesson's folder. One with issues is told by `attune check`, and tells nothing here.
+    /// The glossary of the lesson's folder. `attune check` reports its issues; here a glossary with issues is left out.
     fn glossary(&self) -> Option<Glossary> {
         glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
     }
@@ -181,7 +181,7 @@ pub fn obstacle(file: &Path) -> Option<&'static str> {
     (!folder.is_dir()).then_some("there is no such folder")
 }
 
-/// What was written, as a line.
+/// A line that reports the written files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     pub file: PathBuf,
@@ -216,7 +216,7 @@ impl fmt::Display for Written {
             }
             What::Vectors { counts, beside } => write!(
                 f,
-                "{file}: {} vectors of {} numbers: {} words, and {} tokens twice; {} says which is which",
+                "{file}: {} vectors of {} numbers: {} words, and {} tokens twice; {} names each row",
                 counts.lines(),
                 counts.width,
                 counts.words,
@@ -232,7 +232,7 @@ impl fmt::Display for Written {
 pub enum ExportFault {
     /// No file can be there.
     Place { file: PathBuf, why: &'static str },
-    /// It would be written over the lesson.
+    /// The export would overwrite the lesson.
     Lesson,
     /// The lesson has no vectors that the Embedding Projector could read.
     Vectors { lesson: PathBuf, error: io::Error },
@@ -244,7 +244,7 @@ impl fmt::Display for ExportFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", name(file)),
-            Self::Lesson => write!(f, "that is the lesson itself, which is never written"),
+            Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
             Self::Vectors { lesson, error } => write!(f, "{}: {error}", name(lesson)),
             Self::Write { file, error } => write!(f, "{} cannot be written: {error}", name(file)),
         }

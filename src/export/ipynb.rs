@@ -12,9 +12,10 @@ use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::escape;
 use super::html::output_html;
-use super::markdown::{Beside, Writer, escape, shown};
-use super::page::{Code, Page, PageCell, Part};
+use super::markdown::{Beside, Writer, shown};
+use super::page::{Code, Page, PageCell, PageItem};
 use super::pictures::{Image, Pictures};
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
@@ -33,7 +34,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
     let page = Page::of(snapshot);
     let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures };
     if !page.begins_with_title() {
-        cells.markdown("title", json!({}), format!("# {}", escape(page.title)), Vec::new());
+        cells.markdown("title", json!({}), format!("# {}", escape::markdown(page.title)), Vec::new());
     }
     page.cells.iter().for_each(|cell| cells.add(cell));
     if let Some(model) = &page.model {
@@ -72,13 +73,13 @@ impl Cells<'_> {
         let about = json!({ "attune": { "cell": cell.id, "kind": cell.kind } });
         let mut words = Writer::new(self.pictures, ATTACHMENT);
         words.set_cell(cell.id);
-        for part in &cell.parts {
-            match part {
-                Part::Code(code) => {
+        for item in &cell.items {
+            match item {
+                PageItem::Code(code) => {
                     self.words(cell.id, &about, &mut words);
                     self.code(cell.id, &about, code);
                 }
-                part => words.part(part),
+                item => words.item(item),
             }
         }
         self.words(cell.id, &about, &mut words);
@@ -135,7 +136,7 @@ impl Cells<'_> {
     }
 }
 
-/// What is shown, as text and as what shows more.
+/// An output as text, and in richer forms.
 fn output(output: &OutputModel, pictures: &Pictures) -> Value {
     let data = match output {
         OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),

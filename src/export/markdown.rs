@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
-use super::page::{Code, Part, SliderPart, Stage};
+use super::escape::{self, plain};
+use super::page::{Code, PageItem, PageSlider, Stage};
 use super::pictures::Pictures;
 use super::{svg, table};
 use crate::lesson::text::markdown_options;
@@ -37,9 +38,9 @@ pub struct Writer<'a> {
     pub beside: Vec<Beside>,
     names: BTreeSet<String>,
     pictures: &'a Pictures,
-    /// What stands before the name of a picture.
+    /// The prefix of a picture's address.
     prefix: &'a str,
-    /// Of the cell, for the names of its pictures.
+    /// The cell's id, for the names of its pictures.
     cell: &'a str,
 }
 
@@ -52,38 +53,38 @@ impl<'a> Writer<'a> {
         self.cell = id;
     }
 
-    pub fn parts(&mut self, parts: &[Part<'_>]) {
-        parts.iter().for_each(|part| self.part(part));
+    pub fn items(&mut self, items: &[PageItem<'_>]) {
+        items.iter().for_each(|item| self.item(item));
     }
 
-    pub fn part(&mut self, part: &Part<'_>) {
-        match part {
-            Part::Markdown(source) => {
+    pub fn item(&mut self, item: &PageItem<'_>) {
+        match item {
+            PageItem::Markdown(source) => {
                 let safe = self.safe(source);
                 self.paragraph(&safe);
             }
-            Part::Label(label) => self.paragraph(&format!("**{label}**")),
-            Part::Line(line) => self.paragraph(&escape(line)),
-            Part::Code(code) => self.code(code),
-            Part::Stage(stage) => self.stage(stage),
-            Part::Slider(slider) => self.paragraph(&tell(slider)),
-            Part::Choices { choices, chosen, right } => {
+            PageItem::Label(label) => self.paragraph(&format!("**{label}**")),
+            PageItem::Line(line) => self.paragraph(&escape::markdown(line)),
+            PageItem::Code(code) => self.code(code),
+            PageItem::Stage(stage) => self.stage(stage),
+            PageItem::Slider(slider) => self.paragraph(&tell(slider)),
+            PageItem::Choices { choices, chosen, right } => {
                 for (i, choice) in choices.iter().enumerate() {
                     let mark = if *chosen == Some(i) { "x" } else { " " };
-                    let right = if *right == Some(i) { " **← so says the model**" } else { "" };
-                    let _ = writeln!(self.text, "- [{mark}] {}{right}", escape(choice));
+                    let right = if *right == Some(i) { " **← the model's answer**" } else { "" };
+                    let _ = writeln!(self.text, "- [{mark}] {}{right}", escape::markdown(choice));
                 }
                 self.text.push('\n');
             }
-            Part::Details { summary, parts } => {
-                let _ = writeln!(self.text, "<details><summary>{}</summary>\n", super::html::escape(summary));
-                self.parts(parts);
+            PageItem::Details { summary, items } => {
+                let _ = writeln!(self.text, "<details><summary>{}</summary>\n", escape::html(summary));
+                self.items(items);
                 self.text.push_str("</details>\n\n");
             }
-            Part::Gate { caption } => {
+            PageItem::Gate { caption } => {
                 self.text.push_str("---\n\n");
                 if !caption.is_empty() {
-                    self.paragraph(&format!("*{}*", escape(caption)));
+                    self.paragraph(&format!("*{}*", escape::markdown(caption)));
                 }
             }
         }
@@ -109,7 +110,7 @@ impl<'a> Writer<'a> {
                 OutputModel::Ranking(model) => self.text.push_str(&table::ranking_markdown(model)),
                 OutputModel::Plot(plot) => {
                     let url = self.keep("plot", "image/svg+xml", "svg", svg::svg(plot).into_bytes());
-                    self.paragraph(&format!("![{}]({url})", escape(&plot.summary())));
+                    self.paragraph(&format!("![{}]({url})", escape::markdown(&plot.summary())));
                     if let Some(note) = plot.left_out_note() {
                         self.paragraph(&format!("*{note}*"));
                     }
@@ -127,11 +128,15 @@ impl<'a> Writer<'a> {
     fn stage(&mut self, stage: &Stage<'_>) {
         if let Some(picture) = self.pictures.stage(self.cell) {
             let url = self.keep("stage", "image/png", "png", picture.light.clone());
-            return self.paragraph(&format!("![{}]({url})", escape(&stage.tell_picture())));
+            return self.paragraph(&format!("![{}]({url})", escape::markdown(&stage.tell_picture())));
         }
-        self.paragraph(&format!("*{}. {}*", escape(&stage.tell()), escape(&self.pictures.why_no_stage)));
+        self.paragraph(&format!(
+            "*{}. {}*",
+            escape::markdown(&stage.tell()),
+            escape::markdown(&self.pictures.why_no_stage)
+        ));
         if !stage.caption.is_empty() {
-            self.paragraph(&format!("*{}*", escape(stage.caption)));
+            self.paragraph(&format!("*{}*", escape::markdown(stage.caption)));
         }
     }
 
@@ -190,36 +195,41 @@ impl<'a> Writer<'a> {
         match self.pictures.image(url) {
             Ok(image) => {
                 let url = self.keep("picture", image.format.mime(), image.format.extension(), image.bytes);
-                format!("![{}]({url})", escape(alt))
+                format!("![{}]({url})", escape::markdown(alt))
             }
-            Err(why) => format!("*(picture {}: {})*", escape(if alt.is_empty() { url } else { alt }), escape(&why)),
+            Err(why) => format!(
+                "*(picture {}: {})*",
+                escape::markdown(if alt.is_empty() { url } else { alt }),
+                escape::markdown(&why)
+            ),
         }
     }
 }
 
-/// All of a text that is shown, with what is left out.
+/// The part of a text that is shown, and how much is left out.
 pub fn shown(text: &TextModel) -> String {
     let left = text.text[text.shown..].chars().count();
     let more = if left > 0 { format!("\n… and {left} more characters") } else { String::new() };
     format!("{}{more}", text.shown())
 }
 
-/// What a slider says, in a line of Markdown.
-fn tell(slider: &SliderPart<'_>) -> String {
-    let caption = if slider.caption.is_empty() { String::new() } else { format!("**{}** ", escape(slider.caption)) };
+/// A slider as a line of Markdown.
+fn tell(slider: &PageSlider<'_>) -> String {
+    let caption =
+        if slider.caption.is_empty() { String::new() } else { format!("**{}** ", escape::markdown(slider.caption)) };
     let value = slider.tell_value();
     let (from, to) = slider.range;
     format!("{caption}`{}{value}` (a slider from {} to {})", slider.name, short(from), short(to))
 }
 
-/// Where in a text of Markdown stands what is not text alone; in order, and apart.
+/// Ranges of a Markdown text that are not plain text; in order, without overlaps.
 #[derive(Default)]
 struct Spans {
     code: Vec<Range<usize>>,
     maths: Vec<Range<usize>>,
     /// Links that lead elsewhere than to the web.
     links: Vec<Range<usize>>,
-    /// What such links are defined as.
+    /// Definitions of such links.
     definitions: Vec<Range<usize>>,
     /// `<https://…>`
     addresses: Vec<Range<usize>>,
@@ -279,28 +289,7 @@ fn find(ranges: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
     ranges.get(ranges.partition_point(|range| range.end <= at)).filter(|range| range.start <= at)
 }
 
-/// What CommonMark, or a reader that is less strict, may take for a tag.
+/// Whether CommonMark, or a less strict reader, may take this for a tag.
 fn begins_tag(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
-}
-
-/// Control characters are no text.
-pub fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
-}
-
-/// Plain text on one line as Markdown.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' | '\t' => escaped.push(' '),
-            c if c.is_control() => {}
-            '<' => escaped.push_str("&lt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '$' | '~' | '#' | '!' => escaped.extend(['\\', c]),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::markdown::{Beside, Writer, escape};
+use super::escape;
+use super::markdown::{Beside, Writer};
 use super::page::Page;
 use super::pictures::Pictures;
 use crate::kernel::snapshot::Snapshot;
@@ -16,11 +17,11 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, folder: &str, mut to: imp
     let prefix = format!("{}/", percent_encoded(folder));
     let mut text = Writer::new(pictures, &prefix);
     if !page.begins_with_title() {
-        text.paragraph(&format!("# {}", escape(page.title)));
+        text.paragraph(&format!("# {}", escape::markdown(page.title)));
     }
     for cell in &page.cells {
         text.set_cell(cell.id);
-        text.parts(&cell.parts);
+        text.items(&cell.items);
     }
     if let Some(model) = &page.model {
         text.paragraph(&format!("---\n\n*{model}*"));

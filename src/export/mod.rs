@@ -2,13 +2,14 @@
 //!
 //! A notebook is first a [`page`]: what each cell says, without a format. [`ipynb`], [`html`] and
 //! [`md`] write it; both of the others' Markdown is made by [`markdown`], and tables and plots by
-//! [`table`] and [`svg`]. [`pictures`] are what a page shows beside text: those of the stage, handed in
-//! by who can draw, and those that lie in the lesson's folder. [`tsv`] is for the Embedding Projector,
-//! and [`trace`] every tensor of a forward pass. [`file`](mod@file) writes what the window and the command line
-//! both offer, whole and with what stands beside it.
+//! [`table`] and [`svg`]. [`pictures`] holds the pictures of a page: those of the stage, handed in
+//! by callers that can draw, and those in the lesson's folder. [`tsv`] is for the Embedding Projector,
+//! and [`trace`] has every tensor of a forward pass. [`file`](mod@file) writes the formats that the window and
+//! the command line both offer, each with the files beside it, all or nothing.
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 
+pub mod escape;
 pub mod file;
 pub mod html;
 pub mod ipynb;

@@ -1,4 +1,4 @@
-//! A notebook as it is read: what each cell says, in no format.
+//! A notebook as a reader sees it, independent of any format.
 
 use crate::code::Fault;
 use crate::kernel::interventions::are_none;
@@ -23,30 +23,30 @@ pub struct Page<'a> {
 pub struct PageCell<'a> {
     pub id: &'a str,
     pub kind: &'static str,
-    pub parts: Vec<Part<'a>>,
+    pub items: Vec<PageItem<'a>>,
 }
 
-pub enum Part<'a> {
+pub enum PageItem<'a> {
     /// As the lesson or the learner wrote it.
     Markdown(&'a str),
-    /// What kind of task begins here.
+    /// The kind of task that begins here.
     Label(&'static str),
     /// A line of words.
     Line(String),
     Code(Code<'a>),
     Stage(Stage<'a>),
-    Slider(SliderPart<'a>),
+    Slider(PageSlider<'a>),
     Choices {
         choices: &'a [String],
         chosen: Option<usize>,
         right: Option<usize>,
     },
-    /// What is read on demand.
+    /// Content that opens on demand.
     Details {
         summary: String,
-        parts: Vec<Part<'a>>,
+        items: Vec<PageItem<'a>>,
     },
-    /// What follows waits, or has waited, for what stands above.
+    /// A gate: the cells below wait, or have waited, for the tasks above.
     Gate {
         caption: &'a str,
     },
@@ -61,11 +61,11 @@ pub struct Code<'a> {
     pub fault: Option<&'a Fault>,
     /// Its outputs are read, not its text.
     pub is_hidden: bool,
-    /// Why what it shows is not, or not yet, what it would show now.
+    /// Why the outputs may differ from those of a run now.
     pub note: Option<&'static str>,
 }
 
-/// What the stage shows.
+/// The content of a stage cell.
 pub struct Stage<'a> {
     pub caption: &'a str,
     pub sentence: String,
@@ -76,12 +76,12 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// What the picture shows, in words for who does not see it. The picture has its caption in it.
+    /// Alternative text of the picture, for screen readers. The picture has its caption in it.
     pub fn tell_picture(&self) -> String {
         if self.caption.is_empty() { self.tell() } else { format!("{}. {}", self.tell(), self.caption) }
     }
 
-    /// What the stage shows, in words.
+    /// The content of the stage, in words.
     pub fn tell(&self) -> String {
         let lit = if self.words.is_empty() { String::new() } else { format!(", with {} lit", self.words.join(", ")) };
         let time = match self.time {
@@ -93,23 +93,23 @@ impl Stage<'_> {
     }
 }
 
-pub struct SliderPart<'a> {
+pub struct PageSlider<'a> {
     pub caption: &'a str,
-    /// What it turns.
+    /// The quantity that the slider sets, as code names it.
     pub name: String,
-    /// None of what is not in a snapshot, or no number.
+    /// `None` where the snapshot does not have it, or it is no number.
     pub value: Option<f64>,
-    /// What it turns is nothing that a slider could have made of it.
+    /// The quantity has a value that no slider can give it.
     pub is_custom: bool,
     pub range: (f64, f64),
 }
 
-impl SliderPart<'_> {
-    /// What stands behind its name.
+impl PageSlider<'_> {
+    /// The value, as it is written after the name.
     pub fn tell_value(&self) -> String {
         match self.value {
             Some(value) => format!(" = {}", full(value)),
-            None if self.is_custom => " = one of its own".to_owned(),
+            None if self.is_custom => " = custom".to_owned(),
             None => String::new(),
         }
     }
@@ -136,8 +136,8 @@ impl<'a> Page<'a> {
 
     /// The title stands in the first cell already.
     pub fn begins_with_title(&self) -> bool {
-        let first = self.cells.first().and_then(|cell| cell.parts.first());
-        matches!(first, Some(Part::Markdown(text)) if text.trim_start().starts_with("# "))
+        let first = self.cells.first().and_then(|cell| cell.items.first());
+        matches!(first, Some(PageItem::Markdown(text)) if text.trim_start().starts_with("# "))
     }
 
     /// The names of the stage cells.
@@ -152,36 +152,36 @@ impl<'a> Page<'a> {
 impl<'a> PageCell<'a> {
     fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
         let cell = &*shown.cell;
-        let (kind, mut parts) = match &*cell.kind {
-            CellKind::Text { .. } => ("text", vec![Part::Markdown(&cell.text)]),
-            CellKind::Code { .. } => ("code", vec![Part::Code(code(shown))]),
+        let (kind, mut items) = match &*cell.kind {
+            CellKind::Text { .. } => ("text", vec![PageItem::Markdown(&cell.text)]),
+            CellKind::Code { .. } => ("code", vec![PageItem::Code(code(shown))]),
             CellKind::Plot { caption, .. } => {
-                let plot = Part::Code(Code { is_hidden: true, ..code(shown) });
+                let plot = PageItem::Code(Code { is_hidden: true, ..code(shown) });
                 ("plot", caption_of(caption).into_iter().chain([plot]).collect())
             }
             CellKind::Stage { caption, sentence, words, time } => {
                 let sentence =
                     snapshot.lesson.sentences.get(*sentence).map_or_else(String::new, |words| words.join(" "));
-                ("stage", vec![Part::Stage(Stage { caption, sentence, words, time: *time })])
+                ("stage", vec![PageItem::Stage(Stage { caption, sentence, words, time: *time })])
             }
             CellKind::Slider(slider) => {
-                ("slider", vec![Part::Slider(slider_of(slider, cell, snapshot.model.as_ref()))])
+                ("slider", vec![PageItem::Slider(slider_of(slider, cell, snapshot.model.as_ref()))])
             }
             CellKind::Predict(predict) => ("prediction", prediction(predict, shown)),
             CellKind::Exercise(exercise) => ("exercise", exercise_of(exercise, shown)),
-            CellKind::Gate { caption, .. } => ("gate", vec![Part::Gate { caption }]),
+            CellKind::Gate { caption, .. } => ("gate", vec![PageItem::Gate { caption }]),
         };
         if let Some(newer) = &cell.conflict {
-            let newer = if cell.is_text() { Part::Markdown(newer) } else { Part::Code(plain_code(newer)) };
+            let newer = if cell.is_text() { PageItem::Markdown(newer) } else { PageItem::Code(plain_code(newer)) };
             let summary = "The lesson has a newer text for this cell".to_owned();
-            parts.push(Part::Details { summary, parts: vec![newer] });
+            items.push(PageItem::Details { summary, items: vec![newer] });
         }
-        Self { id: &cell.id, kind, parts }
+        Self { id: &cell.id, kind, items }
     }
 }
 
 fn model(snapshot: &Snapshot) -> Option<String> {
-    let Some(model) = &snapshot.model else { return Some("The model was not there yet.".to_owned()) };
+    let Some(model) = &snapshot.model else { return Some("The model was not ready yet.".to_owned()) };
     let training = &model.training;
     let (step, of) = (training.step_shown(), training.progress.of);
     let is_changed = model.parameters != model.trained || !are_none(&model.interventions);
@@ -198,19 +198,19 @@ fn model(snapshot: &Snapshot) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" "))
 }
 
-/// Where a reader would take what a cell shows for what it would show now.
+/// A warning where the outputs may not be those of a run now.
 fn note(shown: &CellSnapshot) -> Option<&'static str> {
     match (shown.status, &shown.run) {
         (CellStatus::Stale, Some(run)) if run.is_from_before => Some("It has not run in this session yet."),
         (CellStatus::Stale, Some(_)) => Some("This, or what it follows from, has changed since it ran."),
-        (CellStatus::Waiting, Some(_)) => Some("It was running again: what it shows is from before."),
+        (CellStatus::Waiting, Some(_)) => Some("It was running again; these outputs are from before."),
         (CellStatus::Waiting, None) => Some("It was still running."),
         (CellStatus::Stale, None) | (CellStatus::New | CellStatus::Fresh, _) => None,
     }
 }
 
-fn caption_of<'a>(caption: &str) -> Option<Part<'a>> {
-    (!caption.is_empty()).then(|| Part::Line(caption.to_owned()))
+fn caption_of<'a>(caption: &str) -> Option<PageItem<'a>> {
+    (!caption.is_empty()).then(|| PageItem::Line(caption.to_owned()))
 }
 
 fn code(shown: &CellSnapshot) -> Code<'_> {
@@ -229,7 +229,7 @@ fn plain_code(source: &str) -> Code<'_> {
     Code { source, number: None, outputs: Vec::new(), fault: None, is_hidden: false, note: None }
 }
 
-fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a ModelSnapshot>) -> SliderPart<'a> {
+fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a ModelSnapshot>) -> PageSlider<'a> {
     let name = match &slider.bind {
         Bind::Variable(name) => name.clone(),
         Bind::Temperature => "temperature".to_owned(),
@@ -239,65 +239,68 @@ fn slider_of<'a>(slider: &'a Slider, cell: &DocumentCell, model: Option<&'a Mode
     };
     let value = turned(cell, model);
     let is_custom = slider.bind == Bind::Mask && model.is_some() && value.is_none();
-    SliderPart { caption: &slider.caption, name, value, is_custom, range: slider.range }
+    PageSlider { caption: &slider.caption, name, value, is_custom, range: slider.range }
 }
 
-fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<Part<'a>> {
+fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem<'a>> {
     let (chosen, is_locked) = match shown.cell.answer {
         Answer::Predict { chosen, is_locked } => (chosen, is_locked),
         _ => (None, false),
     };
     let choices = &predict.choices[..];
-    let mut parts =
-        vec![Part::Label("Predict"), Part::Markdown(&predict.ask), Part::Choices { choices, chosen, right: None }];
-    // The answer is shown to who has given one.
-    let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return parts };
+    let mut items = vec![
+        PageItem::Label("Predict"),
+        PageItem::Markdown(&predict.ask),
+        PageItem::Choices { choices, chosen, right: None },
+    ];
+    // The answer is shown only once the learner has given one.
+    let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return items };
     let right = match run.verdict {
         Some(Verdict::Prediction { right }) => Some(right),
         _ => None,
     };
-    let mut answer: Vec<Part<'_>> = note(shown).map(|note| Part::Line(note.to_owned())).into_iter().collect();
-    answer.push(Part::Choices { choices, chosen, right });
+    let mut answer: Vec<PageItem<'_>> = note(shown).map(|note| PageItem::Line(note.to_owned())).into_iter().collect();
+    answer.push(PageItem::Choices { choices, chosen, right });
     if !run.outputs.is_empty() || run.fault.is_some() {
         let outputs = OutputModel::all(&predict.shows, &run.outputs);
         let shows = plain_code(&predict.shows);
-        answer.push(Part::Code(Code { outputs, fault: run.fault.as_ref(), is_hidden: true, ..shows }));
+        answer.push(PageItem::Code(Code { outputs, fault: run.fault.as_ref(), is_hidden: true, ..shows }));
     }
     if !predict.explain.is_empty() {
-        answer.push(Part::Markdown(&predict.explain));
+        answer.push(PageItem::Markdown(&predict.explain));
     }
-    parts.push(Part::Details { summary: "The answer".to_owned(), parts: answer });
-    parts
+    items.push(PageItem::Details { summary: "The answer".to_owned(), items: answer });
+    items
 }
 
-fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<Part<'a>> {
+fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageItem<'a>> {
     let cell = &shown.cell;
     let attempts = cell.attempts();
-    // What the lesson begins with is no try of the learner's.
+    // The lesson's own starting code does not count as an attempt.
     let is_tried = attempts.is_passed || cell.is_edited();
     let run = shown.run.as_deref().filter(|_| is_tried);
-    let mut parts = vec![Part::Label("Exercise"), Part::Markdown(&exercise.ask)];
+    let mut items = vec![PageItem::Label("Exercise"), PageItem::Markdown(&exercise.ask)];
     if exercise.start.is_some() {
-        parts.push(Part::Code(if is_tried { code(shown) } else { plain_code(&cell.text) }));
+        items.push(PageItem::Code(if is_tried { code(shown) } else { plain_code(&cell.text) }));
     } else if run.is_some() {
-        parts.extend(note(shown).map(|note| Part::Line(note.to_owned())));
+        items.extend(note(shown).map(|note| PageItem::Line(note.to_owned())));
     }
-    parts.extend(run.and_then(verdict));
+    items.extend(run.and_then(verdict));
     for (i, hint) in exercise.hints.iter().enumerate() {
         let of = exercise.hints.len();
         let summary = if of == 1 { "Hint".to_owned() } else { format!("Hint {} of {of}", i + 1) };
-        parts.push(Part::Details { summary, parts: vec![Part::Markdown(hint)] });
+        items.push(PageItem::Details { summary, items: vec![PageItem::Markdown(hint)] });
     }
     if attempts.is_revealed {
-        let solution = Part::Code(plain_code(&exercise.solution));
-        parts.push(Part::Details { summary: "A solution".to_owned(), parts: vec![solution] });
+        let solution = PageItem::Code(plain_code(&exercise.solution));
+        items.push(PageItem::Details { summary: "A solution".to_owned(), items: vec![solution] });
     }
-    parts
+    items
 }
 
-fn verdict<'a>(run: &RunSnapshot) -> Option<Part<'a>> {
+fn verdict<'a>(run: &RunSnapshot) -> Option<PageItem<'a>> {
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return None };
     let case = failed_case.map_or(String::new(), |case| format!(", in case {}", case + 1));
     let said = feedback.as_ref().map_or(String::new(), |said| format!(": {said}"));
-    Some(Part::Line(if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}{said}") }))
+    Some(PageItem::Line(if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}{said}") }))
 }

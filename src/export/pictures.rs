@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::lesson::pictures::{Folder, Format};
 
-/// What a page shows beside text.
+/// Pictures of a page.
 #[derive(Default)]
 pub struct Pictures {
     stages: BTreeMap<String, StagePicture>,

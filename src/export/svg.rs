@@ -1,10 +1,10 @@
-//! Plots as SVG that reads on a light ground and on a dark one: what is not a line has the ink of the
+//! Plots as SVG for light and dark backgrounds: everything but the lines has the colour of the
 //! page, `currentColor`, which is a middle grey where the page gives none.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-use super::html::escape;
+use super::escape;
 use crate::view_model::output::short;
 use crate::view_model::plot::PlotModel;
 
@@ -14,14 +14,14 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 30.0;
-/// Of a line of names above the plot.
+/// The height of the line of names above the plot.
 const LEGEND: f64 = 20.0;
 const TEXT: f64 = 12.0;
-/// Of the average character, for where the next name stands.
+/// The width of the average character, which places the next name.
 const CHARACTER: f64 = 7.0;
 const SWATCH: f64 = 22.0;
 const INK: &str = "#7b756c";
-/// Told apart without red and green, and on both grounds.
+/// Colours of lines, distinct without red and green, and on both backgrounds.
 const LINES: [&str; 6] = ["#d0691b", "#3a80d2", "#1f9a70", "#b5529a", "#97801c", "#7d66d0"];
 /// About so many marks on an axis.
 const MARKS: f64 = 5.0;
@@ -78,7 +78,7 @@ pub fn svg(plot: &PlotModel) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
          color=\"{INK}\" font-family=\"system-ui, sans-serif\" font-size=\"{TEXT}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>",
-        escape(&plot.summary())
+        escape::html(&plot.summary())
     );
     axes(&mut text, &x, &y);
     legend(&mut text, plot);
@@ -138,7 +138,7 @@ fn legend(text: &mut String, plot: &PlotModel) {
             at + SWATCH - 6.0,
             at + SWATCH,
             TOP + TEXT / 3.0,
-            escape(&line.name)
+            escape::html(&line.name)
         );
         at += SWATCH + CHARACTER * line.name.chars().count() as f64 + SWATCH;
     }

@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use super::html::escape;
-use super::markdown::escape as escape_markdown;
+use super::escape;
 use crate::view_model::output::{RankingModel, full};
 use crate::view_model::table::{Digits, TableModel, written};
 
-/// What of a table is written; of a larger one, the first of each.
+/// Rows and columns of a table that are written; a larger table is cut off.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
     parts: usize,
@@ -21,7 +20,7 @@ pub const TEXT: Most = Most { parts: 8, rows: 40, cols: 16 };
 /// Blue and orange, which read on a light ground and on a dark one; shade is their opacity.
 const NEGATIVE: &str = "47,127,208";
 const POSITIVE: &str = "222,112,28";
-/// Of the largest number: more would hide the digits.
+/// The opacity behind the largest number: more would hide the digits.
 const OPACITY_MAX: f32 = 0.55;
 
 impl Most {
@@ -33,7 +32,7 @@ impl Most {
         }
     }
 
-    /// What is left out, in words.
+    /// The rows and columns left out, in words.
     fn note(self, table: &TableModel) -> Option<String> {
         let of = |shown: usize, all: usize, what: &str| (shown < all).then(|| format!("{shown} of {all} {what}"));
         let cut = [
@@ -77,15 +76,15 @@ pub fn html(table: &TableModel) -> String {
     for (part, caption) in captions(table, most) {
         text.push_str("<div class=\"scroll\"><table class=\"heat\">");
         if !caption.is_empty() {
-            let _ = write!(text, "<caption>{}</caption>", escape(&caption));
+            let _ = write!(text, "<caption>{}</caption>", escape::html(&caption));
         }
         text.push_str("<thead><tr><th></th>");
         for col in 0..most.cols {
-            let _ = write!(text, "<th scope=\"col\">{}</th>", escape(&table.col_name(col)));
+            let _ = write!(text, "<th scope=\"col\">{}</th>", escape::html(&table.col_name(col)));
         }
         text.push_str("</tr></thead><tbody>");
         for row in 0..most.rows {
-            let _ = write!(text, "<tr><th scope=\"row\">{}</th>", escape(&table.row_name(row)));
+            let _ = write!(text, "<tr><th scope=\"row\">{}</th>", escape::html(&table.row_name(row)));
             for col in 0..most.cols {
                 let number = table.entry(part, row, col);
                 let shown = written(number, digits(table));
@@ -96,7 +95,7 @@ pub fn html(table: &TableModel) -> String {
         text.push_str("</tbody></table></div>");
     }
     if let Some(note) = most.note(table) {
-        let _ = write!(text, "<p class=\"note\">{}</p>", escape(&note));
+        let _ = write!(text, "<p class=\"note\">{}</p>", escape::html(&note));
     }
     text
 }
@@ -133,19 +132,19 @@ pub fn markdown(table: &TableModel) -> String {
     let mut text = String::new();
     for (part, caption) in captions(table, most) {
         if !caption.is_empty() {
-            let _ = writeln!(text, "{}\n", escape_markdown(&caption));
+            let _ = writeln!(text, "{}\n", escape::markdown(&caption));
         }
-        let names: Vec<String> = (0..most.cols).map(|col| escape_markdown(&table.col_name(col))).collect();
+        let names: Vec<String> = (0..most.cols).map(|col| escape::markdown(&table.col_name(col))).collect();
         let _ = writeln!(text, "| | {} |\n|:--|{}", names.join(" | "), "--:|".repeat(most.cols));
         for row in 0..most.rows {
             let numbers: Vec<String> =
                 (0..most.cols).map(|col| written(table.entry(part, row, col), digits(table))).collect();
-            let _ = writeln!(text, "| {} | {} |", escape_markdown(&table.row_name(row)), numbers.join(" | "));
+            let _ = writeln!(text, "| {} | {} |", escape::markdown(&table.row_name(row)), numbers.join(" | "));
         }
         text.push('\n');
     }
     if let Some(note) = most.note(table) {
-        let _ = writeln!(text, "*{}*\n", escape_markdown(&note));
+        let _ = writeln!(text, "*{}*\n", escape::markdown(&note));
     }
     text
 }
@@ -160,11 +159,11 @@ pub fn ranking_html(ranking: &RankingModel) -> String {
         // A bar behind the number: a gradient needs no element of its own, which Jupyter would drop.
         let bar =
             format!("background:linear-gradient(90deg,rgba({hue},{OPACITY_MAX}) {end:.1}%,transparent {end:.1}%)");
-        let (word, full) = (escape(&row.word), full(row.number));
+        let (word, full) = (escape::html(&row.word), full(row.number));
         let _ = write!(
             text,
             "<tr><th scope=\"row\">{word}</th><td class=\"bar\" style=\"{bar}\" title=\"{full}\">{}</td></tr>",
-            escape(&row.shown)
+            escape::html(&row.shown)
         );
     }
     text.push_str("</tbody></table>");
@@ -180,7 +179,7 @@ pub fn ranking_plain(ranking: &RankingModel) -> String {
 pub fn ranking_markdown(ranking: &RankingModel) -> String {
     let mut text = String::from("| word | |\n|:--|--:|\n");
     for row in &ranking.rows {
-        let _ = writeln!(text, "| {} | {} |", escape_markdown(&row.word), row.shown);
+        let _ = writeln!(text, "| {} | {} |", escape::markdown(&row.word), row.shown);
     }
     text.push('\n');
     text

@@ -15,7 +15,7 @@ use crate::kernel::token_labels::token_labels;
 /// The columns of the second file. Its header is there because there is more than one.
 const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"];
 
-/// How much was written.
+/// Counts of what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     pub words: usize,

@@ -10,7 +10,7 @@ use crate::numerics::word2vec::Word2VecConfig;
 use super::check::Vocabulary;
 use super::issue::Issues;
 use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
-use super::read_claims::Claimed;
+use super::read_claims::ClaimContext;
 use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
 use super::read_model::ReadModel;
@@ -62,7 +62,7 @@ fn static_work(config: &Word2VecConfig, sentences: usize, longest: usize, rewrit
     texts * config.epochs as f64 * sentences as f64 * config.multiplications(longest)
 }
 
-/// What the training of a model needs.
+/// Memory and work that the training of a model needs.
 struct Needs {
     /// Numbers in memory.
     numbers: f64,
@@ -89,7 +89,7 @@ impl Needs {
     }
 }
 
-/// The lesson fits the budget, after something of it was changed; `longest` as in [`super::corpus::longest`].
+/// Whether a changed lesson fits the budget; `longest` as in [`super::corpus::longest`].
 pub(super) fn fits(lesson: &Changed, words: usize, topics: usize, longest: usize) -> bool {
     let Changed { static_embedding, model, sentences, .. } = lesson;
     let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
@@ -113,12 +113,12 @@ pub(super) fn check_claims_work<'s>(
     node: Node<'s>,
     claims: &[Claim],
     corpus: Option<&ReadCorpus<'s>>,
-    claimed: &Claimed,
+    context: &ClaimContext,
     probes: Option<&[Probe]>,
     issues: &mut Issues<'s>,
 ) {
-    let (Some(corpus), Some(words)) = (corpus, claimed.names.vocabulary.as_ref()) else { return };
-    let (Some(model), Some(lengths), Some(probes)) = (claimed.model, claimed.lengths, probes) else { return };
+    let (Some(corpus), Some(words)) = (corpus, context.names.vocabulary.as_ref()) else { return };
+    let (Some(model), Some(lengths), Some(probes)) = (context.model, context.lengths, probes) else { return };
     let (architecture, classes) = (&model.architecture, classes(model, corpus, words.words.len()));
     let run = |tokens: usize| sentence_cost(architecture, classes, tokens);
     let over_sentences = |cost: &dyn Fn(usize) -> f64| lengths.iter().map(|&tokens| cost(tokens)).sum::<f64>();
@@ -152,7 +152,7 @@ pub(super) fn check_claims_work<'s>(
     check_work(node, "measuring them takes as long as", work, remedy, issues);
 }
 
-/// What measures the one measures the other too.
+/// Whether one measurement serves both facts.
 fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
     use Fact::{Alignment, Arrived, SenseAccuracy, SenseMargin};
     let of_senses = |fact: &Fact| matches!(fact, SenseAccuracy(_) | SenseMargin(_) | Arrived);
@@ -161,11 +161,11 @@ fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
 
 /// Bytes of a number in training.
 const NUMBER_BYTES: f64 = 4.0;
-/// What the optimiser does with a parameter, beside the forward passes.
+/// Multiplications of the optimiser for one parameter, beside the forward passes.
 const UPDATE_MULTIPLICATIONS: f64 = 4.0;
 /// A parameter with its gradient and moments, as snapshots, checkpoints and undo hold it at the least.
 const PARAMETER_COPIES: f64 = 16.0;
-/// What the log has of a step, beside a number for each tensor.
+/// Numbers in the log for one step, beside one for each tensor.
 const LOGGED: usize = 2;
 
 fn check_snapshot<'s>(node: Node<'s>, entries: f64, issues: &mut Issues<'s>) {

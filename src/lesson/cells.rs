@@ -17,15 +17,15 @@ pub enum CellKind {
     /// Code over the live tensors, in the language of [`crate::code`].
     Code {
         source: String,
-        /// It shows a mistake: `attune check` wants it to fail.
+        /// The cell demonstrates a mistake: `attune check` expects it to fail.
         fails: bool,
     },
-    /// Steers the one stage: which sentence, which words are lit, and at what time.
+    /// Sets the stage: which sentence, which words are highlighted, and at what time.
     Stage {
         caption: String,
         /// Index into [`super::Lesson::sentences`].
         sentence: usize,
-        /// Words to light; empty: all.
+        /// Words to highlight; empty: all.
         words: Vec<String>,
         /// 0 is static, 1 is contextual.
         time: f32,
@@ -38,10 +38,10 @@ pub enum CellKind {
     },
     Predict(Predict),
     Exercise(Exercise),
-    /// What follows it waits until predictions and exercises are done, or the learner goes on anyway.
+    /// Hides the cells below until predictions and exercises are done, or the learner goes on anyway.
     Gate {
         caption: String,
-        /// Their ids.
+        /// Ids of the tasks to be done first.
         needs: Vec<String>,
     },
 }
@@ -52,7 +52,7 @@ impl CellKind {
         matches!(self, Self::Predict(_) | Self::Exercise(_))
     }
 
-    /// The texts of it that are Markdown.
+    /// The Markdown texts of the cell.
     pub fn markdown(&self) -> impl Iterator<Item = &str> {
         let texts: Vec<&String> = match self {
             Self::Text { markdown } => vec![markdown],
@@ -67,23 +67,23 @@ impl CellKind {
     }
 }
 
-/// A number to turn.
+/// A slider that sets one number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slider {
     pub caption: String,
     pub bind: Bind,
     pub range: (f64, f64),
     pub step: Option<f64>,
-    /// Where a variable begins; else in the middle. Other things have values of their own.
+    /// The initial value of a variable; `None` for the middle of the range. Other quantities already have a value.
     pub start: Option<f64>,
 }
 
-/// What a slider turns.
+/// The quantity that a slider sets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bind {
-    /// What scores are divided by.
+    /// The divisor of the scores.
     Temperature,
-    /// The stage's, from static to contextual.
+    /// The time of the stage, from static to contextual.
     Time,
     /// 1: each word sees itself and those before it; 0: every word sees all.
     Mask,
@@ -113,7 +113,7 @@ pub struct Predict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exercise {
     pub ask: String,
-    /// Code to begin with; `None` where the answer is what the learner does to the model elsewhere.
+    /// Initial code; `None` where the answer is a change that the learner makes elsewhere.
     pub start: Option<String>,
     /// Code whose value is true where the answer is right. It runs after the answer, over the live
     /// tensors and what the answer defines.
@@ -122,9 +122,9 @@ pub struct Exercise {
     pub cases: Vec<String>,
     /// Code whose value stands beside the check; may be empty.
     pub value: String,
-    /// Each says more than the one before.
+    /// Hints; each says more than the one before.
     pub hints: Vec<String>,
-    /// What is said of a wrong answer: the first whose condition holds.
+    /// Comments on wrong answers; the first whose condition holds is shown.
     pub feedback: Vec<Feedback>,
     pub solution: String,
 }

@@ -8,7 +8,7 @@ use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, TEXT_BYTES_MAX
 use super::source::Node;
 use super::text::tokenize;
 
-/// What earlier parts of the lesson define. `None` where that part has issues of its own: nothing
+/// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
 /// is checked against it then, for one mistake must not show up as many.
 pub(super) struct Names {
     pub groups: Option<Vec<String>>,
@@ -116,7 +116,7 @@ pub(super) fn words<'s>(node: Node<'s>, max: usize, issues: &mut Issues<'s>) -> 
     let mut seen = HashSet::new();
     for word in &words {
         if !seen.insert(&word.value) {
-            issues.at(word.node, format!("{}: word \"{}\" stands twice", node.label, word.value));
+            issues.at(word.node, format!("{}: word \"{}\" appears twice", node.label, word.value));
         }
     }
     (seen.len() == words.len()).then_some(words)
@@ -164,7 +164,7 @@ pub(super) fn unique_ids<'s>(ids: &[At<'s, String>], what: &str, issues: &mut Is
     let mut seen = HashSet::new();
     for id in ids {
         if !seen.insert(&id.value) {
-            issues.at(id.node, format!("{what} id \"{}\" stands twice", id.value)).expected("a unique id");
+            issues.at(id.node, format!("{what} id \"{}\" appears twice", id.value)).expected("a unique id");
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn generate(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<Vec<String>
     sentences(corpus, groups, seed).into_iter().map(|sentence| sentence.words).collect()
 }
 
-/// The same with their topics.
+/// The sentences that training sees, with their topics.
 pub fn sentences(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<CorpusSentence> {
     if !corpus.drawn {
         let of_topic = |(topic, list): (usize, &Topic)| {

@@ -12,7 +12,7 @@ use super::schema::Lesson;
 pub const FOLDER: &str = "lessons";
 /// The ending of a lesson's file.
 pub const EXTENSION: &str = "ron";
-/// Lessons that are looked at; a folder with more is not a course.
+/// Files that are read at most; a folder with more is not a course.
 const FILES_MAX: usize = 200;
 
 /// A file of the course.
@@ -23,7 +23,7 @@ pub struct CourseFile {
     pub heading: Result<Heading, usize>,
 }
 
-/// What the page of the course says of a lesson.
+/// A lesson's entry on the course page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub id: String,
@@ -78,7 +78,7 @@ pub fn list(folder: &Path) -> Vec<CourseFile> {
     files
 }
 
-/// None for a glossary.
+/// The course entry of a file; `None` for a glossary.
 fn course_file(path: PathBuf) -> Option<CourseFile> {
     let name = path.display().to_string();
     let heading = match read_text(&path, &name) {
@@ -89,12 +89,12 @@ fn course_file(path: PathBuf) -> Option<CourseFile> {
     Some(CourseFile { path, heading })
 }
 
-/// By its name, and a file at the end of all links.
+/// Whether a path is a lesson's file: by its ending, with links followed.
 pub fn is_lesson(path: &Path) -> bool {
     is_named_as_lesson(path) && path.is_file()
 }
 
-/// By its ending, whatever it is.
+/// Whether a path ends as a lesson's file does.
 pub fn is_named_as_lesson(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }

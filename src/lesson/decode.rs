@@ -179,6 +179,29 @@ pub(super) fn list<'s, T>(
     all.into_iter().collect()
 }
 
+/// Decodes a list as a field: [`list`] with its arguments given in advance.
+pub(super) fn list_of<'s, T>(
+    max: usize,
+    mut decode: impl FnMut(Node<'s>, &mut Issues<'s>) -> Option<T>,
+) -> impl FnMut(Node<'s>, &mut Issues<'s>) -> Option<Vec<T>> {
+    move |node, issues| list(node, max, &mut decode, issues)
+}
+
+/// Decodes a number from 0 to 1.
+pub(super) fn share<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<f64> {
+    number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1")(node, issues)
+}
+
+/// Decodes any finite number.
+pub(super) fn finite<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<f64> {
+    number(|_| true, "a number")(node, issues)
+}
+
+/// Decodes a number above 0.
+pub(super) fn positive<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<f64> {
+    number(|x| x > 0.0, "a number above 0")(node, issues)
+}
+
 /// Decodes a map with text keys, in the order of writing; a key must not come twice.
 pub(super) fn map<'s, T>(
     node: Node<'s>,
@@ -199,7 +222,7 @@ pub(super) fn map<'s, T>(
         let key = text(key_node, issues).filter(|key| {
             let fresh = seen.insert(key.clone());
             if !fresh {
-                issues.at(key_node, format!("{}: {} stands twice", node.label, shorten(key_node.text)));
+                issues.at(key_node, format!("{}: {} appears twice", node.label, shorten(key_node.text)));
             }
             fresh
         });

@@ -8,14 +8,14 @@ use ron::value::RawValue;
 
 use super::check::{check_name, id, line, markdown, one_of_names};
 use super::course;
-use super::decode::{At, list, text, wrong};
+use super::decode::{At, list, list_of, text, wrong};
 use super::issue::{Issues, LessonIssue, is_unprintable, shorten};
 use super::limits::{
     GLOSSARY_TERMS_MAX, LESSON_BYTES_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX,
     SYMBOLS_MAX,
 };
 use super::load::{read_text, too_large, without_mark};
-use super::record::Record;
+use super::record::{Record, complete, fields};
 use super::source::{Node, Source};
 use super::spellings::{Found, Spellings};
 use super::syntax;
@@ -24,7 +24,7 @@ use crate::nearest::nearest;
 
 /// The file's name, beside the lessons that it is of.
 pub const FILE: &str = "glossary.ron";
-/// What it begins with.
+/// The name that the file begins with.
 const NAME: &str = "Glossary";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,12 +108,12 @@ pub fn beside(lesson: &Path) -> Option<PathBuf> {
     Some(lesson.with_file_name(FILE)).filter(|file| file.is_file())
 }
 
-/// It says so, or its name does.
+/// Whether a file is a glossary, by its name or its first word.
 pub fn is_glossary(path: &Path, text: &str) -> bool {
     path.file_name().is_some_and(|name| name == FILE) || begins_as_glossary(text)
 }
 
-/// Behind comments. A lesson cannot begin so.
+/// Whether the text, after any comments, begins as a glossary does. A lesson cannot begin so.
 pub(super) fn begins_as_glossary(text: &str) -> bool {
     let begins = |deserializer: ron::Deserializer| {
         deserializer.remainder().strip_prefix(NAME).is_some_and(|rest| rest.trim_start().starts_with('('))
@@ -210,14 +210,16 @@ fn read_term<'s>(
 ) -> Option<Term> {
     let mut record = Record::open(node, &["Term"], issues)?;
     let mut spelling = |node, issues: &mut Issues<'s>| read_spelling(node, spellings, place, issues);
-    let name = record.take("name", &mut spelling, issues);
-    let also = record.take_or("also", Vec::new(), |node, issues| list(node, SPELLINGS_MAX, spelling, issues), issues);
-    let symbols = record.take_or("symbols", Vec::new(), |node, issues| list(node, SYMBOLS_MAX, symbol, issues), issues);
-    let shape = record.take_or("shape", String::new(), line, issues);
-    let meaning = record.take("meaning", meaning, issues);
-    let lesson = record.take("lesson", |node, issues| lesson(node, lessons, issues), issues);
+    fields! { record, issues;
+        name: &mut spelling;
+        also: list_of(SPELLINGS_MAX, spelling), or Vec::new();
+        symbols: list_of(SYMBOLS_MAX, symbol), or Vec::new();
+        shape: line, or String::new();
+        meaning: meaning;
+        lesson: |node, issues| lesson(node, lessons, issues);
+    }
     record.finish(issues);
-    Some(Term { name: name?, also: also?, symbols: symbols?, shape: shape?, meaning: meaning?, lesson: lesson? })
+    complete!(Term { name, also, symbols, shape, meaning, lesson })
 }
 
 fn read_spelling<'s>(
@@ -239,7 +241,7 @@ fn read_spelling<'s>(
         // With another hyphen or other capitals it is the same.
         Ok(Some(_)) => {
             issues
-                .at(node, format!("{}: the spelling {} stands twice", node.label, shorten(node.text)))
+                .at(node, format!("{}: the spelling {} appears twice", node.label, shorten(node.text)))
                 .expected("spellings that no other entry has; capitals and hyphens make no difference");
         }
         Err(_) => {
@@ -352,7 +354,7 @@ mod tests {
         assert_eq!(
             issues(&twice),
             [
-                "g:4:24: name: the spelling \"width of a key\" stands twice; expected spellings that no other entry has; \
+                "g:4:24: name: the spelling \"width of a key\" appears twice; expected spellings that no other entry has; \
               capitals and hyphens make no difference"
             ]
         );
@@ -377,7 +379,7 @@ mod tests {
             "no lesson beside the glossary has the id \"qvk\"; expected \"apple\" or \"qkv\"; did you mean \"qkv\"?",
         );
         says("meaning: \"m\", ", "", "missing field \"meaning\" in Term");
-        says("also: []", "also: [\"Key\"]", "the spelling \"Key\" stands twice");
+        says("also: []", "also: [\"Key\"]", "the spelling \"Key\" appears twice");
         let many: Vec<String> = (0..=GLOSSARY_TERMS_MAX)
             .map(|i| format!("Term(name: \"t{i}\", meaning: \"m\", lesson: \"qkv\")"))
             .collect();

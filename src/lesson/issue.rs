@@ -17,9 +17,9 @@ pub struct LessonIssue {
     pub place: Option<Place>,
     /// The offending text, shortened.
     pub found: String,
-    /// What is wrong.
+    /// The problem, in words.
     pub message: String,
-    /// What would be right.
+    /// Valid input, in words.
     pub expected: Option<String>,
     /// The valid name most like the wrong one.
     pub nearest: Option<String>,
@@ -124,7 +124,7 @@ impl<'s> Issues<'s> {
     pub fn finish(mut self) -> Vec<LessonIssue> {
         self.list.sort_by_key(|issue| issue.place);
         if self.more > 0 {
-            let message = format!("and {} more issues", self.more);
+            let message = format!("… and {} more issues", self.more);
             let mut rest = LessonIssue::of_file(self.source.file, message, "");
             rest.expected = None;
             self.list.push(rest);

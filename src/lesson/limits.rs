@@ -36,7 +36,7 @@ pub const CLAIMS_MAX: usize = 200;
 
 /// Things to choose among in a prediction.
 pub const CHOICES_OF_PREDICTION: std::ops::RangeInclusive<usize> = 2..=8;
-/// Of one exercise.
+/// Hints, feedback and cases of one exercise.
 pub const HINTS_MAX: usize = 10;
 pub const FEEDBACK_MAX: usize = 20;
 pub const CASES_MAX: usize = 20;
@@ -78,10 +78,10 @@ pub const STOP_RULES_MAX: usize = 8;
 /// does about 10¹⁰ a second with the backward passes that follow.
 pub const TRAINING_WORK_MAX: f64 = 5e10;
 
-/// What one training step may need, in bytes: more would not fit beside a window on a small laptop.
+/// Bytes that one training step may need: more would not fit beside a window on a small laptop.
 pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// What a snapshot of one sentence may need, in bytes: the window holds a few of them.
+/// Bytes that a snapshot of one sentence may need: the window holds a few of them.
 pub const SNAPSHOT_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
 
 /// Issues that are kept; the others are counted.

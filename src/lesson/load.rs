@@ -14,21 +14,21 @@ use super::decode::{seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
-use super::read_cells::Told;
-use super::read_claims::Claimed;
+use super::read_cells::CellContext;
+use super::read_claims::ClaimContext;
 use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
 use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
 use super::read_model::{ReadModel, read_attention};
 use super::read_objective::check_objective;
 use super::read_sentences::{read_probes, read_sentences};
-use super::record::Record;
+use super::record::{Record, complete, fields};
 use super::schema::{Lesson, Objective, StaticEmbedding};
 use super::source::{Node, Source};
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
 use crate::nearest::nearest;
 
-/// What is expected where something else is given.
+/// The advice where a path leads to something that is not a lesson.
 const A_LESSON: &str = "a lesson file, such as lessons/apple.ron";
 
 /// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
@@ -81,14 +81,15 @@ pub(super) fn without_mark(text: &str) -> &str {
 /// The parts in the order in which they need each other, which need not be the order of the file.
 fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let mut record = Record::open(node, &["Lesson"], issues)?;
-    let id = record.take("id", id, issues);
-    let title = record.take("title", line, issues);
-    let summary = record.take_or("summary", None, |node, issues| line(node, issues).map(Some), issues);
-    let number = record.take_or("number", None, |node, issues| whole(NUMBERS)(node, issues).map(Some), issues);
-    let minutes = record.take_or("minutes", None, |node, issues| whole(MINUTES)(node, issues).map(Some), issues);
-    let seed = record.take("seed", seed, issues);
-
-    let groups = record.take_or("groups", Lists::default(), read_lists, issues);
+    fields! { record, issues;
+        id: id;
+        title: line;
+        summary: line, optional;
+        number: whole(NUMBERS), optional;
+        minutes: whole(MINUTES), optional;
+        seed: seed;
+        groups: read_lists, or Lists::default();
+    }
     if let Some(groups) = &groups {
         check_groups_apart(groups, issues);
     }
@@ -127,9 +128,9 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(length).collect());
     let lengths = lengths.as_deref();
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let told = Told { names: &names, lengths, architecture: config.map(|config| &config.architecture) };
-    let cells = record.take_or("cells", Vec::new(), |node, issues| told.read_cells(node, issues), issues);
-    let claimed = Claimed {
+    let cell_context = CellContext { names: &names, lengths, architecture: config.map(|config| &config.architecture) };
+    let cells = record.take_or("cells", Vec::new(), |node, issues| cell_context.read_cells(node, issues), issues);
+    let claim_context = ClaimContext {
         names: &names,
         lengths,
         probes: probes.as_ref().map(Vec::len),
@@ -137,28 +138,31 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
     };
     let read = |node, issues: &mut Issues<'s>| {
-        let claims = claimed.read_claims(node, issues)?;
-        check_claims_work(node, &claims, corpus.as_ref(), &claimed, probes.as_deref(), issues);
+        let claims = claim_context.read_claims(node, issues)?;
+        check_claims_work(node, &claims, corpus.as_ref(), &claim_context, probes.as_deref(), issues);
         Some(claims)
     };
     let claims = record.take_or("claims", Vec::new(), read, issues);
     record.finish(issues);
 
-    Some(Lesson {
-        id: id?,
-        title: title?,
-        summary: summary?,
-        number: number?,
-        minutes: minutes?,
-        seed: seed?,
-        groups: groups?.checked()?,
-        corpus: corpus?.corpus,
-        static_embedding: embedding?.embedding,
-        model: model?.config?,
-        sentences: sentences?.into_iter().collect::<Option<_>>()?,
-        probes: probes?,
-        cells: cells?,
-        claims: claims?,
+    let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
+    let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
+    let sentences = sentences.and_then(|all| all.into_iter().collect());
+    complete!(Lesson {
+        id,
+        title,
+        summary,
+        number,
+        minutes,
+        seed,
+        groups,
+        corpus,
+        static_embedding,
+        model,
+        sentences,
+        probes,
+        cells,
+        claims,
     })
 }
 

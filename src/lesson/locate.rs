@@ -1,4 +1,4 @@
-//! Where a field of a lesson file stands: for what shows itself only when the lesson runs.
+//! Finds a field of a lesson file, for problems that show only when the lesson runs.
 
 use std::path::Path;
 

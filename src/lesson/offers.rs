@@ -1,4 +1,4 @@
-//! The sliders behind which a lesson trains again: of each, every place that makes a valid lesson.
+//! Sliders that train a lesson again: each with every position that makes a valid lesson.
 
 use super::limits::HEADS_MAX;
 use super::recipe::{Measured, Recipe};
@@ -18,12 +18,12 @@ pub enum Knob {
     Seed,
 }
 
-/// A slider: its places in their order.
+/// A slider, with its positions in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub knob: Knob,
     pub choices: Vec<Choice>,
-    /// The place that the recipe has, and the lesson's.
+    /// The recipe's position, and the lesson's.
     pub at: usize,
     pub own: usize,
 }
@@ -31,25 +31,25 @@ pub struct Offer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub label: String,
-    /// With everything else as it is.
+    /// The recipe at this position, with everything else unchanged.
     pub recipe: Recipe,
 }
 
 const WIDTHS: [usize; 15] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96];
 const RATES: [f64; 13] = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 const SEEDS: std::ops::RangeInclusive<u64> = 0..=31;
-/// Shares go by a twentieth.
+/// The step from one share to the next.
 const SHARES: u32 = 20;
-/// Two shares are one if they differ by rounding alone.
+/// Shares that differ by less count as equal: the difference is rounding.
 const SAME: f64 = 1e-9;
 
-/// All sliders of a lesson from where a recipe is; those with one place only are left out.
+/// All sliders of a lesson at a recipe's values; those with a single position are left out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
     let measured = Measured::of(lesson);
     let mut offers = Vec::new();
     for ambiguous in &lesson.corpus.ambiguous {
         let senses = ambiguous.shares.len();
-        // Of two shares one says both.
+        // With two senses, one share determines the other.
         let knobs = if senses == 2 { 1 } else { senses };
         offers.extend((0..knobs).map(|sense| share(&measured, recipe, ambiguous, sense)));
     }

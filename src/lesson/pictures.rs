@@ -16,9 +16,9 @@ pub const FILE_BYTES_MAX: u64 = 8 << 20;
 pub const SIDE_MAX: u32 = 4096;
 /// Pixels of all pictures of a lesson together: 128 MiB when they are decoded.
 pub const PIXELS_MAX: u64 = 32 << 20;
-/// Different paths that are looked at; the rest is refused unseen.
+/// Different paths that are looked up; others are refused.
 pub const FILES_MAX: usize = 256;
-/// Where a file must have said how large its picture is. Cameras write much before that.
+/// Bytes within which a file must state the size of its picture. Cameras write much before it.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By what a file is, not by its name.
+    /// The format, by the content of a file and not by its name.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// Of a file's name.
+    /// The usual ending of such a file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -94,7 +94,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// All of its file.
+    /// The bytes of the whole file.
     ///
     /// # Errors
     /// In words, if it cannot be read, or has grown since it was found.
@@ -115,7 +115,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// That of a lesson's file.
+    /// The folder of a lesson's file.
     pub fn of(lesson: &Path) -> Self {
         let folder = lesson.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Self { path: Some(folder.to_owned()), ..Self::default() }

@@ -2,19 +2,19 @@
 
 use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use super::check::{Names, code, id, line, markdown, unique_ids};
-use super::decode::{At, flag, list, number, text, wrong};
+use super::decode::{At, finite, flag, list, list_of, positive, share, text, wrong};
 use super::issue::{Issues, one_of, shorten};
 use super::limits::{
     CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
 };
 use super::read_sentences::sentence_index;
 use super::read_weights::shapes;
-use super::record::Record;
+use super::record::{Record, complete, fields};
 use super::source::Node;
 use crate::numerics::model::Architecture;
 
-/// What cells speak of. `None` where that part of the lesson has issues of its own.
-pub(super) struct Told<'c> {
+/// The parts of a lesson that its cells refer to; `None` where a part has issues of its own.
+pub(super) struct CellContext<'c> {
     pub names: &'c Names,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
@@ -23,7 +23,7 @@ pub(super) struct Told<'c> {
 
 const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
 
-impl Told<'_> {
+impl CellContext<'_> {
     pub fn read_cells<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<Cell>> {
         let mut ids = Vec::new();
         let mut needs = Vec::new();
@@ -46,31 +46,30 @@ impl Told<'_> {
         let mut record = Record::open(node, KINDS, issues)?;
         let id = take_id(&mut record, ids, issues);
         let kind = match record.name {
-            "Text" => record.take("md", markdown, issues).map(|markdown| CellKind::Text { markdown }),
-            "Code" => {
-                let source = record.take("src", code, issues);
-                let fails = record.take_or("fails", false, flag, issues);
-                source.zip(fails).map(|(source, fails)| CellKind::Code { source, fails })
-            }
-            "Plot" => {
-                let caption = record.take_or("caption", String::new(), line, issues);
-                let source = record.take("src", code, issues);
-                caption.zip(source).map(|(caption, source)| CellKind::Plot { caption, source })
-            }
+            "Text" => fields! { record, issues => CellKind::Text { markdown as "md": markdown; } },
+            "Code" => fields! { record, issues => CellKind::Code {
+                source as "src": code;
+                fails: flag, or false;
+            } },
+            "Plot" => fields! { record, issues => CellKind::Plot {
+                caption: line, or String::new();
+                source as "src": code;
+            } },
             "Stage" => self.read_stage(&mut record, issues),
             "Slider" => self.read_slider(&mut record, issues).map(CellKind::Slider),
             "Predict" => read_predict(&mut record, issues).map(CellKind::Predict),
             "Exercise" => read_exercise(&mut record, issues).map(CellKind::Exercise),
             _ => {
-                let caption = record.take_or("caption", String::new(), line, issues);
                 let of = id.clone().unwrap_or_default();
                 let need = |node, issues: &mut Issues<'s>| {
                     let need = text(node, issues)?;
                     needs.push(At { value: (of.clone(), need.clone()), node });
                     Some(need)
                 };
-                let needs = record.take("needs", |node, issues| list(node, CELLS_MAX, need, issues), issues);
-                caption.zip(needs).map(|(caption, needs)| CellKind::Gate { caption, needs })
+                fields! { record, issues => CellKind::Gate {
+                    caption: line, or String::new();
+                    needs: list_of(CELLS_MAX, need);
+                } }
             }
         };
         record.finish(issues);
@@ -78,31 +77,30 @@ impl Told<'_> {
     }
 
     fn read_stage<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<CellKind> {
-        let caption = record.take_or("caption", String::new(), line, issues);
-        let sentence = record.take_or("sentence", 0, sentence_index(self.lengths), issues);
-        let word = |node, issues: &mut Issues<'s>| self.names.word(node, issues);
-        let words = record.take_or("words", Vec::new(), |node, issues| list(node, TOKENS_MAX, word, issues), issues);
-        let time = record.take_or("time", 0.0, number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1"), issues);
-        Some(CellKind::Stage { caption: caption?, sentence: sentence?, words: words?, time: time? as f32 })
+        fields! { record, issues => CellKind::Stage {
+            caption: line, or String::new();
+            sentence: sentence_index(self.lengths), or 0;
+            words: list_of(TOKENS_MAX, |node, issues| self.names.word(node, issues)), or Vec::new();
+            time: |node, issues| share(node, issues).map(|time| time as f32), or 0.0;
+        } }
     }
 
     fn read_slider<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Slider> {
-        let caption = record.take_or("caption", String::new(), line, issues);
-        let bind = record.take("bind", |node, issues| self.read_bind(node, issues), issues);
-        let widest = bind.as_ref().map_or((f64::MIN, f64::MAX), widest_range);
-        let default = bind.as_ref().map_or((0.0, 1.0), default_range);
-        let range = record.take_or("range", default, |node, issues| read_range(node, widest, issues), issues);
-        let positive = number(|x| x > 0.0, "a number above 0");
-        let step = record.take_or("step", None, |node, issues| positive(node, issues).map(Some), issues);
         let given = record.given("start");
-        let finite = number(|_| true, "a number");
-        let start = record.take_or("start", None, |node, issues| finite(node, issues).map(Some), issues);
+        fields! { record, issues;
+            caption: line, or String::new();
+            bind: |node, issues| self.read_bind(node, issues);
+            range: |node, issues| read_range(node, bind.as_ref().map_or((f64::MIN, f64::MAX), widest_range), issues),
+                or bind.as_ref().map_or((0.0, 1.0), default_range);
+            step: positive, optional;
+            start: finite, optional;
+        }
         if let (Some(node), Some(Some(start)), Some((least, most))) = (given, start, range)
             && !(least..=most).contains(&start)
         {
             issues.at(node, format!("start: {start}")).expected(format!("a number from {least} to {most}, its range"));
         }
-        Some(Slider { caption: caption?, bind: bind?, range: range?, step: step?, start: start? })
+        complete!(Slider { caption, bind, range, step, start })
     }
 
     fn read_bind<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Bind> {
@@ -155,7 +153,7 @@ fn read_entry<'s>(
         Some((row, col)) => Some(Bind::Weight { tensor, row, col }),
         None => {
             let expected = format!("{symbol}[row, column], from 0 to {} and from 0 to {}", rows - 1, cols - 1);
-            issues.at(node, format!("bind: {} is no entry of {symbol}", shorten(node.text))).expected(expected);
+            issues.at(node, format!("bind: {} is not an entry of {symbol}", shorten(node.text))).expected(expected);
             None
         }
     }
@@ -187,8 +185,7 @@ fn read_range<'s>(node: Node<'s>, (least, most): (f64, f64), issues: &mut Issues
 }
 
 fn read_predict<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Predict> {
-    let ask = record.take("ask", markdown, issues);
-    let read = |node, issues: &mut Issues<'s>| {
+    let read_choices = |node, issues: &mut Issues<'s>| {
         let choices = list(node, *CHOICES_OF_PREDICTION.end(), line, issues)?;
         if !CHOICES_OF_PREDICTION.contains(&choices.len()) {
             let (least, most) = CHOICES_OF_PREDICTION.into_inner();
@@ -197,41 +194,36 @@ fn read_predict<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<
         }
         Some(choices)
     };
-    let choices = record.take("choices", read, issues);
-    let answer = record.take("answer", code, issues);
-    let shows = record.take_or("shows", String::new(), code, issues);
-    let explain = record.take_or("explain", String::new(), markdown, issues);
-    Some(Predict { ask: ask?, choices: choices?, answer: answer?, shows: shows?, explain: explain? })
+    fields! { record, issues => Predict {
+        ask: markdown;
+        choices: read_choices;
+        answer: code;
+        shows: code, or String::new();
+        explain: markdown, or String::new();
+    } }
 }
 
 fn read_exercise<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Exercise> {
-    let ask = record.take("ask", markdown, issues);
-    let start = record.take_or("start", None, |node, issues| code(node, issues).map(Some), issues);
-    let check = record.take("check", code, issues);
-    let cases = record.take_or("cases", Vec::new(), |node, issues| list(node, CASES_MAX, code, issues), issues);
-    let value = record.take_or("value", String::new(), code, issues);
-    let hints = record.take_or("hints", Vec::new(), |node, issues| list(node, HINTS_MAX, markdown, issues), issues);
-    let read = |node, issues: &mut Issues<'s>| list(node, FEEDBACK_MAX, read_feedback, issues);
-    let feedback = record.take_or("feedback", Vec::new(), read, issues);
-    let solution = record.take("solution", code, issues);
-    Some(Exercise {
-        ask: ask?,
-        start: start?,
-        check: check?,
-        cases: cases?,
-        value: value?,
-        hints: hints?,
-        feedback: feedback?,
-        solution: solution?,
-    })
+    fields! { record, issues => Exercise {
+        ask: markdown;
+        start: code, optional;
+        check: code;
+        cases: list_of(CASES_MAX, code), or Vec::new();
+        value: code, or String::new();
+        hints: list_of(HINTS_MAX, markdown), or Vec::new();
+        feedback: list_of(FEEDBACK_MAX, read_feedback), or Vec::new();
+        solution: code;
+    } }
 }
 
 fn read_feedback<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Feedback> {
     let mut record = Record::open(node, &["Feedback"], issues)?;
-    let when = record.take("when", code, issues);
-    let say = record.take("say", markdown, issues);
+    let feedback = fields! { record, issues => Feedback {
+        when: code;
+        say: markdown;
+    } };
     record.finish(issues);
-    Some(Feedback { when: when?, say: say? })
+    feedback
 }
 
 /// A gate waits for predictions and exercises that stand above it.

@@ -1,18 +1,18 @@
 //! Reads the claims: what is measured, and what is expected of it.
 
 use super::check::{Names, line, one_of_names, unique_ids};
-use super::decode::{At, choice, flag, list, map, number, text, whole};
+use super::decode::{At, choice, finite, flag, list, map, number, text, whole};
 use super::issue::{Issues, one_of, shorten};
 use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
 use super::read_cells::take_id;
 use super::read_sentences::sentence_index;
-use super::record::Record;
+use super::record::{Record, complete, fields};
 use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
 use super::source::Node;
 use crate::numerics::model::Pooling;
 
-/// What claims are about. `None` where that part of the lesson has issues of its own.
-pub(super) struct Claimed<'c> {
+/// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
+pub(super) struct ClaimContext<'c> {
     pub names: &'c Names,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
@@ -25,7 +25,7 @@ pub(super) struct Claimed<'c> {
 /// The blocks that a model can have: each layer has two, and the source's.
 const BLOCKS_MAX: usize = 3 * LAYERS_MAX;
 
-impl Claimed<'_> {
+impl ClaimContext<'_> {
     pub fn read_claims<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<Claim>> {
         let mut ids = Vec::new();
         let claims = list(node, CLAIMS_MAX, |node, issues| self.read_claim(node, &mut ids, issues), issues);
@@ -36,11 +36,13 @@ impl Claimed<'_> {
     fn read_claim<'s>(&self, node: Node<'s>, ids: &mut Vec<At<'s, String>>, issues: &mut Issues<'s>) -> Option<Claim> {
         let mut record = Record::open(node, &["Claim"], issues)?;
         let id = take_id(&mut record, ids, issues);
-        let says = record.take("says", line, issues);
-        let fact = record.take("fact", |node, issues| self.read_fact(node, issues), issues);
-        let expect = record.take("expect", |node, issues| read_expect(node, fact.as_ref(), issues), issues);
+        fields! { record, issues;
+            says: line;
+            fact: |node, issues| self.read_fact(node, issues);
+            expect: |node, issues| read_expect(node, fact.as_ref(), issues);
+        }
         record.finish(issues);
-        Some(Claim { id: id?, says: says?, fact: fact?, expect: expect? })
+        complete!(Claim { id, says, fact, expect })
     }
 
     fn read_fact<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Fact> {
@@ -79,75 +81,69 @@ impl Claimed<'_> {
             "TokenMargin" => {
                 let at = self.take_token(&mut record, ["sentence", "token"], issues);
                 let sense = record.take("sense", group, issues);
-                at.zip(sense).map(|(at, sense)| Fact::TokenMargin { at, sense })
+                complete!(Fact::TokenMargin { at, sense })
             }
             "Arrived" => Some(Fact::Arrived),
             "Drift" => Some(Fact::Drift),
             "TokenCosine" | "TokenDistance" => {
                 let at = self.take_token(&mut record, ["sentence", "token"], issues);
-                let to = record.take("to", |node, issues| self.read_goal(node, issues), issues);
-                let space = record.take_or("space", Space::Contextual, choice(SPACES), issues);
-                let is_cosine = record.name == "TokenCosine";
-                let drawn = if is_cosine { Some(false) } else { record.take_or("drawn", false, flag, issues) };
-                (|| {
-                    let (at, to, space, drawn) = (at?, to?, space?, drawn?);
-                    Some(match is_cosine {
-                        true => Fact::TokenCosine { at, to, space },
-                        false => Fact::TokenDistance { at, to, space, drawn },
-                    })
-                })()
+                fields! { record, issues;
+                    to: |node, issues| self.read_goal(node, issues);
+                    space: choice(SPACES), or Space::Contextual;
+                }
+                if record.name == "TokenCosine" {
+                    complete!(Fact::TokenCosine { at, to, space })
+                } else {
+                    let drawn = record.take_or("drawn", false, flag, issues);
+                    complete!(Fact::TokenDistance { at, to, space, drawn })
+                }
             }
             "TokenLength" => {
                 let at = self.take_token(&mut record, ["sentence", "token"], issues);
                 let space = record.take_or("space", Space::Contextual, choice(SPACES), issues);
-                at.zip(space).map(|(at, space)| Fact::TokenLength { at, space })
+                complete!(Fact::TokenLength { at, space })
             }
             "TokenMove" => self.take_token(&mut record, ["sentence", "token"], issues).map(|at| Fact::TokenMove { at }),
             "MoveCosine" => {
                 let at = self.take_token(&mut record, ["sentence", "token"], issues);
                 let other = self.take_token(&mut record, ["other_sentence", "other_token"], issues);
-                at.zip(other).map(|(at, other)| Fact::MoveCosine { at, other })
+                complete!(Fact::MoveCosine { at, other })
             }
             "Mixture" => {
-                let word = record.take("word", word, issues);
-                let of = record.take("of", group, issues);
-                let against = record.take("against", group, issues);
+                fields! { record, issues;
+                    word: word;
+                    of: group;
+                    against: group;
+                }
                 if of.is_some() && of == against {
                     issues
                         .at(record.place_of("against"), "Mixture of a group against itself")
                         .expected("another group");
                 }
-                (|| Some(Fact::Mixture { word: word?, of: of?, against: against? }))()
+                complete!(Fact::Mixture { word, of, against })
             }
-            "Cosine" => {
-                let a = record.take("a", word, issues);
-                let b = record.take("b", word, issues);
-                a.zip(b).map(|(a, b)| Fact::Cosine { a, b })
-            }
-            "LabelAccuracy" => {
-                let read = |node, issues: &mut Issues<'s>| self.read_labelled(node, issues).map(Some);
-                record.take_or("on", None, read, issues).map(|on| Fact::LabelAccuracy { on })
-            }
-            "Says" => {
-                let sentence = record.take("sentence", |node, issues| self.names.sentence(node, issues), issues);
-                let tokens = sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
-                let place = |node, issues: &mut Issues<'s>| whole(0..=tokens - 1)(node, issues).map(Some);
-                let hides = record.take_or("hides", None, place, issues);
-                let answer = record.take("answer", |node, issues| self.read_answer(node, issues), issues);
-                (|| Some(Fact::Says { sentence: sentence?, hides: hides?, answer: answer? }))()
-            }
+            "Cosine" => fields! { record, issues => Fact::Cosine { a: word; b: word; } },
+            "LabelAccuracy" => fields! { record, issues => Fact::LabelAccuracy {
+                on: |node, issues| self.read_labelled(node, issues), optional;
+            } },
+            "Says" => fields! { record, issues => Fact::Says {
+                sentence: |node, issues| self.names.sentence(node, issues);
+                hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, Vec::len) - 1), optional;
+                answer: |node, issues| self.read_answer(node, issues);
+            } },
             "Weight" => {
                 let (sentence, tokens) = self.take_sentence(&mut record, "sentence", issues);
                 let heads = self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads());
-                let head = record.take("head", whole(0..=heads - 1), issues);
-                let query = record.take("query", whole(0..=tokens - 1), issues);
-                let key = record.take("key", whole(0..=tokens - 1), issues);
-                (|| Some(Fact::Weight { sentence: sentence?, head: head?, query: query?, key: key? }))()
+                fields! { record, issues;
+                    head: whole(0..=heads - 1);
+                    query: whole(0..=tokens - 1);
+                    key: whole(0..=tokens - 1);
+                }
+                complete!(Fact::Weight { sentence, head, query, key })
             }
-            "Alignment" => {
-                let head = record.take("head", |node, issues| self.read_cross_head(node, issues), issues);
-                head.map(|head| Fact::Alignment { head })
-            }
+            "Alignment" => fields! { record, issues => Fact::Alignment {
+                head: |node, issues| self.read_cross_head(node, issues);
+            } },
             "SequenceAccuracy" => Some(Fact::SequenceAccuracy),
             "FinalLoss" => Some(Fact::FinalLoss),
             _ => Some(Fact::ContributionError),
@@ -181,7 +177,7 @@ impl Claimed<'_> {
     ) -> Option<TokenPlace> {
         let (sentence, tokens) = self.take_sentence(record, sentence, issues);
         let token = record.take(token, whole(0..=tokens - 1), issues);
-        sentence.zip(token).map(|(sentence, token)| TokenPlace { sentence, token })
+        complete!(TokenPlace { sentence, token })
     }
 
     /// Reads where a word may end: at a group or at a word.
@@ -294,15 +290,13 @@ impl Claimed<'_> {
 
 fn read_expect<'s>(node: Node<'s>, fact: Option<&Fact>, issues: &mut Issues<'s>) -> Option<Expect> {
     let mut record = Record::open(node, &["AtLeast", "AtMost", "Within"], issues)?;
-    let finite = number(|_| true, "a number");
     let expect = match record.name {
         "AtLeast" => record.take_item("number", finite, issues).map(Expect::AtLeast),
         "AtMost" => record.take_item("number", finite, issues).map(Expect::AtMost),
-        _ => {
-            let value = record.take("value", finite, issues);
-            let tolerance = record.take("tolerance", number(|x| x >= 0.0, "a number of at least 0"), issues);
-            value.zip(tolerance).map(|(value, tolerance)| Expect::Within { value, tolerance })
-        }
+        _ => fields! { record, issues => Expect::Within {
+            value: finite;
+            tolerance: number(|x| x >= 0.0, "a number of at least 0");
+        } },
     };
     record.finish(issues);
     let expect = expect?;
@@ -338,7 +332,7 @@ fn range(fact: &Fact) -> (f64, f64) {
     }
 }
 
-/// What a claim can ask of a fact with such values.
+/// The bounds that a claim can set on a fact with such values, in words.
 fn reachable(least: f64, most: f64) -> String {
     match most.is_finite() {
         true => format!("a bound from {least} to {most}"),

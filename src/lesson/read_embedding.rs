@@ -10,7 +10,7 @@ use super::decode::{flag, list, map, number, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, VOCABULARY_MAX, WINDOW_MAX};
 use super::read_training::{LEARNING_RATE, is_learning_rate};
-use super::record::Record;
+use super::record::{Record, complete, fields};
 use super::schema::{GivenVectors, StaticEmbedding};
 use super::source::Node;
 
@@ -36,13 +36,16 @@ pub(super) fn read_embedding<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Opt
 }
 
 fn read_word2vec<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Word2VecConfig> {
-    let dim = record.take("dim", whole(DIM_MIN..=DIM_MAX), issues);
-    let window = record.take_or("window", 3, whole(1..=WINDOW_MAX), issues);
-    let negatives = record.take_or("negatives", 5, whole(1..=NEGATIVES_MAX), issues);
-    let epochs = record.take_or("epochs", 20, whole(1..=EPOCHS_MAX), issues);
-    let learning_rate = record.take_or("learning_rate", 0.05, number(is_learning_rate, LEARNING_RATE), issues);
-    let threshold = number(|x| x > 0.0 && x <= 1.0, "a share of the corpus, above 0 and at most 1");
-    let subsample = record.take_or("subsample", 1.0, threshold, issues);
+    fields! { record, issues;
+        dim: whole(DIM_MIN..=DIM_MAX);
+        window: whole(1..=WINDOW_MAX), or 3;
+        negatives: whole(1..=NEGATIVES_MAX), or 5;
+        epochs: whole(1..=EPOCHS_MAX), or 20;
+        learning_rate: number(is_learning_rate, LEARNING_RATE), or 0.05;
+        subsample: number(|x| x > 0.0 && x <= 1.0, "a share of the corpus, above 0 and at most 1"), or 1.0;
+    }
+    // No word is a larger share than 1.
+    let subsample = subsample.map(|share| (share < 1.0).then_some(share));
     let architecture = match record.name {
         "Cbow" => Some(Architecture::Cbow),
         _ => {
@@ -50,16 +53,7 @@ fn read_word2vec<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option
             share_negatives.map(|share_negatives| Architecture::SkipGram { share_negatives })
         }
     };
-    Some(Word2VecConfig {
-        architecture: architecture?,
-        dim: dim?,
-        window: window?,
-        negatives: negatives?,
-        epochs: epochs?,
-        learning_rate: learning_rate?,
-        // No word is a larger share than 1.
-        subsample: subsample.map(|share| (share < 1.0).then_some(share))?,
-    })
+    complete!(Word2VecConfig { architecture, dim, window, negatives, epochs, learning_rate, subsample })
 }
 
 /// Vectors of one width, each for a word of its own.
@@ -79,7 +73,7 @@ fn read_given<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<GivenVector
         let word = word(key.node, issues).filter(|word| {
             let fresh = seen.insert(word.clone());
             if !fresh {
-                issues.at(key.node, format!("static_embedding: word \"{word}\" stands twice"));
+                issues.at(key.node, format!("static_embedding: word \"{word}\" appears twice"));
             }
             fresh
         });

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, check_name, word, words};
 use super::corpus::{uses_per_sentence, wanted_rates};
-use super::decode::{At, Kind, list, map, number, whole};
+use super::decode::{At, Kind, list_of, map, number, share, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{AMBIGUOUS_MAX, GROUPS_MAX, SENTENCES_MAX, VOCABULARY_MAX};
 use super::read_topics::{ReadTopics, Templates, read_given};
-use super::record::Record;
+use super::record::{Record, fields};
 use super::schema::{Ambiguous, Corpus, Group, Join, Topic};
 use super::source::Node;
 use super::text::is_word_char;
@@ -125,13 +125,12 @@ pub(super) fn read_corpus<'s>(
 
     let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
     let read = |node, issues: &mut Issues<'s>| read_ambiguous(node, &names, groups, topics.as_ref(), issues);
-    let ambiguous =
-        record.take_or("ambiguous", Vec::new(), |node, issues| list(node, AMBIGUOUS_MAX, read, issues), issues);
+    let ambiguous = record.take_or("ambiguous", Vec::new(), list_of(AMBIGUOUS_MAX, read), issues);
     if let (Some(ambiguous), Some(topics)) = (&ambiguous, &topics) {
         check_rates(ambiguous, &topics.topics, issues);
     }
     let mut longest = topics.as_ref().map_or(0, |topics| topics.lengths.iter().copied().max().unwrap_or(0));
-    let join = record.take_or("join", None, |node, issues| read_join(node, issues).map(Some), issues);
+    let join = record.take_optional("join", read_join, issues);
     if let (Some(Some((_, node))), Some(topics)) = (&join, &topics) {
         longest = check_join(*node, topics, max_tokens, issues);
     }
@@ -190,10 +189,7 @@ fn read_ambiguous<'s>(
             None => Some(word),
         }
     };
-    let word = record.take("word", own_word, issues);
-    let rate = record.take("rate", number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
-    let shares = |node: Node<'s>, issues: &mut Issues<'s>| {
-        let share = number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
+    let read_shares = |node: Node<'s>, issues: &mut Issues<'s>| {
         let entries = map(node, GROUPS_MAX, share, issues)?;
         let sum: f64 = entries.iter().map(|(_, share)| share).sum();
         if (sum - 1.0).abs() > SHARES_TOLERANCE {
@@ -215,9 +211,13 @@ fn read_ambiguous<'s>(
         }
         good.then_some(shares)
     };
-    let shares = record.take("shares", shares, issues);
+    let ambiguous = fields! { record, issues => Ambiguous {
+        word: own_word;
+        rate: number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1");
+        shares: read_shares;
+    } };
     record.finish(issues);
-    Some(At { value: Ambiguous { word: word?, rate: rate?, shares: shares? }, node })
+    Some(At { value: ambiguous?, node })
 }
 
 /// A slot cannot be filled with ambiguous words more often than always.
@@ -228,7 +228,7 @@ fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], topics: &[Topic], issues: &m
     for At { value, node } in ambiguous {
         let word = &value.word;
         if !seen.insert(word) {
-            issues.at(*node, format!("ambiguous: word \"{word}\" stands twice"));
+            issues.at(*node, format!("ambiguous: word \"{word}\" appears twice"));
         }
         for ((group, _), rate) in value.shares.iter().zip(wanted_rates(value, &uses)) {
             let filled = filled.entry(group).or_default();
@@ -243,11 +243,13 @@ fn check_rates<'s>(ambiguous: &[At<'s, Ambiguous>], topics: &[Topic], issues: &m
 
 fn read_join<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<(Join, Node<'s>)> {
     let mut record = Record::open(node, &["Join"], issues)?;
-    let share = record.take("share", number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1"), issues);
-    let words = record.take("words", |node, issues| words(node, VOCABULARY_MAX, issues), issues);
+    let values = |words: Vec<At<'s, String>>| words.into_iter().map(|word| word.value).collect();
+    let join = fields! { record, issues => Join {
+        share: share;
+        words: |node, issues| words(node, VOCABULARY_MAX, issues).map(values);
+    } };
     record.finish(issues);
-    let words = words?.into_iter().map(|word| word.value).collect();
-    Some((Join { share: share?, words }, node))
+    Some((join?, node))
 }
 
 /// Answers how many words the longest joined sentence has.

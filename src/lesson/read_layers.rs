@@ -6,7 +6,7 @@ use crate::numerics::block::{Attends, BlockConfig, Norm};
 use super::decode::{choice, flag, list, number, whole, wrong};
 use super::issue::{Issues, one_of};
 use super::limits::{DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX};
-use super::record::Record;
+use super::record::{Record, fields};
 use super::schema::Objective;
 use super::source::Node;
 
@@ -16,7 +16,7 @@ pub(super) struct Layers {
     pub block: BlockConfig,
 }
 
-/// What [`is_temperature`] takes.
+/// The values that [`is_temperature`] takes, in words.
 const TEMPERATURE: &str = "a number from 0.01 to 100";
 
 pub fn is_temperature(x: f64) -> bool {
@@ -30,28 +30,26 @@ pub(super) fn read_layers<'s>(
     objective: Option<&Objective>,
     issues: &mut Issues<'s>,
 ) -> Option<Layers> {
-    let count = record.take_or("layers", 1, whole(1..=LAYERS_MAX), issues);
-    let heads = record.take("heads", whole(1..=HEADS_MAX), issues);
-    let width = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=DIM_MAX)(node, issues).map(Some);
-    let key_width = record.take_or("key_width", None, width, issues);
-    let value_width = record.take_or("value_width", None, width, issues);
-    let projected = record.take_or("projections", true, flag, issues);
-    let output = record.take_or("output", projected.unwrap_or(true), flag, issues);
-    let bias = record.take_or("bias", true, flag, issues);
-    let scale = record.take_or("scale", true, flag, issues);
-    let temperature = record.take_or("temperature", 1.0, number(is_temperature, TEMPERATURE), issues);
     let looks_back = matches!(objective, Some(Objective::NextWord | Objective::Sequence(_)));
-    let mask = if looks_back { Mask::Causal } else { Mask::None };
-    let mask = record.take_or("mask", mask, read_mask, issues);
-    let residual = record.take_or("residual", true, flag, issues);
-    let norm = record.take_or("norm", Norm::None, choice(NORMS), issues);
+    fields! { record, issues;
+        count as "layers": whole(1..=LAYERS_MAX), or 1;
+        heads: whole(1..=HEADS_MAX);
+        key_width: whole(1..=DIM_MAX), optional;
+        value_width: whole(1..=DIM_MAX), optional;
+        projected as "projections": flag, or true;
+        output: flag, or projected.unwrap_or(true);
+        bias: flag, or true;
+        scale: flag, or true;
+        temperature: number(is_temperature, TEMPERATURE), or 1.0;
+        mask: read_mask, or if looks_back { Mask::Causal } else { Mask::None };
+        residual: flag, or true;
+        norm: choice(NORMS), or Norm::None;
+        feed_forward: whole(1..=FEED_FORWARD_MAX), optional;
+    }
     if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
         let message = "norm: of one number, the norm is 0 whatever it is";
         issues.at(record.place_of("norm"), message).expected("norm: None, or wider vectors");
     }
-    let hidden = |node: Node<'s>, issues: &mut Issues<'s>| whole(1..=FEED_FORWARD_MAX)(node, issues).map(Some);
-    let feed_forward = record.take_or("feed_forward", None, hidden, issues);
-
     let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };
     let [key_width, value_width] = widths.check(record, issues)?;
     let attention = AttentionConfig {
@@ -67,17 +65,12 @@ pub(super) fn read_layers<'s>(
         mask: mask?,
         distances: None,
     };
-    let block = BlockConfig {
-        attention,
-        attends: Attends::OwnSentence,
-        residual: residual?,
-        norm: norm?,
-        feed_forward: feed_forward?,
-    };
+    let attends = Attends::OwnSentence;
+    let block = BlockConfig { attention, attends, residual: residual?, norm: norm?, feed_forward: feed_forward? };
     Some(Layers { count: count?, block })
 }
 
-/// What the widths of a head depend on; `None` where it has issues of its own.
+/// The fields that decide the widths of a head; `None` where a field has issues of its own.
 struct Widths {
     dim: Option<usize>,
     heads: Option<usize>,

@@ -6,7 +6,7 @@ use crate::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
 use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
-use super::decode::{choice, flag, number, whole};
+use super::decode::{choice, flag, number, share, whole};
 use super::issue::Issues;
 use super::limits::{BATCH_MAX, COST_MAX, STEPS_MAX, TOKENS_MAX};
 use super::read_language::Lists;
@@ -14,7 +14,7 @@ use super::read_layers::{Layers, read_layers};
 use super::read_objective::{ReadObjective, read_objective};
 use super::read_training::{LEARNING_RATE, is_learning_rate, read_optimiser, read_stop};
 use super::read_weights::{check_weights, read_weights};
-use super::record::Record;
+use super::record::{Record, complete, fields};
 use super::schema::{ModelConfig, Objective};
 use super::source::Node;
 
@@ -39,24 +39,26 @@ pub(super) fn read_attention<'s>(
     let read = record.take("objective", |node, issues| read_objective(node, groups, issues), issues);
     let objective = read.as_ref().map(|read| &read.objective);
     let layers = read_layers(&mut record, dim, objective, issues);
-    let positions = record.take_or("positions", Places::Vectors(Positions::Learned), choice(POSITIONS), issues);
-    let max_tokens = record.take_or("max_tokens", 32, whole(2..=TOKENS_MAX), issues);
-    let train_embedding = record.take_or("train_embedding", false, flag, issues);
+    fields! { record, issues;
+        positions: choice(POSITIONS), or Places::Vectors(Positions::Learned);
+        max_tokens: whole(2..=TOKENS_MAX), or 32;
+        train_embedding: flag, or false;
+    }
     let answer = read_answer(&mut record, objective, issues);
     let is_tied_label =
         objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout == Readout::Tied);
     let tied_labels = is_tied_label.then(|| record.place_of("readout"));
 
     let costs = read_costs(&mut record, objective, answer, train_embedding, issues);
-    let weights = record.take_or("weights", Vec::new(), read_weights, issues);
-
-    let steps = record.take_or("steps", 800, whole(0..=STEPS_MAX), issues);
-    let batch = record.take_or("batch", 64, whole(1..=BATCH_MAX), issues);
-    let learning_rate = record.take_or("learning_rate", 0.01, number(is_learning_rate, LEARNING_RATE), issues);
-    let decay = number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
-    let weight_decay = record.take_or("weight_decay", 0.0, decay, issues);
-    let optimiser = record.take_or("optimiser", Method::ADAM, read_optimiser, issues);
-    let stop = record.take_or("stop", Vec::new(), read_stop, issues);
+    fields! { record, issues;
+        weights: read_weights, or Vec::new();
+        steps: whole(0..=STEPS_MAX), or 800;
+        batch: whole(1..=BATCH_MAX), or 64;
+        learning_rate: number(is_learning_rate, LEARNING_RATE), or 0.01;
+        weight_decay: share, or 0.0;
+        optimiser: read_optimiser, or Method::ADAM;
+        stop: read_stop, or Vec::new();
+    }
     record.finish(issues);
 
     let config = || {
@@ -73,18 +75,19 @@ pub(super) fn read_attention<'s>(
             pooling,
             readout,
         };
-        let weights = check_weights(weights?, &architecture, issues)?;
-        Some(ModelConfig {
+        let weights = check_weights(weights?, &architecture, issues);
+        let (architecture, objective) = (Some(architecture), objective.cloned());
+        complete!(ModelConfig {
             architecture,
-            objective: objective?.clone(),
-            costs: costs?,
+            objective,
+            costs,
             weights,
-            steps: steps?,
-            batch: batch?,
-            learning_rate: learning_rate?,
-            weight_decay: weight_decay?,
-            optimiser: optimiser?,
-            stop: stop?,
+            steps,
+            batch,
+            learning_rate,
+            weight_decay,
+            optimiser,
+            stop,
         })
     };
     let config = config();
@@ -118,9 +121,10 @@ fn read_costs<'s>(
     issues: &mut Issues<'s>,
 ) -> Option<DistanceCosts> {
     let cost = || number(|x| (0.0..=COST_MAX).contains(&x), COST);
-    let arrive = record.take_or("arrive", 0.0, cost(), issues);
-    let keep = record.take_or("keep", 0.0, cost(), issues);
-    let costs = DistanceCosts { arrive: arrive?, keep: keep? };
+    let costs = fields! { record, issues => DistanceCosts {
+        arrive: cost(), or 0.0;
+        keep: cost(), or 0.0;
+    } }?;
     let (readout, pooling) = answer?;
     let mut good = true;
     let mut wrong = |field, message: &str, expected: &str| {

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, word};
-use super::decode::{At, choice, list, map, number};
+use super::decode::{At, choice, list, list_of, map, number};
 use super::issue::{Issues, shorten};
 use super::limits::{GROUPS_MAX, VOCABULARY_MAX};
 use super::read_language::{Lists, ReadCorpus};
-use super::record::Record;
+use super::record::{Record, fields};
 use super::schema::{Corpus, Group, Objective, Order, Rewriting};
 use super::source::Node;
 
@@ -39,23 +39,24 @@ pub(super) fn read_objective<'s>(
     let (mut rewritten, mut stand_ins) = (Vec::new(), Vec::new());
     let objective = match record.name {
         "MaskedWord" => {
-            let rate = record.take_or("rate", 0.15, number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), issues);
-            let read = |node, issues: &mut Issues<'s>| read_candidates(node, groups, issues);
-            let among = record.take_or("among", Vec::new(), read, issues);
-            let entry = |node, issues: &mut Issues<'s>| Some(At { value: word(node, issues)?, node });
-            let read = |node, issues: &mut Issues<'s>| list(node, VOCABULARY_MAX, entry, issues);
-            let words = record.take_or("stand_ins", Vec::new(), read, issues)?;
-            stand_ins.extend(words.iter().cloned());
-            let words = words.into_iter().map(|word| word.value).collect();
-            rate.zip(among).map(|(rate, among)| Objective::MaskedWord { rate, among, stand_ins: words })
+            let mut stand_in = |node, issues: &mut Issues<'s>| {
+                let value = word(node, issues)?;
+                stand_ins.push(At { value: value.clone(), node });
+                Some(value)
+            };
+            fields! { record, issues => Objective::MaskedWord {
+                rate: number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), or 0.15;
+                among: |node, issues| read_candidates(node, groups, issues), or Vec::new();
+                stand_ins: list_of(VOCABULARY_MAX, &mut stand_in), or Vec::new();
+            } }
         }
         "NextWord" => Some(Objective::NextWord),
         "Label" => Some(Objective::Label),
         _ => {
-            let order = record.take_or("order", Order::Same, choice(ORDERS), issues);
-            let entry = |node, issues: &mut Issues<'s>| word(node, issues);
-            let read = |node, issues: &mut Issues<'s>| map(node, VOCABULARY_MAX, entry, issues);
-            let words = record.take_or("words", Vec::new(), read, issues);
+            fields! { record, issues;
+                order: choice(ORDERS), or Order::Same;
+                words: |node, issues| map(node, VOCABULARY_MAX, word, issues), or Vec::new();
+            }
             order.zip(words).map(|(order, words)| {
                 rewritten.extend(words.iter().map(|(from, _)| from.clone()));
                 let words = words.into_iter().map(|(from, to)| (from.value, to)).collect();
@@ -67,7 +68,7 @@ pub(super) fn read_objective<'s>(
     objective.map(|objective| ReadObjective { objective, node, rewritten, stand_ins })
 }
 
-/// What only the corpus can tell about an objective.
+/// Checks an objective against the corpus.
 pub(super) fn check_objective<'s>(
     read: &ReadObjective<'s>,
     tied_labels: Option<Node<'s>>,
@@ -153,7 +154,7 @@ fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>, issues: &mut 
         let name = names.group(node, issues)?;
         let fresh = seen.insert(name.clone());
         if !fresh {
-            issues.at(node, format!("among: group \"{name}\" stands twice"));
+            issues.at(node, format!("among: group \"{name}\" appears twice"));
         }
         fresh.then_some(name)
     };

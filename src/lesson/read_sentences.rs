@@ -4,7 +4,7 @@ use super::check::Names;
 use super::decode::{list, whole};
 use super::issue::{Issues, shorten};
 use super::limits::{CHOICES_MAX, PROBES_MAX};
-use super::record::Record;
+use super::record::{Record, complete};
 use super::schema::Probe;
 use super::source::Node;
 
@@ -44,7 +44,7 @@ fn read_probe<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Opt
     let word = record.take("word", in_sentence, issues);
     let sense = record.take("sense", |node, issues| names.group(node, issues), issues);
     record.finish(issues);
-    Some(Probe { sentence: sentence?, word: word?, sense: sense? })
+    complete!(Probe { sentence, word, sense })
 }
 
 /// Decodes which of the sentences is meant, from 0. `lengths` are those of the sentences, `None` where

@@ -37,7 +37,7 @@ pub(super) fn read_given<'s>(
     Some(ReadCorpus { corpus, node, longest })
 }
 
-/// What a template may use.
+/// Names and limits that a template may use.
 pub(super) struct Templates<'l> {
     /// Slots and groups.
     pub lists: Option<&'l [Group]>,

@@ -2,14 +2,14 @@
 
 use crate::numerics::optimiser::Method;
 
-use super::decode::{list, number, whole};
+use super::decode::{list, number, positive, whole};
 use super::issue::Issues;
 use super::limits::{LEARNING_RATE_MAX, STEPS_MAX, STOP_RULES_MAX};
-use super::record::Record;
+use super::record::{Record, fields};
 use super::schema::StopRule;
 use super::source::Node;
 
-/// What [`is_learning_rate`] takes.
+/// The values that [`is_learning_rate`] takes, in words.
 pub(super) const LEARNING_RATE: &str = "a number above 0 and at most 1";
 
 pub(super) fn is_learning_rate(x: f64) -> bool {
@@ -19,10 +19,9 @@ pub(super) fn is_learning_rate(x: f64) -> bool {
 pub(super) fn read_optimiser<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Method> {
     let mut record = Record::open(node, &["Adam", "Sgd"], issues)?;
     let method = match record.name {
-        "Sgd" => {
-            let share = number(|x| (0.0..1.0).contains(&x), "a number from 0 to below 1");
-            record.take_or("momentum", 0.0, share, issues).map(|momentum| Method::Sgd { momentum })
-        }
+        "Sgd" => fields! { record, issues => Method::Sgd {
+            momentum: number(|x| (0.0..1.0).contains(&x), "a number from 0 to below 1"), or 0.0;
+        } },
         _ => Some(Method::ADAM),
     };
     record.finish(issues);
@@ -35,15 +34,13 @@ pub(super) fn read_stop<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<V
 
 fn read_stop_rule<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<StopRule> {
     let mut record = Record::open(node, &["LossBelow", "GradientBelow", "Plateau"], issues)?;
-    let limit = || number(|x| x > 0.0, "a number above 0");
     let rule = match record.name {
-        "LossBelow" => record.take_item("number", limit(), issues).map(StopRule::LossBelow),
-        "GradientBelow" => record.take_item("number", limit(), issues).map(StopRule::GradientBelow),
-        _ => {
-            let steps = record.take("steps", whole(1..=STEPS_MAX), issues);
-            let by = record.take("by", number(|x| x >= 0.0, "a number from 0"), issues);
-            steps.zip(by).map(|(steps, by)| StopRule::Plateau { steps, by })
-        }
+        "LossBelow" => record.take_item("number", positive, issues).map(StopRule::LossBelow),
+        "GradientBelow" => record.take_item("number", positive, issues).map(StopRule::GradientBelow),
+        _ => fields! { record, issues => StopRule::Plateau {
+            steps: whole(1..=STEPS_MAX);
+            by: number(|x| x >= 0.0, "a number from 0");
+        } },
     };
     record.finish(issues);
     rule

@@ -62,7 +62,7 @@ pub(super) fn check_weights<'s>(
         };
         let (id, rows, cols) = shapes[place];
         if !named.insert(id) {
-            issues.at(name.node, format!("weights: {id} stands twice"));
+            issues.at(name.node, format!("weights: {id} appears twice"));
             return None;
         }
         let found = (table.value.rows(), table.value.cols());

@@ -1,4 +1,4 @@
-//! What a learner changes of a lesson to train it again from scratch: a few numbers, each within what works.
+//! Settings with which a learner trains a lesson again from scratch: a few numbers, each within working limits.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const SHARES_TOLERANCE: f64 = 1e-6;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recipe {
-    /// Of an ambiguous word: the share of each of its senses, in the lesson's order.
+    /// Shares of the senses of each ambiguous word, in the lesson's order.
     pub shares: BTreeMap<String, Vec<f64>>,
     /// `H` of every block.
     pub heads: Option<usize>,
@@ -42,7 +42,7 @@ pub(super) struct Changed {
     pub seed: u64,
 }
 
-/// What of a lesson no recipe changes, measured once.
+/// Sizes of a lesson that no recipe changes, measured once.
 pub struct Measured<'l> {
     lesson: &'l Lesson,
     /// Words of the vocabulary.
@@ -140,13 +140,13 @@ impl Recipe {
         *self == Self::default()
     }
 
-    /// Both train the same static vectors: what they differ in is the model's alone.
+    /// Whether both train the same static vectors, and differ in the model alone.
     pub fn has_space_of(&self, other: &Recipe) -> bool {
         let model = |recipe: &Recipe| Recipe { heads: None, model_rate: None, ..recipe.clone() };
         model(self) == model(other)
     }
 
-    /// What is other than in another recipe, by name.
+    /// Names of the settings that differ from another recipe's.
     pub fn changes_from(&self, other: &Recipe) -> Vec<String> {
         let words = self
             .shares
@@ -166,7 +166,7 @@ impl Recipe {
         changes
     }
 
-    /// What is changed of a lesson, such as `apple 60 % fruit, 40 % company, seed 9`; empty where nothing is.
+    /// The changes to a lesson, such as `apple 60 % fruit, 40 % company, seed 9`; empty without changes.
     pub fn words(&self, lesson: &Lesson) -> String {
         let mut words = Vec::new();
         for ambiguous in &lesson.corpus.ambiguous {

@@ -29,6 +29,55 @@ struct Field<'s> {
     taken: bool,
 }
 
+/// Reads the fields of a record by a table.
+///
+/// ```text
+/// fields! { record, issues => Claim {
+///     id: id;                                  // must be there
+///     says: line, or String::new();            // may be left out
+///     fact as "what": read_fact, optional;     // an `Option`, and another name in the lesson
+/// } }
+/// ```
+///
+/// Every line is read, whatever is wrong with another, so that all issues come in one go; a decoder may use
+/// the fields above it. The value is `None` where a field has an issue. With `;` in the place of `=> Type`
+/// the table declares the fields as local `Option`s instead, for checks between them; [`complete`] joins them.
+macro_rules! fields {
+    ($record:expr, $issues:expr => $($type:ident)::+ {
+        $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
+    }) => {{
+        fields! { $record, $issues; $($field $(as $written)?: $decode $(, $rule $($default)?)?;)+ }
+        $crate::lesson::record::complete!($($type)::+ { $($field),+ })
+    }};
+    ($record:expr, $issues:expr;
+        $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
+    ) => {
+        $(let $field = {
+            let name = fields!(@name $field $($written)?);
+            fields!(@take $record, $issues, name, $decode $(, $rule $($default)?)?)
+        };)+
+    };
+    (@take $record:expr, $issues:expr, $name:expr, $decode:expr) => { $record.take($name, $decode, $issues) };
+    (@take $record:expr, $issues:expr, $name:expr, $decode:expr, or $default:expr) => {
+        $record.take_or($name, $default, $decode, $issues)
+    };
+    (@take $record:expr, $issues:expr, $name:expr, $decode:expr, optional) => {
+        $record.take_optional($name, $decode, $issues)
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $written:literal) => { $written };
+}
+
+/// The value whose fields are these local `Option`s, if each is `Some`.
+macro_rules! complete {
+    ($($type:ident)::+ { $($field:ident),+ $(,)? }) => {
+        if let ($(Some($field),)+) = ($($field,)+) { Some($($type)::+ { $($field),+ }) } else { None }
+    };
+}
+
+pub(super) use complete;
+pub(super) use fields;
+
 impl<'s> Record<'s> {
     /// Opens a record that must have one of `names`. Where only one is possible it may be left out,
     /// as usual in RON.
@@ -75,7 +124,7 @@ impl<'s> Record<'s> {
             if seen.insert(text) {
                 self.fields.push(Field { name, value, taken: false });
             } else {
-                issues.at(name, format!("field \"{}\" stands twice in {}", shorten(text), self.name));
+                issues.at(name, format!("field \"{}\" appears twice in {}", shorten(text), self.name));
             }
         }
     }
@@ -106,6 +155,16 @@ impl<'s> Record<'s> {
             Some(node) => decode(node, issues),
             None => Some(default),
         }
+    }
+
+    /// Decodes a field that may be left out: `Some(None)` where it is.
+    pub fn take_optional<T>(
+        &mut self,
+        field: &'static str,
+        decode: impl FnOnce(Node<'s>, &mut Issues<'s>) -> Option<T>,
+        issues: &mut Issues<'s>,
+    ) -> Option<Option<T>> {
+        self.take_or(field, None, |node, issues| decode(node, issues).map(Some), issues)
     }
 
     fn find(&mut self, field: &'static str) -> Option<Node<'s>> {
@@ -200,19 +259,14 @@ fn parse_named(text: &str) -> Option<Body<'_>> {
     if !text.ends_with(')') {
         return Some(Body::Fields(Vec::new()));
     }
-    parse(|d| d.deserialize_enum("", &[], Variant::<Fields>::default()), text)
-        .or_else(|| parse(|d| d.deserialize_enum("", &[], Variant::<Items>::default()), text))
+    let read = |form| ron::Deserializer::from_str(text).ok()?.deserialize_enum("", &[], form).ok();
+    read(Form::Fields).or_else(|| read(Form::Items))
 }
 
 fn parse_unnamed(text: &str) -> Option<Body<'_>> {
-    parse(|d| d.deserialize_struct("", &[], Fields), text).or_else(|| parse(|d| d.deserialize_tuple(0, Items), text))
-}
-
-fn parse<'de>(
-    read: impl FnOnce(&mut ron::Deserializer<'de>) -> Result<Body<'de>, ron::Error>,
-    text: &'de str,
-) -> Option<Body<'de>> {
-    read(&mut ron::Deserializer::from_str(text).ok()?).ok()
+    let deserializer = || ron::Deserializer::from_str(text).ok();
+    let fields = || deserializer()?.deserialize_struct("", &[], Form::Fields).ok();
+    fields().or_else(|| deserializer()?.deserialize_tuple(0, Form::Items).ok())
 }
 
 /// An identifier, borrowed so that its place is known.
@@ -238,14 +292,18 @@ impl<'de> Deserialize<'de> for BorrowedIdent<'de> {
     }
 }
 
-#[derive(Default)]
-struct Fields;
+/// Reads the body of a record, unread values within, and skips the name before it.
+#[derive(Clone, Copy)]
+enum Form {
+    Fields,
+    Items,
+}
 
-impl<'de> Visitor<'de> for Fields {
+impl<'de> Visitor<'de> for Form {
     type Value = Body<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("fields")
+        f.write_str("a record")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -255,17 +313,6 @@ impl<'de> Visitor<'de> for Fields {
         }
         Ok(Body::Fields(fields))
     }
-}
-
-#[derive(Default)]
-struct Items;
-
-impl<'de> Visitor<'de> for Items {
-    type Value = Body<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("values")
-    }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut items = Vec::new();
@@ -274,35 +321,13 @@ impl<'de> Visitor<'de> for Items {
         }
         Ok(Body::Items(items))
     }
-}
-
-/// Reads `Name(` and leaves what follows to `V`.
-#[derive(Default)]
-struct Variant<V>(V);
-
-impl<'de> Visitor<'de> for Variant<Fields> {
-    type Value = Body<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a record")
-    }
 
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
         let (BorrowedIdent(_), variant) = access.variant()?;
-        variant.struct_variant(&[], self.0)
-    }
-}
-
-impl<'de> Visitor<'de> for Variant<Items> {
-    type Value = Body<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a record")
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
-        let (BorrowedIdent(_), variant) = access.variant()?;
-        variant.tuple_variant(0, self.0)
+        match self {
+            Self::Fields => variant.struct_variant(&[], self),
+            Self::Items => variant.tuple_variant(0, self),
+        }
     }
 }
 
@@ -319,9 +344,11 @@ mod tests {
         let node = source.whole();
         let mut issues = Issues::new(source);
         if let Some(mut record) = Record::open(node, &["Thing"], &mut issues) {
-            record.take("name", text, &mut issues);
-            record.take("size", whole(1..=9), &mut issues);
-            record.take_or("open", true, flag, &mut issues);
+            fields! { record, &mut issues;
+                _name as "name": text;
+                _size as "size": whole(1..=9);
+                _open as "open": flag, or true;
+            }
             record.finish(&mut issues);
         }
         let issues: Vec<String> = issues.finish().iter().map(LessonIssue::to_string).collect();
@@ -338,7 +365,7 @@ mod tests {
             &[
                 "f:1:7: unknown field \"nam\" in Thing; expected name, size or open; did you mean \"name\"?",
                 "f:2:17: size: found the character 'x'; expected a whole number from 1 to 9",
-                "f:2:22: field \"size\" stands twice in Thing",
+                "f:2:22: field \"size\" appears twice in Thing",
                 "f:2:31: unknown field \"other\" in Thing; expected name, size or open",
             ],
         );

@@ -13,7 +13,7 @@ use crate::numerics::word2vec::Word2VecConfig;
 pub struct Lesson {
     pub id: String,
     pub title: String,
-    /// What it is about, in one line.
+    /// One line on the subject.
     pub summary: Option<String>,
     /// Its place in the course; lessons without one stand behind the others.
     pub number: Option<usize>,
@@ -124,7 +124,7 @@ pub struct ModelConfig {
     pub objective: Objective,
     /// How much distances count beside the answers.
     pub costs: DistanceCosts,
-    /// What tensors begin with; the others are random.
+    /// Tensors that begin with given values; the others begin at random.
     pub weights: Vec<(TensorId, Matrix<f32>)>,
     /// Optimiser steps.
     pub steps: usize,
@@ -183,7 +183,7 @@ impl Objective {
     }
 }
 
-/// What the target of a sequence is: the source's words in an order, each replaced or as it is.
+/// How the target of a sequence is made: the source's words in an order, each replaced or unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewriting {
     pub order: Order,
@@ -231,7 +231,7 @@ pub enum Space {
     Contextual,
 }
 
-/// What a claim measures.
+/// A quantity that a claim measures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// Share of probes whose word lies nearest, by cosine, to the centroid of its own sense.

@@ -13,12 +13,12 @@ pub struct Spellings(Node);
 
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// What is spelt by the words down to here.
+    /// The entry that the words down to this node spell.
     of: Option<usize>,
     next: HashMap<String, Node>,
 }
 
-/// Where something is spelt: bytes of the text.
+/// An occurrence of a spelling, in bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub at: Range<usize>,
@@ -26,10 +26,10 @@ pub struct Found {
 }
 
 impl Spellings {
-    /// Adds a spelling of `of`. Returns of what it is one already, if it is.
+    /// Adds a spelling of the entry `of`. Returns the entry that has this spelling already, if any.
     ///
     /// # Errors
-    /// If it is not words alone, with one hyphen or spaces between them: such a spelling is never found.
+    /// If it has anything but words with one hyphen or spaces between them: such a spelling would never be found.
     pub fn add(&mut self, spelling: &str, of: usize) -> Result<Option<usize>, NotWords> {
         let words: Vec<(Range<usize>, String)> = words_at(spelling).collect();
         let (Some((first, _)), Some((last, _))) = (words.first(), words.last()) else { return Err(NotWords) };
@@ -45,7 +45,7 @@ impl Spellings {
         Ok(node.of)
     }
 
-    /// All that are spelt in `text`, in order; none overlaps another.
+    /// All occurrences in `text`, in order and without overlaps.
     pub fn find(&self, text: &str) -> Vec<Found> {
         let words: Vec<(Range<usize>, String)> = words_at(text).collect();
         let mut found = Vec::new();
@@ -62,13 +62,13 @@ impl Spellings {
         found
     }
 
-    /// What `text` as a whole spells, whatever signs stand around it.
+    /// The entry that the whole of `text` spells, ignoring punctuation around it.
     pub fn whole(&self, text: &str) -> Option<usize> {
         let words: Vec<(Range<usize>, String)> = words_at(text).collect();
         self.longest(text, &words).filter(|(count, ..)| *count == words.len()).map(|(.., of)| of)
     }
 
-    /// The longest spelling that begins with the first word: of how many words, where it ends, and of what.
+    /// The longest spelling that begins with the first word: its number of words, its end, and its entry.
     fn longest(&self, text: &str, words: &[(Range<usize>, String)]) -> Option<(usize, usize, usize)> {
         let mut node = &self.0;
         let mut longest = None;
@@ -92,11 +92,11 @@ impl Spellings {
     }
 }
 
-/// A spelling that is not words alone.
+/// The error for a spelling with anything but words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotWords;
 
-/// What may stand between two words of a spelling: spaces, or a hyphen.
+/// Whether these characters may separate two words of a spelling: spaces, or a hyphen.
 fn is_gap(between: &str) -> bool {
     matches!(between, "-" | "\u{2010}" | "\u{2011}") || between.chars().all(char::is_whitespace)
 }

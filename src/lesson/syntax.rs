@@ -1,4 +1,4 @@
-//! Whether the text is RON at all. Only here does the first mistake end the reading, for behind a
+//! Checks that the text is RON at all. Only here does the first mistake end the reading: after a
 //! missing bracket nothing is certain.
 
 use ron::error::Error;
@@ -42,7 +42,7 @@ pub(super) fn document<'s>(source: &Source<'s>) -> Result<&'s RawValue, SyntaxEr
         }
     }
     ron::from_str::<&RawValue>(whole.text).map_err(|error| match unclosed(whole) {
-        // A lost bracket shows itself to the parser only far behind it.
+        // The parser notices a missing bracket only far behind it.
         Some(open) if is_about_structure(&error.code) => SyntaxError {
             message: format!("cannot be read as RON: this {} is not closed", shorten(open.text)),
             node: open,
@@ -66,7 +66,7 @@ fn is_about_structure(error: &Error) -> bool {
     )
 }
 
-/// RON's own words name types of Rust; these are for someone who writes a lesson.
+/// Explains an error of RON's, which names types of Rust, to someone who writes a lesson.
 fn explain<'s>(node: Node<'s>, error: &Error) -> SyntaxError<'s> {
     let rest = node.text.trim_start();
     let found = match rest.split_whitespace().next() {

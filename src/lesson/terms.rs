@@ -1,5 +1,5 @@
-//! Whether a lesson keeps to the glossary beside it: what is bold in its texts is a term, and every term
-//! that it introduces is bold where it does.
+//! Checks a lesson against the glossary beside it: every bold phrase in its texts is a term, and every term
+//! that it introduces is bold in one of them.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use super::issue::shorten;
 use super::schema::Lesson;
 use super::text::markdown_options;
 
-/// What does not agree with the glossary.
+/// A disagreement between a lesson and its glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermIssue {
-    /// Its id; `None` where it is the lesson as a whole.
+    /// The cell's id; `None` for the lesson as a whole.
     pub cell: Option<String>,
     pub words: String,
 }
@@ -34,7 +34,7 @@ pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
                 Some(term) => _ = introduced.insert(term),
                 None => {
                     let phrase = if words.trim().is_empty() { formula } else { words };
-                    // What a cell has twice is mended once.
+                    // A phrase that a cell has twice is reported once.
                     if seen.insert(phrase.clone()) {
                         let words = not_a_term(&phrase, glossary);
                         issues.push(TermIssue { cell: Some(cell.id.clone()), words });
@@ -66,10 +66,10 @@ fn not_a_term(phrase: &str, glossary: &Glossary) -> String {
     )
 }
 
-/// What stands between two `**`, outside of headings.
+/// Bold text, outside of headings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Bold {
-    /// Without its formulas: `**key $k$**` is about the key.
+    /// The text without its formulas: `**key $k$**` is about the key.
     words: String,
     formula: String,
 }

@@ -6,7 +6,7 @@ use pulldown_cmark::Options;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// What of Markdown a lesson may use beside CommonMark, wherever it is shown, checked or exported.
+/// The extensions of Markdown beyond CommonMark that a lesson may use, wherever it is shown, checked or exported.
 pub fn markdown_options() -> Options {
     Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
@@ -44,7 +44,7 @@ pub(super) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || is_inner(c)
 }
 
-/// What belongs to a word only between its letters: a typed apostrophe and a typeset one, which are
+/// Characters that belong to a word only between its letters: a typed apostrophe and a typeset one, which are
 /// the same, and the joiners of no width with which words of Persian and Hindi are spelt.
 fn is_inner(c: char) -> bool {
     matches!(c, '\'' | '’' | ZERO_WIDTH_NON_JOINER | ZERO_WIDTH_JOINER)

@@ -64,18 +64,20 @@ pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&
     corpus.slots.iter().chain(groups).find(|slot| slot.name == name)
 }
 
-/// What can stand at a place of a template.
+/// Kinds of words that can fill one position of a template.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct PossibleWords {
     a: bool,
     vowel: bool,
 }
 
-impl Place {
-    fn of<'w>(words: impl IntoIterator<Item = &'w String>) -> Place {
-        let add =
-            |place: Place, word: &String| Place { a: place.a || word == "a", vowel: place.vowel || takes_an(word) };
-        words.into_iter().fold(Place::default(), add)
+impl PossibleWords {
+    fn of<'w>(words: impl IntoIterator<Item = &'w String>) -> PossibleWords {
+        let add = |place: PossibleWords, word: &String| PossibleWords {
+            a: place.a || word == "a",
+            vowel: place.vowel || takes_an(word),
+        };
+        words.into_iter().fold(PossibleWords::default(), add)
     }
 }
 
@@ -92,17 +94,17 @@ fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
     };
     let of_slot = |name: &str| {
         let ambiguous: Vec<&String> = ambiguous(name);
-        Place::of(slot(name, corpus, groups).into_iter().flat_map(|slot| &slot.words).chain(ambiguous))
+        PossibleWords::of(slot(name, corpus, groups).into_iter().flat_map(|slot| &slot.words).chain(ambiguous))
     };
-    let mut slots: HashMap<String, Place> = HashMap::new();
-    let join = corpus.join.as_ref().map(|join| Place::of(&join.words));
+    let mut slots: HashMap<String, PossibleWords> = HashMap::new();
+    let join = corpus.join.as_ref().map(|join| PossibleWords::of(&join.words));
     corpus.topics.iter().flat_map(|topic| &topic.templates).any(|template| {
         let place = |piece| match piece {
-            Piece::Word(word) => Place::of([&word]),
+            Piece::Word(word) => PossibleWords::of([&word]),
             Piece::Slot(name) => *slots.entry(name).or_insert_with_key(|name| of_slot(name)),
         };
-        let places: Vec<Place> = pieces(template).unwrap_or_default().into_iter().map(place).collect();
-        let joined: Vec<Place> = join.into_iter().chain(places).chain(join).collect();
+        let places: Vec<PossibleWords> = pieces(template).unwrap_or_default().into_iter().map(place).collect();
+        let joined: Vec<PossibleWords> = join.into_iter().chain(places).chain(join).collect();
         joined.windows(2).any(|pair| pair[0].a && pair[1].vowel)
     })
 }
@@ -111,7 +113,7 @@ fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
 struct Ordered {
     list: Vec<String>,
     seen: HashSet<String>,
-    /// `a` brings `an`: in a drawn sentence the article fits itself to the word after it.
+    /// `a` can become `an`: in a drawn sentence the article agrees with the word after it.
     articles: bool,
 }
 

@@ -31,7 +31,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What killed programs left behind.
+/// Removes unfinished files that killed programs left behind.
 pub(super) fn remove_unfinished(folder: &Path) {
     names(folder).iter().filter(|name| name.starts_with(UNFINISHED)).for_each(|name| {
         let _ = fs::remove_file(folder.join(name));

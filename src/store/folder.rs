@@ -1,4 +1,4 @@
-//! The folder of one key: the state, checkpoints of it, and what could not be read.
+//! The folder of one key: the state, its checkpoints, and files that could not be read.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,11 +19,11 @@ const CHECKPOINTS: &str = "checkpoints";
 /// How the file of a checkpoint with a label ends; the others have only their number.
 const LABELLED: &str = "-labelled.json";
 const OF_ITSELF: &str = ".json";
-/// What could not be read.
+/// The folder of files that could not be read.
 const ASIDE: &str = "aside";
-/// So many files that could not be read are kept, the latest ones.
+/// How many files that could not be read are kept; the latest ones stay.
 const ASIDE_KEPT: usize = 10;
-/// Names begin with a running number of so many digits.
+/// Digits of the running number at the start of a name.
 const DIGITS: usize = 10;
 
 /// Where the work on one key lies. Reading it needs no lock.
@@ -72,9 +72,9 @@ impl Folder {
     /// The state that a checkpoint keeps.
     ///
     /// # Errors
-    /// What is wrong with its file.
+    /// Why its file cannot be used.
     pub fn load<T: Stored>(&self, checkpoint: &Checkpoint) -> Result<T, Wrong> {
-        let gone = || Wrong::Unreadable("newer checkpoints have taken its place".to_owned());
+        let gone = || Wrong::Unreadable("newer checkpoints have replaced it".to_owned());
         format::decode(&format::read(&checkpoint.file)?.ok_or_else(gone)?)?.value()
     }
 
@@ -82,13 +82,13 @@ impl Folder {
         self.path.join(STATE)
     }
 
-    /// By their names alone, the newest first.
+    /// Files of checkpoints, by their names alone, the newest first.
     pub(super) fn checkpoint_files(&self) -> Vec<PathBuf> {
         let folder = self.path.join(CHECKPOINTS);
         disk::names(&folder).iter().rev().filter(|name| number(name).is_some()).map(|name| folder.join(name)).collect()
     }
 
-    /// Gives a new state its name; the one before it becomes a checkpoint if it is time for one.
+    /// Gives a new state its name; the previous one becomes a checkpoint when one is due.
     pub(super) fn commit(&self, state: Unfinished, _gate: &Gate) -> io::Result<()> {
         // Whatever a checkpoint lacks (room, permission), the state itself matters more.
         let kept = self.keep_replaced().unwrap_or(false);
@@ -147,7 +147,7 @@ impl Folder {
         let (labelled, mut of_itself): (Vec<_>, Vec<_>) =
             self.checkpoints().into_iter().partition(|checkpoint| checkpoint.label.is_some());
         let times = |kept: &[Checkpoint]| kept.iter().map(|checkpoint| checkpoint.saved).collect::<Vec<_>>();
-        // Of each label for itself: what comes often must not push out what comes seldom.
+        // Each label counts separately: frequent ones must not push out rare ones.
         let mut seen: HashMap<Option<String>, usize> = HashMap::new();
         let mut is_beyond = |checkpoint: &Checkpoint| {
             let count = seen.entry(checkpoint.label.clone()).or_default();

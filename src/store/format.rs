@@ -32,9 +32,9 @@ const HEADER_MAX: u64 = 1 << 16;
 /// Characters of a label or an id that a header keeps.
 const TEXT_MAX: usize = 1_000;
 
-/// What can be kept: plain data with a version.
+/// Data that the store can keep: plain values with a version.
 pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// To be raised when older programs would misread what this one writes.
+    /// Raised when older programs would misread the new form.
     const VERSION: u32;
 
     /// A value from the JSON text that an older version wrote, if it is still understood.
@@ -46,38 +46,26 @@ pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
 /// Why a file gives no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// It ends early; `of` is its full length, where the header still says so.
-    Truncated {
-        /// The bytes that are there.
-        bytes: u64,
-        /// The bytes that there should be.
-        of: Option<u64>,
-    },
+    /// The file ends early, after `bytes`; `of` is its full length, where the header still says so.
+    Truncated { bytes: u64, of: Option<u64> },
     /// Its content is not what was written.
     Corrupt,
-    /// It is not UTF-8.
+    /// The file is not UTF-8.
     NotText,
-    /// It has no header of this program.
+    /// The file has no header of this program.
     NotState,
     /// A newer program wrote it.
     Newer {
-        /// Its version.
         version: u32,
         /// The newest version that this program knows.
         known: u32,
     },
     /// An older program wrote it, in a form that is no longer understood.
-    Older {
-        /// Its version.
-        version: u32,
-    },
-    /// It is whole, but not what this program expects.
+    Older { version: u32 },
+    /// The file is whole, but not in the form that this program expects.
     Content(String),
-    /// It is larger than any state.
-    TooLarge {
-        /// Its size.
-        bytes: u64,
-    },
+    /// The file is larger than any state.
+    TooLarge { bytes: u64 },
     /// The operating system does not give it.
     Unreadable(String),
 }
@@ -88,16 +76,16 @@ impl fmt::Display for Wrong {
             Wrong::Truncated { bytes: 0, .. } => write!(f, "is empty"),
             Wrong::Truncated { bytes, of: Some(of) } => write!(f, "is cut off after {bytes} of {of} bytes"),
             Wrong::Truncated { bytes, of: None } => write!(f, "is cut off after {bytes} bytes"),
-            Wrong::Corrupt => write!(f, "is corrupt: its checksum does not fit its content"),
+            Wrong::Corrupt => write!(f, "is corrupt: its checksum does not match its content"),
             Wrong::NotText => write!(f, "is corrupt: it is not UTF-8"),
-            Wrong::NotState => write!(f, "is no saved state of this program"),
+            Wrong::NotState => write!(f, "is not a saved state of this program"),
             Wrong::Newer { version, known } => {
-                write!(f, "is from a newer program: version {version}, and this one knows up to {known}")
+                write!(f, "is from a newer program: version {version}, and this one reads up to {known}")
             }
             Wrong::Older { version } => {
-                write!(f, "is from an older program, whose version {version} is not understood")
+                write!(f, "is from an older program: version {version} can no longer be read")
             }
-            Wrong::Content(why) => write!(f, "does not hold what this program expects: {why}"),
+            Wrong::Content(why) => write!(f, "is not in the form that this program expects: {why}"),
             Wrong::TooLarge { bytes } => write!(f, "is too large for a saved state: {bytes} bytes"),
             Wrong::Unreadable(why) => write!(f, "cannot be read: {why}"),
         }

@@ -53,7 +53,7 @@ impl Home {
     }
 }
 
-/// What work belongs to.
+/// The identity of a piece of work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub(super) id: String,

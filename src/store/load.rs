@@ -1,4 +1,4 @@
-//! What is read when work is opened: the state, or the newest checkpoint that is whole.
+//! Reading work when it is opened: the state, or else the newest checkpoint that is whole.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::home::{FILES, Home, Key};
 use super::open::Lock;
 use super::words;
 
-/// What was found, and what was wrong on the way to it.
+/// The value that was found, and the files that could not be used.
 #[derive(Clone, Debug)]
 pub struct Loaded<T> {
     /// None if nothing is kept, or nothing that can be used.
@@ -52,24 +52,22 @@ pub struct Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.file.display(), self.wrong)?;
-        self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; it is kept as {}", kept.display()))
+        self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; it has been moved to {}", kept.display()))
     }
 }
 
 impl<T> Loaded<T> {
-    /// What the learner should know of, in sentences, what it comes to first; none if all is as it was left.
+    /// Sentences for the learner, the outcome first; none if everything is as it was left.
     pub fn report(&self) -> Vec<String> {
         let outcome = match &self.used {
             Used::Checkpoint(Checkpoint { saved, .. }) => {
                 let when = words::ago(*saved);
-                Some(format!("What was saved last cannot be used; the checkpoint saved {when} is used instead."))
+                Some(format!("The last save cannot be used; the checkpoint saved {when} is used instead."))
             }
             Used::Moved { from } => {
                 Some(format!("This continues the work on {}, which is no longer there.", from.display()))
             }
-            Used::Nothing if !self.troubles.is_empty() => {
-                Some("Nothing that was saved can be used: this begins anew.".to_owned())
-            }
+            Used::Nothing if !self.troubles.is_empty() => Some("No save can be used; this starts over.".to_owned()),
             Used::Nothing | Used::State(_) => None,
         };
         outcome.into_iter().chain(self.troubles.iter().map(|trouble| format!("{trouble}."))).collect()
@@ -84,14 +82,14 @@ impl<T> Loaded<T> {
     }
 }
 
-/// What becomes of files that cannot be used.
+/// The fate of files that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aside {
-    /// They stay: the folder is another's.
+    /// They stay: another window owns the folder.
     Nothing,
-    /// They are moved, but for those of a newer program.
+    /// They are moved, except for those of a newer program.
     Unusable,
-    /// Those too.
+    /// All are moved, those of a newer program too.
     Newer,
 }
 

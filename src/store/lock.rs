@@ -1,8 +1,8 @@
-//! Whose folder it is.
+//! Ownership of a folder: the one window that may write.
 //!
 //! - `gate` is locked for the moment in which an owner changes or a file gets its name, so that the
 //!   one never happens amid the other.
-//! - `owner.json` says who may write. Who takes over puts another token there; the former owner
+//! - `owner.json` says who may write. A window that takes over puts another token there; the former owner
 //!   compares tokens inside the gate before each write, and stops.
 //! - `alive-TOKEN` is locked for as long as that owner lives. The operating system unlocks it
 //!   however the owner ends, so a killed program leaves no stale lock.
@@ -43,7 +43,7 @@ pub struct Owner {
     pub host: String,
     /// Seconds since 1970.
     since: u64,
-    /// No two owners have the same.
+    /// A token that no other owner has.
     token: String,
 }
 
@@ -86,26 +86,26 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Proof of being alone at the folder; dropped, it lets the next one in.
+/// Proof of sole access to the folder; dropping it lets the next program in.
 pub(super) struct Gate {
     _file: File,
 }
 
-/// Waits for the gate of a folder, which is made if it is not there.
+/// Waits for the gate of a folder, and makes the folder if it is missing.
 pub(super) fn gate(folder: &Path) -> io::Result<Gate> {
     disk::make_folder(folder)?;
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(GATE))?;
     let begun = Instant::now();
     while let Err(TryLockError::WouldBlock) = file.try_lock() {
         if begun.elapsed() > GATE_WAIT {
-            return Err(io::Error::other("another window is saving here and does not finish"));
+            return Err(io::Error::other("another window has been saving here for too long"));
         }
         thread::sleep(GATE_PAUSE);
     }
     Ok(Gate { _file: file })
 }
 
-/// The right to write; dropped, it is given back.
+/// The right to write; dropping it gives it back.
 pub(super) struct Ownership {
     owner: Owner,
     alive: PathBuf,
@@ -119,7 +119,7 @@ impl Drop for Ownership {
     }
 }
 
-/// What has become of an ownership.
+/// The state of an ownership.
 pub(super) enum Standing {
     Ours,
     /// The folder was removed or emptied.
@@ -149,7 +149,7 @@ impl Ownership {
         Ok(Ok(ownership))
     }
 
-    /// Whether to write; it holds for as long as the gate is held.
+    /// Whether this program may write; true for as long as the gate is held.
     pub(super) fn standing(&self, folder: &Path, _gate: &Gate) -> Standing {
         self.glance(folder)
     }

@@ -1,7 +1,7 @@
-//! Where the learner's work is kept: values as JSON text in files, by a key.
+//! The learner's work on disk: values as JSON text in files, by a key.
 //!
-//! It knows nothing of lessons. What is kept implements [`Stored`]; what it belongs to is a [`Key`]; and
-//! the [`Home`] is a folder on this computer:
+//! This module knows nothing of lessons. A value implements [`Stored`], belongs to a [`Key`], and
+//! lies in the [`Home`], a folder on this computer:
 //!
 //! ```text
 //! HOME/
@@ -19,11 +19,11 @@
 //! finds the newest state that is whole, [`lock`] says whose the folder is, [`open`](mod@open) saves as
 //! its owner, and [`saver`] does so on a thread of its own. [`numbers`](crate::numbers) are exact within JSON, NaN too.
 //!
-//! What holds:
+//! Guarantees:
 //! - A file is whole or is not used: every byte stands under a checksum, and a state gets its name when it is on the disk.
 //! - Nothing here panics, and nothing that is read can hang the program or eat its memory.
 //! - A window that was taken over writes nothing over the work of the other.
-//! - What cannot be read is said, with its reason, and moved aside; what a newer program wrote stays.
+//! - A file that cannot be read is reported, with the reason, and moved aside; one from a newer program stays.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -13,14 +13,14 @@ use super::load::{Aside, Loaded, Used, load, of_moved};
 use super::lock::{self, Gate, Owner, Ownership, Standing};
 use super::words;
 
-/// The label of what a window had not saved when another one took over.
+/// The label of work that a window had not saved when another one took over.
 const UNSAVED: &str = "not yet saved when another window took over";
-/// The label of what a window finds when it can save at last.
+/// The label of work that a window finds when it can save at last.
 const FOUND: &str = "saved before this window could save";
 
 /// Work that was opened.
 pub struct Opened<T> {
-    /// What was found.
+    /// The work that was found.
     pub loaded: Loaded<T>,
     /// Saves it, if [`Store::lock`] is [`Lock::Mine`].
     pub store: Store<T>,
@@ -32,25 +32,13 @@ pub enum Lock {
     /// This window.
     Mine,
     /// Another one, which was there first; this one may [`take_over`].
-    Held {
-        /// The other.
-        by: Owner,
-    },
+    Held { by: Owner },
     /// Another one, which took over.
-    TakenOver {
-        /// The other.
-        by: Owner,
-    },
+    TakenOver { by: Owner },
     /// Nobody: what is there must not be overwritten.
-    ReadOnly {
-        /// In words.
-        why: String,
-    },
+    ReadOnly { why: String },
     /// This window, as soon as the folder can be written; it is tried with every save.
-    Unwritable {
-        /// In words.
-        why: String,
-    },
+    Unwritable { why: String },
 }
 
 impl fmt::Display for Lock {
@@ -97,8 +85,8 @@ pub fn open<T: Stored>(home: &Home, key: &Key) -> Opened<T> {
     open_as(home, key, false)
 }
 
-/// The same over the head of another window, which will notice and save no more, and over the state
-/// of a newer program, which is kept aside. To be done when the learner says so.
+/// Opens as [`open`], but takes over from another window, which notices and stops saving, and from the state
+/// of a newer program, which is moved aside. For when the learner asks for it.
 pub fn take_over<T: Stored>(home: &Home, key: &Key) -> Opened<T> {
     open_as(home, key, true)
 }
@@ -132,7 +120,7 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> Opened<T> {
 
 /// The right to save the work on a key, or why there is none.
 ///
-/// It writes when it is told to, on the thread that tells it. [`Saver`](super::Saver) does so in good time.
+/// Writes only when told to, on the calling thread. [`Saver`](super::Saver) does so in time, on a thread of its own.
 pub struct Store<T> {
     folder: Folder,
     ownership: Option<Ownership>,
@@ -247,8 +235,8 @@ impl<T: Stored> Store<T> {
     }
 }
 
-/// Changes what is kept of a key, together with every other window that does so: reads it, or begins
-/// with the default, and writes the change before another window reads. Nobody owns such a key.
+/// Changes the state of a key that all windows share: reads it, or begins
+/// with the default, and writes the change before another window can read. Such a key has no owner.
 ///
 /// # Errors
 /// If the change is not written.
@@ -276,7 +264,7 @@ fn encode<T: Stored>(folder: &Folder, value: &T) -> Result<(Encoded, SystemTime)
     let state = format::encode(value, &meta)?;
     let bytes = (state.head.len() + state.json.len() + FOOT.len()) as u64;
     if bytes > BYTES_MAX {
-        return Err(NotSaved::Failed(format!("{bytes} bytes are more than a state may have, {BYTES_MAX}")));
+        return Err(NotSaved::Failed(format!("the state has {bytes} bytes; the limit is {BYTES_MAX}")));
     }
     Ok((state, meta.saved()))
 }

@@ -1,4 +1,4 @@
-//! Saving on a thread of its own: soon after a change, seldom enough, and again if it fails.
+//! Saving on a thread of its own: soon after a change, not too often, and again if it fails.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,15 +35,9 @@ pub enum Status {
     /// There are changes that are not yet written.
     Pending,
     /// All is written.
-    Saved {
-        /// Since then.
-        at: SystemTime,
-    },
+    Saved { at: SystemTime },
     /// The last write failed, or the next one will. It is tried again; the state before it is still there.
-    Failed {
-        /// In words.
-        why: String,
-    },
+    Failed { why: String },
     /// This window may not write, or no longer.
     Locked(Lock),
 }
@@ -68,8 +62,8 @@ enum Request {
     Checkpoint(String, Sender<Result<Checkpoint, NotSaved>>),
 }
 
-/// What the window and the thread share.
-struct Desk<T> {
+/// Messages and status that the window and the thread share.
+struct Mailbox<T> {
     change: Option<Change<T>>,
     requests: Vec<Request>,
     closing: bool,
@@ -77,17 +71,17 @@ struct Desk<T> {
 }
 
 struct Shared<T> {
-    desk: Mutex<Desk<T>>,
+    mailbox: Mutex<Mailbox<T>>,
     news: Condvar,
 }
 
 impl<T> Shared<T> {
-    fn desk(&self) -> MutexGuard<'_, Desk<T>> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn mailbox(&self) -> MutexGuard<'_, Mailbox<T>> {
+        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A handle on the thread. Dropped, it writes what is left.
+/// A handle on the thread. Dropping it writes pending changes.
 pub struct Saver<T> {
     shared: Arc<Shared<T>>,
     folder: Folder,
@@ -107,8 +101,8 @@ impl<T: Stored> Saver<T> {
         Self::spawn_on(store.folder().clone(), Target::Owned(store), status, wake)
     }
 
-    /// Merges what is put into what other windows have written, as [`update`](super::update) does:
-    /// `merge` is given what is kept and what was put, and changes the former.
+    /// Merges new states into those of other windows, as [`update`](super::update) does:
+    /// `merge` receives the saved state and the new one, and changes the former.
     pub fn merging(
         home: &Home,
         key: &Key,
@@ -125,8 +119,8 @@ impl<T: Stored> Saver<T> {
     }
 
     fn spawn_on(folder: Folder, target: Target<T>, status: Status, wake: impl Fn() + Send + 'static) -> Saver<T> {
-        let desk = Desk { change: None, requests: Vec::new(), closing: false, status };
-        let shared = Arc::new(Shared { desk: Mutex::new(desk), news: Condvar::new() });
+        let mailbox = Mailbox { change: None, requests: Vec::new(), closing: false, status };
+        let shared = Arc::new(Shared { mailbox: Mutex::new(mailbox), news: Condvar::new() });
         let (ended, running) = channel();
         let for_thread = shared.clone();
         let thread = thread::Builder::new().name("saver".to_owned()).spawn(move || {
@@ -134,8 +128,8 @@ impl<T: Stored> Saver<T> {
             run(&for_thread, target, &wake);
         });
         if let Err(error) = &thread {
-            let why = format!("the operating system gives no thread to save on: {error}");
-            shared.desk().status = Status::Locked(Lock::ReadOnly { why });
+            let why = format!("the operating system provides no thread to save on: {error}");
+            shared.mailbox().status = Status::Locked(Lock::ReadOnly { why });
         }
         Saver { shared, folder, running, thread: thread.ok() }
     }
@@ -148,31 +142,31 @@ impl<T: Stored> Saver<T> {
     /// The same with a state that is made on the saver's thread, if it is written at all.
     pub fn put_with(&self, make: impl FnOnce() -> Arc<T> + Send + 'static) {
         let now = Instant::now();
-        let mut desk = self.shared.desk();
-        if matches!(desk.status, Status::Locked(_)) {
+        let mut mailbox = self.shared.mailbox();
+        if matches!(mailbox.status, Status::Locked(_)) {
             return;
         }
-        let first = desk.change.as_ref().map_or(now, |change| change.first);
-        let replaced = desk.change.replace(Change { make: Box::new(make), first, last: now });
-        if !matches!(desk.status, Status::Failed { .. }) {
-            desk.status = Status::Pending;
+        let first = mailbox.change.as_ref().map_or(now, |change| change.first);
+        let replaced = mailbox.change.replace(Change { make: Box::new(make), first, last: now });
+        if !matches!(mailbox.status, Status::Failed { .. }) {
+            mailbox.status = Status::Pending;
         }
-        drop(desk);
+        drop(mailbox);
         drop(replaced);
         self.shared.news.notify_all();
     }
 
     /// How the work stands now.
     pub fn status(&self) -> Status {
-        self.shared.desk().status.clone()
+        self.shared.mailbox().status.clone()
     }
 
-    /// Writes now what is not yet written, and waits for it.
+    /// Writes pending changes now, and waits for that.
     pub fn flush(&self) -> Status {
         self.ask(Request::Flush).unwrap_or_else(|why| Status::Failed { why })
     }
 
-    /// Writes now what is not yet written, keeps it under a label, and waits for it. To be done before
+    /// Writes pending changes now, keeps the state under a label, and waits for that. For use before
     /// much of it is replaced, so that this can be undone; [`Folder::load`] gives it back.
     ///
     /// # Errors
@@ -189,16 +183,16 @@ impl<T: Stored> Saver<T> {
 
     fn ask<A>(&self, request: impl FnOnce(Sender<A>) -> Request) -> Result<A, String> {
         let (reply, answer) = channel();
-        self.shared.desk().requests.push(request(reply));
+        self.shared.mailbox().requests.push(request(reply));
         self.shared.news.notify_all();
         let patience = if self.thread.is_some() { PATIENCE } else { Duration::ZERO };
-        answer.recv_timeout(patience).map_err(|_| "the disk does not answer".to_owned())
+        answer.recv_timeout(patience).map_err(|_| "the disk does not respond".to_owned())
     }
 }
 
 impl<T> Drop for Saver<T> {
     fn drop(&mut self) {
-        self.shared.desk().closing = true;
+        self.shared.mailbox().closing = true;
         self.shared.news.notify_all();
         let ended = self.running.recv_timeout(PATIENCE);
         if let (Err(RecvTimeoutError::Disconnected), Some(thread)) = (ended, self.thread.take()) {
@@ -240,7 +234,7 @@ impl<T: Stored> Target<T> {
 
 fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
     let mut retry: Option<Retry> = None;
-    let mut said = shared.desk().status.clone();
+    let mut said = shared.mailbox().status.clone();
     loop {
         let Task { change, requests, closing } = next(shared, retry.as_ref());
         let mut written = Ok(());
@@ -250,15 +244,15 @@ fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
         }
         if let Some(lock) = target.lost() {
             // From here on nothing more is put; what was, is kept as a checkpoint.
-            shared.desk().status = Status::Locked(lock.clone());
-            let unsaved = shared.desk().change.take();
+            shared.mailbox().status = Status::Locked(lock.clone());
+            let unsaved = shared.mailbox().change.take();
             if let Some(change) = unsaved {
                 // Its outcome is that lock, or a fault after which the next look around tries again.
                 let _ = write(shared, &mut target, change);
             }
-            shared.desk().status = Status::Locked(lock);
+            shared.mailbox().status = Status::Locked(lock);
         }
-        let status = shared.desk().status.clone();
+        let status = shared.mailbox().status.clone();
         for request in requests {
             // Who asked may no longer be waiting.
             match request {
@@ -291,7 +285,7 @@ impl Retry {
     }
 }
 
-/// What the thread does next.
+/// The next work of the thread.
 struct Task<T> {
     change: Option<Change<T>>,
     requests: Vec<Request>,
@@ -301,18 +295,18 @@ struct Task<T> {
 /// Waits until something is to be done: a change is due, the window asks, or it is time to look around.
 fn next<T>(shared: &Shared<T>, retry: Option<&Retry>) -> Task<T> {
     let look_around = Instant::now() + WATCH;
-    let mut desk = shared.desk();
+    let mut mailbox = shared.mailbox();
     loop {
         let now = Instant::now();
-        let due = desk.change.as_ref().map(|change| retry.map_or(change.due(), |retry| change.due().max(retry.at)));
-        let writes = desk.closing || !desk.requests.is_empty() || due.is_some_and(|due| due <= now);
+        let due = mailbox.change.as_ref().map(|change| retry.map_or(change.due(), |retry| change.due().max(retry.at)));
+        let writes = mailbox.closing || !mailbox.requests.is_empty() || due.is_some_and(|due| due <= now);
         if writes || look_around <= now {
-            let change = if writes { desk.change.take() } else { None };
-            return Task { change, requests: mem::take(&mut desk.requests), closing: desk.closing };
+            let change = if writes { mailbox.change.take() } else { None };
+            return Task { change, requests: mem::take(&mut mailbox.requests), closing: mailbox.closing };
         }
         let until = due.map_or(look_around, |due| due.min(look_around));
-        let woken = shared.news.wait_timeout(desk, until - now);
-        desk = woken.unwrap_or_else(PoisonError::into_inner).0;
+        let woken = shared.news.wait_timeout(mailbox, until - now);
+        mailbox = woken.unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 
@@ -324,23 +318,23 @@ fn write<T: Stored>(shared: &Shared<T>, target: &mut Target<T>, change: Change<T
         let saved = target.save(&value);
         (value, saved)
     }));
-    let mut desk = shared.desk();
+    let mut mailbox = shared.mailbox();
     let (status, outcome) = match written {
-        Ok((_, Ok(at))) if desk.change.is_none() => (Status::Saved { at }, Ok(())),
+        Ok((_, Ok(at))) if mailbox.change.is_none() => (Status::Saved { at }, Ok(())),
         Ok((_, Ok(_))) => (Status::Pending, Ok(())),
         Ok((value, Err(NotSaved::Failed(why)))) => {
-            desk.change.get_or_insert_with(|| Change { make: Box::new(move || value), first, last });
+            mailbox.change.get_or_insert_with(|| Change { make: Box::new(move || value), first, last });
             (Status::Failed { why: why.clone() }, Err(NotSaved::Failed(why)))
         }
         Ok((_, Err(NotSaved::Locked(lock)))) => {
-            desk.change = None;
+            mailbox.change = None;
             (Status::Locked(lock.clone()), Err(NotSaved::Locked(lock)))
         }
         Err(_) => {
-            let why = "a fault of attune itself: the state cannot be written down; please report it".to_owned();
+            let why = "attune itself has a fault and cannot write the state; please report it".to_owned();
             (Status::Failed { why: why.clone() }, Err(NotSaved::Failed(why)))
         }
     };
-    desk.status = status;
+    mailbox.status = status;
     outcome
 }

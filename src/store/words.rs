@@ -3,13 +3,13 @@
 use std::io::{Error, ErrorKind};
 use std::time::{Duration, SystemTime};
 
-/// What the operating system refuses.
+/// An error of the operating system, in words.
 pub(super) fn of(error: &Error) -> String {
     let known = match error.kind() {
         ErrorKind::StorageFull => "the disk is full",
         ErrorKind::QuotaExceeded => "the disk quota is used up",
-        ErrorKind::FileTooLarge => "the file system takes no file of this size",
-        ErrorKind::PermissionDenied => "no permission",
+        ErrorKind::FileTooLarge => "the file is too large for the file system",
+        ErrorKind::PermissionDenied => "permission denied",
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
         ErrorKind::NotFound => "the folder is gone",
         ErrorKind::NotADirectory => "there is a file where a folder should be",

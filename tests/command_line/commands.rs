@@ -75,7 +75,7 @@ fn wrong_usage_exits_with_2() {
     check(&["trace", "missing.ron"], 1, "missing.ron");
     check(&["missing.ron"], 1, "missing.ron");
     check(&["src"], 1, "src");
-    check(&["missing.ron", "check", SMALL], 2, "stands before a command");
+    check(&["missing.ron", "check", SMALL], 2, "comes before a command");
     check(&["--seed", "9", "check", SMALL], 0, "holds with seed 9");
     check(&["check", SMALL, "--seed", "1.5"], 2, "expected a whole number from 0 to 18446744073709551615");
 }
@@ -152,8 +152,8 @@ fn a_new_lesson_checks_and_replaces_none() {
     let path = file.to_str().expect("UTF-8");
     check(&["new", path], 0, "a lesson to start from");
     check(&["check", path], 0, "ok, 7 cells, 2 claims hold");
-    check(&["new", path], 2, "is there already");
-    check(&["new", folder.join("notes.txt").to_str().expect("UTF-8")], 2, "ends in .ron");
+    check(&["new", path], 2, "already exists");
+    check(&["new", folder.join("notes.txt").to_str().expect("UTF-8")], 2, "must end in .ron");
     check(&["new", folder.join("no/where.ron").to_str().expect("UTF-8")], 1, "where.ron");
     std::fs::remove_dir_all(&folder).expect("it is there");
 }

@@ -92,7 +92,7 @@ fn a_forward_pass_that_overflows_is_an_issue() {
     check(
         &file,
         "FILE:4:85: Q[0] of the sentence \"one two\" has an entry that is not finite; \
-         the weights that it begins with are too large",
+         its initial weights are too large",
     );
     // Only the second sentence has the word.
     let far = PLAIN.replace("[1, 1]", "[0, 3e38]");
@@ -138,7 +138,7 @@ fn two_files_have_two_ids() {
     assert_eq!(code, Some(1), "{said}");
     let canonical = fs::canonicalize(file.path()).expect("it is there").display().to_string();
     let first = canonical.replace(file.path(), "FILE");
-    let expected = format!("{}:1:12: id \"x\" is that of {first} too; expected a unique id\n", other.path());
+    let expected = format!("{}:1:12: id \"x\" is also the id of {first}; expected a unique id\n", other.path());
     assert!(said.ends_with(&expected), "{said}");
     assert_eq!(said.matches(": ok").count(), 2, "a file may be named twice: {said}");
 }

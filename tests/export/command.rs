@@ -42,7 +42,7 @@ fn wrong_usage_is_said_before_training() {
         (&[NOTEBOOK, "--to", "html"][..], "--output <FILE>"),
         (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, md, tsv"),
         (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file and not a stream; name it like apple.html"),
-        (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "that is the lesson itself"),
+        (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "this is the lesson itself"),
     ] {
         let (code, said) = export(args);
         assert_eq!(code, Some(2), "{args:?}: {said}");

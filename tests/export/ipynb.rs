@@ -121,7 +121,7 @@ fn a_learners_notebook_is_one_too() {
     check(&notebook);
     let text = notebook.to_string();
     assert!(
-        text.contains("There are two.") && text.contains("so says the model") && text.contains("[x] one"),
+        text.contains("There are two.") && text.contains("the model's answer") && text.contains("[x] one"),
         "{text}"
     );
     assert!(text.contains("Right.") && text.contains("A solution"), "{text}");

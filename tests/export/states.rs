@@ -47,7 +47,7 @@ fn with(mut snapshot: Snapshot, id: &str, change: impl FnOnce(&mut CellSnapshot)
 #[test]
 fn nothing_is_trained_and_nothing_has_run() {
     let snapshot = Snapshot::before(lesson());
-    check(&snapshot, &["The model was not there yet.", "twice", "How many heads?"], &[STALE, "There are two."]);
+    check(&snapshot, &["The model was not ready yet.", "twice", "How many heads?"], &[STALE, "There are two."]);
     assert_eq!(as_ipynb(&snapshot, &Pictures::default())["cells"][1]["execution_count"], serde_json::Value::Null);
 }
 
@@ -112,7 +112,7 @@ fn a_stale_answer_says_so_too() {
 fn cells_that_run_or_wait_say_so() {
     let snapshot = run(NOTEBOOK).snapshot();
     let again = with(snapshot.clone(), "double", |shown| shown.status = CellStatus::Waiting);
-    check(&again, &["It was running again: what it shows is from before."], &[]);
+    check(&again, &["It was running again; these outputs are from before."], &[]);
     let first = with(snapshot, "double", |shown| (shown.status, shown.run) = (CellStatus::Waiting, None));
     check(&first, &["It was still running."], &["from before"]);
 }
@@ -155,10 +155,10 @@ fn the_learners_own_cells_are_cells() {
 #[test]
 fn a_mask_of_its_own_is_told() {
     let mut kernel = Kernel::trained(lesson());
-    check(&kernel.snapshot(), &["mask = 0"], &["one of its own"]);
+    check(&kernel.snapshot(), &["mask = 0"], &["custom"]);
     kernel.apply(Command::ToggleMask { query: 0, key: 1 });
     kernel.settle();
-    check(&kernel.snapshot(), &["mask = one of its own"], &["mask = 0", "mask = 1"]);
+    check(&kernel.snapshot(), &["mask = custom"], &["mask = 0", "mask = 1"]);
     let model = NotebookModel::of(&kernel.snapshot(), None);
     assert_eq!(model.cells[model.index("hide").expect("it is there")].turned, None);
 }

@@ -275,5 +275,5 @@ fn tensors_of_later_blocks_are_named_as_the_panel_or_as_code_writes_them() {
         assert_eq!(lesson.model.weights[0].0, id, "{name}");
     }
     let issues = read(&["b_Q_2", "b_Q⁽²⁾"]).expect_err("an issue");
-    assert!(issues[0].to_string().contains("b_Q⁽²⁾ stands twice"), "{issues:#?}");
+    assert!(issues[0].to_string().contains("b_Q⁽²⁾ appears twice"), "{issues:#?}");
 }

@@ -81,7 +81,7 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
     let waker = move || _ = count.fetch_add(1, Ordering::Relaxed);
     let (result, export) = wait(Export::start(snapshot(), lesson.clone(), Format::Html, file.clone(), waker));
     let (said, page) = (result.expect("it is written"), std::fs::read_to_string(&file).unwrap());
-    if said.contains("told in words") {
+    if said.contains("described in words") {
         assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "{said}");
         assert!(page.contains("There was no graphics adapter to draw it."), "{page}");
         eprintln!("SKIPPED: no GPU, not even a software one");
@@ -97,11 +97,11 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
     assert!(wakes.load(Ordering::Relaxed) >= 1);
 
     let (refused, _) = wait(Export::start(snapshot(), lesson.clone(), Format::Html, lesson.clone(), || {}));
-    assert_eq!(refused, Err("that is the lesson itself, which is never written".to_owned()));
+    assert_eq!(refused, Err("this is the lesson itself, which is never overwritten".to_owned()));
     let (refused, _) = wait(Export::start(snapshot(), lesson.clone(), Format::Md, folder.clone(), || {}));
     assert!(refused.is_err_and(|why| why.ends_with("it is a folder")));
     let (vectors, _) = wait(Export::start(snapshot(), lesson, Format::Tsv, folder.join("x.tsv"), || {}));
-    assert!(vectors.is_ok_and(|said| said.contains("x_metadata.tsv says which is which")));
+    assert!(vectors.is_ok_and(|said| said.contains("x_metadata.tsv names each row")));
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }
 
@@ -113,7 +113,9 @@ fn before_training_the_stage_is_told_in_words() {
     let (result, _) = wait(Export::start(snapshot, folder.join("x.ron"), Format::Md, folder.join("x.md"), || {}));
     let said = result.expect("it is written");
     assert!(
-        said.ends_with("0 of the stage; stage cells are told in words: nothing to draw: the lesson has no model yet"),
+        said.ends_with(
+            "0 of the stage; stage cells are described in words: nothing to draw: the lesson has no model yet"
+        ),
         "{said}"
     );
     let page = std::fs::read_to_string(folder.join("x.md")).unwrap();

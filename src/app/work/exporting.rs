@@ -181,7 +181,7 @@ fn write(
     let told = fault.map(|fault| {
         // What follows is advice for a terminal.
         let why = fault.to_string();
-        format!("; stage cells are told in words: {}", why.lines().next().unwrap_or_default())
+        format!("; stage cells are described in words: {}", why.lines().next().unwrap_or_default())
     });
     Ok(format!("{written}{}", told.unwrap_or_default()))
 }

@@ -2,29 +2,29 @@
 
 use std::fmt::Write;
 
-use super::escape;
+use crate::export::escape;
 use crate::view_model::highlight::{Kind, highlight};
 
 /// A block of code; with colours where it is of the code cells' language.
 pub fn block(language: &str, source: &str) -> String {
     let source = source.trim_end();
     let is_own = matches!(language.trim(), "rhai" | "attune");
-    format!("<pre class=\"code\"><code>{}</code></pre>", if is_own { spans(source) } else { escape(source) })
+    format!("<pre class=\"code\"><code>{}</code></pre>", if is_own { spans(source) } else { escape::html(source) })
 }
 
 fn spans(source: &str) -> String {
     let mut text = String::new();
     let mut at = 0;
     for span in highlight(source) {
-        text.push_str(&escape(&source[at..span.range.start]));
-        let token = escape(&source[span.range.clone()]);
+        text.push_str(&escape::html(&source[at..span.range.start]));
+        let token = escape::html(&source[span.range.clone()]);
         match class(span.kind) {
             Some(class) => _ = write!(text, "<span class=\"{class}\">{token}</span>"),
             None => text.push_str(&token),
         }
         at = span.range.end;
     }
-    text.push_str(&escape(&source[at..]));
+    text.push_str(&escape::html(&source[at..]));
     text
 }
 

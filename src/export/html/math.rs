@@ -4,9 +4,9 @@ use std::thread;
 
 use math_core::{LatexToMathML, MathDisplay};
 
-use super::escape;
+use crate::export::escape;
 
-/// Longer formulas are shown as they are written.
+/// Longer formulas are shown as source.
 const FORMULA_BYTES_MAX: usize = 2048;
 /// Enough for the deepest nesting that fits in so many bytes; only what is used is taken.
 const STACK_BYTES: usize = 128 << 20;
@@ -15,7 +15,7 @@ const STACK_BYTES: usize = 128 << 20;
 pub fn mathml(latex: &str, is_display: bool) -> String {
     set(latex, is_display).unwrap_or_else(|| {
         let kind = if is_display { "source display" } else { "source" };
-        format!("<code class=\"{kind}\">{}</code>", escape(latex.trim()))
+        format!("<code class=\"{kind}\">{}</code>", escape::html(latex.trim()))
     })
 }
 

@@ -1,6 +1,6 @@
 //! A page as one HTML file: no network, no script, light and dark as the reader likes it.
 //!
-//! Everything that comes from a lesson or an output goes through [`escape`] or [`text`]; and should a
+//! Everything that comes from a lesson or an output goes through [`escape::html`] or [`text`]; and should a
 //! tag slip through, the page's own policy lets nothing run and nothing be fetched.
 
 mod code;
@@ -16,8 +16,9 @@ use data_encoding::BASE64;
 
 use self::terms::Terms;
 use self::text::Heading;
+use super::escape;
 use super::markdown::shown;
-use super::page::{Code, Page, Part, SliderPart, Stage};
+use super::page::{Code, Page, PageItem, PageSlider, Stage};
 use super::pictures::{Pictures, StagePicture};
 use super::{svg, table};
 use crate::kernel::snapshot::Snapshot;
@@ -31,23 +32,6 @@ const POLICY: &str =
 /// Headings deeper than this stand in no outline.
 const OUTLINE_LEVEL_MAX: usize = 3;
 
-/// Text that is no markup, in attributes too. Control characters are left out.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c if c.is_control() && !matches!(c, '\n' | '\t') => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 /// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
 ///
 /// # Errors
@@ -59,16 +43,16 @@ pub fn write(
     mut to: impl Write,
 ) -> io::Result<()> {
     let page = Page::of(snapshot);
-    let terms = Terms { glossary, told: HashSet::new() };
+    let terms = Terms { glossary, explained: HashSet::new() };
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
     for cell in &page.cells {
-        let id = escape(&cell.id.replace(char::is_whitespace, "-"));
+        let id = escape::html(&cell.id.replace(char::is_whitespace, "-"));
         let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
-        body.terms.told.clear();
-        body.parts(cell.id, &cell.parts);
+        body.terms.explained.clear();
+        body.items(cell.id, &cell.items);
         body.text.push_str("</section>\n");
     }
-    let title = escape(page.title);
+    let title = escape::html(page.title);
     let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
     write!(
         to,
@@ -82,9 +66,12 @@ pub fn write(
     )?;
     to.write_all(outline(&body.outline).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
-    let about =
-        format!("Lesson <code>{}</code>, seed {}. Every number was computed by attune", escape(page.lesson), page.seed);
-    let model = page.model.map_or(String::new(), |model| format!(" {}", escape(&model)));
+    let about = format!(
+        "Lesson <code>{}</code>, seed {}. Every number was computed by attune",
+        escape::html(page.lesson),
+        page.seed
+    );
+    let model = page.model.map_or(String::new(), |model| format!(" {}", escape::html(&model)));
     write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
     to.flush()
 }
@@ -97,7 +84,7 @@ fn outline(headings: &[Heading]) -> String {
     }
     let mut text = String::from("<nav aria-label=\"Outline\"><ol>");
     for Heading { level, id, text: name } in shown() {
-        let _ = write!(text, "<li class=\"level-{level}\"><a href=\"#{id}\">{}</a></li>", escape(name));
+        let _ = write!(text, "<li class=\"level-{level}\"><a href=\"#{id}\">{}</a></li>", escape::html(name));
     }
     text.push_str("</ol></nav>\n");
     text
@@ -111,25 +98,25 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    fn parts(&mut self, cell: &str, parts: &[Part<'_>]) {
-        for part in parts {
-            match part {
-                Part::Markdown(source) => {
+    fn items(&mut self, cell: &str, items: &[PageItem<'_>]) {
+        for item in items {
+            match item {
+                PageItem::Markdown(source) => {
                     let markup = text::markdown(source, self.pictures, &mut self.terms, &mut self.outline);
                     self.text.push_str(&markup);
                 }
-                Part::Label(label) => self.put("p class=\"label\"", "p", label),
-                Part::Line(line) => self.put("p class=\"line\"", "p", line),
-                Part::Code(code) => self.code(code),
-                Part::Stage(stage) => self.stage(cell, stage),
-                Part::Slider(slider) => self.slider(slider),
-                Part::Choices { choices, chosen, right } => self.choices(choices, *chosen, *right),
-                Part::Details { summary, parts } => {
-                    let _ = write!(self.text, "<details><summary>{}</summary>", escape(summary));
-                    self.parts(cell, parts);
+                PageItem::Label(label) => self.put("p class=\"label\"", "p", label),
+                PageItem::Line(line) => self.put("p class=\"line\"", "p", line),
+                PageItem::Code(code) => self.code(code),
+                PageItem::Stage(stage) => self.stage(cell, stage),
+                PageItem::Slider(slider) => self.slider(slider),
+                PageItem::Choices { choices, chosen, right } => self.choices(choices, *chosen, *right),
+                PageItem::Details { summary, items } => {
+                    let _ = write!(self.text, "<details><summary>{}</summary>", escape::html(summary));
+                    self.items(cell, items);
                     self.text.push_str("</details>");
                 }
-                Part::Gate { caption } => {
+                PageItem::Gate { caption } => {
                     self.text.push_str("<hr>");
                     if !caption.is_empty() {
                         self.put("p class=\"line\"", "p", caption);
@@ -141,7 +128,7 @@ impl Body<'_> {
 
     /// An element with nothing but text in it.
     fn put(&mut self, open: &str, close: &str, text: &str) {
-        let _ = write!(self.text, "<{open}>{}</{close}>", escape(text));
+        let _ = write!(self.text, "<{open}>{}</{close}>", escape::html(text));
     }
 
     fn code(&mut self, code: &Code<'_>) {
@@ -171,9 +158,9 @@ impl Body<'_> {
     fn stage(&mut self, cell: &str, stage: &Stage<'_>) {
         self.text.push_str("<figure>");
         match self.pictures.stage(cell) {
-            Some(picture) => self.picture(picture, &escape(&stage.tell_picture())),
+            Some(picture) => self.picture(picture, &escape::html(&stage.tell_picture())),
             None => {
-                let (tell, why) = (escape(&stage.tell()), escape(&self.pictures.why_no_stage));
+                let (tell, why) = (escape::html(&stage.tell()), escape::html(&self.pictures.why_no_stage));
                 let _ = write!(self.text, "<p class=\"missing\">{tell}.<br><span class=\"note\">{why}</span></p>");
                 if !stage.caption.is_empty() {
                     self.put("figcaption", "figcaption", stage.caption);
@@ -196,20 +183,20 @@ impl Body<'_> {
     }
 
     /// As the slider stands.
-    fn slider(&mut self, slider: &SliderPart<'_>) {
+    fn slider(&mut self, slider: &PageSlider<'_>) {
         let value = slider.tell_value();
         let (from, to) = slider.range;
         let at = slider.share().unwrap_or(0.0) * 100.0;
         let caption = match slider.caption {
             "" => String::new(),
-            caption => format!("<span>{}</span>", escape(caption)),
+            caption => format!("<span>{}</span>", escape::html(caption)),
         };
         let thumb = if slider.share().is_some() { "<i></i>" } else { "" };
         let _ = write!(
             self.text,
             "<p class=\"slider\">{caption}<code>{}{value}</code> <small>{}</small>\
              <span class=\"track\" style=\"--at:{at:.1}%\">{thumb}</span><small>{}</small></p>",
-            escape(&slider.name),
+            escape::html(&slider.name),
             short(from),
             short(to)
         );
@@ -221,12 +208,12 @@ impl Body<'_> {
             let classes = [(chosen == Some(i), "chosen"), (right == Some(i), "right")];
             let classes: Vec<&str> = classes.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
             let said = match (chosen == Some(i), right == Some(i)) {
-                (true, true) => " <small>you said so, and so does the model</small>",
-                (true, false) => " <small>you said so</small>",
-                (false, true) => " <small>so says the model</small>",
+                (true, true) => " <small>your answer, and the model's</small>",
+                (true, false) => " <small>your answer</small>",
+                (false, true) => " <small>the model's answer</small>",
                 (false, false) => "",
             };
-            let _ = write!(self.text, "<li class=\"{}\">{}{said}</li>", classes.join(" "), escape(choice));
+            let _ = write!(self.text, "<li class=\"{}\">{}{said}</li>", classes.join(" "), escape::html(choice));
         }
         self.text.push_str("</ul>");
     }
@@ -236,13 +223,14 @@ impl Body<'_> {
 pub fn output_html(output: &OutputModel, pictures: &Pictures) -> String {
     match output {
         OutputModel::Number(number) => format!("<pre title=\"{}\">{}</pre>", number.full, number.shown),
-        OutputModel::Text(text) => format!("<pre>{}</pre>", escape(&shown(text))),
+        OutputModel::Text(text) => format!("<pre>{}</pre>", escape::html(&shown(text))),
         OutputModel::Table(model) => table::html(model),
         OutputModel::Ranking(model) => table::ranking_html(model),
         OutputModel::Image(path) => format!("<p>{}</p>", text::image(path, path, pictures)),
         OutputModel::Plot(plot) => {
-            let note =
-                plot.left_out_note().map_or(String::new(), |note| format!("<p class=\"note\">{}</p>", escape(&note)));
+            let note = plot
+                .left_out_note()
+                .map_or(String::new(), |note| format!("<p class=\"note\">{}</p>", escape::html(&note)));
             format!("{}{note}", svg::svg(plot))
         }
     }

@@ -4,8 +4,9 @@ use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd, html};
 
 use super::terms::Terms;
-use super::{code, escape, math};
-use crate::export::markdown::{is_safe_link, plain};
+use super::{code, math};
+use crate::export::escape::{self, plain};
+use crate::export::markdown::is_safe_link;
 use crate::export::pictures::Pictures;
 use crate::lesson::text::markdown_options;
 
@@ -42,7 +43,7 @@ struct Markup<'a, 't, 'e> {
     terms: &'a mut Terms<'t>,
     outline: &'a mut Vec<Heading>,
     events: Vec<Event<'e>>,
-    /// Of the line that is being read: a term may go over its end.
+    /// Words of the paragraph so far: a term may continue on the next line.
     words: String,
     /// The address and the words of the picture that is being read, and how many stand in its words.
     image: Option<(CowStr<'e>, String, usize)>,
@@ -102,7 +103,7 @@ impl<'e> Markup<'_, '_, 'e> {
                 let is_link = is_safe_link(&dest_url);
                 self.links.push(is_link);
                 if is_link {
-                    let open = format!("<a href=\"{}\" rel=\"noreferrer noopener\">", escape(&dest_url));
+                    let open = format!("<a href=\"{}\" rel=\"noreferrer noopener\">", escape::html(&dest_url));
                     self.push(Event::InlineHtml(open.into()));
                 }
             }
@@ -137,14 +138,14 @@ impl<'e> Markup<'_, '_, 'e> {
         self.events.push(event);
     }
 
-    /// What is read so far, with what the glossary says of it; headings and links are for themselves.
+    /// Writes the words read so far, with the glossary's terms marked, except in headings and links.
     fn say_words(&mut self) {
         if self.words.is_empty() {
             return;
         }
         let words = std::mem::take(&mut self.words);
-        let is_told = self.heading.is_none() && !self.links.contains(&true);
-        let markup = if is_told { self.terms.markup(&words) } else { None };
+        let is_explained = self.heading.is_none() && !self.links.contains(&true);
+        let markup = if is_explained { self.terms.markup(&words) } else { None };
         self.events.push(markup.map_or(Event::Text(words.into()), |markup| Event::InlineHtml(markup.into())));
     }
 
@@ -165,11 +166,11 @@ pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     match pictures.image(url) {
         Ok(image) => {
             let data = BASE64.encode(&image.bytes);
-            format!("<img src=\"data:{};base64,{data}\" alt=\"{}\">", image.format.mime(), escape(alt))
+            format!("<img src=\"data:{};base64,{data}\" alt=\"{}\">", image.format.mime(), escape::html(alt))
         }
         Err(why) => {
             let name = if alt.is_empty() { url } else { alt };
-            format!("<span class=\"note\">(picture {}: {})</span>", escape(name), escape(&why))
+            format!("<span class=\"note\">(picture {}: {})</span>", escape::html(name), escape::html(&why))
         }
     }
 }

@@ -11,31 +11,34 @@ use super::{cell, fault, number, scope, table};
 #[test]
 fn mistakes_are_said_in_words() {
     for (source, expected) in [
-        ("softmx(E)", "1:1: there is no function `softmx` of (tensor); is it `softmax`?"),
-        ("softmax(\"E\")", "1:1: `softmax` cannot take (text); it is called as softmax(S)"),
+        ("softmx(E)", "1:1: there is no function `softmx` of (tensor); did you mean `softmax`?"),
+        ("softmax(\"E\")", "1:1: `softmax` cannot take (text); call it as softmax(S)"),
         (
             "temprature + 1",
-            "1:1: there is no variable `temprature` here; is it `temperature`? A new one is made by `let temprature = …`",
+            "1:1: there is no variable `temprature` here; did you mean `temperature`? Make a new variable with `let temprature = …`",
         ),
         (
             "s = E",
-            "1:1: there is no variable `s` here; a new one is made by `let s = …`; a cell sees what stands above it",
+            "1:1: there is no variable `s` here; make a new variable with `let s = …`; a cell sees only the cells above it",
         ),
         ("Q = E;", "1:1: `Q` cannot be changed: it follows from X and W_Q"),
         ("Q[0, 0, 0] = 1.0;", "1:2: `Q` cannot be changed: it follows from X and W_Q"),
-        ("E[\"bnak\"]", "1:2: \"bnak\" is not among the words here; is it \"bank\"?"),
-        ("W[\"bank\"]", "1:2: the entries here have no names, such as \"bank\"; say a number from 0 to 1"),
+        ("E[\"bnak\"]", "1:2: \"bnak\" is not among the words here; did you mean \"bank\"?"),
+        (
+            "W[\"bank\"]",
+            "1:2: the entries on this axis have no names, so \"bank\" finds none; use a number from 0 to 1",
+        ),
         ("E[3]", "1:2: there is no entry 3 on an axis of length 3; its entries are 0 to 2"),
         ("E[0, 0, 0]", "1:2: 3 indices for a tensor of the shape (3, 2); give at most 2"),
-        ("E[1.., 0]", "1:6: a range before a comma needs its end; say 1..3, or .. for all"),
-        ("E[2..9]", "1:2: the range 2..9 does not lie within 0..3"),
+        ("E[1.., 0]", "1:6: a range before a comma needs its end; write 1..3, or .. for all"),
+        ("E[2..9]", "1:2: the range 2..9 is not within 0..3"),
         (
             "W[0, 0] = \"x\";",
             "1:2: string cannot be an entry of a tensor; assign a number, or a tensor of the same shape",
         ),
         ("W[0] = vector([1, 2, 3]);", "1:2: a tensor of the shape (3) does not fit into [2]; shapes must be the same"),
         ("matrix([[1, 2], [3]])", "1:1: matrix: row 1 has 1 numbers, row 0 has 2; all rows must be of one length"),
-        ("zeros(-1, 2)", "1:1: zeros: -1 is no count; say a number from 0 on"),
+        ("zeros(-1, 2)", "1:1: zeros: -1 is not a count; use 0 or a larger whole number"),
     ] {
         assert_eq!(fault(source), expected, "{source}");
     }
@@ -97,7 +100,7 @@ fn nothing_grows_without_bounds() {
     let deep = format!("{}1{}", "(".repeat(10_000), ")".repeat(10_000));
     assert!(cell(&deep).fault.is_some() && names(&deep).is_err());
     let long = "1;".repeat(budget::SOURCE_BYTES_MAX);
-    assert!(fault(&long).contains("split it"));
+    assert!(fault(&long).contains("split the cell"));
 }
 
 #[test]
@@ -143,12 +146,15 @@ fn what_is_deep_does_not_overflow_the_stack() {
     let calls = format!("fn g(x) {{ x }} fn f(x) {{ {}f(x){} }} f(0)", "g(".repeat(28), ")".repeat(28));
     assert!(fault(&calls).contains("too deeply"), "{}", fault(&calls));
     let lists = "let a = []; for i in 0..2000 { a = [a]; } let b = a; a == b";
-    assert!(fault(lists).contains("lists within lists"), "{}", fault(lists));
+    assert!(fault(lists).contains("lists nested more than"), "{}", fault(lists));
     let written = "let a = []; for i in 0..2000 { a = [a]; } W = a;";
-    assert!(fault(written).contains("lists within lists"), "{}", fault(written));
+    assert!(fault(written).contains("lists nested more than"), "{}", fault(written));
     // Functions that capture variables would be lists without a bound.
     let chain = fault("let q = 1; let p = |x| q; p.call(1)");
-    assert!(chain.ends_with("a line sees what stands above it, and a function only its parameters"), "{chain}");
+    assert!(
+        chain.ends_with("a line sees only the variables defined above it, and a function only its parameters"),
+        "{chain}"
+    );
 }
 
 #[test]
@@ -226,7 +232,7 @@ fn what_is_made_above_is_not_changed_in_part_either() {
     let said = run("l.push(3);", &scope()).fault.expect("a fault").to_string();
     assert_eq!(
         said,
-        "1:3: `push` would change what cannot be changed; make one of your own with `let`, and change that"
+        "1:3: `push` cannot change this value: it is a constant; copy it into a variable of your own with `let`, and change that"
     );
     let read = run("let k = m.keys(); k.push(s); m.a + l[0] + t[0]", &scope());
     assert_eq!((read.fault, read.outputs), (None, vec![Output::Number(3.0)]));

@@ -65,7 +65,7 @@ fn lists_calls_and_blocks_keep_their_commas() {
 fn help_tells_equation_and_example() {
     let Output::Text(text) = last("help(\"softmax\")") else { panic!("no text") };
     assert!(text.contains(r"\frac{e^{s_j}}{\sum_k e^{s_k}}") && text.contains("softmax(vector([6, 4]))"), "{text}");
-    assert_eq!(fault("help(\"softmix\")"), "1:1: there is no function \"softmix\"; is it \"softmax\"?");
+    assert_eq!(fault("help(\"softmix\")"), "1:1: there is no function \"softmix\"; did you mean \"softmax\"?");
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn what_is_expected_is_shown_and_what_is_not_says_where() {
     assert_eq!(table("expect(W, [[0, 1], [2, 3]], 0)").entries(), [0.0, 1.0, 2.0, 3.0]);
     assert_eq!(fault("expect(W, [[0, 1], [2, 4]], 0.5)"), "1:1: expect: entry [1, 1] is 3, and not 4 within 0.5");
     assert!(fault("expect(0.0 / 0.0, 0.0, 1000.0)").contains("it is NaN"), "NaN is nothing that one expects");
-    assert!(fault("expect(W, [1, 2], 1)").contains("4 numbers are found and 2 expected"));
-    assert!(fault("expect(W, \"a\", 1)").contains("numbers are wanted"));
+    assert!(fault("expect(W, [1, 2], 1)").contains("found 4 numbers, expected 2"));
+    assert!(fault("expect(W, \"a\", 1)").contains("expected numbers, not"));
     assert!(fault("expect(1, 1, -1)").contains("tolerance"));
 }
 

@@ -131,15 +131,15 @@ fn shapes_that_do_not_fit_are_said_with_what_would() {
     for (source, expected) in [
         (
             "E @ E",
-            "1:3: cannot multiply (3, 2) by (3, 2) with @: 2 columns on the left, 3 rows on the right; the right one turned round fits: @ ….T",
+            "1:3: cannot multiply (3, 2) by (3, 2) with @: 2 columns on the left, 3 rows on the right; the right one fits when transposed: @ ….T",
         ),
         (
             "E @ zeros(3, 4)",
-            "1:3: cannot multiply (3, 2) by (3, 4) with @: 2 columns on the left, 3 rows on the right; the left one turned round fits: ….T @",
+            "1:3: cannot multiply (3, 2) by (3, 4) with @: 2 columns on the left, 3 rows on the right; the left one fits when transposed: ….T @",
         ),
         (
             "E @ zeros(5, 5)",
-            "1:3: cannot multiply (3, 2) by (5, 5) with @: 2 columns on the left, 5 rows on the right; the columns of the left one must be as many as the rows of the right one",
+            "1:3: cannot multiply (3, 2) by (5, 5) with @: 2 columns on the left, 5 rows on the right; the left one must have as many columns as the right one has rows",
         ),
         (
             "Q @ W",
@@ -147,7 +147,7 @@ fn shapes_that_do_not_fit_are_said_with_what_would() {
         ),
         (
             "let x = 1;\nE + E.T",
-            "2:3: cannot add (3, 2) and (2, 3) entry by entry; the second turned round, .T, has the shape (3, 2)",
+            "2:3: cannot add (3, 2) and (2, 3) entry by entry; the second one transposed, .T, has the shape (3, 2)",
         ),
         (
             "E * zeros(4, 2)",

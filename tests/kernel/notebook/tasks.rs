@@ -227,7 +227,7 @@ fn a_lesson_is_rehearsed() {
     assert_eq!(
         said,
         [
-            "uses: 1:13: there is no variable `such` here; is it `much`? A new one is made by `let such = …`",
+            "uses: 1:13: there is no variable `such` here; did you mean `much`? Make a new variable with `let such = …`",
             "broken: it runs without a fault, but says fails: true",
             "guess: its answer: the lesson's answer is none of the choices; it says: shape(A)[0]",
             "middle: its solution does not pass case 1",

@@ -9,7 +9,7 @@ fn groups_and_corpus() {
         &format!("she {{eat}}{}", "!".repeat(5000)),
         "a.ron:12:22: topics: a template of 5031 bytes; expected at most 4096",
     );
-    check(r#""orange""#, r#""orange", "orange""#, r#"a.ron:5:39: groups: word "orange" stands twice"#);
+    check(r#""orange""#, r#""orange", "orange""#, r#"a.ron:5:39: groups: word "orange" appears twice"#);
     check(
         r#""orange""#,
         r#""google""#,
@@ -26,7 +26,7 @@ fn groups_and_corpus() {
         r#"a.ron:5:29: groups: "" is not one word; expected one word of at most 40 characters"#,
     );
     check(r#"["google", "microsoft"]"#, "[]", "a.ron:6:20: groups: no words; expected at least one word");
-    check(r#""company": ["google""#, r#""fruit": ["google""#, r#"a.ron:6:9: groups: "fruit" stands twice"#);
+    check(r#""company": ["google""#, r#""fruit": ["google""#, r#"a.ron:6:9: groups: "fruit" appears twice"#);
     check(
         r#""company": ["google""#,
         r#""": ["google""#,

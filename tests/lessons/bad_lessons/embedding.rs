@@ -65,7 +65,7 @@ a.ron:18:23: static_embedding: no vector for "banana", a word of the corpus; did
         r#""She": [inf, 1e39], "she": "none""#,
         r#"a.ron:18:39: static_embedding: found the number inf; expected a number
 a.ron:18:44: static_embedding: found the number 1e39; expected a number
-a.ron:18:51: static_embedding: word "she" stands twice
+a.ron:18:51: static_embedding: word "she" appears twice
 a.ron:18:58: static_embedding: found the text "none"; expected a list, such as [ … ]"#,
     );
     check_given(

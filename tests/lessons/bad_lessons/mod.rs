@@ -137,5 +137,5 @@ fn issues_beyond_the_limit_are_counted() {
     let text = text.replace("probes: [", &format!("probes: [{}", "8,".repeat(100)));
     let issues = parse("a.ron", &text).expect_err("a bad lesson");
     assert_eq!(issues.len(), ISSUES_MAX + 1);
-    assert_eq!(issues[ISSUES_MAX].to_string(), "a.ron: and 64 more issues");
+    assert_eq!(issues[ISSUES_MAX].to_string(), "a.ron: … and 64 more issues");
 }

@@ -8,7 +8,7 @@ fn model() {
         "MaskedWord(rate: 0.3)",
         r#"MaskedWord(among: ["fruit", "companies", "fruit"])"#,
         r#"a.ron:19:71: among: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
-a.ron:19:84: among: group "fruit" stands twice"#,
+a.ron:19:84: among: group "fruit" appears twice"#,
     );
     check("dim: 16", "dim: 0", "a.ron:18:37: dim: found the number 0; expected a whole number from 2 to 256");
     check(

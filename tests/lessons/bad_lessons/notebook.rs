@@ -38,8 +38,8 @@ fn sentences_and_probes() {
 
 #[test]
 fn cells_and_claims() {
-    check(r#"id: "move""#, r#"id: "intro""#, r#"a.ron:27:19: cell id "intro" stands twice; expected a unique id"#);
-    check(r#"id: "mix""#, r#"id: "senses""#, r#"a.ron:31:19: claim id "senses" stands twice; expected a unique id"#);
+    check(r#"id: "move""#, r#"id: "intro""#, r#"a.ron:27:19: cell id "intro" appears twice; expected a unique id"#);
+    check(r#"id: "mix""#, r#"id: "senses""#, r#"a.ron:31:19: claim id "senses" appears twice; expected a unique id"#);
     check(
         "Stage(",
         "Slide(",
@@ -171,7 +171,7 @@ fn cells_that_run() {
         ),
         (
             r#"Slider(id: "a", bind: "W_Q[0, 99]")"#,
-            r#"a.ron:27:31: bind: "W_Q[0, 99]" is no entry of W_Q; expected W_Q[row, column], from 0 to 15 and from 0 to 15"#,
+            r#"a.ron:27:31: bind: "W_Q[0, 99]" is not an entry of W_Q; expected W_Q[row, column], from 0 to 15 and from 0 to 15"#,
         ),
         (
             r#"Slider(id: "a", bind: "W_G[0, 0]")"#,

@@ -76,7 +76,7 @@ fn fields() {
         r#"a.ron:3:69: minutes: found the text "ten"; expected a whole number from 1 to 600"#,
     );
     check("seed: 7", "seed: 7, summary: \"\"", "a.ron:3:69: summary: empty; expected one line of 1 to 500 characters");
-    check("seed: 7", "seed: 7, seed: 8", r#"a.ron:3:60: field "seed" stands twice in Lesson"#);
+    check("seed: 7", "seed: 7, seed: 8", r#"a.ron:3:60: field "seed" appears twice in Lesson"#);
     check("seed: 7,", "", r#"a.ron:2:1: missing field "seed" in Lesson"#);
     check(
         "seed: 7",

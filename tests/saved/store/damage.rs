@@ -98,7 +98,7 @@ fn the_newest_whole_checkpoint_takes_the_place_of_a_broken_state() {
     assert_eq!(opened.loaded.value, Some(Work::of(2)));
     let report = opened.loaded.report().join("\n");
     println!("{report}");
-    assert!(report.contains("state.json is cut off after 26 of 28 bytes; it is kept as"), "{report}");
+    assert!(report.contains("state.json is cut off after 26 of 28 bytes; it has been moved to"), "{report}");
     assert!(report.contains("is corrupt: it is not UTF-8"), "{report}");
     assert!(report.contains("the checkpoint saved just now is used instead."), "{report}");
     let Used::Checkpoint(used) = &opened.loaded.used else { panic!("{report}") };
@@ -174,7 +174,7 @@ fn an_older_program_leaves_newer_work_alone() {
 
     let mut opened = open::<Work>(&scratch.home(), &key());
     let Lock::ReadOnly { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
-    assert!(why.contains("is from a newer program: version 4, and this one knows up to 3"), "{why}");
+    assert!(why.contains("is from a newer program: version 4, and this one reads up to 3"), "{why}");
     assert_eq!(opened.loaded.value, None);
     assert!(opened.store.save(&Work::of(1)).is_err());
     assert_eq!(fs::read(&state).unwrap(), bytes);

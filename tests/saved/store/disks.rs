@@ -80,7 +80,7 @@ fn a_full_disk_costs_nothing_that_was_saved() {
 #[cfg(unix)]
 #[test]
 fn a_limit_on_file_sizes_costs_nothing_that_was_saved() {
-    with_a_limit("trap '' XFSZ; ulimit -f 100; exec \"$@\"", &["FAILED the file system takes no file of this size"]);
+    with_a_limit("trap '' XFSZ; ulimit -f 100; exec \"$@\"", &["FAILED the file is too large for the file system"]);
 }
 
 /// In a child that is not the administrator, whom permissions do not bind.
@@ -91,14 +91,14 @@ pub fn meet_a_folder_that_is_read_only(home: &Home) {
     println!("\nREAD ONLY {why}");
     let saver = Saver::spawn(opened.store, || ());
     saver.put(Arc::new(Work::of(2)));
-    assert_eq!(saver.flush(), Status::Failed { why: "no permission".to_owned() });
+    assert_eq!(saver.flush(), Status::Failed { why: "permission denied".to_owned() });
     drop(saver);
     assert_eq!(read::<Work>(home, &key()).value, Some(Work::of(1)));
 
     let elsewhere = super::Key::of_file("locked", "locked.ron".as_ref());
     let unreadable = read::<Work>(home, &elsewhere);
     assert!(unreadable.value.is_none());
-    assert_eq!(unreadable.troubles[0].wrong, Wrong::Unreadable("no permission".to_owned()));
+    assert_eq!(unreadable.troubles[0].wrong, Wrong::Unreadable("permission denied".to_owned()));
     println!("\nMET");
 }
 
@@ -129,7 +129,7 @@ fn a_read_only_folder_is_read() {
             let text = String::from_utf8_lossy(&output.stdout);
             println!("{text}");
             assert!(text.contains("MET"), "{text}{}", String::from_utf8_lossy(&output.stderr));
-            assert!(text.contains("cannot be written: no permission"), "{text}");
+            assert!(text.contains("cannot be written: permission denied"), "{text}");
         }
         Err(error) => println!("SKIPPED: no program can be run as another user here: {error}"),
     }

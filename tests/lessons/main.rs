@@ -8,4 +8,5 @@ mod arrival;
 mod bad_lessons;
 mod budgets;
 mod forms;
+mod pages;
 mod reference_lesson;

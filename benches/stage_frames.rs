@@ -20,7 +20,7 @@ use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::kernel::Command;
 use attune::kernel::Worker;
 use attune::lesson::Recipe;
@@ -106,7 +106,7 @@ fn app(model: Arc<StageModel>) -> App {
     let mut app = figure_app(SIZE, false).unwrap_or_else(|fault| panic!("{fault}"));
     let world = app.world_mut();
     let mut view = ViewState::default();
-    (view.figure, view.bare, view.reduced_motion) = (true, true, true);
+    (view.figure.is_on, view.figure.bare, view.preferences.reduced_motion) = (true, true, true);
     world.insert_resource(view);
     let mut models = Models::default();
     models.stage = Some(model);

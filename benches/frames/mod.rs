@@ -4,7 +4,7 @@
 
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::theme::{self, fonts};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::kernel::Command;
 use attune::view_model::notebook::NotebookModel;
 use egui::{Context, Event, Modifiers, MouseWheelUnit, Pos2, RawInput, Rect, TouchPhase, Vec2, pos2, vec2};

@@ -21,7 +21,7 @@ pub mod shell;
 pub mod stage;
 pub mod text;
 pub mod theme;
-pub mod view_state;
+pub mod view;
 pub mod widgets;
 pub mod work;
 
@@ -56,7 +56,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<shell::bridge::Models>()
         .init_resource::<shell::bridge::Outbox>()
         .init_resource::<work::source::LessonIssues>()
-        .init_resource::<view_state::ViewState>()
+        .init_resource::<view::ViewState>()
         .init_resource::<shell::course::CoursePage>()
         .init_resource::<shell::wishes::Wishes>()
         .init_resource::<shell::workspace::Desk>()

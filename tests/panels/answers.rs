@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::panels::answers::{AnswersUiState, answers_ui};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::kernel::{Kernel, Snapshot};
 use attune::view_model::answers::AnswersModel;
 use egui::Vec2;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::theme::{self, fonts};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::code::Output;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;

@@ -8,7 +8,7 @@ use attune::app::panels::axes::{AxesUiState, axes_ui};
 use attune::app::panels::compare::{CompareUiState, compare_ui};
 use attune::app::shell::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::theme;
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::kernel::command::Axis;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::view_model::axes::AxesModel;
@@ -217,7 +217,7 @@ fn the_compare_panel_tells_a_word_s_two_ways() {
     click(&mut harness, "Compare with a second sentence");
     assert_eq!(second(&desk).as_deref(), Some("a seal is happy"));
     click(&mut harness, "a · a′");
-    assert_eq!((desk.borrow().view.query, desk.borrow().view.second), (Some(4), Some(0)));
+    assert_eq!((desk.borrow().view.selection.query, desk.borrow().view.selection.second), (Some(4), Some(0)));
     assert!(says(&harness, "Near a′"));
     click(&mut harness, "seal · seal′");
     let model = CompareModel::of(&desk.borrow().kernel.snapshot()).expect("two sentences");

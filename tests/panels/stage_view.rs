@@ -12,7 +12,7 @@ use attune::app::stage::view::{Hands, Hit, picture_ui};
 use attune::app::stage::{arrows, labels};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::view_model::search::{Choice, Emphasis};
 use attune::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
 use bevy::math::Vec2;
@@ -78,7 +78,8 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
     let (scene, mut written) = (Arc::new(bank()), String::new());
     let harness = dressed(SIZE, move |ui| {
         let (hands, view) = &mut *inner.borrow_mut();
-        let choice = Choice { search: &view.search, is_isolated: view.isolated, lit: &[], near: &[] };
+        let choice =
+            Choice { search: &view.highlight.search, is_isolated: view.highlight.isolated, lit: &[], near: &[] };
         let emphasis = Arc::new(Emphasis::of(&scene, choice));
         keys(ui.ctx(), Some(&scene), &emphasis, hands, view);
         ui.text_edit_singleline(&mut written);
@@ -258,7 +259,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                         viewport.native_pixels_per_point = Some(scale);
                     }
                     let mut view = ViewState::default();
-                    view.set_time(time);
+                    view.walk.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
                         let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
                         let rect = picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));

@@ -8,7 +8,7 @@ use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, weights_ui};
 use attune::app::shell::shortcuts;
 use attune::app::theme::{self, fonts};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::kernel::command::{Brush, Reference};
 use attune::kernel::snapshot::Snapshot;
 use attune::kernel::{Command, Kernel};
@@ -196,7 +196,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     click(&mut harness, "As the lesson has it");
     assert_eq!(*seen.borrow(), [Command::Retrain(Box::default())]);
     drop(harness);
-    assert!(!view.old_ghosts);
+    assert!(!view.highlight.old_ghosts);
 }
 
 #[test]

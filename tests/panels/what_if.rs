@@ -8,7 +8,7 @@ use attune::app::panels::attention::{AttentionUiState, attention_ui};
 use attune::app::panels::variables::{VariablesUiState, variables_ui};
 use attune::app::panels::what_if::{WhatIfUiState, what_if_ui};
 use attune::app::shell::provenance::{provenance_keys, provenance_ui};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::view_model::attention::AttentionModel;
@@ -166,7 +166,7 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
     let (mut harness, seen) = live(Vec2::new(1000.0, 900.0), kernel, move |ui, snapshot, view| {
         provenance_keys(ui.ctx(), None, view);
         let commands = attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, view);
-        let told = view.asked().and_then(|entry| Provenance::of(snapshot, entry));
+        let told = view.trail.entry().and_then(|entry| Provenance::of(snapshot, entry));
         provenance_ui(ui.ctx(), told.as_ref(), view);
         commands
     });
@@ -175,7 +175,10 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
     let at = |row: f32, col: f32| map.min + Vec2::new((col + 0.5) * cell, (row + 0.5) * cell);
     press(&mut harness, at(1.0, 5.0), PointerButton::Primary);
     let view = seen.borrow().1.clone();
-    assert_eq!((view.query, view.key, view.head, view.asked()), (Some(1), Some(5), 1, None));
+    assert_eq!(
+        (view.selection.query, view.selection.key, view.selection.head, view.trail.entry()),
+        (Some(1), Some(5), 1, None)
+    );
     press(&mut harness, at(1.0, 5.0), PointerButton::Secondary);
     assert_eq!(seen.borrow().1.asked(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
     let card = harness.get_by_label("A₂[\"seal\", \"duck\"]").rect();

@@ -18,7 +18,7 @@ use attune::app::shell::menu::Wish;
 use attune::app::shell::shortcuts;
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
-use attune::app::view_state::{Pointed, ViewState};
+use attune::app::view::ViewState;
 use attune::kernel::Command;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::interventions::GAIN_MAX;
@@ -247,7 +247,7 @@ fn the_fold_shows_every_step_and_says_the_numbers_under_the_pointer() {
     ];
     for (step, symbols) in steps {
         let (mut harness, seen) = show(SIZE, |ui, view| {
-            view.set_walk(step.index() as f32);
+            view.walk.set(step.index() as f32);
             fold_ui(ui, &model, view, &mut Ahead);
             Vec::new()
         });
@@ -291,8 +291,11 @@ fn a_stage_cell_sets_sentence_words_and_time() {
     click(&mut harness, "Show: It moves");
     assert_eq!(seen.commands(), vec![Command::SelectSentence(1)]);
     let view = seen.view();
-    let time = view.time();
-    assert_eq!((view.lit, view.shown_cell, time), (vec!["bank".to_owned()], Some("move".to_owned()), 0.0));
+    let time = view.walk.time();
+    assert_eq!(
+        (view.highlight.lit, view.highlight.shown_cell, time),
+        (vec!["bank".to_owned()], Some("move".to_owned()), 0.0)
+    );
     assert!(seen.view().is_gliding(), "time glides; it does not jump");
 }
 
@@ -482,7 +485,7 @@ fn keys_reach_the_view_and_the_kernel() {
     assert_eq!(seen.commands(), vec![Command::Pause, Command::Undo, Command::Redo]);
     assert_eq!(*wish.borrow(), [Wish::Home, Wish::Browse]);
     let view = seen.view();
-    assert!(view.home_requested && view.key_sheet && view.is_gliding());
+    assert!(view.home_requested && view.key_sheet && view.walk.is_gliding());
 }
 
 #[test]
@@ -613,9 +616,11 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     let attention = AttentionModel::of(&snapshot).expect("a model");
     let inner = snapshot.clone();
     let (mut harness, seen) = show(Vec2::new(520.0, 700.0), move |ui, view| {
-        let focus = view.query.map(|query| Focus { query, head: view.head, key: view.key });
+        let focus =
+            view.selection.query.map(|query| Focus { query, head: view.selection.head, key: view.selection.key });
         let walk = focus.and_then(|focus| WalkModel::of(&inner, focus));
-        let path = view.query.and_then(|query| PathModel::of(&inner, query, view.head, view.by));
+        let path =
+            view.selection.query.and_then(|query| PathModel::of(&inner, query, view.selection.head, view.selection.by));
         arithmetic_ui(ui, walk.as_ref(), path.as_ref(), &attention, view);
         Vec::new()
     });
@@ -649,7 +654,7 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     let shown = model.clone();
     const NARROW: Vec2 = Vec2::new(320.0, 640.0);
     let (mut harness, seen) = show(NARROW, move |ui, view| {
-        view.look_again();
+        view.hover.begin_frame();
         neighbours_ui(ui, &shown, view);
         Vec::new()
     });

@@ -6,7 +6,7 @@ use attune::app::shell::bridge::LatestSnapshot;
 use attune::app::shell::closing::close;
 use attune::app::shell::menu::Wish;
 use attune::app::shell::saving::SavingChoice;
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::app::work::profile::{self, Look, Profile};
 use attune::app::work::session::Session;
 use attune::kernel::Command;
@@ -96,7 +96,7 @@ fn the_windows_size_outlives_it() {
     window.resolution.set_physical_resolution(1000, 700);
     let id = world.spawn((window, PrimaryWindow)).id();
     world.run_system_once(profile::keep).expect("it runs");
-    world.resource_mut::<ViewState>().zoom = 1.2;
+    world.resource_mut::<ViewState>().preferences.zoom = 1.2;
     world.run_system_once(profile::keep).expect("it runs");
     world.despawn(id);
     world.write_message(AppExit::Success);

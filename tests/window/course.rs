@@ -9,7 +9,7 @@ use attune::app::shell::course::CoursePage;
 use attune::app::shell::home::{HomeFrame, HomeUiState, home_ui};
 use attune::app::shell::menu::Wish;
 use attune::app::theme::{self, fonts};
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::app::work::session::State;
 use attune::app::work::source::Waker;
 use attune::lesson::course::{CourseFile, Heading};

@@ -19,7 +19,7 @@ use attune::app::shell::opening::{Opening, Setup};
 use attune::app::shell::wishes::{Wishes, grant};
 use attune::app::shell::workspace::Desk;
 use attune::app::stage::frame::StageTab;
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::app::work::profile::Profile;
 use attune::app::work::session::{keep, show};
 use attune::app::work::source::{LessonIssues, Waker, reload};

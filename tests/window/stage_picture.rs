@@ -7,7 +7,7 @@ use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled, token_color};
 use attune::app::stage::projection::View;
 use attune::app::theme::Palette;
-use attune::app::view_state::ViewState;
+use attune::app::view::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
 use attune::kernel::Snapshot;
 use attune::kernel::worker::Worker;
@@ -174,7 +174,7 @@ fn a_picture_that_cannot_be_written_is_an_error() {
 
 /// The stage as a viewer has it; `None` where there is no graphics adapter at all.
 fn seen(snapshot: &Arc<Snapshot>, mut view: ViewState, rig: &CameraRig, size: (u32, u32)) -> Option<image::RgbImage> {
-    view.bare = true;
+    view.figure.bare = true;
     let seen = Some(Arc::new(StageView { view, rig: rig.clone() }));
     drawn(&PictureOptions { size, seen, ..PictureOptions::of(snapshot.clone()) }).map(|picture| picture.to_rgb8())
 }
@@ -192,7 +192,7 @@ fn drawn(options: &PictureOptions) -> Option<image::DynamicImage> {
 
 fn at_time(time: f32) -> ViewState {
     let mut view = ViewState::default();
-    view.set_time(time);
+    view.walk.set_time(time);
     view
 }
 
@@ -245,8 +245,8 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
         let place = |at: [f32; 3]| view.project(Vec3::from(scaled(&model, at))).expect("in front").at;
         let at = |step: Step| {
             let mut view = ViewState::default();
-            view.query = Some(QUERY);
-            view.set_walk(step.index() as f32);
+            view.selection.query = Some(QUERY);
+            view.walk.set(step.index() as f32);
             seen(&snapshot, view, &rig, SIZE)
         };
         let (Some(before), Some(weighed), Some(after)) = (at(Step::Embed), at(Step::Softmax), at(Step::Contextual))

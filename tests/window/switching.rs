@@ -5,7 +5,7 @@ use std::path::Path;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::menu::Wish;
 use attune::app::shell::workspace::Desk;
-use attune::app::view_state::{ThemeChoice, ViewState};
+use attune::app::view::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 
 use crate::{frame, home, lesson_in, open, say, sentence, until, wish};
@@ -21,8 +21,8 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     until(&mut world, "the sentence", |world| sentence(world).as_deref() == Some("the seal sank"));
     {
         let mut view = world.resource_mut::<ViewState>();
-        (view.theme, view.key_sheet) = (ThemeChoice::Dark, true);
-        view.set_time(0.25);
+        (view.preferences.theme, view.key_sheet) = (ThemeChoice::Dark, true);
+        view.walk.set_time(0.25);
     }
     frame(&mut world);
 
@@ -37,12 +37,12 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     until(&mut world, "the other model", |world| sentence(world).is_some());
     assert_eq!(sentence(&world), first);
     let view = world.resource::<ViewState>();
-    assert_eq!((view.theme, view.time(), view.key_sheet), (ThemeChoice::Dark, 0.0, false));
+    assert_eq!((view.preferences.theme, view.walk.time(), view.key_sheet), (ThemeChoice::Dark, 0.0, false));
 
     wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
     until(&mut world, "the first model again", |world| sentence(world).is_some());
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
-    assert_eq!(world.resource::<ViewState>().time(), 0.25);
+    assert_eq!(world.resource::<ViewState>().walk.time(), 0.25);
 
     // A reset of the lesson, and back.
     wish(&mut world, Wish::ResetLesson);

@@ -6,7 +6,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
@@ -37,7 +37,7 @@ pub fn answers_ui(
         ui.add(Label::new(RichText::new(model.question).weak()).wrap());
         ui.add_space(size::GAP_TIGHT);
         let last = model.rows.len().saturating_sub(1);
-        let chosen = if model.is_by_token { view.query.unwrap_or(last).min(last) } else { 0 };
+        let chosen = if model.is_by_token { view.selection.query.unwrap_or(last).min(last) } else { 0 };
         for (index, row) in model.rows.iter().enumerate() {
             row_ui(ui, model, row, index, index == chosen, view);
         }
@@ -61,7 +61,7 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
     let name = format!("Answers for {}{said}", row.label);
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
     if response.clicked() && model.is_by_token {
-        (view.query, view.key) = (Some(index), None);
+        (view.selection.query, view.selection.key) = (Some(index), None);
     }
     let lit = is_chosen && model.is_by_token;
     if lit || response.hovered() {

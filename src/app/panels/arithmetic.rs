@@ -6,7 +6,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::provenance::Entry;
@@ -37,7 +37,7 @@ pub fn arithmetic_ui(
         heads_ui(ui, attention, view);
     });
     ui.add_space(size::GAP_TIGHT);
-    let step = model.step(view.step());
+    let step = model.step(view.walk.step());
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         equation_ui(ui, &step.equation);
         ui.add_space(size::GAP_TIGHT);
@@ -67,8 +67,8 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
             (By::Head, "head", "What each head adds, from all words"),
             (By::Both, "both", "What each word adds in each head"),
         ] {
-            if ui.selectable_label(view.by == by, words).on_hover_text(hint).clicked() {
-                view.by = by;
+            if ui.selectable_label(view.selection.by == by, words).on_hover_text(hint).clicked() {
+                view.selection.by = by;
             }
         }
     });
@@ -99,8 +99,12 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     for map in &attention.heads {
         let words = RichText::new(&map.title).color(palette.head(map.head));
-        if ui.selectable_label(view.head == map.head, words).on_hover_text("Follow it through this head").clicked() {
-            (view.head, view.key) = (map.head, None);
+        if ui
+            .selectable_label(view.selection.head == map.head, words)
+            .on_hover_text("Follow it through this head")
+            .clicked()
+        {
+            (view.selection.head, view.selection.key) = (map.head, None);
         }
     }
 }
@@ -109,12 +113,12 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
 fn steps_ui(ui: &mut Ui, view: &mut ViewState) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let now = view.step();
+    let now = view.walk.step();
     let mut turn = |ui: &mut Ui, sign: &str, name: &str, hint: &str, is_enabled: bool, steps: isize| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, name));
         if button.on_hover_text(hint).clicked() {
-            view.step_by(steps);
+            view.walk.step_by(steps);
         }
     };
     turn(ui, "←", "A step back", "A step back (Shift+Space)", now > Step::Embed, -1);
@@ -185,12 +189,12 @@ fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, vi
     let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
     if let Some((row, column)) = hovered {
         if is_by_key && response.clicked() {
-            view.key = Some(column);
+            view.selection.key = Some(column);
         }
         let entry = rows[row].entry(column);
         // A click on a key works it through; where a click means nothing else, it asks too.
         if !is_by_key && response.clicked() {
-            view.ask(entry);
+            view.trail.open(entry);
         }
         ask_on(&response, entry, view);
         let said = told(model, &rows[row], column);

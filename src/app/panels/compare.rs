@@ -3,7 +3,7 @@
 use egui::{Button, Grid, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::{Pointed, ViewState};
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::compare::{CompareModel, NearOutput, PairModel};
 use crate::view_model::sentences::SentencesModel;
@@ -43,7 +43,7 @@ pub fn compare_ui(
         if let Some(none) = &model.none {
             ui.label(none);
         }
-        let Some(pair) = model.chosen(view.query, view.second, &view.lit) else { return };
+        let Some(pair) = model.chosen(view.selection.query, view.selection.second, &view.highlight.lit) else { return };
         pairs_ui(ui, model, pair, view);
         ui.add_space(size::GAP_TIGHT);
         ui.label(&pair.said);
@@ -93,7 +93,8 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut Vi
                 let words = pair.labels.join(" · ");
                 let hint = "Look at the two ways of this word";
                 if ui.selectable_label(pair == chosen, words).on_hover_text(hint).clicked() {
-                    (view.query, view.second, view.key) = (Some(pair.first), Some(pair.second), None);
+                    (view.selection.query, view.selection.second, view.selection.key) =
+                        (Some(pair.first), Some(pair.second), None);
                 }
             }
         });
@@ -142,6 +143,6 @@ fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, view: &mut ViewState
     });
     let hint = format!("cosine {:.4} to the output of {label}; the stage shows where it is", near.cosine);
     if row.response.on_hover_text(hint).hovered() {
-        view.point_at(Pointed::Word(near.word.clone()));
+        view.hover.point_at(&near.word);
     }
 }

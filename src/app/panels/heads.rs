@@ -3,7 +3,7 @@
 use egui::{RichText, ScrollArea, Sense, Slider, Stroke, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::{Command, HeadSetting};
 use crate::kernel::interventions::GAIN_MAX;
 use crate::view_model::attention::{AttentionModel, HeadMap};
@@ -32,7 +32,7 @@ pub fn heads_ui(
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     overview_ui(ui, model, attention, view);
-    let query = view.query.filter(|query| *query < model.tokens.len());
+    let query = view.selection.query.filter(|query| *query < model.tokens.len());
     match query {
         Some(query) => ui.label(format!("What each head adds to “{}”", model.tokens[query])),
         None => ui.weak("Select a token, on the stage or in a row of attention, to see what each head adds to it."),
@@ -117,7 +117,7 @@ fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut ViewState
     const OFF: f32 = 0.35;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(SIDE), Sense::click());
-    let is_chosen = view.head == head.head;
+    let is_chosen = view.selection.head == head.head;
     response.widget_info(|| {
         let name = format!("Follow {}", head.title.to_lowercase());
         egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_chosen, name)
@@ -138,7 +138,7 @@ fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut ViewState
     ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), outline, egui::StrokeKind::Inside);
     let said = format!("{}: rows are queries, columns are keys. Click: the walk goes through it.", head.title);
     if response.on_hover_text(said).clicked() {
-        (view.head, view.key) = (head.head, None);
+        (view.selection.head, view.selection.key) = (head.head, None);
     }
 }
 

@@ -3,16 +3,22 @@
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::{Pointed, ViewState};
+use crate::app::view::ViewState;
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
 use crate::view_model::provenance::{Entry, Place};
 
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::traced::ask_on;
 
-pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState) {
+#[derive(Default)]
+pub struct NeighboursUiState {
+    /// How nearness is measured.
+    measure: Measure,
+}
+
+pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut NeighboursUiState, view: &mut ViewState) {
     choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view);
-    let Some((query, token)) = view.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
+    let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
     };
@@ -21,8 +27,8 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState)
             (Measure::Cosine, "Cosine", "By the angle between the vectors: 1 is the same direction"),
             (Measure::Euclidean, "Euclidean", "By the distance between the vectors: 0 is the same place"),
         ] {
-            if ui.selectable_label(view.measure == measure, words).on_hover_text(hint).clicked() {
-                view.measure = measure;
+            if ui.selectable_label(state.measure == measure, words).on_hover_text(hint).clicked() {
+                state.measure = measure;
             }
         }
         let words = RichText::new("in the true space, not in the picture").weak();
@@ -37,9 +43,9 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState)
             ];
             for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
-                let near = words.by(view.measure);
+                let near = words.by(state.measure);
                 for word in near {
-                    row_ui(ui, (title, of), word, near, view);
+                    row_ui(ui, (title, of, state.measure), word, near, view);
                 }
             }
         });
@@ -47,29 +53,34 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, view: &mut ViewState)
 }
 
 /// A word with its measure as a bar.
-fn row_ui(ui: &mut Ui, (list, of): (&str, Place), word: &NearWord, near: &[NearWord], view: &mut ViewState) {
+fn row_ui(
+    ui: &mut Ui,
+    (list, of, measure): (&str, Place, Measure),
+    word: &NearWord,
+    near: &[NearWord],
+    view: &mut ViewState,
+) {
     const BAR: f32 = 3.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let value = word.value(view.measure);
+    let value = word.value(measure);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
     let said = format!("{list}: {} {value:.4}", word.word);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    let pointed = Pointed::Word(word.word.clone());
     if response.hovered() {
-        view.point_at(pointed.clone());
+        view.hover.point_at(&word.word);
     }
-    let entry = match view.measure {
+    let entry = match measure {
         Measure::Cosine => Entry::Cosine { of, word: word.row },
         Measure::Euclidean => Entry::Distance { of, word: word.row },
     };
     if response.clicked() {
-        view.ask(entry);
+        view.trail.open(entry);
     }
     ask_on(&response, entry, view);
-    if view.is_pointed(&pointed) {
+    if view.hover.word() == Some(word.word.as_str()) {
         ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
     }
-    let most = near.iter().map(|word| word.value(view.measure).abs()).fold(f32::MIN_POSITIVE, f32::max);
+    let most = near.iter().map(|word| word.value(measure).abs()).fold(f32::MIN_POSITIVE, f32::max);
     let bar = Rect::from_min_size(
         rect.left_bottom() - vec2(0.0, BAR),
         vec2(rect.width() * (value.abs() / most).clamp(0.0, 1.0), BAR),

@@ -3,7 +3,7 @@
 use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
@@ -29,7 +29,7 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Ve
                 commands.push(Command::Pause);
             }
             ui.add_enabled_ui(model.has_ghosts, |ui| {
-                checkbox_ui(ui, &mut view.old_ghosts, "Ghosts")
+                checkbox_ui(ui, &mut view.highlight.old_ghosts, "Ghosts")
                     .on_hover_text("Rings on the stage where the points were before the lesson was trained again");
             });
         });

@@ -3,7 +3,7 @@
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
@@ -52,7 +52,7 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiSta
         match &variable.value {
             VariableValue::Table(table) => {
                 if let Some(entry) = table_ui(ui, table).and_then(|at| variable.entry(at)) {
-                    view.ask(entry);
+                    view.trail.open(entry);
                 }
             }
             VariableValue::Number(number) => {

@@ -3,7 +3,7 @@
 use egui::{Align, Frame, Layout, Margin, RichText, Ui, UiBuilder};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::lesson::schema::CellKind;
 use crate::view_model::notebook::NotebookModel;
 
@@ -16,22 +16,22 @@ pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewStat
     let palette = Palette::of(ui.visuals().dark_mode);
     let (picture, caption) = {
         let whole = ui.max_rect();
-        let caption = if view.bare || whole.height() < CAPTION_FROM { 0.0 } else { CAPTION };
+        let caption = if view.figure.bare || whole.height() < CAPTION_FROM { 0.0 } else { CAPTION };
         whole.split_top_bottom_at_y(whole.bottom() - caption)
     };
-    ui.painter().rect_filled(ui.max_rect(), 0.0, view.matte.unwrap_or(palette.stage));
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.matte.unwrap_or(palette.stage));
     ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, view));
     let Some(model) = model.filter(|_| caption.is_positive()) else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
             ui.label(RichText::new(&model.sentence).font(theme::strong(size::READING)));
-            ui.weak(format!("{} · time {:.2}", caption_of(model, view).unwrap_or(&model.title), view.time()));
+            ui.weak(format!("{} · time {:.2}", caption_of(model, view).unwrap_or(&model.title), view.walk.time()));
         });
     });
 }
 
 fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str> {
-    let shown = view.shown_cell.as_deref()?;
+    let shown = view.highlight.shown_cell.as_deref()?;
     model.cells.iter().find(|cell| **cell.id() == *shown).and_then(|cell| match &*cell.cell.kind {
         CellKind::Stage { caption, .. } => Some(caption.as_str()),
         _ => None,

@@ -31,7 +31,7 @@ use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
 use crate::app::theme;
-use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::view::{ThemeChoice, ViewState};
 
 /// What to draw.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         return encode(&picture);
     }
     let [black, white] = theme::MATTES.map(|matte| {
-        app.world_mut().resource_mut::<ViewState>().matte = Some(matte);
+        app.world_mut().resource_mut::<ViewState>().figure.matte = Some(matte);
         capture(&mut app)
     });
     encode(&matte::lift(&black?, &white?))
@@ -119,18 +119,18 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
         return Ok(seen.view.as_figure(theme, options.zoom));
     }
     let mut view = ViewState::themed(theme);
-    view.reduced_motion = true;
-    view.figure = !options.workspace;
-    view.zoom = options.zoom;
-    view.set_time(if options.time.is_finite() { options.time } else { 0.0 });
+    view.preferences.reduced_motion = true;
+    view.figure.is_on = !options.workspace;
+    view.preferences.zoom = options.zoom;
+    view.walk.set_time(if options.time.is_finite() { options.time } else { 0.0 });
     let Some(id) = &options.cell else { return Ok(view) };
     let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
     match cell.map(|cell| &cell.kind) {
         Some(CellKind::Stage { words, time, .. }) => {
-            view.lit.clone_from(words);
-            view.shown_cell = Some(id.clone());
+            view.highlight.lit.clone_from(words);
+            view.highlight.shown_cell = Some(id.clone());
             if !options.time.is_finite() {
-                view.set_time(*time);
+                view.walk.set_time(*time);
             }
             Ok(view)
         }

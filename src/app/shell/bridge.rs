@@ -30,7 +30,7 @@ use crate::view_model::what_if::WhatIfModel;
 
 use super::workspace::Desk;
 use crate::app::stage::basis_glide::{self, BasisGlide};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 /// The kernel's thread; absent until a lesson loads, and in a picture.
 #[derive(Resource, Default)]
@@ -116,64 +116,70 @@ impl Models {
 
     /// Where the number comes from that was asked last; one that is no longer there is asked no more.
     fn trace_with(&mut self, snapshot: &Snapshot, view: &mut ResMut<ViewState>) {
-        let wanted = view.asked().map(|entry| (snapshot.revision, entry));
+        let wanted = view.trail.entry().map(|entry| (snapshot.revision, entry));
         if self.traced == wanted {
             return;
         }
         self.traced = wanted;
         self.provenance = wanted.and_then(|(_, entry)| Provenance::of(snapshot, entry));
         if wanted.is_some() && self.provenance.is_none() {
-            view.ask_no_more();
+            view.trail.close();
             self.traced = None;
         }
     }
 
     /// What is lit, faded and hidden follows the viewer's choice.
     fn emphasise_with(&mut self, revision: u64, view: &ViewState) {
-        let near = view.query.filter(|_| view.isolated).map(|query| (query, revision));
+        let near = view.selection.query.filter(|_| view.highlight.isolated).map(|query| (query, revision));
         let is_same = self.emphasised.as_ref().is_some_and(|before| {
             before.stage.as_ref().map(Arc::as_ptr) == self.stage.as_ref().map(Arc::as_ptr)
-                && before.search == view.search
-                && before.is_isolated == view.isolated
-                && before.lit == view.lit
+                && before.search == view.highlight.search
+                && before.is_isolated == view.highlight.isolated
+                && before.lit == view.highlight.lit
                 && before.near == near
         });
         if is_same {
             return;
         }
-        let of_query = view.query.zip(self.neighbours.as_ref()).and_then(|(query, all)| all.tokens.get(query));
+        let of_query =
+            view.selection.query.zip(self.neighbours.as_ref()).and_then(|(query, all)| all.tokens.get(query));
         let near_words = of_query.map(|token| token.words()).unwrap_or_default();
-        let choice = Choice { search: &view.search, is_isolated: view.isolated, lit: &view.lit, near: &near_words };
+        let choice = Choice {
+            search: &view.highlight.search,
+            is_isolated: view.highlight.isolated,
+            lit: &view.highlight.lit,
+            near: &near_words,
+        };
         let emphasis = self.stage.as_ref().map(|stage| Emphasis::of(stage, choice)).unwrap_or_default();
         if *self.emphasis != emphasis {
             self.emphasis = Arc::new(emphasis);
         }
         self.emphasised = Some(Emphasised {
             stage: self.stage.clone(),
-            search: view.search.clone(),
-            is_isolated: view.isolated,
-            lit: view.lit.clone(),
+            search: view.highlight.search.clone(),
+            is_isolated: view.highlight.isolated,
+            lit: view.highlight.lit.clone(),
             near,
         });
     }
 
     /// The walk follows the snapshot and the viewer's choice of word and head.
     fn walk_with(&mut self, snapshot: &Snapshot, view: &ViewState) {
-        let folded = Some((snapshot.revision, view.head));
+        let folded = Some((snapshot.revision, view.selection.head));
         if self.folded != folded {
-            (self.fold, self.folded) = (FoldModel::of(snapshot, view.head), folded);
+            (self.fold, self.folded) = (FoldModel::of(snapshot, view.selection.head), folded);
         }
-        let Some(query) = view.query else {
+        let Some(query) = view.selection.query else {
             (self.walk, self.path, self.walked) = (None, None, None);
             self.glide_to_path();
             return;
         };
-        let focus = Focus { query, head: view.head, key: view.key };
-        let wanted = Some((snapshot.revision, focus, view.by));
+        let focus = Focus { query, head: view.selection.head, key: view.selection.key };
+        let wanted = Some((snapshot.revision, focus, view.selection.by));
         if self.walked != wanted {
             self.walked = wanted;
             self.walk = WalkModel::of(snapshot, focus);
-            self.path = PathModel::of(snapshot, query, view.head, view.by).map(Arc::new);
+            self.path = PathModel::of(snapshot, query, view.selection.head, view.selection.by).map(Arc::new);
             self.glide_to_path();
         }
     }
@@ -183,10 +189,10 @@ impl Models {
 ///
 /// A walk is somebody's: of the first token that is lit where none is chosen.
 pub fn follow_walk(latest: Res<LatestSnapshot>, mut view: ResMut<ViewState>, mut models: ResMut<Models>) {
-    if view.query.is_none() && view.is_walking() {
+    if view.selection.query.is_none() && view.walk.is_walking() {
         let tokens = models.stage.as_ref().map_or(&[][..], |stage| &stage.tokens);
-        let lit = tokens.iter().position(|token| view.lit.contains(&token.text)).unwrap_or(0);
-        view.query = (!tokens.is_empty()).then_some(lit);
+        let lit = tokens.iter().position(|token| view.highlight.lit.contains(&token.text)).unwrap_or(0);
+        view.selection.query = (!tokens.is_empty()).then_some(lit);
     }
     if let Some(snapshot) = &latest.0 {
         models.walk_with(snapshot, &view);
@@ -217,12 +223,12 @@ pub fn show(snapshot: Arc<Snapshot>, latest: &mut LatestSnapshot, models: &mut M
     let is_first = latest.0.as_ref().is_none_or(|shown| shown.model.is_none());
     let before = (LatestSnapshot(latest.0.take()), models.stage.clone(), models.path.clone());
     models.rebuild(&snapshot);
-    view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+    view.selection.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
     if let Some(model) = snapshot.model.as_ref().filter(|model| is_first && model.architecture.has_source()) {
         // The first words to be walked through are those on the stage, not those of the source.
-        view.head = model.architecture.last_heads().start;
+        view.selection.head = model.architecture.last_heads().start;
     }
-    view.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
+    view.selection.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     models.walk_with(&snapshot, view);
     models.emphasise_with(snapshot.revision, view);
     basis_glide::begin(models, before, &snapshot);

@@ -7,7 +7,7 @@ use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
 
 use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::kernel::pace::Pace;
 use crate::view_model::answers::AnswersModel;
@@ -45,7 +45,7 @@ use crate::app::panels::axes::{AxesUiState, axes_ui};
 use crate::app::panels::compare::{CompareUiState, compare_ui};
 use crate::app::panels::fold::fold_ui;
 use crate::app::panels::heads::{HeadsUiState, heads_ui};
-use crate::app::panels::neighbours::neighbours_ui;
+use crate::app::panels::neighbours::{NeighboursUiState, neighbours_ui};
 use crate::app::panels::notebook::{NotebookUiState, notebook_ui};
 use crate::app::panels::retrain::retrain_ui;
 use crate::app::panels::training::{TrainingUiState, training_ui};
@@ -95,6 +95,7 @@ pub struct Workspace {
     compare: CompareUiState,
     axes: AxesUiState,
     answers: AnswersUiState,
+    neighbours: NeighboursUiState,
 }
 
 impl Default for Workspace {
@@ -129,6 +130,7 @@ impl Default for Workspace {
             compare: CompareUiState::default(),
             axes: AxesUiState::default(),
             answers: AnswersUiState::default(),
+            neighbours: NeighboursUiState::default(),
         }
     }
 }
@@ -253,6 +255,7 @@ pub fn workspace_ui(
         compare,
         axes,
         answers,
+        neighbours,
         ..
     } = workspace;
     provenance_keys(ui.ctx(), model.walk, view);
@@ -282,6 +285,7 @@ pub fn workspace_ui(
         compare_state: compare,
         axes_state: axes,
         answers_state: answers,
+        neighbours_state: neighbours,
         view,
         stage,
         commands: &mut commands,
@@ -316,6 +320,7 @@ struct Tabs<'a> {
     compare_state: &'a mut CompareUiState,
     axes_state: &'a mut AxesUiState,
     answers_state: &'a mut AnswersUiState,
+    neighbours_state: &'a mut NeighboursUiState,
     view: &'a mut ViewState,
     stage: &'a mut dyn StageUi,
     commands: &'a mut Vec<Command>,
@@ -388,7 +393,7 @@ impl Tabs<'_> {
             PanelId::Training => training_ui(ui, model.training?, self.training_state),
             PanelId::Retrain => retrain_ui(ui, model.retrain?, self.view),
             PanelId::Neighbours => {
-                neighbours_ui(ui, model.neighbours?, self.view);
+                neighbours_ui(ui, model.neighbours?, self.neighbours_state, self.view);
                 Vec::new()
             }
             PanelId::WhatIf => what_if_ui(ui, model.what_if?, self.what_if_state, self.view),

@@ -6,7 +6,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::home::{HomeModel, HomeRow, RowState};
 
 use super::menu::Wish;

@@ -5,7 +5,7 @@ use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Window};
 use crate::app::panels::notebook::SHEET as NOTEBOOK;
 use crate::app::shell::shortcuts::{SHEET, STAGE_SHEET};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 use crate::app::widgets::controls::checkbox_ui;
 
@@ -32,7 +32,11 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
                     ui.vertical(|ui| {
                         sheet_ui(ui, "Window", &SHEET);
                         ui.add_space(size::GAP_WIDE);
-                        checkbox_ui(ui, &mut view.reduced_motion, "Reduced motion: jump instead of gliding");
+                        checkbox_ui(
+                            ui,
+                            &mut view.preferences.reduced_motion,
+                            "Reduced motion: jump instead of gliding",
+                        );
                     });
                 })
             });

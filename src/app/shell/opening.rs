@@ -11,7 +11,7 @@ use crate::store::Home;
 use super::bridge::{LatestSnapshot, Link, Models, Outbox};
 use super::workspace::Desk;
 use crate::app::stage::frame::StageTab;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::app::work::profile::Profile;
 use crate::app::work::saved_view::SavedView;
 use crate::app::work::session::{Session, State};

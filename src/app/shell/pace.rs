@@ -14,7 +14,7 @@ use super::bridge::Models;
 use crate::app::render::recovery::Recovery;
 use crate::app::stage::frame::StageTab;
 use crate::app::theme::motion;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 /// Sets how winit runs until the next frame. Snapshots wake it by themselves.
 pub fn pace(
@@ -30,7 +30,7 @@ pub fn pace(
     if events.read().count() > 0 {
         *last_input = now;
     }
-    let moves = view.is_gliding()
+    let moves = view.walk.is_gliding()
         || models.glide.is_some()
         || tab.hands.rig.is_moving()
         || tab.is_settling()

@@ -6,7 +6,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::provenance::worked::exact;
 use crate::view_model::provenance::{Entry, Operand, Piece, Provenance};
 use crate::view_model::walk::WalkModel;
@@ -21,17 +21,17 @@ const WIDTH: f32 = 400.0;
 /// Keys, before the panels take theirs.
 pub fn provenance_keys(ctx: &Context, walk: Option<&WalkModel>, view: &mut ViewState) {
     let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
-    if view.asked().is_some() && !view.key_sheet {
+    if view.trail.entry().is_some() && !view.key_sheet {
         if pressed(Modifiers::NONE, Key::Escape) {
-            view.ask_no_more();
-        } else if pressed(Modifiers::ALT, Key::ArrowLeft) && view.asked_depth() > 1 {
-            view.ask_back();
+            view.trail.close();
+        } else if pressed(Modifiers::ALT, Key::ArrowLeft) && view.trail.depth() > 1 {
+            view.trail.back();
         }
     }
     if let Some(walk) = walk.filter(|_| !ctx.text_edit_focused())
         && pressed(Modifiers::NONE, Key::W)
     {
-        view.ask(Entry::Weight { head: walk.focus.head, query: walk.focus.query, key: walk.key });
+        view.trail.open(Entry::Weight { head: walk.focus.head, query: walk.focus.query, key: walk.key });
     }
 }
 
@@ -48,11 +48,11 @@ struct Opened {
 /// The card, until it is closed: by Esc, its cross, or a click elsewhere.
 pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewState) {
     let id = Id::new("provenance");
-    let asked = view.asked();
+    let asked = view.trail.entry();
     let time = ctx.input(|input| input.time);
     let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
-    let is_new = before.entry != asked || before.depth != view.asked_depth();
-    let depth = view.asked_depth();
+    let is_new = before.entry != asked || before.depth != view.trail.depth();
+    let depth = view.trail.depth();
     let is_from_outside = depth == 1 && before.depth <= 1;
     let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
     let opened = if is_new { Opened { depth, entry: asked, time, to_place } } else { before };
@@ -75,8 +75,8 @@ pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewS
         input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
     });
     // The click that opened it is none of those.
-    if is_elsewhere && time > opened.time && view.asked() == asked {
-        view.ask_no_more();
+    if is_elsewhere && time > opened.time && view.trail.entry() == asked {
+        view.trail.close();
     }
 }
 
@@ -102,18 +102,18 @@ fn card_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
 
 fn header_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
     ui.horizontal(|ui| {
-        if view.asked_depth() > 1 {
+        if view.trail.depth() > 1 {
             let back = ui.add(Button::new("←").small()).on_hover_text("Back to the number before (Alt+Left)");
             back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Back"));
             if back.clicked() {
-                view.ask_back();
+                view.trail.back();
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");
             close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close where it comes from"));
             if close.clicked() {
-                view.ask_no_more();
+                view.trail.close();
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let name = RichText::new(&model.name).font(theme::mono(size::READING)).strong();
@@ -193,7 +193,7 @@ fn operand_ui(ui: &mut Ui, operand: &Operand, view: &mut ViewState) {
         underline(ui, &response);
     }
     if response.on_hover_text(format!("{}: where it comes from", exact(operand.value))).clicked() {
-        view.ask_further(entry);
+        view.trail.follow(entry);
     }
 }
 
@@ -209,7 +209,7 @@ fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], v
         for (entry, symbol) in entries {
             ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
             if ui.link(RichText::new(symbol).font(theme::mono(size::SMALL))).clicked() {
-                view.ask_further(*entry);
+                view.trail.follow(*entry);
             }
         }
     });

@@ -10,7 +10,7 @@ use super::panel_id::PanelId;
 use crate::app::panels::training::curve::{LONG_LOOK, look_at};
 use crate::app::panels::training::play_or_pause;
 use crate::app::stage::view::stage_id;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 pub use crate::app::stage::keys::SHEET as STAGE_SHEET;
 
@@ -49,11 +49,11 @@ pub fn window_shortcuts(ctx: &Context, view: &mut ViewState) -> Option<Wish> {
     let has_shift = ctx.input(|input| input.events.iter().any(splits));
     for (key, steps) in [(Key::Plus, 1.0), (Key::Equals, 1.0), (Key::Minus, -1.0)] {
         if !(key == Key::Minus && has_shift) && pressed(Modifiers::COMMAND, key) {
-            view.zoom_by(steps);
+            view.preferences.zoom_by(steps);
         }
     }
     if pressed(Modifiers::COMMAND, Key::Num0) {
-        view.zoom = 1.0;
+        view.preferences.zoom = 1.0;
     }
     let wish = if pressed(Modifiers::ALT, Key::Home) {
         Some(Wish::Home)
@@ -65,7 +65,7 @@ pub fn window_shortcuts(ctx: &Context, view: &mut ViewState) -> Option<Wish> {
     };
     if !ctx.text_edit_focused() {
         if pressed(Modifiers::NONE, Key::T) {
-            view.theme = view.theme.next();
+            view.preferences.theme = view.preferences.theme.next();
         }
         if pressed(Modifiers::SHIFT, Key::Questionmark) || pressed(Modifiers::NONE, Key::Questionmark) {
             view.key_sheet = !view.key_sheet;
@@ -86,7 +86,7 @@ pub fn shortcuts(ctx: &Context, view: &mut ViewState, training: Option<&Training
         let count = |modifiers| ctx.input_mut(|input| input.count_and_consume_key(modifiers, Key::Space)) as isize;
         let (back, on) = (count(Modifiers::SHIFT), count(Modifiers::NONE));
         if on != back {
-            view.step_by(on - back);
+            view.walk.step_by(on - back);
         }
     }
     if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z) || pressed(Modifiers::COMMAND, Key::Y) {

@@ -3,7 +3,7 @@
 use egui::{Align, Button, Key, Layout, Modifiers, RichText, Ui};
 
 use crate::app::theme::{self, size};
-use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::view::{ThemeChoice, ViewState};
 use crate::kernel::command::Command;
 use crate::kernel::snapshot::HistorySnapshot;
 use crate::view_model::notebook::NotebookModel;
@@ -113,20 +113,20 @@ pub(super) fn view_ui(ui: &mut Ui, view: &mut ViewState) {
     if icon_button(ui, "?", "Keys", true).on_hover_text("Keys (F1)").clicked() {
         view.key_sheet = !view.key_sheet;
     }
-    let theme = format!("Theme: {} (T)", view.theme.name());
-    let sign = match view.theme {
+    let theme = format!("Theme: {} (T)", view.preferences.theme.name());
+    let sign = match view.preferences.theme {
         ThemeChoice::System => "◐",
         ThemeChoice::Light => "○",
         ThemeChoice::Dark => "●",
     };
     if icon_button(ui, sign, "Theme", true).on_hover_text(theme).clicked() {
-        view.theme = view.theme.next();
+        view.preferences.theme = view.preferences.theme.next();
     }
     if icon_button(ui, "A+", "Larger", true).on_hover_text("Larger (Ctrl+plus)").clicked() {
-        view.zoom_by(1.0);
+        view.preferences.zoom_by(1.0);
     }
     if icon_button(ui, "A−", "Smaller", true).on_hover_text("Smaller (Ctrl+minus)").clicked() {
-        view.zoom_by(-1.0);
+        view.preferences.zoom_by(-1.0);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::app::fault::AppFault;
 use crate::app::render::gpu;
 use crate::app::render::recovery::Recovery;
 use crate::app::theme::{Palette, size};
-use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::view::{ThemeChoice, ViewState};
 use crate::app::work::profile::{Look, Profile};
 use crate::app::work::source::Waker;
 

@@ -21,7 +21,7 @@ use super::still_map::StillState;
 use super::workspace::Desk;
 use crate::app::render::picture::{PictureOptions, StageView};
 use crate::app::stage::frame::StageTab;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::app::work::exporting::Export;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::Session;
@@ -157,7 +157,7 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let Some(snapshot) = world.resource::<LatestSnapshot>().0.clone() else { return };
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
-    view.bare = !choice.has_caption;
+    view.figure.bare = !choice.has_caption;
     let seen = StageView { view, rig: tab.hands.rig.clone() };
     // What is written is as large, beside the points, as it is on the screen.
     let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);

@@ -34,7 +34,7 @@ use crate::app::stage::timeline::timeline_ui;
 use crate::app::stage::view::picture_ui;
 use crate::app::theme;
 use crate::app::theme::fonts;
-use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::view::{ThemeChoice, ViewState};
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
 use crate::view_model::stage::TokenPoint;
@@ -73,7 +73,7 @@ pub fn workspace(
 ) -> Result {
     let ctx = contexts.ctx_mut()?.clone();
     follow_settings(&ctx, &view);
-    if view.look_again() {
+    if view.hover.begin_frame() {
         ctx.request_repaint();
     }
     let mut ui = root(&ctx);
@@ -220,7 +220,7 @@ impl Look for StageSide<'_> {
 fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
     let mut area = ui.available_rect_before_wrap();
     let (model, emphasis) = (models.stage.as_ref(), &models.emphasis);
-    if !view.figure {
+    if !view.figure.is_on {
         let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
         area.max.y = timeline.top();
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, models, view));
@@ -236,7 +236,7 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
     let (texture, hands) = (tab.texture, &mut tab.hands);
     let scene = model.map(|model| {
         let walk = models.walk.as_ref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
-        Scene { model, emphasis, path: models.path.as_deref(), walk: walk.map(|walk| (walk, view.step())) }
+        Scene { model, emphasis, path: models.path.as_deref(), walk: walk.map(|walk| (walk, view.walk.step())) }
     });
     let rect =
         ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, scene, hands, view, texture)).inner;
@@ -254,12 +254,12 @@ fn root(ctx: &egui::Context) -> Ui {
 }
 
 fn follow_settings(ctx: &egui::Context, view: &ViewState) {
-    ctx.set_theme(match view.theme {
+    ctx.set_theme(match view.preferences.theme {
         ThemeChoice::System => ThemePreference::System,
         ThemeChoice::Dark => ThemePreference::Dark,
         ThemeChoice::Light => ThemePreference::Light,
     });
-    if ctx.zoom_factor() != view.zoom {
-        ctx.set_zoom_factor(view.zoom);
+    if ctx.zoom_factor() != view.preferences.zoom {
+        ctx.set_zoom_factor(view.preferences.zoom);
     }
 }

@@ -3,7 +3,7 @@
 use egui::{Align, Id, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::search::{Emphasis, Found};
 use crate::view_model::stage::StageModel;
 
@@ -89,7 +89,7 @@ fn search_ui(
     let width = (ui.available_width() - beside).clamp(size::SEARCH_MIN, size::SEARCH);
     let field = field_ui(ui, width, view);
     if field.changed() {
-        view.looked_at = None;
+        view.highlight.looked_at = None;
     }
     let lost = |key| field.lost_focus() && ui.input(|input| input.key_pressed(key));
     if lost(Key::Enter) {
@@ -100,21 +100,21 @@ fn search_ui(
         view.clear();
         ui.memory_mut(|memory| memory.request_focus(stage_id()));
     }
-    let pattern = toggle(ui, view.search.is_pattern, ".*", "Regular expression");
+    let pattern = toggle(ui, view.highlight.search.is_pattern, ".*", "Regular expression");
     if pattern.on_hover_text("What is written is a regular expression: ^b, ing$, cat|dog").clicked() {
-        view.search.is_pattern = !view.search.is_pattern;
-        view.looked_at = None;
+        view.highlight.search.is_pattern = !view.highlight.search.is_pattern;
+        view.highlight.looked_at = None;
     }
-    let count = emphasis.found.as_ref().map(|found| count(found, view.looked_at));
-    let hint = if view.search.is_blank() {
+    let count = emphasis.found.as_ref().map(|found| count(found, view.highlight.looked_at));
+    let hint = if view.highlight.search.is_blank() {
         "Show only the sentence, and what is near its chosen word (I)"
     } else {
         "Show only what is found (I)"
     };
-    if toggle(ui, view.isolated, "Isolate", "Isolate").on_hover_text(hint).clicked() {
-        view.isolated = !view.isolated;
+    if toggle(ui, view.highlight.isolated, "Isolate", "Isolate").on_hover_text(hint).clicked() {
+        view.highlight.isolated = !view.highlight.isolated;
     }
-    if view.is_narrowed() {
+    if view.highlight.is_narrowed() {
         let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
         if named(clear, "Clear").on_hover_text("All points again (Esc)").clicked() {
             view.clear();
@@ -126,7 +126,7 @@ fn search_ui(
 }
 
 fn field_ui(ui: &mut Ui, width: f32, view: &mut ViewState) -> Response {
-    let field = TextEdit::singleline(&mut view.search.text)
+    let field = TextEdit::singleline(&mut view.highlight.search.text)
         .id(Id::new("stage search"))
         .hint_text("Search words")
         .char_limit(TEXT_MAX)
@@ -135,7 +135,7 @@ fn field_ui(ui: &mut Ui, width: f32, view: &mut ViewState) -> Response {
         .desired_width(width);
     let response = ui.add(field);
     response.widget_info(|| {
-        let info = WidgetInfo::text_edit(true, &view.search.text, &view.search.text, "");
+        let info = WidgetInfo::text_edit(true, &view.highlight.search.text, &view.highlight.search.text, "");
         WidgetInfo { label: Some("Search words".to_owned()), ..info }
     });
     if view.search_requested {

@@ -11,7 +11,8 @@ use crate::view_model::stage::StageModel;
 
 use crate::app::shell::bridge::{LatestSnapshot, Models};
 use crate::app::theme::motion;
-use crate::app::view_state::{ViewState, ease};
+use crate::app::view::ViewState;
+use crate::app::view::walk::ease;
 
 /// More words than this jump: each frame of the glide makes all of them anew.
 const WORDS_MAX: usize = 20_000;
@@ -87,7 +88,7 @@ impl Models {
 /// Lets time pass; where motion is reduced, the points jump.
 pub fn advance(time: Res<Time>, view: Res<ViewState>, mut models: ResMut<Models>) {
     if models.glide.is_some() {
-        models.glide_on(if view.reduced_motion { f32::INFINITY } else { time.delta_secs() });
+        models.glide_on(if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() });
     }
 }
 

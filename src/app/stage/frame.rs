@@ -11,7 +11,7 @@ use egui::{Rgba, TextureId};
 
 use crate::app::shell::bridge::Models;
 use crate::app::theme::{Palette, motion};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::Emphasis;
 use crate::view_model::stage::StageModel;
@@ -72,8 +72,10 @@ impl StageTab {
 /// Camera easing and the resize clock. Never in the egui pass, which may run twice.
 pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>, mut tab: ResMut<StageTab>) {
     let seconds = time.delta_secs();
-    if view.is_gliding() {
-        view.advance(seconds);
+    // Where motion is reduced, every glide is at its end at once.
+    let glide_seconds = if view.preferences.reduced_motion { f32::INFINITY } else { seconds };
+    if view.walk.is_gliding() {
+        view.walk.advance(glide_seconds);
     }
     if view.home_requested {
         view.home_requested = false;
@@ -95,7 +97,7 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
     if !is_opening && !std::mem::replace(&mut tab.has_opened, true) {
         tab.hands.rig.settle();
     }
-    tab.hands.rig.advance(if view.reduced_motion { f32::INFINITY } else { seconds });
+    tab.hands.rig.advance(glide_seconds);
     tab.settled += seconds;
 }
 
@@ -147,37 +149,37 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
     let same = built.is_some_and(|built| {
         Arc::ptr_eq(&built.model, model)
             && Arc::ptr_eq(&built.emphasis, emphasis)
-            && (built.old_ghosts, built.dark) == (view.old_ghosts, tab.dark)
+            && (built.old_ghosts, built.dark) == (view.highlight.old_ghosts, tab.dark)
     });
     let same_walk = built.is_some_and(|built| {
-        built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk()
+        built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk.at()
     });
     if !same {
-        let all = points::instances(model, emphasis, view.old_ghosts, palette)
+        let all = points::instances(model, emphasis, view.highlight.old_ghosts, palette)
             .into_iter()
             .chain(second::points(model, palette));
         frame.points = Arc::new(points::bytes(all));
     }
     let pair = second::chosen(model, &view);
     // The line between the two ends of a pair follows the time.
-    let compared = pair.map(|pair| (pair.first, pair.second, view.time()));
+    let compared = pair.map(|pair| (pair.first, pair.second, view.walk.time()));
     let is_same_pair = built.is_some_and(|built| built.compared == compared);
     if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
         let mut lines = arrows::instances(model, emphasis, palette);
         let (walk, path) = (models.walk.as_ref(), models.path.as_deref());
-        lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk(), palette));
-        lines.extend(second::lines(model, pair, view.time(), palette));
+        lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk.at(), palette));
+        lines.extend(second::lines(model, pair, view.walk.time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
-        let (walk, path) = (view.walk(), models.path.clone());
-        let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.old_ghosts);
+        let (walk, path) = (view.walk.at(), models.path.clone());
+        let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.highlight.old_ghosts);
         tab.built_from = Some(BuiltFrom { model, emphasis, old_ghosts, dark: tab.dark, walk, path, compared });
     }
-    let ground = Rgba::from(view.matte.unwrap_or(palette.stage)).to_array();
+    let ground = Rgba::from(view.figure.matte.unwrap_or(palette.stage)).to_array();
     if frame.ground != ground {
         frame.ground = ground;
     }
-    let uniform = uniform(&tab.hands.rig.view(tab.points), view.time(), tab.pixels_per_point, palette);
+    let uniform = uniform(&tab.hands.rig.view(tab.points), view.walk.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {
         frame.uniform = uniform;
     }

@@ -1,7 +1,7 @@
 //! A value on its way to another one, slow at both ends.
 
 use crate::app::theme::motion;
-use crate::app::view_state::ease;
+use crate::app::view::walk::ease;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Glide<T> {

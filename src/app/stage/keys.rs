@@ -3,7 +3,7 @@
 use bevy::math::Vec2;
 use egui::{Context, Event, Key, Modifiers, Popup};
 
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::search::{Emphasis, Hit};
 use crate::view_model::stage::StageModel;
 
@@ -53,14 +53,14 @@ pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hand
         hands.rig.toggle_flat();
     }
     if pressed(Key::F) {
-        let found = view.looked_at.and_then(|at| emphasis.matches().get(at).copied());
-        let wanted = hands.hovered.or(view.query.map(Hit::Token)).or(found);
-        if let Some(place) = wanted.and_then(|hit| place(model, hit, view.time())) {
+        let found = view.highlight.looked_at.and_then(|at| emphasis.matches().get(at).copied());
+        let wanted = hands.hovered.or(view.selection.query.map(Hit::Token)).or(found);
+        if let Some(place) = wanted.and_then(|hit| place(model, hit, view.walk.time())) {
             hands.rig.focus(place);
         }
     }
     if pressed(Key::I) {
-        view.isolated = !view.isolated;
+        view.highlight.isolated = !view.highlight.isolated;
     }
     if pressed(Key::Slash) {
         view.search_requested = true;
@@ -73,7 +73,7 @@ pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hand
         choose(view, model.tokens.len(), steps);
     }
     // A card that says where a number comes from goes first.
-    let is_theirs = (view.is_narrowed() || view.query.is_some()) && view.asked().is_none();
+    let is_theirs = (view.highlight.is_narrowed() || view.selection.query.is_some()) && view.trail.entry().is_none();
     if is_theirs && pressed(Key::Escape) {
         view.clear();
     }
@@ -123,9 +123,9 @@ fn choose(view: &mut ViewState, tokens: usize, steps: isize) {
     if tokens == 0 {
         return;
     }
-    let from = view.query.map_or(if steps > 0 { -1 } else { 0 }, |query| query as isize);
-    view.query = Some((from + steps).rem_euclid(tokens as isize) as usize);
-    view.key = None;
+    let from = view.selection.query.map_or(if steps > 0 { -1 } else { 0 }, |query| query as isize);
+    view.selection.query = Some((from + steps).rem_euclid(tokens as isize) as usize);
+    view.selection.key = None;
 }
 
 /// Looks at the next point that was found, or the one before.
@@ -134,10 +134,10 @@ pub fn look_at_next(model: &StageModel, emphasis: &Emphasis, steps: isize, rig: 
     if found.is_empty() {
         return;
     }
-    let from = view.looked_at.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
+    let from = view.highlight.looked_at.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
     let at = (from + steps).rem_euclid(found.len() as isize) as usize;
-    view.looked_at = Some(at);
-    if let Some(place) = place(model, found[at], view.time()) {
+    view.highlight.looked_at = Some(at);
+    if let Some(place) = place(model, found[at], view.walk.time()) {
         rig.focus(place);
     }
 }

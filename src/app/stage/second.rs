@@ -5,7 +5,7 @@ use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::second::SharedWord;
 use crate::view_model::compare::SECOND;
 use crate::view_model::stage::{StageModel, TokenPoint};
@@ -32,7 +32,7 @@ const DASHES: usize = 12;
 
 /// The shared word that is looked at.
 pub fn chosen<'a>(model: &'a StageModel, view: &ViewState) -> Option<&'a SharedWord> {
-    model.chosen_pair(view.query, view.second, &view.lit)
+    model.chosen_pair(view.selection.query, view.selection.second, &view.highlight.lit)
 }
 
 fn color(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Color32 {
@@ -113,11 +113,11 @@ pub fn pick(sight: &Sight, pointer: Pos2) -> Option<usize> {
 
 /// A click on a token that both sentences have looks at its two ways.
 pub fn choose(model: &StageModel, position: usize, view: &mut ViewState) {
-    view.second = Some(position);
+    view.selection.second = Some(position);
     let shared = model.shared.iter().filter(|pair| pair.second == position);
     // Of several the one that is looked at already.
-    let first = shared.clone().find(|pair| Some(pair.first) == view.query).or_else(|| shared.clone().next());
-    view.query = first.map_or(view.query, |pair| Some(pair.first));
+    let first = shared.clone().find(|pair| Some(pair.first) == view.selection.query).or_else(|| shared.clone().next());
+    view.selection.query = first.map_or(view.selection.query, |pair| Some(pair.first));
 }
 
 /// The names of the second sentence; what is written is added to `written`, so that others keep clear of it.
@@ -136,7 +136,7 @@ pub fn paint_labels(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) 
             painter.circle_stroke(seen.at, seen.radius + size::RING_GAP, ring);
         }
         // At rest all tokens of one word lie on one point, which the first sentence may have named.
-        let is_named = view.time() == 0.0
+        let is_named = view.walk.time() == 0.0
             && (said.contains(&seen.token.text.as_str())
                 || model.tokens.iter().any(|first| first.text == seen.token.text));
         said.push(&seen.token.text);

@@ -4,7 +4,8 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{EventFilter, Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::{LAST, ViewState};
+use crate::app::view::ViewState;
+use crate::app::view::walk::LAST;
 use crate::view_model::walk::{Step, WalkModel};
 
 pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut ViewState) {
@@ -20,9 +21,9 @@ pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut ViewState) 
     ] {
         ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
             ui.horizontal_centered(|ui| {
-                let is_there = view.walk() == LAST * time;
+                let is_there = view.walk.at() == LAST * time;
                 if ui.selectable_label(is_there, words).on_hover_text(hint).clicked() {
-                    view.glide_to(time);
+                    view.walk.glide_to(time);
                 }
             });
         });
@@ -37,15 +38,16 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
     const HANDLE: f32 = 7.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
-    let said = format!("Walk: step {} of {}, {}", view.step().index() + 1, Step::ALL.len(), view.step().name());
-    response.widget_info(|| WidgetInfo::slider(true, f64::from(view.walk()), &said));
+    let said =
+        format!("Walk: step {} of {}, {}", view.walk.step().index() + 1, Step::ALL.len(), view.walk.step().name());
+    response.widget_info(|| WidgetInfo::slider(true, f64::from(view.walk.at()), &said));
     let at = |walk: f32| pos2(rect.left() + rect.width() * walk / LAST, rect.center().y);
     if let Some(pointer) = response.interact_pointer_pos() {
         let walk = ((pointer.x - rect.left()) / rect.width() * LAST).clamp(0.0, LAST);
         if response.dragged() {
-            view.set_walk(walk);
+            view.walk.set(walk);
         } else if response.clicked() {
-            view.walk_to(walk.round());
+            view.walk.go_to(walk.round());
         }
     }
     if response.has_focus() {
@@ -55,19 +57,19 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
         let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key)) as isize;
         let steps = turned(Key::ArrowRight) - turned(Key::ArrowLeft);
         if steps != 0 {
-            view.step_by(steps);
+            view.walk.step_by(steps);
         }
     }
     let painter = ui.painter();
     let line = Stroke::new(size::OUTLINE, palette.line);
     painter.line_segment([at(0.0), at(LAST)], line);
-    painter.line_segment([at(0.0), at(view.walk())], Stroke::new(size::OUTLINE, palette.accent));
+    painter.line_segment([at(0.0), at(view.walk.at())], Stroke::new(size::OUTLINE, palette.accent));
     for step in Step::ALL {
         let stop = at(step.index() as f32);
-        let is_passed = view.walk() >= step.index() as f32;
+        let is_passed = view.walk.at() >= step.index() as f32;
         painter.circle_filled(stop, STOP, if is_passed { palette.accent } else { palette.line });
     }
-    let handle = at(view.walk());
+    let handle = at(view.walk.at());
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.ink_soft };
     painter.circle(handle, HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
     let named = response.hover_pos().map(|pointer| ((pointer.x - rect.left()) / rect.width() * LAST).round());
@@ -83,7 +85,7 @@ const LINES: usize = 2;
 /// What happens in this step.
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let step = view.step();
+    let step = view.walk.step();
     let hint = "Click a word to follow it. Space: next step; Shift+Space: back.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let title = format!("{} {}", step.index() + 1, step.name());

@@ -8,7 +8,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::{Pointed, ViewState};
+use crate::app::view::ViewState;
 use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::provenance::{Entry, Place};
@@ -73,13 +73,13 @@ pub fn picture_ui(
     painter.image(texture, rect, whole, theme::UNTINTED);
     let projection = hands.rig.view(hands.size);
     let crowd = hands.crowd_of(&scene);
-    let sight = Sight { scene, crowd: &crowd, projection, rect, time: view.time(), palette };
+    let sight = Sight { scene, crowd: &crowd, projection, rect, time: view.walk.time(), palette };
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| sight.pick(pointer));
     (hands.is_over, hands.hovered) = (response.hovered(), hovered);
     let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
     let beside = pointer.and_then(|pointer| second::pick(&sight, pointer));
     let arrow = pointer.filter(|_| beside.is_none()).and_then(|pointer| {
-        let path = scene.path.filter(|_| view.step() >= Step::Output)?;
+        let path = scene.path.filter(|_| view.walk.step() >= Step::Output)?;
         arrow_at(path, pointer, |at| sight.at(at))
     });
     if let Some(position) = beside.filter(|_| response.clicked_by(PointerButton::Primary)) {
@@ -88,28 +88,28 @@ pub fn picture_ui(
         act(&response, hovered, arrow, &sight, &mut hands.rig, view);
     }
     if let Some(hit) = hovered {
-        view.point_at(Pointed::Word(sight.word(hit).to_owned()));
+        view.hover.point_at(sight.word(hit));
     }
     // Lit by a panel: the word itself, not the tokens of it.
     let lit = hovered.or_else(|| {
-        let pointed = view.pointed_word()?;
+        let pointed = view.hover.word()?;
         let is_it = |word: &WordPoint| word.text == pointed && !word.in_sentence;
         scene.model.words.iter().position(is_it).map(Hit::Word)
     });
     let canvas = Canvas { painter: &painter, sight };
-    let mut written = paint_caption(&canvas, view.old_ghosts);
+    let mut written = paint_caption(&canvas, view.highlight.old_ghosts);
     if !scene.model.second.is_empty() {
         second::paint_caption(&canvas, view, &mut written);
         second::paint_labels(&canvas, view, &mut written);
     }
-    paint_labels(&canvas, lit, view.query, &written);
+    paint_labels(&canvas, lit, view.selection.query, &written);
     focus_ring(&painter, rect, &response, palette);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.time()));
+        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.walk.time()));
     } else if let Some(token) = beside.and_then(|position| scene.model.second.get(position)) {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| second_ui(ui, scene.model, token, view.time()));
+        response.on_hover_ui_at_pointer(|ui| second_ui(ui, scene.model, token, view.walk.time()));
     } else if let Some(arrow) = arrow {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
@@ -197,12 +197,12 @@ fn act(
     if response.secondary_clicked() {
         let place = hovered.map(|hit| match hit {
             Hit::Word(word) => Place::Word(word),
-            Hit::Token(token) if view.time() > 0.0 => Place::Contextual(token),
+            Hit::Token(token) if view.walk.time() > 0.0 => Place::Contextual(token),
             Hit::Token(token) => Place::Static(token),
         });
         let entry = place.map(|of| Entry::Coordinate { of, axis: 0 }).or(arrow.map(|arrow| arrow.entry));
         if let Some(entry) = entry {
-            view.ask(entry);
+            view.trail.open(entry);
         }
     } else if response.double_clicked() {
         match hovered.and_then(|hit| sight.place(hit)) {
@@ -211,10 +211,10 @@ fn act(
         }
     } else if response.clicked_by(PointerButton::Primary) {
         match (hovered, arrow) {
-            (Some(Hit::Token(position)), _) => view.query = Some(position),
+            (Some(Hit::Token(position)), _) => view.selection.query = Some(position),
             (Some(Hit::Word(_)), _) => {}
-            (None, Some(arrow)) => view.ask(arrow.entry),
-            (None, None) => view.query = None,
+            (None, Some(arrow)) => view.trail.open(arrow.entry),
+            (None, None) => view.selection.query = None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use egui::{CornerRadius, EventFilter, Key, Modifiers, Response, ScrollArea, Stroke, Ui, WidgetText};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 /// What a control is for. Not while the pointer holds it: the words would lie over what moves with it.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
@@ -52,9 +52,9 @@ pub fn choose_query_ui<'a>(
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
             for (position, token) in tokens.into_iter().enumerate() {
-                let chosen = view.query == Some(position);
+                let chosen = view.selection.query == Some(position);
                 if ui.selectable_label(chosen, token).on_hover_text(hint).clicked() {
-                    (view.query, view.key) = (Some(position), None);
+                    (view.selection.query, view.selection.key) = (Some(position), None);
                 }
             }
         });

@@ -6,7 +6,7 @@
 use egui::{CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetText, WidgetType};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::provenance::Entry;
 
 pub const HINT: &str = "Click: where it comes from";
@@ -23,7 +23,7 @@ pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, view: &mu
         underline(ui, &response);
     }
     if response.clicked() || response.secondary_clicked() {
-        view.ask(entry);
+        view.trail.open(entry);
     }
     response
 }
@@ -31,7 +31,7 @@ pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, view: &mu
 /// A right-click asks.
 pub fn ask_on(response: &Response, entry: Entry, view: &mut ViewState) {
     if response.secondary_clicked() {
-        view.ask(entry);
+        view.trail.open(entry);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::view_model::course::{Course, Tasks};
 
 use super::source::Waker;
 use crate::app::theme::size;
-use crate::app::view_state::{ThemeChoice, ViewState};
+use crate::app::view::{ThemeChoice, ViewState};
 
 /// Where each is kept.
 const COURSE: &str = "course";
@@ -44,7 +44,12 @@ impl Stored for Look {
 
 impl Look {
     pub fn of(view: &ViewState, window: Option<(u32, u32)>) -> Self {
-        Self { theme: Some(view.theme), zoom: Some(view.zoom), reduced_motion: view.reduced_motion, window }
+        Self {
+            theme: Some(view.preferences.theme),
+            zoom: Some(view.preferences.zoom),
+            reduced_motion: view.preferences.reduced_motion,
+            window,
+        }
     }
 
     /// As it was kept; nothing where nothing can be read.
@@ -62,12 +67,12 @@ impl Look {
     /// All but what the command line gives.
     pub fn put_back(&self, view: &mut ViewState, keeps_theme: bool) {
         if let Some(theme) = self.theme.filter(|_| !keeps_theme) {
-            view.theme = theme;
+            view.preferences.theme = theme;
         }
         if let Some(zoom) = self.zoom.filter(|zoom| zoom.is_finite()) {
-            view.zoom = zoom.clamp(size::ZOOM.0, size::ZOOM.1);
+            view.preferences.zoom = zoom.clamp(size::ZOOM.0, size::ZOOM.1);
         }
-        view.reduced_motion = self.reduced_motion;
+        view.preferences.reduced_motion = self.reduced_motion;
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::shell::dock::Workspace;
 use crate::app::shell::layout::Layout;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -24,10 +24,10 @@ impl SavedView {
     pub fn of(view: &ViewState, workspace: &Workspace) -> Self {
         let (attention_as_lines, attention_zoom) = workspace.attention();
         Self {
-            time: view.time(),
-            query: view.query,
-            lit: view.lit.clone(),
-            shown_cell: view.shown_cell.clone(),
+            time: view.walk.time(),
+            query: view.selection.query,
+            lit: view.highlight.lit.clone(),
+            shown_cell: view.highlight.shown_cell.clone(),
             selected: workspace.selected_cell(),
             layout: workspace.layout(),
             attention_as_lines,
@@ -38,10 +38,10 @@ impl SavedView {
     /// What was chosen. The query waits for its sentence.
     pub fn put_back(&self, view: &mut ViewState, workspace: &mut Workspace) {
         if self.time.is_finite() {
-            view.set_time(self.time);
+            view.walk.set_time(self.time);
         }
-        view.lit.clone_from(&self.lit);
-        view.shown_cell.clone_from(&self.shown_cell);
+        view.highlight.lit.clone_from(&self.lit);
+        view.highlight.shown_cell.clone_from(&self.shown_cell);
         if let Some(selected) = &self.selected {
             workspace.select_cell(selected);
         }

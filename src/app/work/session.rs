@@ -19,7 +19,7 @@ use crate::app::shell::bridge::{LatestSnapshot, Link, Models};
 use crate::app::shell::checkpoints::CheckpointRow;
 use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
 use crate::app::shell::workspace::Desk;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 /// All that is kept of a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -391,12 +391,12 @@ pub fn keep(
         && models.stage.as_ref().is_some_and(|stage| !stage.tokens.is_empty())
         && let Some(query) = work.query.take()
     {
-        view.query = view.query.or(Some(query));
-        view.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+        view.selection.query = view.selection.query.or(Some(query));
+        view.selection.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
     }
     let now = SavedView::of(&view, &desk.0);
     if let Some(snapshot) = &latest.0 {
-        session.put(snapshot, &now, view.is_gliding());
+        session.put(snapshot, &now, view.walk.is_gliding());
         // Who may not save this lesson has another one's older progress.
         if !session.is_locked() {
             profile.put_course(&session.path, snapshot, session.opened);

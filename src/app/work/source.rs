@@ -19,7 +19,7 @@ use super::session::{Session, State};
 use crate::app::shell::bridge::Link;
 use crate::app::shell::workspace::Desk;
 use crate::app::theme::motion;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;

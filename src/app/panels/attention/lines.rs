@@ -3,7 +3,7 @@
 use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType, epaint::CubicBezierShape};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::provenance::Entry;
 
@@ -78,7 +78,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Lines from queries to keys"));
     let picture =
         Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
-    let chosen = view.query.filter(|query| !first.is_of_source && *query < first.queries.len());
+    let chosen = view.selection.query.filter(|query| !first.is_of_source && *query < first.queries.len());
     let mut lines = lines(maps, &picture);
     // The heaviest last, over the others; those of the chosen query over all.
     lines.sort_by(|a, b| (Some(a.query) == chosen).cmp(&(Some(b.query) == chosen)).then(a.weight.total_cmp(&b.weight)));
@@ -177,7 +177,7 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
         ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
         if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
-            toggle(&mut view.query, row);
+            toggle(&mut view.selection.query, row);
         }
     }
     for (row, key) in map.keys.iter().enumerate() {

@@ -5,7 +5,7 @@ mod lines;
 use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::provenance::Entry;
@@ -71,7 +71,7 @@ pub fn attention_ui(
     };
     controls_ui(ui, model, &shown, state, view);
     copy_by_key(ui, model, &shown);
-    let selected = view.query;
+    let selected = view.selection.query;
     let maps = || shown.iter().filter_map(|head| model.heads.get(*head));
     match state.view {
         AttentionView::Lines => {
@@ -99,7 +99,7 @@ pub fn attention_ui(
                     }
                     ui.add_space(size::GAP_WIDE);
                 }
-                show_query(ui, selected, view.query, &lit);
+                show_query(ui, selected, view.selection.query, &lit);
             });
         }
     }
@@ -161,8 +161,8 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiS
         if response.on_hover_text(name).clicked() {
             state.head = head;
             // Shown alone, it is the one that is walked through too.
-            if let Some(head) = head.filter(|head| *head != view.head) {
-                (view.head, view.key) = (head, None);
+            if let Some(head) = head.filter(|head| *head != view.selection.head) {
+                (view.selection.head, view.selection.key) = (head, None);
             }
         }
     };
@@ -214,7 +214,7 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: 
         RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.head)),
     );
     // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
-    let query = view.query.filter(|_| !map.is_of_source);
+    let query = view.selection.query.filter(|_| !map.is_of_source);
     let layout = Layout::of(ui, map, zoom);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat = Heat {
@@ -301,7 +301,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Vie
         let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));
         let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
         let name = format!("Query {token} in {}", map.title.to_lowercase());
-        let selected = view.query == Some(row) && !map.is_of_source;
+        let selected = view.selection.query == Some(row) && !map.is_of_source;
         response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, selected, &name));
         let ink = match (selected, response.hovered()) {
             (true, _) => palette.accent,
@@ -312,7 +312,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Vie
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
         if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
-            toggle(&mut view.query, row);
+            toggle(&mut view.selection.query, row);
         }
     }
 }
@@ -337,7 +337,7 @@ fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, h
 /// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
 pub(super) fn choose(view: &mut ViewState, map: &HeadMap, query: usize, key: usize) {
     if !map.is_of_source {
-        (view.query, view.key, view.head) = (Some(query), Some(key), map.head);
+        (view.selection.query, view.selection.key, view.selection.head) = (Some(query), Some(key), map.head);
     }
 }
 

@@ -9,7 +9,7 @@ use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 
 use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::view_model::fold::{FoldModel, Sheet};
 
@@ -27,12 +27,12 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut 
     let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
     let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
-    let walk = view.walk();
+    let walk = view.walk.at();
     let scene = Scene { area, heads: model.heads.len(), has_output: model.has_output() };
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(area));
     let placed = scene.placed(walk);
     let scales = Scales::of(model);
-    let query = view.query.filter(|_| !model.is_of_source);
+    let query = view.selection.query.filter(|_| !model.is_of_source);
     for one in &placed {
         SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query }.paint(ui);
     }
@@ -46,12 +46,12 @@ fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState) {
             for (name, head) in &model.blocks {
                 let is_shown = model.heads.iter().any(|shown| shown.head == *head);
                 if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
-                    (view.head, view.key) = (*head, None);
+                    (view.selection.head, view.selection.key) = (*head, None);
                 }
             }
         });
     }
-    ui.add(Label::new(model.said(view.step())).wrap());
+    ui.add(Label::new(model.said(view.walk.step())).wrap());
 }
 
 /// The largest entries of each kind, over all heads: a slice keeps its colours when it parts from the others.
@@ -100,7 +100,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
-            view.query = Some(row);
+            view.selection.query = Some(row);
         }
         ask_on(&response, model.entry(one.sheet, row, col), view);
         response.on_hover_text_at_pointer(format!("{}\n{ASK_HINT}", model.say(one.sheet, row, col)));
@@ -108,7 +108,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
 }
 
 fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut ViewState, look: &mut dyn Look) {
-    let walk = view.walk();
+    let walk = view.walk.at();
     let joined = scene.joined(walk);
     let palette = Palette::of(ui.visuals().dark_mode);
     for (own, head) in model.heads.iter().enumerate() {
@@ -134,8 +134,16 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut ViewSta
         if response.double_clicked() {
             look.home();
         }
-        PictureUi { model, own, rect, shown, walk, joined, query: view.query.filter(|_| !model.is_of_source) }
-            .paint(ui, &*look);
+        PictureUi {
+            model,
+            own,
+            rect,
+            shown,
+            walk,
+            joined,
+            query: view.selection.query.filter(|_| !model.is_of_source),
+        }
+        .paint(ui, &*look);
         response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
     }
 }

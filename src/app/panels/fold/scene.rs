@@ -3,7 +3,7 @@
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
-use crate::app::view_state::ease;
+use crate::app::view::walk::ease;
 use crate::view_model::fold::Sheet;
 use crate::view_model::walk::Step;
 

@@ -111,7 +111,7 @@ fn slider_keys(ui: &Ui, frame: &mut Frame, cell: &CellModel, slider: &Slider) ->
     let step = slider.step.unwrap_or((most - least) / STEPS);
     let turned = |from: f64| (from + steps * step).clamp(least, most);
     match (&slider.bind, cell.turned) {
-        (Bind::Time, _) => frame.view.set_time(turned(f64::from(frame.view.time())) as f32),
+        (Bind::Time, _) => frame.view.walk.set_time(turned(f64::from(frame.view.walk.time())) as f32),
         (Bind::Mask, _) => frame.ask(cell.id(), CellCommand::Slide(f64::from(u8::from(steps > 0.0)))),
         (_, Some(from)) => frame.ask(cell.id(), CellCommand::Slide(turned(from))),
         (_, None) => {}

@@ -31,7 +31,7 @@ use egui::Ui;
 
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::Prose;
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};

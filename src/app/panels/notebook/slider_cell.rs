@@ -16,7 +16,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
         ui.label(RichText::new(&slider.caption).size(size::READING));
     }
     let turned = match slider.bind {
-        Bind::Time => Some(f64::from(frame.view.time())),
+        Bind::Time => Some(f64::from(frame.view.walk.time())),
         _ => cell.turned,
     };
     let is_there = turned.is_some() || !frame.model.live.is_empty();
@@ -31,7 +31,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
     let Some(after) = after else { return };
     frame.select(cell.id());
     match slider.bind {
-        Bind::Time => frame.view.set_time(after as f32),
+        Bind::Time => frame.view.walk.set_time(after as f32),
         _ => frame.ask(cell.id(), CellCommand::Slide(after)),
     }
 }

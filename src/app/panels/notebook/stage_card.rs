@@ -15,7 +15,7 @@ pub fn stage_ui(
     (words, time): (&[String], f32),
     frame: &mut Frame,
 ) {
-    let is_shown = frame.view.shown_cell.as_deref() == Some(&**cell.id());
+    let is_shown = frame.view.highlight.shown_cell.as_deref() == Some(&**cell.id());
     let text = frame.model.sentences.get(sentence).map(String::as_str);
     if card_ui(ui, caption, text, is_shown) {
         show(cell, sentence, (words, time), frame);
@@ -24,9 +24,9 @@ pub fn stage_ui(
 
 /// Sets the stage.
 pub fn show(cell: &CellModel, sentence: usize, (words, time): (&[String], f32), frame: &mut Frame) {
-    frame.view.lit = words.to_vec();
-    frame.view.shown_cell = Some(cell.id().to_string());
-    frame.view.glide_to(time);
+    frame.view.highlight.lit = words.to_vec();
+    frame.view.highlight.shown_cell = Some(cell.id().to_string());
+    frame.view.walk.glide_to(time);
     frame.select(cell.id());
     if frame.model.selected != Some(sentence) {
         frame.commands.push(Command::SelectSentence(sentence));

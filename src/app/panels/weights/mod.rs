@@ -5,7 +5,7 @@ mod tools;
 use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::numerics::params::{TensorId, TensorName};
 use crate::view_model::provenance::Entry;

@@ -3,7 +3,7 @@
 use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::view_model::provenance::Entry;
 use crate::view_model::what_if::{EffectRow, WhatIfModel};
 
@@ -11,11 +11,11 @@ use crate::app::widgets::traced::number_ui;
 
 /// The weights of the chosen word in the head that the walk is through.
 pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut ViewState) {
-    let Some((query, effect)) = view.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
+    let Some((query, effect)) = view.selection.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
         ui.weak("Choose a word above, to see its weights beside the unchanged ones.");
         return;
     };
-    let shown = effect.rows.iter().find(|row| row.head == view.head).or(effect.rows.first());
+    let shown = effect.rows.iter().find(|row| row.head == view.selection.head).or(effect.rows.first());
     let Some(row) = shown else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
@@ -28,7 +28,7 @@ pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut ViewState) {
             let name = format!("Weights of {}", head.title.to_lowercase());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
             if response.on_hover_text("The weights in this head").clicked() {
-                (view.head, view.key) = (head.head, None);
+                (view.selection.head, view.selection.key) = (head.head, None);
             }
         }
         ui.weak(RichText::new("filled: now; outlined: unchanged").size(size::SMALL));

@@ -5,7 +5,7 @@ mod effect;
 use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view_state::ViewState;
+use crate::app::view::ViewState;
 use crate::kernel::command::{Command, HeadSetting};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use crate::view_model::what_if::{HeadState, WhatIfModel};
@@ -58,7 +58,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &ViewState) -> Option<Comm
                 };
                 if is_changed {
                     line(model.said.join(" "), palette.ink);
-                    for text in said(model, view.query) {
+                    for text in said(model, view.selection.query) {
                         line(text, palette.ink_soft);
                     }
                 } else {

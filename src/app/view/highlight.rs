@@ -1,0 +1,43 @@
+//! Which points of the stage are shown, lit or looked for.
+
+use crate::view_model::search::Search;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Highlight {
+    /// Words that a stage cell lights; empty: all.
+    pub lit: Vec<String>,
+    /// The stage cell that was shown last.
+    pub shown_cell: Option<String>,
+    /// Rings where the points were before the lesson was trained again.
+    pub old_ghosts: bool,
+    /// What is looked for on the stage, and which of the points that were found was looked at last.
+    pub search: Search,
+    pub looked_at: Option<usize>,
+    /// Only the points that were found are shown or, without a search, the sentence and what is near its query.
+    pub isolated: bool,
+}
+
+impl Default for Highlight {
+    fn default() -> Self {
+        Highlight {
+            lit: Vec::new(),
+            shown_cell: None,
+            old_ghosts: true,
+            search: Search::default(),
+            looked_at: None,
+            isolated: false,
+        }
+    }
+}
+
+impl Highlight {
+    /// A search is on, or points are hidden.
+    pub fn is_narrowed(&self) -> bool {
+        !self.search.text.is_empty() || self.isolated
+    }
+
+    /// Shows all points again.
+    pub fn widen(&mut self) {
+        (self.search.text, self.looked_at, self.isolated) = (String::new(), None, false);
+    }
+}

@@ -7,7 +7,7 @@
 //! # The map
 //!
 //! ```text
-//! numerics/     pure maths on faer: forward beside backward          start at attention/mod.rs
+//! numerics/     pure maths on faer: forward beside backward          start at reference/mod.rs
 //! code/         the language of code cells, in a sandbox             start at mod.rs
 //! lesson/       RON text -> checked values, every issue with place   start at schema.rs
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
@@ -19,6 +19,9 @@
 //! pattern.rs    regular expressions that a learner writes
 //! whole_file.rs files that are written as a whole or not at all
 //! ```
+//!
+//! Begin with [`numerics::reference`], which is all of the mathematics in plain loops: attention, the block, the model,
+//! word2vec and their gradients, as they stand in the papers. The engine computes the same numbers faster.
 //!
 //! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
 //! and `store <- {app, cli}`. Panels and stage never import each other. `tests/architecture.rs` holds

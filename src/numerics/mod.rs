@@ -1,5 +1,7 @@
 //! Pure maths on faer: no IO, clock, serde, Bevy or global random generator.
 //!
+//! [`mod@reference`] says in plain loops what the rest computes fast; start there.
+//!
 //! # Notation
 //! | symbol | meaning |
 //! |---|---|
@@ -30,6 +32,7 @@ pub mod params;
 pub mod positions;
 pub mod procrustes;
 pub mod projection;
+pub mod reference;
 pub mod rng;
 pub mod simd;
 pub mod softmax;

@@ -5,9 +5,10 @@ use attune::numerics::block::Attends;
 use attune::numerics::model::generate::{CannotGenerate, Choice, choose};
 use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout, Sequences};
 use attune::numerics::params::TensorName;
+use attune::numerics::reference;
 use attune::numerics::rng::{Generator, Stream, stream};
 
-use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, candidates, naive, sentence, words};
+use crate::common::numerics::{MAX_TOKENS, Net, architecture, block, candidates, sentence, words};
 
 fn rng(seed: u64) -> Generator {
     stream(seed, Stream::Batches)
@@ -47,7 +48,7 @@ fn by_hand(net: &Net, prompt: &[usize], count: usize) -> Vec<usize> {
             let mut batch = Batch::default();
             batch.input.push(read.iter().copied().map(Some), 0);
             batch.targets.push((read.len() - 1, class));
-            naive::loss(&net.model, &net.parameters, &batch)
+            reference::model::loss(&net.model, &net.parameters, &batch)
         };
         let classes = candidates().words().len();
         let best = (0..classes).min_by(|&a, &b| loss(a).total_cmp(&loss(b))).expect("classes");
@@ -102,7 +103,7 @@ fn a_first_sampled_word_is_drawn_by_its_probability() {
     let net = causal(|_| ());
     let temperature = 0.7;
     let logits = net.model.logits(&net.parameters, &sentence(&[2, 7]), None);
-    let expected = naive::softmax(&logits.iter().map(|z| z / temperature).collect::<Vec<_>>());
+    let expected = reference::attention::softmax(&logits.iter().map(|z| z / temperature).collect::<Vec<_>>());
     let draws = 20_000;
     let mut counts = vec![0f64; expected.len()];
     let mut rng = rng(1);

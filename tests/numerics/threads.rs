@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::numerics::{filled, generator, largest_difference, random_matrix};
+use crate::common::numerics::{filled, generator, is_close, largest_difference, random_matrix};
 use attune::numerics::attention::{AttentionConfig, Room};
 use attune::numerics::model::parallel::Shards;
 use attune::numerics::model::{
@@ -11,6 +11,7 @@ use attune::numerics::model::{
 };
 use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune::numerics::positions::Positions;
+use attune::numerics::reference;
 use attune::numerics::rng::{Stream, stream};
 
 const VOCABULARY: usize = 9;
@@ -62,6 +63,13 @@ fn every_number_of_threads_takes_the_same_steps() {
                 loss
             })
             .collect();
+        let (loss, gradient) = reference::model::loss_and_gradient(&model, &start, &batch);
+        is_close("the first loss", &losses[..1], &[loss], 1e-13).unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
+        let mut first = Workspace::new(&model, Room::of(&batch.input.rows), Room::NONE);
+        model_forward(&model, &start, &batch, &mut first);
+        model_backward(&model, &start, &batch, &mut first);
+        is_close("the first gradient", first.gradient.flat(), gradient.flat(), 1e-13)
+            .unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
         assert!(losses[STEPS - 1] < losses[0], "{pooling:?}: {losses:?}");
 
         // More threads than sentences, too.

@@ -3,7 +3,6 @@
 
 pub mod differences;
 pub mod json;
-pub mod naive;
 pub mod one_block;
 
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use attune::numerics::model::{
 };
 use attune::numerics::params::Parameters;
 use attune::numerics::positions::Positions;
+use attune::numerics::reference;
 use attune::numerics::rng::{Generator, Stream, stream};
 use attune::numerics::{Matrix, Scalar};
 use rand::RngExt;
@@ -61,6 +61,21 @@ pub fn largest_difference<S: Scalar>(found: &[S], expected: &[S]) -> f64 {
     differences.map(|d| if d.is_nan() { f64::INFINITY } else { d }).fold(0.0, f64::max)
 }
 
+/// Each entry is what is expected, to a share of the larger of that and 1.
+///
+/// # Errors
+/// The first entry that is another; NaN always is.
+pub fn is_close<S: Scalar>(name: &str, found: &[S], expected: &[f64], tolerance: f64) -> Result<(), String> {
+    assert_eq!(found.len(), expected.len(), "{name}: as many entries");
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let error = (found.to_f64() - expected).abs() / expected.abs().max(1.0);
+        if error.is_nan() || error > tolerance {
+            return Err(format!("{name}[{i}]: {found}, but the reference has {expected}: off by {error:e}"));
+        }
+    }
+    Ok(())
+}
+
 pub fn rows(lengths: &[usize]) -> Rows {
     let mut rows = Rows::with_capacity(lengths.len());
     lengths.iter().for_each(|&tokens| rows.push(tokens));
@@ -69,6 +84,15 @@ pub fn rows(lengths: &[usize]) -> Rows {
 
 pub fn room(rows: &Rows) -> Room {
     Room { rows: rows.total(), longest: rows.sentences().map(|s| s.len()).max().unwrap_or(0) }
+}
+
+/// Who sees whom, written once more.
+pub fn sees(mask: &Mask, query: usize, key: usize) -> bool {
+    match mask {
+        Mask::None => true,
+        Mask::Causal => key <= query,
+        Mask::Custom(table) => table.sees(query, key),
+    }
 }
 
 /// Two heads with everything that a layer can have, but a mask.
@@ -167,6 +191,22 @@ impl Net {
 }
 
 impl<S: Scalar> Net<S> {
+    /// The loss and the gradient are those of the reference, each entry to a share of the larger of it and 1.
+    ///
+    /// # Errors
+    /// The first number that is another.
+    pub fn is_the_reference(&self, batch: &Batch, tolerance: f64) -> Result<(), String> {
+        // From the numbers that the engine was given, rounded as they were.
+        let exact = self.cast::<f64>();
+        let (loss, gradient) = reference::model::loss_and_gradient(&exact.model, &exact.parameters, batch);
+        is_close("the loss", &[self.loss(batch)], &[loss], tolerance)?;
+        let found = self.gradient(batch);
+        for (spec, expected) in gradient.tensors() {
+            is_close(&spec.id.to_string(), found.values_of(spec.id), expected, tolerance)?;
+        }
+        Ok(())
+    }
+
     /// The same model with a loss that counts distances.
     pub fn with_costs(self, arrive: f64, keep: f64) -> Self {
         Self { model: self.model.with_costs(DistanceCosts { arrive, keep }), ..self }

@@ -1,11 +1,14 @@
 //! One block by itself, on vectors of one's own: forward, and a gradient for `⟨Y, d_Y⟩`.
 
+use std::ops::Range;
+
 use attune::numerics::attention::{HeadMode, Rows, Tokens};
 use attune::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
 use attune::numerics::params::Parameters;
+use attune::numerics::reference::block::{backward as reference_backward, steps};
 use attune::numerics::{Matrix, Scalar};
 
-use super::room;
+use super::{cast, is_close, room};
 
 /// What a block reads.
 #[derive(Clone)]
@@ -25,6 +28,49 @@ impl<S: Scalar> Input<S> {
     pub fn with_source(self, z: Matrix<S>) -> Self {
         let rows = Rows::one(z.rows());
         Self { source: Some((z, rows)), ..self }
+    }
+
+    /// What comes out and every gradient are the reference's, sentence by sentence.
+    ///
+    /// # Errors
+    /// The first number that is another.
+    pub fn is_the_reference(
+        &self,
+        config: &BlockConfig,
+        parameters: &Parameters<S>,
+        d_y: &Matrix<S>,
+        tolerance: f64,
+    ) -> Result<(), String> {
+        let shown = forward(config, parameters, self, &[]);
+        let trained = output(config, parameters, self);
+        let found = backward(config, parameters, self, d_y);
+        // From the numbers that the engine was given, rounded as they were.
+        let exact = cast::<S, f64>(parameters);
+        let part = |m: &Matrix<S>, rows: Range<usize>| {
+            Matrix::from_fn(rows.len(), m.cols(), |i, j| m.get(rows.start + i, j).to_f64())
+        };
+        let entries = |m: &Matrix<S>, rows: &Range<usize>| part(m, rows.clone()).flat().to_vec();
+        let as_exact = |m: &Matrix<S>, rows: &Range<usize>, name: &str, expected: &Matrix<f64>| {
+            is_close(name, &entries(m, rows), expected.flat(), tolerance)
+        };
+        let mut gradient = exact.zeros_like();
+        for (i, rows) in self.rows.sentences().enumerate() {
+            let (x, d_y) = (part(&self.x, rows.clone()), part(d_y, rows.clone()));
+            let source_rows = self.source.as_ref().map(|(_, rows)| rows.sentence(i));
+            let source = self.source.as_ref().zip(source_rows.clone()).map(|((z, _), rows)| part(z, rows));
+            let expected = steps(config, &exact, 0, &x, source.as_ref()).output;
+            as_exact(shown.tail.output(), &rows, "Y as a viewer sees it", &expected)?;
+            as_exact(&trained, &rows, "Y in training", &expected)?;
+            let (d_x, d_z) = reference_backward(config, &exact, 0, &x, source.as_ref(), &d_y, &mut gradient);
+            as_exact(&found.x, &rows, "d_X", &d_x)?;
+            if let (Some(d_z), Some(found), Some(rows)) = (d_z, &found.source, source_rows) {
+                as_exact(found, &rows, "d_source", &d_z)?;
+            }
+        }
+        for (spec, expected) in gradient.tensors() {
+            is_close(&spec.id.to_string(), found.parameters.values_of(spec.id), expected, tolerance)?;
+        }
+        Ok(())
     }
 
     fn tokens(&self) -> Tokens<'_, S> {

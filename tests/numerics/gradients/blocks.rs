@@ -23,6 +23,9 @@ pub fn check_block(name: &str, config: &BlockConfig, lengths: &[usize], sources:
     let parameters = filled(Parameters::zeros(&config.shapes(0)), &mut rng);
 
     let found = backward(config, &parameters, &input, &d_y);
+    if let Err(why) = input.is_the_reference(config, &parameters, &d_y, 1e-12) {
+        panic!("{name}: {why}");
+    }
     let loss =
         |parameters: &Parameters<f64>, input: &Input<f64>| dot(output(config, parameters, input).flat(), d_y.flat());
     let of_parameters = |entries: &[f64]| loss(&with(&parameters, entries), &input);

@@ -7,7 +7,7 @@ use attune::numerics::model::{Architecture, Batch, Classes, Pooling, Readout};
 use attune::numerics::positions::Positions;
 
 use super::models::check_model;
-use crate::common::numerics::{Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, cast, largest_difference, layer};
+use crate::common::numerics::{Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, layer};
 
 const MAX_TOKENS: usize = 80;
 /// The shortest that is long, one of two panels, and a long one between short ones.
@@ -89,12 +89,6 @@ fn in_single_precision_too() {
     means(|built, batch| {
         let name = format!("{built:?}");
         let single = Net::new(built, Classes::Labels(CLASSES), 11).cast::<f32>();
-        // From the numbers that it was given, rounded as they were.
-        let double = single.cast::<f64>();
-        let (found, expected) = (f64::from(single.loss(batch)), double.loss(batch));
-        assert!((found - expected).abs() < 1e-5 * expected.max(1.0), "{name}: a loss of {found}, not {expected}");
-        let (found, expected) = (cast::<f32, f64>(&single.gradient(batch)), double.gradient(batch));
-        let error = largest_difference(found.flat(), expected.flat());
-        assert!(error < 1e-5, "{name}: the gradient is off by {error:e}");
+        single.is_the_reference(batch, 1e-5).unwrap_or_else(|why| panic!("{name}: {why}"));
     });
 }

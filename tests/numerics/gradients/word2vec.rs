@@ -1,10 +1,11 @@
 //! Static embeddings: skip-gram and CBOW with negative sampling.
 
 use attune::numerics::Matrix;
+use attune::numerics::reference::word2vec as reference;
 use attune::numerics::word2vec::{Example, Tables, target_backward, target_forward};
 
 use crate::common::numerics::differences::{central_differences, check, compare};
-use crate::common::numerics::{generator, random};
+use crate::common::numerics::{generator, is_close, random};
 
 #[test]
 fn skip_gram_pair() {
@@ -49,6 +50,12 @@ fn word2vec_steps() {
         let (d_vectors, d_contexts) = (gradient(&vectors, stepped.vectors()), gradient(&contexts, stepped.contexts()));
         let of_vectors = |v: &[f64]| tables(v, &contexts).loss(example);
         let of_contexts = |u: &[f64]| tables(&vectors, u).loss(example);
+        let [v, u] = [&vectors, &contexts].map(|x| Matrix::from_row_major(vocabulary, dim, x.clone()));
+        assert!((tables(&vectors, &contexts).loss(example) - reference::loss(&v, &u, example)).abs() < 1e-13, "{name}");
+        // A pair's step takes noise that comes up twice one after the other; no pair here has any.
+        let expected = reference::gradient(&v, &u, example);
+        is_close(&format!("{name}: v"), &d_vectors, expected.0.flat(), 1e-10).unwrap_or_else(|why| panic!("{why}"));
+        is_close(&format!("{name}: u"), &d_contexts, expected.1.flat(), 1e-10).unwrap_or_else(|why| panic!("{why}"));
         check(&format!("{name}: v"), &vectors, &d_vectors, of_vectors);
         check(&format!("{name}: u"), &contexts, &d_contexts, of_contexts);
         let mut wrong = d_contexts;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::numerics::Matrix;
 use attune::numerics::attention::HeadMode;
 use attune::numerics::block::{BlockConfig, Norm};
 use attune::numerics::contributions::{Contributions, Holds};
@@ -9,17 +10,19 @@ use attune::numerics::model::activations::{BlockActivations, Interventions};
 use attune::numerics::model::{Activations, AttentionModel};
 use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
+use attune::numerics::reference::{feed_forward, norm, sum};
 use proptest::prelude::*;
 
 use super::{around, cases, layers, masks};
-use crate::common::numerics::{Net, architecture, cast, largest_difference, naive, sentence, words};
+use crate::common::numerics::{Net, architecture, cast, largest_difference, sentence, words};
 
 const TOKENS: usize = 6;
 
 /// `X`, if there is a residual, and all terms and the bias: what should be `A`, or its sum before a norm.
-fn summed(config: &BlockConfig, found: &Contributions<f64>, block: &BlockActivations<f64>) -> naive::Rows {
-    let mut sums = naive::rows(&block.input);
-    for (query, sum) in sums.iter_mut().enumerate() {
+fn summed(config: &BlockConfig, found: &Contributions<f64>, block: &BlockActivations<f64>) -> Matrix<f64> {
+    let mut sums = block.input.clone();
+    for query in 0..sums.rows() {
+        let sum = sums.row_mut(query);
         if !config.residual {
             sum.fill(0.0);
         }
@@ -56,12 +59,12 @@ proptest! {
         let found = Contributions::of(&config, 0, &net.parameters, block, &modes);
 
         let sum = summed(&config, &found, block);
-        prop_assert!(largest_difference(&sum.concat(), block.summed.flat()) < 1e-11);
+        prop_assert!(largest_difference(sum.flat(), block.summed.flat()) < 1e-11);
         prop_assert!(found.error(&config, block) < 1e-11);
 
         // From the place that `holds` names, the rest of the block leads to its output.
         let p = &net.parameters;
-        let normed = |x: &naive::Rows, gain, bias| naive::norm_of(p, 0, x, gain, bias);
+        let normed = |x: &Matrix<f64>, gain: TensorName, bias: TensorName| norm(p, [gain.of_block(0), bias.of_block(0)], x);
         let output = match found.holds {
             Holds::AtOutput => sum,
             Holds::BeforeNorm => {
@@ -70,20 +73,18 @@ proptest! {
             }
             Holds::BeforeFeedForward => continue_after(&config, p, sum),
         };
-        prop_assert!(largest_difference(&output.concat(), block.output.flat()) < 1e-9);
+        prop_assert!(largest_difference(output.flat(), block.output.flat()) < 1e-9);
         prop_assert_eq!(config.adds_up(), config.residual && found.holds == Holds::AtOutput);
     }
 }
 
 /// The feed-forward layer and its norm.
-fn continue_after(config: &BlockConfig, parameters: &Parameters<f64>, attended: naive::Rows) -> naive::Rows {
-    let normed =
-        |x: &naive::Rows| naive::norm_of(parameters, 0, x, TensorName::ForwardNormGain, TensorName::ForwardNormBias);
+fn continue_after(config: &BlockConfig, parameters: &Parameters<f64>, attended: Matrix<f64>) -> Matrix<f64> {
+    let ids = [TensorName::ForwardNormGain, TensorName::ForwardNormBias].map(|name| name.of_block(0));
+    let normed = |x: &Matrix<f64>| norm(parameters, ids, x);
     let input = if config.norm == Norm::Pre { normed(&attended) } else { attended.clone() };
-    let mut output = naive::feed_forward(parameters, 0, &input);
-    if config.residual {
-        output.iter_mut().flatten().zip(attended.iter().flatten()).for_each(|(to, x)| *to += x);
-    }
+    let output = feed_forward(parameters, 0, &input);
+    let output = if config.residual { sum(&output, &attended) } else { output };
     if config.norm == Norm::Post { normed(&output) } else { output }
 }
 

@@ -6,11 +6,12 @@ use attune::numerics::Matrix;
 use attune::numerics::attention::{AttentionConfig, HeadMode};
 use attune::numerics::block::BlockConfig;
 use attune::numerics::params::{Parameters, TensorName};
+use attune::numerics::reference;
 use proptest::prelude::*;
 
 use super::{cases, layers, masks, parameters_of, tokens};
 use crate::common::numerics::one_block::{Input, forward};
-use crate::common::numerics::{generator, largest_difference, naive, random_matrix};
+use crate::common::numerics::{generator, largest_difference, random_matrix};
 
 /// One head's part of the weights, for a layer of that head alone.
 fn alone(layer: &AttentionConfig, parameters: &Parameters<f64>, head: usize) -> (BlockConfig, Parameters<f64>) {
@@ -99,7 +100,7 @@ proptest! {
             (project(TensorName::QueryWeights), project(TensorName::KeyWeights), project(TensorName::ValueWeights));
         let expected: Vec<Vec<f64>> = (0..tokens).map(|i| {
             let score = |j: usize| q.row(i).iter().zip(k.row(j)).map(|(q, k)| q * k).sum::<f64>() / (width as f64).sqrt();
-            let weights = naive::softmax(&(0..tokens).map(score).collect::<Vec<_>>());
+            let weights = reference::attention::softmax(&(0..tokens).map(score).collect::<Vec<_>>());
             (0..width).map(|c| weights.iter().enumerate().map(|(j, a)| a * v.get(j, c)).sum()).collect()
         }).collect();
         prop_assert!(largest_difference(found.tail.output().flat(), &expected.concat()) < 1e-12);

@@ -10,7 +10,7 @@ use attune::numerics::{Matrix, model};
 use proptest::prelude::*;
 
 use super::{cases, masks};
-use crate::common::numerics::{Net, architecture, block, holes, largest_difference, layer, naive, sentence, words};
+use crate::common::numerics::{Net, architecture, block, holes, largest_difference, layer, sees, sentence, words};
 
 const SENTENCE: [usize; 5] = [1, 5, 0, 8, 2];
 const TOKENS: usize = SENTENCE.len();
@@ -44,7 +44,7 @@ proptest! {
         let found = shown(&net, &with_modes(vec![HeadMode::Uniform; 4]));
         for head in found.heads() {
             for i in 0..TOKENS {
-                let seen: Vec<usize> = (0..TOKENS).filter(|&j| naive::sees(&mask, i, j)).collect();
+                let seen: Vec<usize> = (0..TOKENS).filter(|&j| sees(&mask, i, j)).collect();
                 for j in 0..TOKENS {
                     let share = if seen.contains(&j) { 1.0 / seen.len() as f64 } else { 0.0 };
                     prop_assert_eq!(head.weights.get(i, j), share);
@@ -163,7 +163,7 @@ fn a_custom_mask_of_the_layer_holds_for_uniform_weights_of_long_sentences() {
         let found = Activations::of(&net.model, &net.parameters, &sentence(&long), None, &interventions);
         let head = &found.blocks[0].heads[0];
         for (i, j) in (0..tokens).flat_map(|i| (0..tokens).map(move |j| (i, j))) {
-            assert_eq!(head.weights.get(i, j) > 0.0, naive::sees(&mask, i, j), "({i}, {j})");
+            assert_eq!(head.weights.get(i, j) > 0.0, sees(&mask, i, j), "({i}, {j})");
         }
         assert!(largest_difference(head.mix.flat(), &mix(head)) < 1e-12);
     }

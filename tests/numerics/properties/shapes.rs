@@ -8,9 +8,9 @@ use attune::numerics::{Matrix, Scalar};
 use proptest::prelude::*;
 
 use super::{LONGEST, around, cases, layers, masks, parameters_of, tokens};
-use crate::common::numerics::one_block::{Input, forward, output};
+use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, block, cast, generator, layer, naive, random_matrix,
+    MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, block, cast, generator, layer, random_matrix, sees,
 };
 
 #[derive(Clone, Debug)]
@@ -46,24 +46,11 @@ impl Case {
         Input { x: x.cast(), rows: Rows::one(self.queries), source }
     }
 
+    /// Forward and backward.
     fn check<S: Scalar>(&self, tolerance: f64) -> Result<(), TestCaseError> {
         let parameters = cast::<f64, S>(&parameters_of(&self.config, self.seed));
-        let input = self.input::<S>();
-        let shown = forward(&self.config, &parameters, &input, &[]).tail.output().clone();
-        let trained = output(&self.config, &parameters, &input);
-
-        // From the numbers that the engine was given, rounded as they were.
-        let (x, z) = self.vectors();
-        let rounded = |m: &Matrix<f64>| naive::rows(&m.cast::<S>().cast());
-        let (x, z) = (rounded(&x), z.as_ref().map(rounded));
-        let parameters = cast::<S, f64>(&parameters);
-        let expected = naive::block(&self.config, &parameters, 0, &x, z.as_ref());
-        let found = shown.flat().iter().chain(trained.flat());
-        for (found, expected) in found.zip(expected.iter().chain(&expected).flatten()) {
-            let error = (found.to_f64() - expected).abs() / expected.abs().max(1.0);
-            prop_assert!(error <= tolerance, "{found}, but {expected}: {error:e}");
-        }
-        Ok(())
+        let d_y = random_matrix(&mut generator(self.seed ^ 1), self.queries, self.config.attention.width).cast();
+        self.input::<S>().is_the_reference(&self.config, &parameters, &d_y, tolerance).map_err(TestCaseError::fail)
     }
 }
 
@@ -91,11 +78,11 @@ proptest! {
         for head in 0..layer.heads {
             let (scores, weights) = found.attention.scores_and_weights(head, queries, keys);
             for i in 0..queries {
-                let seen = (0..keys).filter(|&j| naive::sees(&layer.mask, i, j)).count();
+                let seen = (0..keys).filter(|&j| sees(&layer.mask, i, j)).count();
                 let sum: f64 = weights.row(i).iter().map(|&w| f64::from(w)).sum();
                 let expected = if seen == 0 { 0.0 } else { 1.0 };
                 prop_assert!((sum - expected).abs() < 1e-5, "query {i} sees {seen} keys, its weights sum to {sum}");
-                for j in (0..keys).filter(|&j| !naive::sees(&layer.mask, i, j)) {
+                for j in (0..keys).filter(|&j| !sees(&layer.mask, i, j)) {
                     prop_assert_eq!(weights.get(i, j).to_bits(), 0, "({}, {}) is masked", i, j);
                     prop_assert_eq!(scores.get(i, j), f32::NEG_INFINITY);
                 }
@@ -158,21 +145,15 @@ fn batch(architecture: &Architecture, seed: u64, lengths: &[(usize, usize)]) -> 
     batch
 }
 
-/// In both precisions, from the numbers that the engine was given, rounded as they were.
-fn check_loss(architecture: Architecture, seed: u64, lengths: &[(usize, usize)]) -> Result<(), TestCaseError> {
+/// In both precisions: the loss, and every gradient.
+fn check_model(architecture: Architecture, seed: u64, lengths: &[(usize, usize)]) -> Result<(), TestCaseError> {
     let batch = batch(&architecture, seed, lengths);
     // A norm over few columns divides by what may be small.
     let is_smooth = architecture.numbered_blocks().all(|(_, block)| block.norm == Norm::None);
     let net = Net::new(architecture, Classes::Words(Candidates::all(VOCABULARY)), seed);
-    let check = |found: f64, net: &Net, tolerance: f64| {
-        let expected = naive::loss(&net.model, &net.parameters, &batch);
-        prop_assert!((found - expected).abs() < tolerance * expected.max(1.0), "a loss of {found}, not {expected}");
-        Ok(())
-    };
-    check(net.loss(&batch), &net, 1e-10)?;
+    net.is_the_reference(&batch, 1e-9).map_err(TestCaseError::fail)?;
     if is_smooth {
-        let single = net.cast::<f32>();
-        check(f64::from(single.loss(&batch)), &single.cast(), 2e-5)?;
+        net.cast::<f32>().is_the_reference(&batch, 2e-5).map_err(TestCaseError::fail)?;
     }
     Ok(())
 }
@@ -185,7 +166,7 @@ proptest! {
         (architecture, seed) in models(),
         lengths in proptest::collection::vec((1..=MAX_TOKENS, 1..=MAX_TOKENS), 1..5),
     ) {
-        check_loss(architecture, seed, &lengths)?;
+        check_model(architecture, seed, &lengths)?;
     }
 }
 
@@ -207,7 +188,7 @@ proptest! {
             assert!(last.has_linear_tail());
         }
         let lengths: Vec<_> = lengths.into_iter().chain([(long, 3)]).collect();
-        check_loss(architecture, seed, &lengths)?;
+        check_model(architecture, seed, &lengths)?;
     }
 }
 

@@ -1,11 +1,11 @@
 //! Softmax over any finite row, and exp's part in it.
 
 use attune::numerics::Scalar;
+use attune::numerics::reference;
 use attune::numerics::softmax::softmax_forward;
 use proptest::prelude::*;
 
 use super::cases;
-use crate::common::numerics::naive;
 
 /// Any finite number, and often −∞ for a masked score.
 fn scores_f32() -> impl Strategy<Value = Vec<f32>> {
@@ -39,14 +39,14 @@ proptest! {
 
     #[test]
     fn the_entries_are_those_of_the_definition(scores in proptest::collection::vec(-30.0..30.0, 1..40)) {
-        let expected = naive::softmax(&scores);
+        let expected: Vec<f64> = reference::attention::softmax(&scores);
         let mut found = scores.clone();
         softmax_forward(&mut found);
         let mut single: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
-        let exact = naive::softmax(&single.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
+        let exact = reference::attention::softmax(&single.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
         softmax_forward(&mut single);
         for i in 0..scores.len() {
-            prop_assert!((found[i] - expected[i]).abs() < 1e-14);
+            prop_assert!(Scalar::abs(found[i] - expected[i]) < 1e-14);
             // Relative: a small weight is as exact as a score's distance from the highest is.
             let spread = scores.iter().fold(0f64, |most, s| most.max((s - scores[i]).abs()));
             let tolerance = f64::from(f32::EPSILON) * (4.0 + spread) * exact[i];

@@ -1,7 +1,6 @@
 //! word2vec: the same seed gives the same vectors, words of one topic come together, and no corpus
 //! makes it panic or hang.
 
-mod plain;
 mod training;
 
 use attune::numerics::rng::{Stream, stream};

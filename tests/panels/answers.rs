@@ -41,11 +41,11 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     let first = answers(&kernel.borrow().snapshot()).rows.remove(0);
     harness.get_by_label_contains(&format!("Answers for {}, first", first.label)).click();
     harness.run_steps(3);
-    assert_eq!(shared.borrow().query, Some(0));
+    assert_eq!(shared.borrow().selection.query, Some(0));
     let number = format!("{:.4}: where it comes from", first.answers[0].probability);
     harness.get_all_by_label(&number).next().expect("its number").click();
     harness.run_steps(3);
-    assert_eq!(shared.borrow().asked(), Some(first.answers[0].entry));
+    assert_eq!(shared.borrow().trail.entry(), Some(first.answers[0].entry));
     harness.get_by_label("Write on").click();
     harness.run_steps(3);
     assert!(harness.query_by_label("Each time the likeliest word.").is_some());

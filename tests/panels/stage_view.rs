@@ -148,7 +148,7 @@ fn keys_choose_words_isolate_and_clear() {
     let chosen: Vec<Option<usize>> = [Modifiers::NONE, Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT]
         .map(|modifiers| {
             press(&mut harness, modifiers, Key::Q);
-            view().query
+            view().selection.query
         })
         .to_vec();
     assert_eq!(chosen, [Some(0), Some(1), Some(0), Some(1)]);
@@ -158,11 +158,11 @@ fn keys_choose_words_isolate_and_clear() {
     let place = bevy::math::Vec3::from(attune::app::stage::points::scaled(&scene, scene.tokens[1].start));
     assert!(target.distance(place) < 1e-5, "F looks at the chosen word");
     press(&mut harness, Modifiers::NONE, Key::I);
-    assert!(view().isolated);
+    assert!(view().highlight.isolated);
     press(&mut harness, Modifiers::NONE, Key::Escape);
-    assert!(!view().isolated && view().query == Some(1), "one thing at a time");
+    assert!(!view().highlight.isolated && view().selection.query == Some(1), "one thing at a time");
     press(&mut harness, Modifiers::NONE, Key::Escape);
-    assert_eq!(view().query, None);
+    assert_eq!(view().selection.query, None);
 }
 
 #[test]
@@ -181,12 +181,12 @@ fn a_click_leaves_the_keyboard_with_the_stage_until_something_is_written() {
     press(&mut harness, Modifiers::NONE, Key::ArrowRight);
     assert!(yaw() > before, "twice, for an arrow leads to no other control");
 
-    let (before, isolated) = (yaw(), shared.borrow().1.isolated);
+    let (before, isolated) = (yaw(), shared.borrow().1.highlight.isolated);
     hover(&mut harness, ON_STAGE);
     press(&mut harness, Modifiers::NONE, Key::Slash);
     press(&mut harness, Modifiers::NONE, Key::ArrowRight);
     press(&mut harness, Modifiers::NONE, Key::I);
-    assert!(yaw() == before && shared.borrow().1.isolated == isolated, "letters are for the search");
+    assert!(yaw() == before && shared.borrow().1.highlight.isolated == isolated, "letters are for the search");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_search_lights_counts_and_leads_to_what_it_finds() {
     press(&mut harness, Modifiers::NONE, Key::Slash);
     harness.event(Event::Text("RIV".to_owned()));
     harness.run_steps(3);
-    assert_eq!(view().search.text, "RIV", "the stroke itself is not written");
+    assert_eq!(view().highlight.search.text, "RIV", "the stroke itself is not written");
     assert!(harness.query_by_label("2 found").is_some());
     for said in ["1 of 2", "2 of 2", "1 of 2"] {
         press(&mut harness, Modifiers::NONE, Key::Enter);
@@ -216,7 +216,7 @@ fn a_search_lights_counts_and_leads_to_what_it_finds() {
     assert!(harness.query_by_label("Not a pattern: unclosed group, at character 4").is_some());
     harness.get_by_label("Clear").click();
     harness.run_steps(3);
-    assert!(!view().is_narrowed() && harness.query_by_label("Clear").is_none());
+    assert!(!view().highlight.is_narrowed() && harness.query_by_label("Clear").is_none());
 }
 
 /// Scenes that a lesson, a diverged training or nobody at all has made.

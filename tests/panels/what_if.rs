@@ -153,7 +153,7 @@ fn the_changes_are_told_with_the_unchanged_beside_them() {
     assert!(harness.query_by_label_contains("Most of all ").is_some());
     harness.get_all_by_label("seal").next().expect("the word").click();
     harness.run_steps(3);
-    assert_eq!(seen.borrow().1.query, Some(1));
+    assert_eq!(seen.borrow().1.selection.query, Some(1));
     assert!(harness.query_by_label_contains("away from its ghost").is_some());
     click(&mut harness, "Reset temperature");
     assert!(harness.query_by_label_contains("Nothing is changed").is_some());
@@ -180,29 +180,29 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
         (Some(1), Some(5), 1, None)
     );
     press(&mut harness, at(1.0, 5.0), PointerButton::Secondary);
-    assert_eq!(seen.borrow().1.asked(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
     let card = harness.get_by_label("A₂[\"seal\", \"duck\"]").rect();
     assert!((card.top() - at(1.0, 5.0).y).abs() < 100.0, "it comes beside what was clicked: {card:?}");
     // Followed into an operand, and back.
     assert!(harness.query_by_label("Back").is_none());
     harness.get_by_label_contains("exp(duck) ").click();
     harness.run_steps(3);
-    assert_eq!(seen.borrow().1.asked(), Some(Entry::Exponential { head: 1, query: 1, key: 5 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Exponential { head: 1, query: 1, key: 5 }));
     click(&mut harness, "Back");
-    assert_eq!(seen.borrow().1.asked(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
     // It stays until it is closed.
     harness.run_steps(10);
-    assert!(seen.borrow().1.asked().is_some());
+    assert!(seen.borrow().1.trail.entry().is_some());
     harness.key_press(Key::Escape);
     harness.run_steps(3);
-    assert_eq!(seen.borrow().1.asked(), None);
+    assert_eq!(seen.borrow().1.trail.entry(), None);
     press(&mut harness, at(3.0, 3.0), PointerButton::Secondary);
-    assert!(seen.borrow().1.asked().is_some());
+    assert!(seen.borrow().1.trail.entry().is_some());
     press(&mut harness, Pos2::new(5.0, 895.0), PointerButton::Primary);
-    assert_eq!(seen.borrow().1.asked(), None, "a click elsewhere closes it");
+    assert_eq!(seen.borrow().1.trail.entry(), None, "a click elsewhere closes it");
     press(&mut harness, at(3.0, 3.0), PointerButton::Secondary);
     click(&mut harness, "Close where it comes from");
-    assert_eq!(seen.borrow().1.asked(), None);
+    assert_eq!(seen.borrow().1.trail.entry(), None);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn attention_is_seen_as_lines_by_head_and_copied() {
     click(&mut harness, "Lines");
     assert!(harness.query_by_label("Lines from queries to keys").is_some());
     click(&mut harness, "Query seal, lines");
-    assert_eq!(seen.borrow().1.query, Some(1));
+    assert_eq!(seen.borrow().1.selection.query, Some(1));
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_variable_opens_as_a_table() {
     assert!(harness.query_by_label("Copy the table A, for a spreadsheet").is_some());
     let cells = harness.get_all_by_label_contains("Table A").next().expect("its cells").rect();
     press(&mut harness, cells.left_top() + Vec2::splat(2.0), PointerButton::Secondary);
-    assert_eq!(seen.borrow().1.asked(), Some(Entry::Weight { head: 0, query: 0, key: 0 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Weight { head: 0, query: 0, key: 0 }));
 }
 
 #[test]

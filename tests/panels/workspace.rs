@@ -9,7 +9,7 @@ use attune::app::panels::arithmetic::arithmetic_ui;
 use attune::app::panels::attention::{AttentionUiState, attention_ui};
 use attune::app::panels::fold::fold_ui;
 use attune::app::panels::heads::{HeadsUiState, heads_ui};
-use attune::app::panels::neighbours::neighbours_ui;
+use attune::app::panels::neighbours::{NeighboursUiState, neighbours_ui};
 use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
@@ -180,9 +180,9 @@ fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
     let model = attention();
     let (mut harness, seen) = show(SIZE, |ui, view| attention_ui(ui, &model, &mut AttentionUiState::default(), view));
     click(&mut harness, "Query river in head 1");
-    assert_eq!(seen.view().query, Some(2));
+    assert_eq!(seen.view().selection.query, Some(2));
     click(&mut harness, "Query river in head 1");
-    assert_eq!(seen.view().query, None);
+    assert_eq!(seen.view().selection.query, None);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_head_is_followed_from_the_overview_and_counts_as_often_as_its_gain_says() {
     attention.heads.push(HeadMap { head: 1, ..attention.heads[0].clone() });
     let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &attention, &mut state, view));
     click(&mut harness, "Follow head 2");
-    assert_eq!(seen.view().head, 1);
+    assert_eq!(seen.view().selection.head, 1);
     // A slider's middle: half of the largest gain.
     click(&mut harness, "Gain of head 1");
     let commands = seen.commands();
@@ -263,7 +263,11 @@ fn the_fold_shows_every_step_and_says_the_numbers_under_the_pointer() {
             let said = format!("A₂[{0}, {0}] = {weight:.4}", model.queries[0]);
             assert!(harness.query_by_label_contains(&said).is_some(), "{said}");
             click(&mut harness, "A₂");
-            assert_eq!(seen.view().query, Some(model.queries.len() / 2), "a click in the middle chooses its row");
+            assert_eq!(
+                seen.view().selection.query,
+                Some(model.queries.len() / 2),
+                "a click in the middle chooses its row"
+            );
         }
     }
 }
@@ -296,7 +300,7 @@ fn a_stage_cell_sets_sentence_words_and_time() {
         (view.highlight.lit, view.highlight.shown_cell, time),
         (vec!["bank".to_owned()], Some("move".to_owned()), 0.0)
     );
-    assert!(seen.view().is_gliding(), "time glides; it does not jump");
+    assert!(seen.view().walk.is_gliding(), "time glides; it does not jump");
 }
 
 #[test]
@@ -438,11 +442,11 @@ fn a_row_that_is_clicked_stays_where_it_is() {
     let before = row(&harness, 1);
     click(&mut harness, "Query of in head 1");
     harness.run_steps(20);
-    assert_eq!((seen.view().query, row(&harness, 1)), (Some(1), before));
+    assert_eq!((seen.view().selection.query, row(&harness, 1)), (Some(1), before));
     // Selected elsewhere, such as on the stage, a row out of sight is scrolled into it.
     wheel(&mut harness, egui::Pos2::new(75.0, 230.0));
     assert!(row(&harness, 1) < before);
-    seen.0.borrow_mut().1.query = Some(0);
+    seen.0.borrow_mut().1.selection.query = Some(0);
     harness.run_steps(40);
     let first = harness.get_by_label("Query bank in head 1").rect().center().y;
     let other = harness.get_by_label("Query bank in head 2").rect().center().y;
@@ -624,15 +628,15 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
         arithmetic_ui(ui, walk.as_ref(), path.as_ref(), &attention, view);
         Vec::new()
     });
-    seen.0.borrow_mut().1.reduced_motion = true;
+    seen.0.borrow_mut().1.preferences.reduced_motion = true;
     assert!(harness.query_by_label_contains("Choose a word").is_some());
     click(&mut harness, "seal");
     click(&mut harness, "Head 2");
-    assert_eq!((seen.view().query, seen.view().head), (Some(1), 1));
+    assert_eq!((seen.view().selection.query, seen.view().selection.head), (Some(1), 1));
     for _ in 0..4 {
         click(&mut harness, "A step on");
     }
-    assert_eq!(seen.view().step(), Step::Softmax);
+    assert_eq!(seen.view().walk.step(), Step::Softmax);
     let walk = WalkModel::of(&snapshot, Focus { query: 1, head: 1, key: None }).expect("a walk");
     assert!(harness.query_by_label(&walk.step(Step::Softmax).said).is_some());
     for _ in 0..2 {
@@ -641,9 +645,9 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     let path = PathModel::of(&snapshot, 1, 1, By::Word).expect("a path");
     assert!(harness.query_by_label(&path.why).is_some());
     click(&mut harness, "head");
-    assert_eq!(seen.view().by, By::Head);
+    assert_eq!(seen.view().selection.by, By::Head);
     click(&mut harness, "A step back");
-    assert_eq!(seen.view().step(), Step::Mix);
+    assert_eq!(seen.view().walk.step(), Step::Mix);
 }
 
 #[test]
@@ -653,9 +657,10 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     let model = NeighboursModel::of(&snapshot).expect("a model");
     let shown = model.clone();
     const NARROW: Vec2 = Vec2::new(320.0, 640.0);
+    let mut state = NeighboursUiState::default();
     let (mut harness, seen) = show(NARROW, move |ui, view| {
         view.hover.begin_frame();
-        neighbours_ui(ui, &shown, view);
+        neighbours_ui(ui, &shown, &mut state, view);
         Vec::new()
     });
     click(&mut harness, "seal");
@@ -664,7 +669,7 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     assert!(row.right() <= NARROW.x, "the second list ends at {} of {}", row.right(), NARROW.x);
     harness.hover_at(row.center());
     harness.run_steps(3);
-    assert!(seen.view().is_pointed(&Pointed::Word(near.word.clone())));
+    assert_eq!(seen.view().hover.word(), Some(near.word.as_str()));
     click(&mut harness, "Euclidean");
     let near = &model.tokens[1].after.by(Measure::Euclidean)[0];
     assert!(harness.query_by_label(&format!("Contextual: {} {:.4}", near.word, near.distance)).is_some());

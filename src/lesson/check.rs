@@ -76,7 +76,7 @@ impl Names {
         let name = text(node, issues)?;
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
-                let expected = one_of_names(groups, "a group, and the lesson has none: `groups` defines them");
+                let expected = one_of_names(groups, "a group; the lesson has none, and `groups` defines them");
                 issues
                     .at(node, format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
                     .expected(expected)

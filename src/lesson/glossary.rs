@@ -242,12 +242,12 @@ fn read_spelling<'s>(
         Ok(Some(_)) => {
             issues
                 .at(node, format!("{}: the spelling {} appears twice", node.label, shorten(node.text)))
-                .expected("spellings that no other entry has; capitals and hyphens make no difference");
+                .expected("spellings that no other entry has; capitals and hyphens do not count");
         }
         Err(_) => {
             issues
-                .at(node, format!("{}: {} cannot be found in a text", node.label, shorten(node.text)))
-                .expected("words with a space or a hyphen between them; signs are `symbols`");
+                .at(node, format!("{}: {} cannot be recognised in a text", node.label, shorten(node.text)))
+                .expected("words separated by a space or a hyphen; other signs belong in `symbols`");
         }
     }
     None
@@ -283,7 +283,7 @@ fn lesson<'s>(node: Node<'s>, lessons: Option<&[String]>, issues: &mut Issues<'s
         Some(lessons) if !lessons.contains(&id) => {
             issues
                 .at(node, format!("lesson: no lesson beside the glossary has the id \"{id}\""))
-                .expected(one_of_names(lessons, "the id of a lesson, and there is none beside it"))
+                .expected(one_of_names(lessons, "the id of a lesson, but there is none beside the glossary"))
                 .nearest(&id, lessons.iter().map(String::as_str));
             None
         }
@@ -355,7 +355,7 @@ mod tests {
             issues(&twice),
             [
                 "g:4:24: name: the spelling \"width of a key\" appears twice; expected spellings that no other entry has; \
-              capitals and hyphens make no difference"
+              capitals and hyphens do not count"
             ]
         );
     }
@@ -366,7 +366,7 @@ mod tests {
             let found = of_term(part, by);
             assert!(found.len() == 1 && found[0].contains(expected), "{by}: {found:?}");
         };
-        says("\"key\"", "\"−∞\"", "cannot be found in a text");
+        says("\"key\"", "\"−∞\"", "cannot be recognised in a text");
         says("\"key\"", "\"a b c d e f g h i\"", "a spelling of 9 words; expected at most 8");
         says("\"key\"", &format!("\"{}\"", "k".repeat(41)), "a name of 41 characters");
         says("symbols: []", "symbols: [\"$q$\"]", "without $");

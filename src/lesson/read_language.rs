@@ -183,7 +183,7 @@ fn read_ambiguous<'s>(
         match groups.and_then(|groups| groups.lists.iter().find(|group| group.words.contains(&word))) {
             Some(group) => {
                 let message = format!("word: the ambiguous word \"{word}\" is in group \"{}\" too", group.name);
-                issues.at(node, message).expected("it in no group");
+                issues.at(node, message).expected("a word in no group");
                 None
             }
             None => Some(word),
@@ -203,7 +203,7 @@ fn read_ambiguous<'s>(
             if topics.is_some_and(|topics| !topics.used.contains(&group.value)) && good {
                 issues
                     .at(group.node, format!("shares: no template uses {{{}}}", group.value))
-                    .expected("a template in which the word can stand in this sense");
+                    .expected("a template that has a slot for this sense");
                 good = false;
             }
             // Exactly one, so that sampling needs no tolerance.

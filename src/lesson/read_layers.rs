@@ -47,7 +47,7 @@ pub(super) fn read_layers<'s>(
         feed_forward: whole(1..=FEED_FORWARD_MAX), optional;
     }
     if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
-        let message = "norm: of one number, the norm is 0 whatever it is";
+        let message = "norm: the norm of a single number is always 0";
         issues.at(record.place_of("norm"), message).expected("norm: None, or wider vectors");
     }
     let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };

@@ -134,7 +134,7 @@ fn read_costs<'s>(
     if costs.arrive > 0.0 && train_embedding == Some(true) {
         wrong(
             "arrive",
-            "static vectors that are trained move, and are no places to arrive at",
+            "static vectors move when they are trained, so that nothing can arrive at them",
             "train_embedding: false",
         );
     }
@@ -144,7 +144,7 @@ fn read_costs<'s>(
     let reads_all = pooling == Pooling::Mean
         || (readout == Readout::Tied && matches!(objective?, Objective::NextWord | Objective::Sequence(_)));
     if costs.keep > 0.0 && reads_all {
-        let message = "the answers are read off every output, so that none is left to stay at its word";
+        let message = "every output gives an answer, so that none is left to stay at its word";
         wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
     }
     good.then_some(costs)
@@ -164,12 +164,15 @@ fn read_answer<'s>(
     match pooling {
         Some(Pooling::Every) if is_label => {
             issues
-                .at(record.place_of("pool"), "pool: Every reads word by word, and Label asks for the whole sentence")
+                .at(record.place_of("pool"), "pool: Every reads word by word, but Label asks for the whole sentence")
                 .expected("pool: Last or pool: Mean");
         }
         Some(Pooling::Last | Pooling::Mean) if !is_label => {
             issues
-                .at(record.place_of("pool"), format!("pool: a sentence is read once, and {name} asks for its words"))
+                .at(
+                    record.place_of("pool"),
+                    format!("pool: this reads the sentence once, but {name} asks for each word"),
+                )
                 .expected("pool: Every");
         }
         _ => {}

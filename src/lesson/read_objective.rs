@@ -83,13 +83,13 @@ pub(super) fn check_objective<'s>(
             issues
                 .at(
                     read.node,
-                    format!("Label names the topic of a sentence, and the corpus has {}", corpus.topics.len()),
+                    format!("Label names the topic of a sentence, but the corpus has {}", corpus.topics.len()),
                 )
                 .expected("at least 2 topics");
         }
         if corpus.join.is_some() {
             issues
-                .at(read.node, "Label names the topic of a sentence, and a joined sentence has two")
+                .at(read.node, "Label names the topic of a sentence, but a joined sentence has two")
                 .expected("a corpus without join");
         }
     }
@@ -101,10 +101,10 @@ pub(super) fn check_objective<'s>(
                 .at(
                     readout,
                     format!(
-                        "readout: Tied reads a label by its static vector, and no word of the corpus is \"{label}\""
+                        "readout: Tied reads a label by its static vector, but no word of the corpus is \"{label}\""
                     ),
                 )
-                .expected("readout: Linear, or topics that are called by words of the corpus");
+                .expected("readout: Linear, or topics named by words of the corpus");
         }
     }
     let count = choices(&read.objective, corpus, groups, vocabulary);
@@ -114,7 +114,7 @@ pub(super) fn check_objective<'s>(
             count => format!("only {count} of the corpus"),
         };
         issues
-            .at(read.node, format!("{} asks for one of several words, and there is {words}", read.objective.name()))
+            .at(read.node, format!("{} asks for one of several words, but there is {words}", read.objective.name()))
             .expected("at least 2 words to choose among");
     }
     let named = [("words", &read.rewritten), ("stand_ins", &read.stand_ins)];

@@ -35,8 +35,8 @@ fn read_probe<'s>(node: Node<'s>, names: &Names, issues: &mut Issues<'s>) -> Opt
         if count != 1 {
             let times = if count == 0 { "not at all".to_owned() } else { format!("{count} times") };
             issues
-                .at(node, format!("word: \"{}\" stands in the sentence {times}", shorten(&word)))
-                .expected("once, so that it is clear which one is meant");
+                .at(node, format!("word: \"{}\" occurs in the sentence {times}", shorten(&word)))
+                .expected("exactly once, so that it is clear which one is meant");
             return None;
         }
         Some(word)

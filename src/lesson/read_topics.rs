@@ -125,7 +125,7 @@ impl Templates<'_> {
         } else if pieces.len() < 2 && !self.lone_words {
             issues
                 .at(node, format!("{what} with fewer than 2 words"))
-                .expected("at least 2, for a word learns from its neighbours");
+                .expected("at least 2, because a word learns from its neighbours");
             good = false;
         }
         let max = self.max_tokens.unwrap_or(TOKENS_MAX);
@@ -146,7 +146,8 @@ impl Templates<'_> {
         let Some(lists) = self.lists.filter(|lists| lists.iter().all(|list| list.name != name)) else {
             return true;
         };
-        let expected = if self.given { "words alone: Corpus(…) has slots" } else { "a name from slots or groups" };
+        let expected =
+            if self.given { "words only; slots belong in Corpus(…)" } else { "a name from slots or groups" };
         issues
             .at(node.part(&format!("{{{name}}}")), format!("topics: unknown slot {{{}}}", shorten(name)))
             .expected(expected)
@@ -177,7 +178,7 @@ fn report_template<'s>(node: Node<'s>, error: &TemplateError, issues: &mut Issue
         TemplateError::Touching(part) => {
             issues
                 .at(node.part(part), format!("topics: {} touches other letters", shorten(part)))
-                .expected("a space around a slot, for it is one whole word");
+                .expected("spaces around a slot, because it is one whole word");
         }
         TemplateError::Unnamed => {
             issues.at(node.part("{}"), "topics: a slot without a name").expected("{slot}");

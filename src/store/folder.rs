@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk;
-use super::format::{self, Encoded, FOOT, Stored, Wrong};
+use super::format::{self, Encoded, FOOT, ReadError, Stored};
 use super::generations;
 use super::home::{Home, Key};
 use super::lock::Gate;
@@ -73,8 +73,8 @@ impl Folder {
     ///
     /// # Errors
     /// Why its file cannot be used.
-    pub fn load<T: Stored>(&self, checkpoint: &Checkpoint) -> Result<T, Wrong> {
-        let gone = || Wrong::Unreadable("newer checkpoints have replaced it".to_owned());
+    pub fn load<T: Stored>(&self, checkpoint: &Checkpoint) -> Result<T, ReadError> {
+        let gone = || ReadError::Unreadable("newer checkpoints have replaced it".to_owned());
         format::decode(&format::read(&checkpoint.file)?.ok_or_else(gone)?)?.value()
     }
 

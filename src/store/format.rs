@@ -45,7 +45,7 @@ pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
 
 /// Why a file gives no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum ReadError {
     /// The file ends early, after `bytes`; `of` is its full length, where the header still says so.
     Truncated { bytes: u64, of: Option<u64> },
     /// Its content is not what was written.
@@ -70,24 +70,24 @@ pub enum Wrong {
     Unreadable(String),
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wrong::Truncated { bytes: 0, .. } => write!(f, "is empty"),
-            Wrong::Truncated { bytes, of: Some(of) } => write!(f, "is cut off after {bytes} of {of} bytes"),
-            Wrong::Truncated { bytes, of: None } => write!(f, "is cut off after {bytes} bytes"),
-            Wrong::Corrupt => write!(f, "is corrupt: its checksum does not match its content"),
-            Wrong::NotText => write!(f, "is corrupt: it is not UTF-8"),
-            Wrong::NotState => write!(f, "is not a saved state of this program"),
-            Wrong::Newer { version, known } => {
+            ReadError::Truncated { bytes: 0, .. } => write!(f, "is empty"),
+            ReadError::Truncated { bytes, of: Some(of) } => write!(f, "is cut off after {bytes} of {of} bytes"),
+            ReadError::Truncated { bytes, of: None } => write!(f, "is cut off after {bytes} bytes"),
+            ReadError::Corrupt => write!(f, "is corrupt: its checksum does not match its content"),
+            ReadError::NotText => write!(f, "is corrupt: it is not UTF-8"),
+            ReadError::NotState => write!(f, "is not a saved state of this program"),
+            ReadError::Newer { version, known } => {
                 write!(f, "is from a newer program: version {version}, and this one reads up to {known}")
             }
-            Wrong::Older { version } => {
+            ReadError::Older { version } => {
                 write!(f, "is from an older program: version {version} can no longer be read")
             }
-            Wrong::Content(why) => write!(f, "is not in the form that this program expects: {why}"),
-            Wrong::TooLarge { bytes } => write!(f, "is too large for a saved state: {bytes} bytes"),
-            Wrong::Unreadable(why) => write!(f, "cannot be read: {why}"),
+            ReadError::Content(why) => write!(f, "is not in the form that this program expects: {why}"),
+            ReadError::TooLarge { bytes } => write!(f, "is too large for a saved state: {bytes} bytes"),
+            ReadError::Unreadable(why) => write!(f, "cannot be read: {why}"),
         }
     }
 }
@@ -169,60 +169,60 @@ pub(super) struct Decoded<'b> {
 }
 
 impl Decoded<'_> {
-    pub(super) fn value<T: Stored>(&self) -> Result<T, Wrong> {
+    pub(super) fn value<T: Stored>(&self) -> Result<T, ReadError> {
         let version = self.version;
         if version > T::VERSION {
-            return Err(Wrong::Newer { version, known: T::VERSION });
+            return Err(ReadError::Newer { version, known: T::VERSION });
         }
         if version < T::VERSION {
-            return T::from_older(version, self.json).ok_or(Wrong::Older { version });
+            return T::from_older(version, self.json).ok_or(ReadError::Older { version });
         }
-        serde_json::from_str(self.json).map_err(|error| Wrong::Content(error.to_string()))
+        serde_json::from_str(self.json).map_err(|error| ReadError::Content(error.to_string()))
     }
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Wrong> {
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, ReadError> {
     let is_text = str::from_utf8(bytes).is_ok();
-    let or_no_text = |wrong| if is_text { wrong } else { Wrong::NotText };
+    let or_no_text = |wrong| if is_text { wrong } else { ReadError::NotText };
     let there = bytes.len() as u64;
-    let cut_off = Wrong::Truncated { bytes: there, of: None };
+    let cut_off = ReadError::Truncated { bytes: there, of: None };
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return Err(if MAGIC.starts_with(bytes) { cut_off } else { or_no_text(Wrong::NotState) });
+        return Err(if MAGIC.starts_with(bytes) { cut_off } else { or_no_text(ReadError::NotState) });
     };
     let Some(line) = rest.iter().take(FIRST_LINE_MAX).position(|byte| *byte == b'\n') else {
-        return Err(if rest.len() < FIRST_LINE_MAX { cut_off } else { or_no_text(Wrong::Corrupt) });
+        return Err(if rest.len() < FIRST_LINE_MAX { cut_off } else { or_no_text(ReadError::Corrupt) });
     };
-    let first = str::from_utf8(&rest[..line]).map_err(|_| Wrong::NotText)?;
+    let first = str::from_utf8(&rest[..line]).map_err(|_| ReadError::NotText)?;
     let fields: Vec<&str> = first.split(' ').collect();
-    let [crc, version, length] = fields[..] else { return Err(Wrong::Corrupt) };
-    let (Ok(version), Ok(length)) = (version.parse(), length.parse::<u64>()) else { return Err(Wrong::Corrupt) };
+    let [crc, version, length] = fields[..] else { return Err(ReadError::Corrupt) };
+    let (Ok(version), Ok(length)) = (version.parse(), length.parse::<u64>()) else { return Err(ReadError::Corrupt) };
     if crc.len() != CRC_DIGITS {
-        return Err(Wrong::Corrupt);
+        return Err(ReadError::Corrupt);
     }
     let after = &rest[line + 1..];
     if (after.len() as u64) < length {
         let before = there - after.len() as u64;
-        return Err(Wrong::Truncated { bytes: there, of: before.checked_add(length) });
+        return Err(ReadError::Truncated { bytes: there, of: before.checked_add(length) });
     }
     if after.len() as u64 > length || crc != crc_of(&[&rest[CRC_DIGITS + 1..]]) {
-        return Err(or_no_text(Wrong::Corrupt));
+        return Err(or_no_text(ReadError::Corrupt));
     }
-    let text = str::from_utf8(after).map_err(|_| Wrong::NotText)?;
-    let (meta, json) = text.split_once('\n').ok_or(Wrong::Corrupt)?;
-    let meta = serde_json::from_str(meta).map_err(|error| Wrong::Content(error.to_string()))?;
+    let text = str::from_utf8(after).map_err(|_| ReadError::NotText)?;
+    let (meta, json) = text.split_once('\n').ok_or(ReadError::Corrupt)?;
+    let meta = serde_json::from_str(meta).map_err(|error| ReadError::Content(error.to_string()))?;
     Ok(Decoded { version, meta, json })
 }
 
 /// The bytes of a file; none if there is no such file.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Wrong> {
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     let read = read_up_to(path, BYTES_MAX);
     match read {
         Ok(bytes) if bytes.len() as u64 > BYTES_MAX => {
-            Err(Wrong::TooLarge { bytes: fs::metadata(path).map_or(BYTES_MAX, |about| about.len()) })
+            Err(ReadError::TooLarge { bytes: fs::metadata(path).map_or(BYTES_MAX, |about| about.len()) })
         }
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(Wrong::Unreadable(words::of(&error))),
+        Err(error) => Err(ReadError::Unreadable(words::of(&error))),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::disk;
 use super::folder::{Checkpoint, Folder, STATE};
-use super::format::{self, Meta, Stored, Wrong};
+use super::format::{self, Meta, ReadError, Stored};
 use super::home::{FILES, Home, Key};
 use super::open::Lock;
 use super::words;
@@ -17,14 +17,14 @@ pub struct Loaded<T> {
     /// None if nothing is kept, or nothing that can be used.
     pub value: Option<T>,
     /// Where the value is from.
-    pub used: Used,
+    pub used: LoadedFrom,
     /// The files that could not be used, in the order in which they were tried.
-    pub troubles: Vec<Trouble>,
+    pub troubles: Vec<UnusableFile>,
 }
 
 /// Where a value is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Used {
+pub enum LoadedFrom {
     /// There is none.
     Nothing,
     /// The state that was saved last, then.
@@ -40,16 +40,16 @@ pub enum Used {
 
 /// A file that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct UnusableFile {
     /// Where it was.
     pub file: PathBuf,
     /// Why.
-    pub wrong: Wrong,
+    pub wrong: ReadError,
     /// Where it is now; none if it was not moved.
     pub kept: Option<PathBuf>,
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for UnusableFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.file.display(), self.wrong)?;
         self.kept.as_ref().map_or(Ok(()), |kept| write!(f, "; it has been moved to {}", kept.display()))
@@ -60,23 +60,26 @@ impl<T> Loaded<T> {
     /// Sentences for the learner, the outcome first; none if everything is as it was left.
     pub fn report(&self) -> Vec<String> {
         let outcome = match &self.used {
-            Used::Checkpoint(Checkpoint { saved, .. }) => {
+            LoadedFrom::Checkpoint(Checkpoint { saved, .. }) => {
                 let when = words::ago(*saved);
                 Some(format!("The last save cannot be used; the checkpoint saved {when} is used instead."))
             }
-            Used::Moved { from } => {
+            LoadedFrom::Moved { from } => {
                 Some(format!("This continues the work on {}, which is no longer there.", from.display()))
             }
-            Used::Nothing if !self.troubles.is_empty() => Some("No save can be used; this starts over.".to_owned()),
-            Used::Nothing | Used::State(_) => None,
+            LoadedFrom::Nothing if !self.troubles.is_empty() => {
+                Some("No save can be used; this starts over.".to_owned())
+            }
+            LoadedFrom::Nothing | LoadedFrom::State(_) => None,
         };
         outcome.into_iter().chain(self.troubles.iter().map(|trouble| format!("{trouble}."))).collect()
     }
 
     /// Why nothing may be written: a newer program wrote here, or what is wrong would be overwritten.
     pub(super) fn blocked(&self, folder: &Folder) -> Option<Lock> {
-        let in_the_way = |trouble: &&Trouble| {
-            trouble.kept.is_none() && (matches!(trouble.wrong, Wrong::Newer { .. }) || trouble.file == folder.state())
+        let in_the_way = |trouble: &&UnusableFile| {
+            trouble.kept.is_none()
+                && (matches!(trouble.wrong, ReadError::Newer { .. }) || trouble.file == folder.state())
         };
         self.troubles.iter().find(in_the_way).map(|trouble| Lock::ReadOnly { why: trouble.to_string() })
     }
@@ -99,7 +102,7 @@ pub fn read<T: Stored>(home: &Home, key: &Key) -> Loaded<T> {
 }
 
 pub(super) fn load<T: Stored>(folder: &Folder, aside: Aside) -> Loaded<T> {
-    let mut loaded = Loaded { value: None, used: Used::Nothing, troubles: Vec::new() };
+    let mut loaded = Loaded { value: None, used: LoadedFrom::Nothing, troubles: Vec::new() };
     let state = folder.state();
     for file in [state.clone()].into_iter().chain(folder.checkpoint_files()) {
         match value_in(&file) {
@@ -108,24 +111,24 @@ pub(super) fn load<T: Stored>(folder: &Folder, aside: Aside) -> Loaded<T> {
                 loaded.value = Some(value);
                 let saved = meta.saved();
                 loaded.used = if file == state {
-                    Used::State(saved)
+                    LoadedFrom::State(saved)
                 } else {
-                    Used::Checkpoint(Checkpoint { file, saved, label: meta.label })
+                    LoadedFrom::Checkpoint(Checkpoint { file, saved, label: meta.label })
                 };
                 break;
             }
             Err(wrong) => {
-                let is_newer = matches!(wrong, Wrong::Newer { .. });
+                let is_newer = matches!(wrong, ReadError::Newer { .. });
                 let moves = aside == Aside::Newer || (aside == Aside::Unusable && !is_newer);
                 let kept = moves.then(|| folder.put_aside(&file)).flatten();
-                loaded.troubles.push(Trouble { file, wrong, kept });
+                loaded.troubles.push(UnusableFile { file, wrong, kept });
             }
         }
     }
     loaded
 }
 
-fn value_in<T: Stored>(file: &Path) -> Result<Option<(T, Meta)>, Wrong> {
+fn value_in<T: Stored>(file: &Path) -> Result<Option<(T, Meta)>, ReadError> {
     let Some(bytes) = format::read(file)? else { return Ok(None) };
     let decoded = format::decode(&bytes)?;
     Ok(Some((decoded.value()?, decoded.meta)))
@@ -144,5 +147,5 @@ pub(super) fn of_moved<T: Stored>(home: &Home, key: &Key) -> Option<Loaded<T>> {
     });
     let (_, state, from) = of_same_id.max_by_key(|(saved, ..)| *saved)?;
     let (value, _) = value_in(&state).ok()??;
-    Some(Loaded { value: Some(value), used: Used::Moved { from }, troubles: Vec::new() })
+    Some(Loaded { value: Some(value), used: LoadedFrom::Moved { from }, troubles: Vec::new() })
 }

@@ -62,9 +62,9 @@ pub mod saver;
 mod words;
 
 pub use folder::{Checkpoint, Folder};
-pub use format::{Stored, Wrong};
+pub use format::{ReadError, Stored};
 pub use home::{Home, Key};
-pub use load::{Loaded, Trouble, Used, read};
+pub use load::{Loaded, LoadedFrom, UnusableFile, read};
 pub use lock::Owner;
 pub use open::{Lock, NotSaved, Opened, Store, open, take_over, update};
 pub use saver::{Saver, Status};

@@ -7,9 +7,9 @@ use std::time::SystemTime;
 
 use super::disk;
 use super::folder::{Checkpoint, Folder};
-use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, Stored, Wrong};
+use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, ReadError, Stored};
 use super::home::{Home, Key};
-use super::load::{Aside, Loaded, Used, load, of_moved};
+use super::load::{Aside, Loaded, LoadedFrom, load, of_moved};
 use super::lock::{self, Gate, Owner, Ownership, Standing};
 use super::words;
 
@@ -216,7 +216,7 @@ impl<T: Stored> Store<T> {
             self.ownership = None;
             return Err(NotSaved::Locked(blocked));
         }
-        if let Used::State(_) = there.used {
+        if let LoadedFrom::State(_) = there.used {
             keep_last(&self.folder, FOUND, &gate)?;
         }
         self.ownership = Some(ownership);
@@ -271,7 +271,7 @@ fn encode<T: Stored>(folder: &Folder, value: &T) -> Result<(Encoded, SystemTime)
 
 /// Keeps the last saved state under a label.
 pub(super) fn keep_last(folder: &Folder, label: &str, gate: &Gate) -> Result<Checkpoint, NotSaved> {
-    let failed = |wrong: Wrong| NotSaved::Failed(format!("the last state {wrong}"));
+    let failed = |wrong: ReadError| NotSaved::Failed(format!("the last state {wrong}"));
     let bytes = format::read(&folder.state()).map_err(failed)?;
     let bytes = bytes.ok_or_else(|| NotSaved::Failed("nothing is saved yet".to_owned()))?;
     let last = format::decode(&bytes).map_err(failed)?;

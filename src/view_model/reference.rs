@@ -24,7 +24,7 @@ mod tests {
         let names = |search| found(search).iter().map(|help| help.name).collect::<Vec<_>>();
         assert_eq!(names("").len(), REFERENCE.len());
         assert_eq!(names("cos"), ["cosine", "nearest"]);
-        assert_eq!(names("Becomes weights"), ["softmax"]);
+        assert_eq!(names("Into weights"), ["softmax"]);
         assert_eq!(names("no such thing"), Vec::<&str>::new());
     }
 }

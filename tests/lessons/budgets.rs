@@ -108,7 +108,7 @@ fn one_word_is_no_choice() {
         check(
             &lesson(one, &format!("objective: {objective}, max_tokens: 4"), "").replace("one two", "one"),
             &format!(
-                "a.ron:3:39: {objective} asks for one of several words, and there is only 1 of the corpus; \
+                "a.ron:3:39: {objective} asks for one of several words, but there is only 1 of the corpus; \
                  expected at least 2 words to choose among"
             ),
         );
@@ -121,7 +121,7 @@ fn one_word_is_no_choice() {
         .replace("\"two\": [2, 1]", "\"two\": [2, 1], \"q\": [1, 0], \"r\": [0, 1]");
     check(
         &unseen,
-        "a.ron:3:39: MaskedWord asks for one of several words, and there is none of the corpus; \
+        "a.ron:3:39: MaskedWord asks for one of several words, but there is none of the corpus; \
          expected at least 2 words to choose among",
     );
 }
@@ -130,7 +130,7 @@ fn one_word_is_no_choice() {
 fn a_lesson_without_groups_says_so() {
     check(
         &lesson(TWO, "objective: MaskedWord(among: [\"zz\"]), max_tokens: 4", ""),
-        "a.ron:3:58: among: unknown group \"zz\"; expected a group, and the lesson has none: `groups` defines them",
+        "a.ron:3:58: among: unknown group \"zz\"; expected a group; the lesson has none, and `groups` defines them",
     );
 }
 

@@ -69,13 +69,13 @@ fn groups_and_corpus() {
     check(
         "she {eat}",
         "she {eat}s",
-        "a.ron:12:27: topics: {eat} touches other letters; expected a space around a slot, for it is one whole word",
+        "a.ron:12:27: topics: {eat} touches other letters; expected spaces around a slot, because it is one whole word",
     );
     check("she {eat}", "she {}", "a.ron:12:27: topics: a slot without a name; expected {slot}");
     check(
         r#""{company} sold a phone""#,
         r#""phone""#,
-        "a.ron:13:23: topics: a template with fewer than 2 words; expected at least 2, for a word learns from its neighbours",
+        "a.ron:13:23: topics: a template with fewer than 2 words; expected at least 2, because a word learns from its neighbours",
     );
     check(
         "max_tokens: 24",
@@ -95,7 +95,7 @@ fn groups_and_corpus() {
     check(
         r#"word: "apple", rate"#,
         r#"word: "banana", rate"#,
-        r#"a.ron:15:37: word: the ambiguous word "banana" is in group "fruit" too; expected it in no group"#,
+        r#"a.ron:15:37: word: the ambiguous word "banana" is in group "fruit" too; expected a word in no group"#,
     );
     check(
         "rate: 0.3, shares",
@@ -137,8 +137,8 @@ fn sentences_that_stand_in_the_lesson() {
     check_small(&[(TOPICS, "Sentences({})")], "a.ron:3:23: corpus: found a map; expected at least one topic");
     check_small(
         &[(TOPICS, r#"Sentences(["she {eat} a fruit", "apple"])"#)],
-        "a.ron:3:29: topics: unknown slot {eat}; expected words alone: Corpus(…) has slots
-a.ron:3:45: corpus: a sentence with fewer than 2 words; expected at least 2, for a word learns from its neighbours",
+        "a.ron:3:29: topics: unknown slot {eat}; expected words only; slots belong in Corpus(…)
+a.ron:3:45: corpus: a sentence with fewer than 2 words; expected at least 2, because a word learns from its neighbours",
     );
     check_small(
         &[(TOPICS, r#"Sentences({ "food": ["she ate"], "trade": 3 })"#)],
@@ -154,7 +154,7 @@ a.ron:3:45: corpus: a sentence with fewer than 2 words; expected at least 2, for
     );
     check_small(
         &[(TOPICS, r#"Sentences(["not like", "do hate"])"#)],
-        "a.ron:5:43: Label names the topic of a sentence, and the corpus has 1; expected at least 2 topics",
+        "a.ron:5:43: Label names the topic of a sentence, but the corpus has 1; expected at least 2 topics",
     );
     check_small(
         &[(TOPICS, r#"Sentences(["not like it at all"])"#)],

@@ -155,7 +155,7 @@ a.ron:19:76: temperature: found the number NaN; expected a number from 0.01 to 1
         "heads: 2",
         "heads: 2, readout: Tide, pool: Mean, train_embedding: 1",
         r#"a.ron:19:41: readout: found Tide; expected Tied or Linear; did you mean "Tied"?
-a.ron:19:47: pool: a sentence is read once, and MaskedWord asks for its words; expected pool: Every
+a.ron:19:47: pool: this reads the sentence once, but MaskedWord asks for each word; expected pool: Every
 a.ron:19:76: train_embedding: found the number 1; expected true or false"#,
     );
     check("max_tokens: 24", "max_tokens: 24, steps: 0", "no issues");
@@ -192,7 +192,7 @@ a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
     );
     check(
         "train_embedding: true, arrive: 1, keep: 1",
-        "a.ron:19:105: arrive: static vectors that are trained move, and are no places to arrive at; expected train_embedding: false",
+        "a.ron:19:105: arrive: static vectors move when they are trained, so that nothing can arrive at them; expected train_embedding: false",
     );
     check("positions: Distances", "no issues");
     check(r#"positions: Distances, weights: { "B": [[0]] }"#, "a.ron:19:120: weights: B as 1 × 1; expected 2 × 47");
@@ -231,7 +231,7 @@ fn objectives() {
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, keep: 1",
-        "a.ron:19:53: keep: the answers are read off every output, so that none is left to stay at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
+        "a.ron:19:53: keep: every output gives an answer, so that none is left to stay at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
     );
     check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");
     check("MaskedWord(rate: 0.3)", r#"MaskedWord(rate: 0.3, stand_ins: ["apple"])"#, "no issues");
@@ -249,21 +249,21 @@ a.ron:19:98: stand_ins: found the number 3; expected text in double quotes"#,
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, pool: Last",
-        "a.ron:19:53: pool: a sentence is read once, and NextWord asks for its words; expected pool: Every",
+        "a.ron:19:53: pool: this reads the sentence once, but NextWord asks for each word; expected pool: Every",
     );
     check(
         "MaskedWord(rate: 0.3)",
         "Label",
-        "a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join",
+        "a.ron:19:43: Label names the topic of a sentence, but a joined sentence has two; expected a corpus without join",
     );
-    check("MaskedWord(rate: 0.3)", "Label, readout: Tied, pool: Every", "a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join
-a.ron:19:50: readout: Tied reads a label by its static vector, and no word of the corpus is \"food\"; expected readout: Linear, or topics that are called by words of the corpus
-a.ron:19:50: readout: Tied reads a label by its static vector, and no word of the corpus is \"trade\"; expected readout: Linear, or topics that are called by words of the corpus
-a.ron:19:65: pool: Every reads word by word, and Label asks for the whole sentence; expected pool: Last or pool: Mean");
+    check("MaskedWord(rate: 0.3)", "Label, readout: Tied, pool: Every", "a.ron:19:43: Label names the topic of a sentence, but a joined sentence has two; expected a corpus without join
+a.ron:19:50: readout: Tied reads a label by its static vector, but no word of the corpus is \"food\"; expected readout: Linear, or topics named by words of the corpus
+a.ron:19:50: readout: Tied reads a label by its static vector, but no word of the corpus is \"trade\"; expected readout: Linear, or topics named by words of the corpus
+a.ron:19:65: pool: Every reads word by word, but Label asks for the whole sentence; expected pool: Last or pool: Mean");
     check(
         "MaskedWord(rate: 0.3)",
         "Label(examples: {})",
-        r#"a.ron:19:43: Label names the topic of a sentence, and a joined sentence has two; expected a corpus without join
+        r#"a.ron:19:43: Label names the topic of a sentence, but a joined sentence has two; expected a corpus without join
 a.ron:19:49: unknown field "examples" in Label; expected no fields"#,
     );
     check(

@@ -22,12 +22,12 @@ fn sentences_and_probes() {
     check(
         r#"the apple was sweet", word: "apple""#,
         r#"the apple was sweet", word: "banana""#,
-        r#"a.ron:22:54: word: "banana" stands in the sentence not at all; expected once, so that it is clear which one is meant"#,
+        r#"a.ron:22:54: word: "banana" occurs in the sentence not at all; expected exactly once, so that it is clear which one is meant"#,
     );
     check(
         r#"the apple was sweet""#,
         r#"the apple was an apple""#,
-        r#"a.ron:22:57: word: "apple" stands in the sentence 2 times; expected once, so that it is clear which one is meant"#,
+        r#"a.ron:22:57: word: "apple" occurs in the sentence 2 times; expected exactly once, so that it is clear which one is meant"#,
     );
     check(
         r#"sense: "fruit""#,

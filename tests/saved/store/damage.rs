@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use attune::store::{Lock, Stored, Used, Wrong, open, read, take_over, update};
+use attune::store::{LoadedFrom, Lock, ReadError, Stored, open, read, take_over, update};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -49,12 +49,12 @@ fn no_truncation_goes_unnoticed() {
         let loaded = read::<Work>(&scratch.home(), &key());
         assert_eq!(loaded.value, None);
         let [trouble] = &loaded.troubles[..] else { panic!("{loaded:?}") };
-        let Wrong::Truncated { bytes, of } = trouble.wrong else { panic!("{length} bytes: {trouble}") };
+        let ReadError::Truncated { bytes, of } = trouble.wrong else { panic!("{length} bytes: {trouble}") };
         assert_eq!(bytes, length as u64);
         assert!(of.is_none_or(|of| of == whole.len() as u64));
     }
     fs::write(&state, [&whole[..], b"x"].concat()).unwrap();
-    assert_eq!(read::<Work>(&scratch.home(), &key()).troubles[0].wrong, Wrong::Corrupt);
+    assert_eq!(read::<Work>(&scratch.home(), &key()).troubles[0].wrong, ReadError::Corrupt);
 }
 
 #[test]
@@ -70,7 +70,10 @@ fn no_flipped_bit_goes_unnoticed() {
         assert_eq!(loaded.value, None, "bit {bit}");
         // A version that is no longer the one that was written is damage, and says nothing of programs.
         let wrong = &loaded.troubles[0].wrong;
-        assert!(!matches!(wrong, Wrong::Newer { .. } | Wrong::Older { .. } | Wrong::Content(_)), "bit {bit}: {wrong}");
+        assert!(
+            !matches!(wrong, ReadError::Newer { .. } | ReadError::Older { .. } | ReadError::Content(_)),
+            "bit {bit}: {wrong}"
+        );
     }
 }
 
@@ -101,7 +104,7 @@ fn the_newest_whole_checkpoint_takes_the_place_of_a_broken_state() {
     assert!(report.contains("state.json is cut off after 26 of 28 bytes; it has been moved to"), "{report}");
     assert!(report.contains("is corrupt: it is not UTF-8"), "{report}");
     assert!(report.contains("the checkpoint saved just now is used instead."), "{report}");
-    let Used::Checkpoint(used) = &opened.loaded.used else { panic!("{report}") };
+    let LoadedFrom::Checkpoint(used) = &opened.loaded.used else { panic!("{report}") };
     assert_eq!(used.label.as_deref(), Some("number 2"));
     assert_eq!(file_names(&path.join("aside")).len(), 2);
     assert!(opened.store.folder().load::<Work>(&newest).is_err());
@@ -203,34 +206,34 @@ fn hostile_files_are_refused_in_words() {
     let deep = "[".repeat(1_000_000);
     for json in [r#"{"number":1}"#, "[]", "", "{\"number\":1,\"text\":[1]}}", "{\"number\":-1,\"text\":[]}", &deep] {
         fs::write(&state, file("3", format!("{meta}\n{json}\n").as_bytes())).unwrap();
-        assert!(matches!(wrong(), Wrong::Content(_)), "{json}");
+        assert!(matches!(wrong(), ReadError::Content(_)), "{json}");
     }
     fs::write(&state, file("3", b"{}\n{}\n")).unwrap();
-    assert!(matches!(wrong(), Wrong::Content(_)));
+    assert!(matches!(wrong(), ReadError::Content(_)));
     fs::write(&state, file("3", format!("{meta}\n\"\u{e9}").replace('\u{e9}', "e").as_bytes())).unwrap();
-    assert!(matches!(wrong(), Wrong::Content(_)));
+    assert!(matches!(wrong(), ReadError::Content(_)));
     fs::write(&state, file("3", b"no second line")).unwrap();
-    assert_eq!(wrong(), Wrong::Corrupt);
+    assert_eq!(wrong(), ReadError::Corrupt);
     fs::write(&state, file("3", b"{}\n\xff\xff\n")).unwrap();
-    assert_eq!(wrong(), Wrong::NotText);
+    assert_eq!(wrong(), ReadError::NotText);
     fs::write(&state, file("-3", format!("{meta}\n{{}}\n").as_bytes())).unwrap();
-    assert_eq!(wrong(), Wrong::Corrupt);
+    assert_eq!(wrong(), ReadError::Corrupt);
     fs::write(&state, format!("attune-state 00000000 3 {}\n", u64::MAX)).unwrap();
-    assert!(matches!(wrong(), Wrong::Truncated { .. }));
+    assert!(matches!(wrong(), ReadError::Truncated { .. }));
     fs::write(&state, "Lesson(id: \"apple\")").unwrap();
-    assert_eq!(wrong(), Wrong::NotState);
+    assert_eq!(wrong(), ReadError::NotState);
     fs::File::create(&state).unwrap().set_len(1 << 40).unwrap();
-    assert_eq!(wrong(), Wrong::TooLarge { bytes: 1 << 40 });
+    assert_eq!(wrong(), ReadError::TooLarge { bytes: 1 << 40 });
     fs::remove_file(&state).unwrap();
     fs::create_dir(&state).unwrap();
-    assert!(matches!(wrong(), Wrong::Unreadable(_)));
+    assert!(matches!(wrong(), ReadError::Unreadable(_)));
     // A folder in place of the state goes aside like a file.
     let mut opened = open::<Work>(&scratch.home(), &key());
     opened.store.save(&Work::of(2)).unwrap();
     drop(opened);
     fs::remove_file(&state).unwrap();
     match Command::new("mkfifo").arg(&state).status() {
-        Ok(done) if done.success() => assert!(matches!(wrong(), Wrong::Unreadable(_))),
+        Ok(done) if done.success() => assert!(matches!(wrong(), ReadError::Unreadable(_))),
         _ => println!("SKIPPED: no pipe can be made here"),
     }
 }

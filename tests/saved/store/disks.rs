@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use attune::store::{Home, Lock, Saver, Status, Wrong, open, read};
+use attune::store::{Home, Lock, ReadError, Saver, Status, open, read};
 
 use super::{Scratch, Work, key};
 
@@ -98,7 +98,7 @@ pub fn meet_a_folder_that_is_read_only(home: &Home) {
     let elsewhere = super::Key::of_file("locked", "locked.ron".as_ref());
     let unreadable = read::<Work>(home, &elsewhere);
     assert!(unreadable.value.is_none());
-    assert_eq!(unreadable.troubles[0].wrong, Wrong::Unreadable("permission denied".to_owned()));
+    assert_eq!(unreadable.troubles[0].wrong, ReadError::Unreadable("permission denied".to_owned()));
     println!("\nMET");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::store::{Home, Key, Used, open};
+use attune::store::{Home, Key, LoadedFrom, open};
 
 use super::{Scratch, Work};
 
@@ -36,7 +36,7 @@ fn work_follows_a_file_that_was_moved() {
     let new = Key::of_file("größe 猫", &to);
     let mut moved = open::<Work>(&scratch.home(), &new);
     assert_eq!(moved.loaded.value, Some(Work::of(4)));
-    assert!(matches!(moved.loaded.used, Used::Moved { .. }));
+    assert!(matches!(moved.loaded.used, LoadedFrom::Moved { .. }));
     assert!(moved.loaded.report()[0].starts_with("This continues the work on "));
     moved.store.save(&Work::of(5)).unwrap();
     drop(moved);

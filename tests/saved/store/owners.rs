@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use attune::store::{Key, Lock, NotSaved, Saver, Status, Used, open, read, take_over, update};
+use attune::store::{Key, LoadedFrom, Lock, NotSaved, Saver, Status, open, read, take_over, update};
 
 use super::{Scratch, Work, key, save, wait_until};
 
@@ -85,7 +85,7 @@ fn what_is_pending_at_a_takeover_becomes_a_checkpoint_by_itself() {
             assert_eq!(folder.load::<Work>(&folder.checkpoints()[0]), Ok(Work::of(7)));
         }
         drop(first);
-        assert_eq!(read::<Work>(&scratch.home(), &key()).used == Used::Nothing, folder.checkpoints().is_empty());
+        assert_eq!(read::<Work>(&scratch.home(), &key()).used == LoadedFrom::Nothing, folder.checkpoints().is_empty());
         assert!(!folder.path().join("state.json").exists());
     }
 }
@@ -185,6 +185,6 @@ fn every_window_adds_to_what_they_share() {
     });
     let loaded = read::<Work>(&home, &course);
     assert_eq!(loaded.value, Some(Work { number: 40, text: vec![7, 8] }));
-    assert!(matches!(loaded.used, Used::State(_)));
+    assert!(matches!(loaded.used, LoadedFrom::State(_)));
     assert!(home.root().join("course").join("state.json").exists());
 }

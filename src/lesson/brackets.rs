@@ -136,11 +136,13 @@ fn comment(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::issue::Issues;
 
     #[test]
     fn finds_the_lost_partner() {
         let check = |text: &str, at: Option<usize>| {
-            let found = unclosed(Node { text, label: "" });
+            let issues = Issues::new("", text);
+            let found = unclosed(issues.whole());
             let offset = found.map(|node| node.text.as_ptr() as usize - text.as_ptr() as usize);
             assert_eq!(offset, at, "{text}");
         };

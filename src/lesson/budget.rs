@@ -8,7 +8,6 @@ use crate::numerics::model::cost::{
 use crate::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
-use super::issue::Issues;
 use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
 use super::read_claims::ClaimContext;
 use super::read_embedding::ReadEmbedding;
@@ -24,13 +23,10 @@ pub(super) fn check_budget<'s>(
     vocabulary: &Vocabulary,
     embedding: &Option<ReadEmbedding<'s>>,
     model: &Option<ReadModel<'s>>,
-    issues: &mut Issues<'s>,
 ) {
     let words = vocabulary.words.len();
     if words > VOCABULARY_MAX {
-        issues
-            .at(corpus.node, format!("corpus: {words} different words"))
-            .expected(format!("at most {VOCABULARY_MAX}"));
+        corpus.node.issue(format!("corpus: {words} different words")).expected(format!("at most {VOCABULARY_MAX}"));
         return;
     }
     let longest = corpus.longest;
@@ -39,19 +35,19 @@ pub(super) fn check_budget<'s>(
         let rewrites = objective.is_some_and(ReadObjective::replaces_words);
         let work = static_work(config, corpus.corpus.sentences, longest, rewrites);
         let remedy = "fewer sentences, epochs or negatives, or a smaller window or dim";
-        check_work(*node, "the training needs", work, remedy, issues);
+        check_work(*node, "the training needs", work, remedy);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
     let needs = Needs::of(model, words, classes(model, corpus, words), longest);
-    check_memory(*node, needs.numbers, issues);
-    check_snapshot(*node, contribution_entries(&model.architecture), issues);
+    check_memory(*node, needs.numbers);
+    check_snapshot(*node, contribution_entries(&model.architecture));
 
     let remedy = "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim";
     // A small model does much besides multiplying.
-    if check_work(*node, "the training needs", needs.multiplications, remedy, issues) {
-        check_work(*node, "the training takes as long as", needs.cost, remedy, issues);
+    if check_work(*node, "the training needs", needs.multiplications, remedy) {
+        check_work(*node, "the training takes as long as", needs.cost, remedy);
     }
 }
 
@@ -115,7 +111,6 @@ pub(super) fn check_claims_work<'s>(
     corpus: Option<&ReadCorpus<'s>>,
     context: &ClaimContext,
     probes: Option<&[Probe]>,
-    issues: &mut Issues<'s>,
 ) {
     let (Some(corpus), Some(words)) = (corpus, context.names.vocabulary.as_ref()) else { return };
     let (Some(model), Some(lengths), Some(probes)) = (context.model, context.lengths, probes) else { return };
@@ -149,7 +144,7 @@ pub(super) fn check_claims_work<'s>(
     }
     let work = over_sentences(&run) + measured.into_iter().map(of_fact).sum::<f64>();
     let remedy = "fewer or shorter sentences, fewer claims, or a smaller model";
-    check_work(node, "measuring them takes as long as", work, remedy, issues);
+    check_work(node, "measuring them takes as long as", work, remedy);
 }
 
 /// Whether one measurement serves both facts.
@@ -168,12 +163,11 @@ const PARAMETER_COPIES: f64 = 16.0;
 /// Numbers in the log for one step, beside one for each tensor.
 const LOGGED: usize = 2;
 
-fn check_snapshot<'s>(node: Node<'s>, entries: f64, issues: &mut Issues<'s>) {
+fn check_snapshot(node: Node<'_>, entries: f64) {
     let bytes = NUMBER_BYTES * entries;
     if bytes > SNAPSHOT_BYTES_MAX {
         let [needed, most] = [bytes, SNAPSHOT_BYTES_MAX].map(mebibytes);
-        issues
-            .at(node, format!("{}: what is shown of a sentence needs {needed:.0} MiB of memory", node.label))
+        node.issue(format!("{}: what is shown of a sentence needs {needed:.0} MiB of memory", node.label))
             .expected(format!("at most {most:.0} MiB: fewer layers or heads, a smaller max_tokens or dim"));
     }
 }
@@ -182,22 +176,21 @@ fn mebibytes(bytes: f64) -> f64 {
     bytes / f64::from(1 << 20)
 }
 
-fn check_memory<'s>(node: Node<'s>, numbers: f64, issues: &mut Issues<'s>) {
+fn check_memory(node: Node<'_>, numbers: f64) {
     let bytes = NUMBER_BYTES * numbers;
     if bytes > TRAINING_BYTES_MAX {
         let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(mebibytes);
-        issues.at(node, format!("{}: the training needs {needed:.0} MiB of memory", node.label)).expected(format!(
+        node.issue(format!("{}: the training needs {needed:.0} MiB of memory", node.label)).expected(format!(
             "at most {most:.0} MiB: fewer steps, a smaller batch, shorter sentences, fewer words or narrower heads"
         ));
     }
 }
 
 /// Whether the work is within the limit; `needs` says what it is work for.
-fn check_work<'s>(node: Node<'s>, needs: &str, work: f64, remedy: &str, issues: &mut Issues<'s>) -> bool {
+fn check_work(node: Node<'_>, needs: &str, work: f64, remedy: &str) -> bool {
     let fits = work <= TRAINING_WORK_MAX;
     if !fits {
-        issues
-            .at(node, format!("{}: {needs} {work:.1e} multiplications", node.label))
+        node.issue(format!("{}: {needs} {work:.1e} multiplications", node.label))
             .expected(format!("at most {TRAINING_WORK_MAX:.0e}: {remedy}"));
     }
     fits

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::decode::{At, text};
-use super::issue::{Issues, is_unprintable, one_of, shorten};
+use super::issue::{is_unprintable, one_of, shorten};
 use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX};
 use super::source::Node;
 use super::text::tokenize;
@@ -34,54 +34,50 @@ impl Vocabulary {
 
 impl Names {
     /// A word that occurs in the corpus.
-    pub fn word<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-        let word = word(node, issues)?;
-        self.known_word(&word, node, issues).then_some(word)
+    pub fn word(&self, node: Node<'_>) -> Option<String> {
+        let word = word(node)?;
+        self.known_word(&word, node).then_some(word)
     }
 
-    fn known_word<'s>(&self, word: &str, node: Node<'s>, issues: &mut Issues<'s>) -> bool {
+    fn known_word(&self, word: &str, node: Node<'_>) -> bool {
         let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
             return true;
         };
         let label = node.label;
-        issues
-            .at(node, format!("{label}: word \"{}\" never occurs in the corpus", shorten(word)))
+        node.issue(format!("{label}: word \"{}\" never occurs in the corpus", shorten(word)))
             .nearest(word, vocabulary.words.iter().map(String::as_str));
         false
     }
 
     /// The words of a sentence that the model can read.
-    pub fn sentence<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<String>> {
-        let words = tokenize(&text(node, issues)?);
+    pub fn sentence(&self, node: Node<'_>) -> Option<Vec<String>> {
+        let words = tokenize(&text(node)?);
         if words.is_empty() {
-            issues.at(node, format!("{}: a sentence without words", node.label));
-            return None;
+            return node.issue(format!("{}: a sentence without words", node.label)).none();
         }
         let max = self.max_tokens.unwrap_or(TOKENS_MAX);
         if words.len() > max {
             let message = format!("{}: a sentence of {} words", node.label, words.len());
-            issues.at(node, message).expected(format!("at most max_tokens: {max}"));
-            return None;
+            return node.issue(message).expected(format!("at most max_tokens: {max}")).none();
         }
         let mut seen = HashSet::new();
         let mut known = true;
         for word in words.iter().filter(|word| seen.insert(word.as_str())) {
-            known &= self.known_word(word, node.word(word), issues);
+            known &= self.known_word(word, node.word(word));
         }
         known.then_some(words)
     }
 
     /// The name of a group.
-    pub fn group<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-        let name = text(node, issues)?;
+    pub fn group(&self, node: Node<'_>) -> Option<String> {
+        let name = text(node)?;
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
                 let expected = one_of_names(groups, "a group; the lesson has none, and `groups` defines them");
-                issues
-                    .at(node, format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
+                node.issue(format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
                     .expected(expected)
-                    .nearest(&name, groups.iter().map(String::as_str));
-                None
+                    .nearest(&name, groups.iter().map(String::as_str))
+                    .none()
             }
             _ => Some(name),
         }
@@ -89,8 +85,8 @@ impl Names {
 }
 
 /// One word, as [`tokenize`] writes it.
-pub(super) fn word<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let written = text(node, issues)?;
+pub(super) fn word(node: Node<'_>) -> Option<String> {
+    let written = text(node)?;
     match &tokenize(&written)[..] {
         [word] if word.chars().count() <= WORD_CHARS_MAX => Some(word.clone()),
         words => {
@@ -99,31 +95,29 @@ pub(super) fn word<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String
                 [_] => format!("{}: {} is too long", node.label, shorten(node.text)),
                 _ => message,
             };
-            issues.at(node, message).expected(format!("one word of at most {WORD_CHARS_MAX} characters"));
-            None
+            node.issue(message).expected(format!("one word of at most {WORD_CHARS_MAX} characters")).none()
         }
     }
 }
 
 /// Different words, at least one.
-pub(super) fn words<'s>(node: Node<'s>, max: usize, issues: &mut Issues<'s>) -> Option<Vec<At<'s, String>>> {
-    let decode = |node, issues: &mut Issues<'s>| word(node, issues).map(|value| At { value, node });
-    let words = super::decode::list(node, max, decode, issues)?;
+pub(super) fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
+    let decode = |node| word(node).map(|value| At { value, node });
+    let words = super::decode::list(node, max, decode)?;
     if words.is_empty() {
-        issues.at(node, format!("{}: no words", node.label)).expected("at least one word");
-        return None;
+        return node.issue(format!("{}: no words", node.label)).expected("at least one word").none();
     }
     let mut seen = HashSet::new();
     for word in &words {
         if !seen.insert(&word.value) {
-            issues.at(word.node, format!("{}: word \"{}\" appears twice", node.label, word.value));
+            word.node.issue(format!("{}: word \"{}\" appears twice", node.label, word.value));
         }
     }
     (seen.len() == words.len()).then_some(words)
 }
 
 /// The name of a group, a slot or a topic: short and printable, for legends and messages show it.
-pub(super) fn check_name<'s>(name: &At<'s, String>, issues: &mut Issues<'s>) -> Option<()> {
+pub(super) fn check_name(name: &At<'_, String>) -> Option<()> {
     let count = name.value.chars().count();
     let problem = if count > NAME_CHARS_MAX {
         format!("a name of {count} characters")
@@ -132,10 +126,10 @@ pub(super) fn check_name<'s>(name: &At<'s, String>, issues: &mut Issues<'s>) -> 
     } else {
         return Some(());
     };
-    issues
-        .at(name.node, format!("{}: {problem}", name.node.label))
-        .expected(format!("at most {NAME_CHARS_MAX} characters, on one line"));
-    None
+    name.node
+        .issue(format!("{}: {problem}", name.node.label))
+        .expected(format!("at most {NAME_CHARS_MAX} characters, on one line"))
+        .none()
 }
 
 /// `"one", "two" or "three"`, of names that the lesson gives.
@@ -148,30 +142,29 @@ pub(super) fn one_of_names(names: &[String], none: &str) -> String {
 }
 
 /// An id: it names files and anchors, so only characters that are safe in both.
-pub(super) fn id<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let id = text(node, issues)?;
+pub(super) fn id(node: Node<'_>) -> Option<String> {
+    let id = text(node)?;
     let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(safe) {
         let message = if id.is_empty() { "an empty id".to_owned() } else { format!("id {}", shorten(node.text)) };
-        issues.at(node, message).expected(format!("1 to {ID_CHARS_MAX} of the characters a-z, 0-9, - and _"));
-        return None;
+        return node.issue(message).expected(format!("1 to {ID_CHARS_MAX} of the characters a-z, 0-9, - and _")).none();
     }
     Some(id)
 }
 
 /// Reports ids that come a second time.
-pub(super) fn unique_ids<'s>(ids: &[At<'s, String>], what: &str, issues: &mut Issues<'s>) {
+pub(super) fn unique_ids(ids: &[At<'_, String>], what: &str) {
     let mut seen = HashSet::new();
     for id in ids {
         if !seen.insert(&id.value) {
-            issues.at(id.node, format!("{what} id \"{}\" appears twice", id.value)).expected("a unique id");
+            id.node.issue(format!("{what} id \"{}\" appears twice", id.value)).expected("a unique id");
         }
     }
 }
 
 /// A title, caption or claim: one line of words, not empty.
-pub(super) fn line<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let line = text(node, issues)?;
+pub(super) fn line(node: Node<'_>) -> Option<String> {
+    let line = text(node)?;
     let count = line.chars().count();
     let problem = if count > LINE_CHARS_MAX {
         format!("{count} characters")
@@ -182,32 +175,30 @@ pub(super) fn line<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String
     } else {
         return Some(line);
     };
-    issues
-        .at(node, format!("{}: {problem}", node.label))
-        .expected(format!("one line of 1 to {LINE_CHARS_MAX} characters"));
-    None
+    node.issue(format!("{}: {problem}", node.label))
+        .expected(format!("one line of 1 to {LINE_CHARS_MAX} characters"))
+        .none()
 }
 
 /// Markdown of any number of lines.
-pub(super) fn markdown<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let markdown = text(node, issues)?;
+pub(super) fn markdown(node: Node<'_>) -> Option<String> {
+    let markdown = text(node)?;
     if markdown.len() > TEXT_BYTES_MAX {
-        issues
-            .at(node, format!("{}: {} bytes", node.label, markdown.len()))
-            .expected(format!("at most {TEXT_BYTES_MAX} bytes; split the text into more cells"));
-        return None;
+        return node
+            .issue(format!("{}: {} bytes", node.label, markdown.len()))
+            .expected(format!("at most {TEXT_BYTES_MAX} bytes; split the text into more cells"))
+            .none();
     }
     Some(markdown)
 }
 
 /// Code of a cell, which must be free of mistakes that show without running it.
-pub(super) fn code<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let source = text(node, issues)?;
+pub(super) fn code(node: Node<'_>) -> Option<String> {
+    let source = text(node)?;
     if let Err(fault) = crate::code::names(&source) {
         let at = fault.place.and_then(|place| inside_raw(node, place.line, place.column)).unwrap_or(node);
         let said = crate::code::Fault { place: None, ..fault };
-        issues.at(at, format!("{}: {said}", node.label));
-        return None;
+        return at.issue(format!("{}: {said}", node.label)).none();
     }
     Some(source)
 }

@@ -11,7 +11,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use unicode_normalization::UnicodeNormalization;
 
-use super::issue::{Issues, one_of, shorten};
+use super::issue::{one_of, shorten};
 use super::source::Node;
 
 /// A decoded value and its place.
@@ -87,31 +87,30 @@ fn is_special_number(text: &str) -> bool {
 }
 
 /// Reports a value that is not of the wanted shape or size.
-pub(super) fn wrong<'s, T>(node: Node<'s>, expected: &str, issues: &mut Issues<'s>) -> Option<T> {
+pub(super) fn wrong<'s, T>(node: Node<'s>, expected: &str) -> Option<T> {
     let label = if node.label.is_empty() { String::new() } else { format!("{}: ", node.label) };
-    issues.at(node, format!("{label}found {}", node.describe())).expected(expected);
-    None
+    node.issue(format!("{label}found {}", node.describe())).expected(expected).none()
 }
 
 /// Text in its composed form (NFC): names that look the same are the same.
-pub(super) fn text<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+pub(super) fn text(node: Node<'_>) -> Option<String> {
     match (node.kind(), ron::from_str::<String>(node.text)) {
         (Kind::Text, Ok(text)) => Some(text.nfc().collect()),
-        _ => wrong(node, "text in double quotes", issues),
+        _ => wrong(node, "text in double quotes"),
     }
 }
 
-pub(super) fn flag<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<bool> {
+pub(super) fn flag(node: Node<'_>) -> Option<bool> {
     match node.text {
         "true" => Some(true),
         "false" => Some(false),
-        _ => wrong(node, "true or false", issues),
+        _ => wrong(node, "true or false"),
     }
 }
 
 /// Decodes a whole number within limits.
-pub(super) fn whole<'s>(limits: RangeInclusive<usize>) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<usize> {
-    move |node, issues| {
+pub(super) fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Option<usize> {
+    move |node| {
         let number = match node.kind() {
             Kind::Number => ron::from_str::<usize>(node.text).ok(),
             _ => None,
@@ -121,120 +120,108 @@ pub(super) fn whole<'s>(limits: RangeInclusive<usize>) -> impl Fn(Node<'s>, &mut
                 (least, most) if least == most => format!("{least}, the only one"),
                 (least, most) => format!("a whole number from {least} to {most}"),
             };
-            wrong(node, &expected, issues)
+            wrong(node, &expected)
         })
     }
 }
 
-pub(super) fn seed<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<u64> {
+pub(super) fn seed(node: Node<'_>) -> Option<u64> {
     match (node.kind(), ron::from_str(node.text)) {
         (Kind::Number, Ok(seed)) => Some(seed),
-        _ => wrong(node, &format!("a whole number from 0 to {}", u64::MAX), issues),
+        _ => wrong(node, &format!("a whole number from 0 to {}", u64::MAX)),
     }
 }
 
 /// Decodes a finite number that `accept` takes; `words` says which those are.
-pub(super) fn number<'s>(
-    accept: fn(f64) -> bool,
-    words: &'static str,
-) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<f64> {
-    move |node, issues| match (node.kind(), ron::from_str::<f64>(node.text)) {
+pub(super) fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl Fn(Node<'s>) -> Option<f64> {
+    move |node| match (node.kind(), ron::from_str::<f64>(node.text)) {
         (Kind::Number, Ok(number)) if number.is_finite() && accept(number) => Some(number),
-        _ => wrong(node, words, issues),
+        _ => wrong(node, words),
     }
 }
 
 /// Decodes one of a few names.
-pub(super) fn choice<'s, T: Copy>(
-    names: &'static [(&'static str, T)],
-) -> impl Fn(Node<'s>, &mut Issues<'s>) -> Option<T> {
-    move |node, issues| {
+pub(super) fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl Fn(Node<'s>) -> Option<T> {
+    move |node| {
         let found = names.iter().find(|(name, _)| *name == node.text);
         found.map(|(_, value)| *value).or_else(|| {
             let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-            issues
-                .at(node, format!("{}: found {}", node.label, node.describe()))
+            node.issue(format!("{}: found {}", node.label, node.describe()))
                 .expected(one_of(&known))
-                .nearest(node.text, known);
-            None
+                .nearest(node.text, known)
+                .none()
         })
     }
 }
 
 /// Decodes a list of at most `max` values. All wrong values are reported; one makes the list `None`.
-pub(super) fn list<'s, T>(
-    node: Node<'s>,
-    max: usize,
-    mut decode: impl FnMut(Node<'s>, &mut Issues<'s>) -> Option<T>,
-    issues: &mut Issues<'s>,
-) -> Option<Vec<T>> {
+pub(super) fn list<'s, T>(node: Node<'s>, max: usize, mut decode: impl FnMut(Node<'s>) -> Option<T>) -> Option<Vec<T>> {
     let (Kind::List, Ok(raw)) = (node.kind(), ron::from_str::<Vec<&RawValue>>(node.text)) else {
-        return wrong(node, "a list, such as [ … ]", issues);
+        return wrong(node, "a list, such as [ … ]");
     };
-    if too_many(node, raw.len(), max, issues) {
+    if too_many(node, raw.len(), max) {
         return None;
     }
     // Collected in two steps: the first must run to the end for all issues to be found.
-    let all: Vec<Option<T>> = raw.into_iter().map(|raw| decode(node.inner(raw), issues)).collect();
+    let all: Vec<Option<T>> = raw.into_iter().map(|raw| decode(node.inner(raw))).collect();
     all.into_iter().collect()
 }
 
 /// Decodes a list as a field: [`list`] with its arguments given in advance.
 pub(super) fn list_of<'s, T>(
     max: usize,
-    mut decode: impl FnMut(Node<'s>, &mut Issues<'s>) -> Option<T>,
-) -> impl FnMut(Node<'s>, &mut Issues<'s>) -> Option<Vec<T>> {
-    move |node, issues| list(node, max, &mut decode, issues)
+    mut decode: impl FnMut(Node<'s>) -> Option<T>,
+) -> impl FnMut(Node<'s>) -> Option<Vec<T>> {
+    move |node| list(node, max, &mut decode)
 }
 
 /// Decodes a number from 0 to 1.
-pub(super) fn share<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<f64> {
-    number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1")(node, issues)
+pub(super) fn share(node: Node<'_>) -> Option<f64> {
+    number(|x| (0.0..=1.0).contains(&x), "a number from 0 to 1")(node)
 }
 
 /// Decodes any finite number.
-pub(super) fn finite<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<f64> {
-    number(|_| true, "a number")(node, issues)
+pub(super) fn finite(node: Node<'_>) -> Option<f64> {
+    number(|_| true, "a number")(node)
 }
 
 /// Decodes a number above 0.
-pub(super) fn positive<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<f64> {
-    number(|x| x > 0.0, "a number above 0")(node, issues)
+pub(super) fn positive(node: Node<'_>) -> Option<f64> {
+    number(|x| x > 0.0, "a number above 0")(node)
 }
 
 /// Decodes a map with text keys, in the order of writing; a key must not come twice.
 pub(super) fn map<'s, T>(
     node: Node<'s>,
     max: usize,
-    mut decode: impl FnMut(Node<'s>, &mut Issues<'s>) -> Option<T>,
-    issues: &mut Issues<'s>,
+    mut decode: impl FnMut(Node<'s>) -> Option<T>,
 ) -> Option<Vec<(At<'s, String>, T)>> {
     let (Kind::Map, Ok(RawMap(raw))) = (node.kind(), ron::from_str::<RawMap>(node.text)) else {
-        return wrong(node, "a map, such as { \"name\": … }", issues);
+        return wrong(node, "a map, such as { \"name\": … }");
     };
-    if too_many(node, raw.len(), max, issues) {
+    if too_many(node, raw.len(), max) {
         return None;
     }
     let mut seen = std::collections::HashSet::new();
     let mut all = Vec::new();
     for (key, value) in raw {
         let key_node = node.inner(key);
-        let key = text(key_node, issues).filter(|key| {
+        let key = text(key_node).filter(|key| {
             let fresh = seen.insert(key.clone());
             if !fresh {
-                issues.at(key_node, format!("{}: {} appears twice", node.label, shorten(key_node.text)));
+                key_node.issue(format!("{}: {} appears twice", node.label, shorten(key_node.text)));
             }
             fresh
         });
-        let value = decode(node.inner(value), issues);
+        let value = decode(node.inner(value));
         all.push(key.zip(value).map(|(key, value)| (At { value: key, node: key_node }, value)));
     }
     all.into_iter().collect()
 }
 
-fn too_many<'s>(node: Node<'s>, count: usize, max: usize, issues: &mut Issues<'s>) -> bool {
+fn too_many(node: Node<'_>, count: usize, max: usize) -> bool {
     if count > max {
-        issues.at(node, format!("{}: {count} entries", node.label)).expected(format!("at most {max}"));
+        node.issue(format!("{}: {count} entries", node.label)).expected(format!("at most {max}"));
     }
     count > max
 }

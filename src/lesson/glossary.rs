@@ -4,8 +4,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ron::value::RawValue;
-
 use super::check::{check_name, id, line, markdown, one_of_names};
 use super::course;
 use super::decode::{At, list, list_of, text, wrong};
@@ -16,7 +14,7 @@ use super::limits::{
 };
 use super::load::{read_text, too_large, without_mark};
 use super::record::{Record, complete, fields};
-use super::source::{Node, Source};
+use super::source::Node;
 use super::spellings::{Found, Spellings};
 use super::syntax;
 use super::text::tokenize;
@@ -158,40 +156,28 @@ pub fn parse(file_name: &str, text: &str, lessons: Option<&[String]>) -> Result<
     if text.len() as u64 > LESSON_BYTES_MAX {
         return Err(vec![too_large(file_name, text.len() as u64)]);
     }
-    let source = Source::new(file_name, without_mark(text));
-    let whole = source.whole();
-    let document: Result<&RawValue, _> = syntax::document(&source);
-    let mut issues = Issues::new(source);
-    let glossary = match document {
-        Ok(document) => read_glossary(whole.inner(document), lessons, &mut issues),
-        Err(error) => {
-            issues.at(error.node, error.message).expected(error.expected);
-            None
-        }
-    };
+    let issues = Issues::new(file_name, without_mark(text));
+    let whole = issues.whole();
+    let glossary = syntax::document(whole).and_then(|document| read_glossary(whole.inner(document), lessons));
     glossary.filter(|_| issues.is_empty()).ok_or_else(|| issues.finish())
 }
 
-fn read_glossary<'s>(node: Node<'s>, lessons: Option<&[String]>, issues: &mut Issues<'s>) -> Option<Glossary> {
-    let mut record = Record::open(node, &[NAME], issues)?;
+fn read_glossary(node: Node<'_>, lessons: Option<&[String]>) -> Option<Glossary> {
+    let mut record = Record::open(node, &[NAME])?;
     let mut glossary = Glossary::default();
-    let terms = record.take_item(
-        "[Term(…), …]",
-        |node, issues| {
-            let mut place = 0;
-            let read = |node, issues: &mut Issues<'s>| {
-                let term = read_term(node, &mut glossary.spellings, place, lessons, issues);
-                place += 1;
-                term
-            };
-            list(node, GLOSSARY_TERMS_MAX, read, issues)
-        },
-        issues,
-    );
-    record.finish(issues);
+    let terms = record.take_item("[Term(…), …]", |node| {
+        let mut place = 0;
+        let read = |node| {
+            let term = read_term(node, &mut glossary.spellings, place, lessons);
+            place += 1;
+            term
+        };
+        list(node, GLOSSARY_TERMS_MAX, read)
+    });
+    record.finish();
     let terms = terms?;
     if terms.is_empty() {
-        issues.at(node, "a glossary without terms").expected("at least one Term(…)");
+        node.issue("a glossary without terms").expected("at least one Term(…)");
     }
     for (place, term) in terms.iter().enumerate() {
         for symbol in &term.symbols {
@@ -201,70 +187,57 @@ fn read_glossary<'s>(node: Node<'s>, lessons: Option<&[String]>, issues: &mut Is
     Some(Glossary { terms, ..glossary })
 }
 
-fn read_term<'s>(
-    node: Node<'s>,
-    spellings: &mut Spellings,
-    place: usize,
-    lessons: Option<&[String]>,
-    issues: &mut Issues<'s>,
-) -> Option<Term> {
-    let mut record = Record::open(node, &["Term"], issues)?;
-    let mut spelling = |node, issues: &mut Issues<'s>| read_spelling(node, spellings, place, issues);
-    fields! { record, issues;
+fn read_term(node: Node<'_>, spellings: &mut Spellings, place: usize, lessons: Option<&[String]>) -> Option<Term> {
+    let mut record = Record::open(node, &["Term"])?;
+    let mut spelling = |node| read_spelling(node, spellings, place);
+    fields! { record;
         name: &mut spelling;
         also: list_of(SPELLINGS_MAX, spelling), or Vec::new();
         symbols: list_of(SYMBOLS_MAX, symbol), or Vec::new();
         shape: line, or String::new();
         meaning: meaning;
-        lesson: |node, issues| lesson(node, lessons, issues);
+        lesson: |node| lesson(node, lessons);
     }
-    record.finish(issues);
+    record.finish();
     complete!(Term { name, also, symbols, shape, meaning, lesson })
 }
 
-fn read_spelling<'s>(
-    node: Node<'s>,
-    spellings: &mut Spellings,
-    place: usize,
-    issues: &mut Issues<'s>,
-) -> Option<String> {
-    let name = At { value: text(node, issues)?, node };
-    check_name(&name, issues)?;
+fn read_spelling(node: Node<'_>, spellings: &mut Spellings, place: usize) -> Option<String> {
+    let name = At { value: text(node)?, node };
+    check_name(&name)?;
     let name = name.value;
     let words = tokenize(&name).len();
     match spellings.add(&name, place) {
         Ok(None) if words <= SPELLING_WORDS_MAX => return Some(name),
         Ok(None) => {
             let expected = format!("at most {SPELLING_WORDS_MAX}");
-            issues.at(node, format!("{}: a spelling of {words} words", node.label)).expected(expected);
+            node.issue(format!("{}: a spelling of {words} words", node.label)).expected(expected);
         }
         // With another hyphen or other capitals it is the same.
         Ok(Some(_)) => {
-            issues
-                .at(node, format!("{}: the spelling {} appears twice", node.label, shorten(node.text)))
+            node.issue(format!("{}: the spelling {} appears twice", node.label, shorten(node.text)))
                 .expected("spellings that no other entry has; capitals and hyphens do not count");
         }
         Err(_) => {
-            issues
-                .at(node, format!("{}: {} cannot be recognised in a text", node.label, shorten(node.text)))
+            node.issue(format!("{}: {} cannot be recognised in a text", node.label, shorten(node.text)))
                 .expected("words separated by a space or a hyphen; other signs belong in `symbols`");
         }
     }
     None
 }
 
-fn symbol<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let latex = text(node, issues)?;
+fn symbol(node: Node<'_>) -> Option<String> {
+    let latex = text(node)?;
     let is_short = latex.len() <= SYMBOL_BYTES_MAX && !latex.trim().is_empty();
     if is_short && !latex.contains('$') && !latex.chars().any(is_unprintable) {
         return Some(latex.trim().to_owned());
     }
     let expected = format!("LaTeX of 1 to {SYMBOL_BYTES_MAX} bytes on one line, without $, such as \"d_k\"");
-    wrong(node, &expected, issues)
+    wrong(node, &expected)
 }
 
-fn meaning<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-    let meaning = markdown(node, issues)?;
+fn meaning(node: Node<'_>) -> Option<String> {
+    let meaning = markdown(node)?;
     let problem = if meaning.trim().is_empty() {
         "empty".to_owned()
     } else if meaning.len() > MEANING_BYTES_MAX {
@@ -273,20 +246,17 @@ fn meaning<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
         return Some(meaning);
     };
     let expected = format!("Markdown of 1 to {MEANING_BYTES_MAX} bytes: a sentence or two");
-    issues.at(node, format!("meaning: {problem}")).expected(expected);
-    None
+    node.issue(format!("meaning: {problem}")).expected(expected).none()
 }
 
-fn lesson<'s>(node: Node<'s>, lessons: Option<&[String]>, issues: &mut Issues<'s>) -> Option<String> {
-    let id = id(node, issues)?;
+fn lesson(node: Node<'_>, lessons: Option<&[String]>) -> Option<String> {
+    let id = id(node)?;
     match lessons {
-        Some(lessons) if !lessons.contains(&id) => {
-            issues
-                .at(node, format!("lesson: no lesson beside the glossary has the id \"{id}\""))
-                .expected(one_of_names(lessons, "the id of a lesson, but there is none beside the glossary"))
-                .nearest(&id, lessons.iter().map(String::as_str));
-            None
-        }
+        Some(lessons) if !lessons.contains(&id) => node
+            .issue(format!("lesson: no lesson beside the glossary has the id \"{id}\""))
+            .expected(one_of_names(lessons, "the id of a lesson, but there is none beside the glossary"))
+            .nearest(&id, lessons.iter().map(String::as_str))
+            .none(),
         _ => Some(id),
     }
 }

@@ -1,5 +1,6 @@
 //! A problem of a lesson with its place, and the collector that every reading step reports to.
 
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
@@ -83,72 +84,84 @@ impl fmt::Display for LessonIssue {
 
 impl std::error::Error for LessonIssue {}
 
-/// Collects the issues of one file.
+/// Collects the issues of one file. Every [`Node`] of the file can report to it.
+#[derive(Debug)]
 pub(super) struct Issues<'s> {
-    source: Source<'s>,
-    list: Vec<LessonIssue>,
+    pub source: Source<'s>,
+    list: RefCell<Vec<LessonIssue>>,
     /// Reported after the list was full.
-    more: usize,
+    more: Cell<usize>,
 }
 
 impl<'s> Issues<'s> {
-    pub fn new(source: Source<'s>) -> Self {
-        Self { source, list: Vec::new(), more: 0 }
+    pub fn new(file: &'s str, text: &'s str) -> Self {
+        Self { source: Source::new(file, text), list: RefCell::default(), more: Cell::default() }
+    }
+
+    /// All of the file.
+    pub fn whole(&'s self) -> Node<'s> {
+        Node { text: self.source.text, label: "", issues: self }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.borrow().is_empty()
     }
 
-    /// Reports a problem at `node`; the answer adds what was expected and the nearest name.
-    pub fn at(&mut self, node: Node<'s>, message: impl Into<String>) -> Report<'_> {
-        if self.list.len() == ISSUES_MAX {
-            self.more += 1;
+    pub fn report(&self, text: &str, message: String) -> Report<'_> {
+        let mut list = self.list.borrow_mut();
+        if list.len() == ISSUES_MAX {
+            self.more.update(|more| more + 1);
             return Report(None);
         }
-        let offset = self.source.offset(node);
-        let first_line = node.text.split(['\n', '\r']).next().unwrap_or_default();
-        self.list.push(LessonIssue {
+        let offset = self.source.offset(text);
+        let first_line = text.split(['\n', '\r']).next().unwrap_or_default();
+        list.push(LessonIssue {
             file: self.source.file.to_owned(),
             place: Some(self.source.place(offset)),
-            found: shorten(node.text),
-            message: message.into(),
+            found: shorten(text),
+            message,
             expected: None,
             nearest: None,
             excerpt: Some(self.source.excerpt(offset, first_line.len())),
         });
-        Report(self.list.last_mut())
+        Report(Some((&self.list, list.len() - 1)))
     }
 
     /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`].
-    pub fn finish(mut self) -> Vec<LessonIssue> {
-        self.list.sort_by_key(|issue| issue.place);
-        if self.more > 0 {
-            let message = format!("… and {} more issues", self.more);
+    pub fn finish(&self) -> Vec<LessonIssue> {
+        let mut list = self.list.take();
+        list.sort_by_key(|issue| issue.place);
+        if self.more.get() > 0 {
+            let message = format!("… and {} more issues", self.more.get());
             let mut rest = LessonIssue::of_file(self.source.file, message, "");
             rest.expected = None;
-            self.list.push(rest);
+            list.push(rest);
         }
-        self.list
+        list
     }
 }
 
 /// The issue just reported; empty when only counted, so that no work is spent on its hints.
-pub(super) struct Report<'i>(Option<&'i mut LessonIssue>);
+pub(super) struct Report<'i>(Option<(&'i RefCell<Vec<LessonIssue>>, usize)>);
 
 impl Report<'_> {
-    pub fn expected(mut self, expected: impl Into<String>) -> Self {
-        if let Some(issue) = &mut self.0 {
-            issue.expected = Some(expected.into());
+    pub fn expected(self, expected: impl Into<String>) -> Self {
+        if let Some((list, index)) = self.0 {
+            list.borrow_mut()[index].expected = Some(expected.into());
         }
         self
     }
 
-    pub fn nearest<'c>(mut self, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Self {
-        if let Some(issue) = &mut self.0 {
-            issue.nearest = nearest(name, candidates).map(shorten);
+    pub fn nearest<'c>(self, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Self {
+        if let Some((list, index)) = self.0 {
+            list.borrow_mut()[index].nearest = nearest(name, candidates).map(shorten);
         }
         self
+    }
+
+    /// No value, because of this issue.
+    pub fn none<T>(self) -> Option<T> {
+        None
     }
 }
 

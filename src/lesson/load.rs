@@ -6,8 +6,6 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use ron::value::RawValue;
-
 use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
 use super::decode::{seed, whole};
@@ -23,7 +21,7 @@ use super::read_objective::check_objective;
 use super::read_sentences::{read_probes, read_sentences};
 use super::record::{Record, complete, fields};
 use super::schema::{Lesson, Objective, StaticEmbedding};
-use super::source::{Node, Source};
+use super::source::Node;
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
 use crate::nearest::nearest;
@@ -49,24 +47,15 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     if begins_as_glossary(text) {
         return Err(vec![LessonIssue::of_file(file_name, "this is a glossary, not a lesson", A_LESSON)]);
     }
-    let source = Source::new(file_name, text);
-    let whole = source.whole();
-    let document: &RawValue = match syntax::document(&source) {
-        Ok(document) => document,
-        Err(error) => {
-            let mut issues = Issues::new(source);
-            issues.at(error.node, error.message).expected(error.expected);
-            return Err(issues.finish());
-        }
-    };
-    let mut issues = Issues::new(source);
-    let lesson = read_lesson(whole.inner(document), &mut issues);
+    let issues = Issues::new(file_name, text);
+    let whole = issues.whole();
+    let lesson = syntax::document(whole).and_then(|document| read_lesson(whole.inner(document)));
     match lesson {
         Some(lesson) if issues.is_empty() => Ok(lesson),
         _ => {
             // Every `None` comes with an issue; should one not, say so rather than fall silent.
             if issues.is_empty() {
-                issues.at(whole, "the lesson could not be read, and attune does not know why: please report this");
+                whole.issue("the lesson could not be read, and attune does not know why: please report this");
             }
             Err(issues.finish())
         }
@@ -79,9 +68,9 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 /// The parts in the order in which they need each other, which need not be the order of the file.
-fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
-    let mut record = Record::open(node, &["Lesson"], issues)?;
-    fields! { record, issues;
+fn read_lesson(node: Node<'_>) -> Option<Lesson> {
+    let mut record = Record::open(node, &["Lesson"])?;
+    fields! { record;
         id: id;
         title: line;
         summary: line, optional;
@@ -91,45 +80,45 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         groups: read_lists, or Lists::default();
     }
     if let Some(groups) = &groups {
-        check_groups_apart(groups, issues);
+        check_groups_apart(groups);
     }
 
-    let embedding = record.take("static_embedding", read_embedding, issues);
+    let embedding = record.take("static_embedding", read_embedding);
     let dim = embedding.as_ref().map(|read| read.embedding.dim());
-    let model = record.take("model", |node, issues| read_attention(node, dim, groups.as_ref(), issues), issues);
+    let model = record.take("model", |node| read_attention(node, dim, groups.as_ref()));
     let max_tokens = model.as_ref().and_then(|model| model.max_tokens);
 
     let lone_words = are_lone_words_enough(embedding.as_ref(), model.as_ref());
-    let read = |node, issues: &mut Issues<'s>| read_corpus(node, groups.as_ref(), max_tokens, lone_words, issues);
-    let corpus = record.take("corpus", read, issues);
+    let read = |node| read_corpus(node, groups.as_ref(), max_tokens, lone_words);
+    let corpus = record.take("corpus", read);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).map(|(corpus, groups)| {
         let words = Vocabulary::new(corpus.vocabulary(&groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         let tied_labels = model.as_ref().and_then(|model| model.tied_labels);
         if let Some(objective) = objective {
-            check_objective(objective, tied_labels, corpus, &groups.lists, &words, issues);
+            check_objective(objective, tied_labels, corpus, &groups.lists, &words);
         }
         let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
         if let Some(embedding) = &embedding {
-            check_given(embedding, &words, issues);
+            check_given(embedding, &words);
         }
         let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)));
-        check_groups_occur(groups, &vocabulary, issues);
-        check_budget(corpus, &vocabulary, &embedding, &model, issues);
+        check_groups_occur(groups, &vocabulary);
+        check_budget(corpus, &vocabulary, &embedding, &model);
         vocabulary
     });
 
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
-    let sentences = record.take("sentences", |node, issues| read_sentences(node, &names, issues), issues);
-    let probes = record.take_or("probes", Vec::new(), |node, issues| read_probes(node, &names, issues), issues);
+    let sentences = record.take("sentences", |node| read_sentences(node, &names));
+    let probes = record.take_or("probes", Vec::new(), |node| read_probes(node, &names));
     // A sentence with issues may have any number of words.
     let length = |sentence: &Option<Vec<String>>| sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(length).collect());
     let lengths = lengths.as_deref();
     let config = model.as_ref().and_then(|model| model.config.as_ref());
     let cell_context = CellContext { names: &names, lengths, architecture: config.map(|config| &config.architecture) };
-    let cells = record.take_or("cells", Vec::new(), |node, issues| cell_context.read_cells(node, issues), issues);
+    let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
     let claim_context = ClaimContext {
         names: &names,
         lengths,
@@ -137,13 +126,13 @@ fn read_lesson<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Lesson> {
         model: config,
         labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
     };
-    let read = |node, issues: &mut Issues<'s>| {
-        let claims = claim_context.read_claims(node, issues)?;
-        check_claims_work(node, &claims, corpus.as_ref(), &claim_context, probes.as_deref(), issues);
+    let read = |node| {
+        let claims = claim_context.read_claims(node)?;
+        check_claims_work(node, &claims, corpus.as_ref(), &claim_context, probes.as_deref());
         Some(claims)
     };
-    let claims = record.take_or("claims", Vec::new(), read, issues);
-    record.finish(issues);
+    let claims = record.take_or("claims", Vec::new(), read);
+    record.finish();
 
     let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::issue::{Issues, Place};
 use super::load::{read_text, without_mark};
 use super::record::Record;
-use super::source::Source;
 use super::syntax;
 
 /// The way to a field from the lesson down, such as `["model", "learning_rate"]`.
@@ -19,12 +18,12 @@ pub fn locate(file: &Path, path: FieldPath) -> Option<Place> {
 
 fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
     let text = without_mark(text);
-    let source = Source::new("", text);
-    let mut node = source.whole().inner(syntax::document(&source).ok()?);
+    let issues = Issues::new("", text);
+    let whole = issues.whole();
+    let mut node = whole.inner(syntax::document(whole)?);
     let mut names: &[&'static str] = &["Lesson"];
-    let mut ignored = Issues::new(Source::new("", text));
     for &field in path {
-        let Some(value) = Record::open(node, names, &mut ignored)?.given(field) else { break };
+        let Some(value) = Record::open(node, names)?.given(field) else { break };
         node = value;
         names = match field {
             "model" => &["Attention"],
@@ -32,7 +31,7 @@ fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
             _ => &[],
         };
     }
-    Some(source.place(source.offset(node)))
+    Some(issues.source.place(issues.source.offset(node.text)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use super::check::{Names, code, id, line, markdown, unique_ids};
 use super::decode::{At, finite, flag, list, list_of, positive, share, text, wrong};
-use super::issue::{Issues, one_of, shorten};
+use super::issue::{one_of, shorten};
 use super::limits::{
     CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
 };
@@ -24,14 +24,14 @@ pub(super) struct CellContext<'c> {
 const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
 
 impl CellContext<'_> {
-    pub fn read_cells<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<Cell>> {
+    pub fn read_cells(&self, node: Node<'_>) -> Option<Vec<Cell>> {
         let mut ids = Vec::new();
         let mut needs = Vec::new();
-        let read = |node, issues: &mut Issues<'s>| self.read_cell(node, &mut ids, &mut needs, issues);
-        let cells = list(node, CELLS_MAX, read, issues);
-        unique_ids(&ids, "cell", issues);
+        let read = |node| self.read_cell(node, &mut ids, &mut needs);
+        let cells = list(node, CELLS_MAX, read);
+        unique_ids(&ids, "cell");
         if let Some(cells) = &cells {
-            check_needs(cells, &needs, issues);
+            check_needs(cells, &needs);
         }
         cells
     }
@@ -41,56 +41,55 @@ impl CellContext<'_> {
         node: Node<'s>,
         ids: &mut Vec<At<'s, String>>,
         needs: &mut Vec<At<'s, (String, String)>>,
-        issues: &mut Issues<'s>,
     ) -> Option<Cell> {
-        let mut record = Record::open(node, KINDS, issues)?;
-        let id = take_id(&mut record, ids, issues);
+        let mut record = Record::open(node, KINDS)?;
+        let id = take_id(&mut record, ids);
         let kind = match record.name {
-            "Text" => fields! { record, issues => CellKind::Text { markdown as "md": markdown; } },
-            "Code" => fields! { record, issues => CellKind::Code {
+            "Text" => fields! { record => CellKind::Text { markdown as "md": markdown; } },
+            "Code" => fields! { record => CellKind::Code {
                 source as "src": code;
                 fails: flag, or false;
             } },
-            "Plot" => fields! { record, issues => CellKind::Plot {
+            "Plot" => fields! { record => CellKind::Plot {
                 caption: line, or String::new();
                 source as "src": code;
             } },
-            "Stage" => self.read_stage(&mut record, issues),
-            "Slider" => self.read_slider(&mut record, issues).map(CellKind::Slider),
-            "Predict" => read_predict(&mut record, issues).map(CellKind::Predict),
-            "Exercise" => read_exercise(&mut record, issues).map(CellKind::Exercise),
+            "Stage" => self.read_stage(&mut record),
+            "Slider" => self.read_slider(&mut record).map(CellKind::Slider),
+            "Predict" => read_predict(&mut record).map(CellKind::Predict),
+            "Exercise" => read_exercise(&mut record).map(CellKind::Exercise),
             _ => {
                 let of = id.clone().unwrap_or_default();
-                let need = |node, issues: &mut Issues<'s>| {
-                    let need = text(node, issues)?;
+                let need = |node| {
+                    let need = text(node)?;
                     needs.push(At { value: (of.clone(), need.clone()), node });
                     Some(need)
                 };
-                fields! { record, issues => CellKind::Gate {
+                fields! { record => CellKind::Gate {
                     caption: line, or String::new();
                     needs: list_of(CELLS_MAX, need);
                 } }
             }
         };
-        record.finish(issues);
+        record.finish();
         Some(Cell { id: id?, kind: kind? })
     }
 
-    fn read_stage<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<CellKind> {
-        fields! { record, issues => CellKind::Stage {
+    fn read_stage(&self, record: &mut Record<'_>) -> Option<CellKind> {
+        fields! { record => CellKind::Stage {
             caption: line, or String::new();
             sentence: sentence_index(self.lengths), or 0;
-            words: list_of(TOKENS_MAX, |node, issues| self.names.word(node, issues)), or Vec::new();
-            time: |node, issues| share(node, issues).map(|time| time as f32), or 0.0;
+            words: list_of(TOKENS_MAX, |node| self.names.word(node)), or Vec::new();
+            time: |node| share(node).map(|time| time as f32), or 0.0;
         } }
     }
 
-    fn read_slider<'s>(&self, record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Slider> {
+    fn read_slider(&self, record: &mut Record<'_>) -> Option<Slider> {
         let given = record.given("start");
-        fields! { record, issues;
+        fields! { record;
             caption: line, or String::new();
-            bind: |node, issues| self.read_bind(node, issues);
-            range: |node, issues| read_range(node, bind.as_ref().map_or((f64::MIN, f64::MAX), widest_range), issues),
+            bind: |node| self.read_bind(node);
+            range: |node| read_range(node, bind.as_ref().map_or((f64::MIN, f64::MAX), widest_range)),
                 or bind.as_ref().map_or((0.0, 1.0), default_range);
             step: positive, optional;
             start: finite, optional;
@@ -98,13 +97,13 @@ impl CellContext<'_> {
         if let (Some(node), Some(Some(start)), Some((least, most))) = (given, start, range)
             && !(least..=most).contains(&start)
         {
-            issues.at(node, format!("start: {start}")).expected(format!("a number from {least} to {most}, its range"));
+            node.issue(format!("start: {start}")).expected(format!("a number from {least} to {most}, its range"));
         }
         complete!(Slider { caption, bind, range, step, start })
     }
 
-    fn read_bind<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Bind> {
-        let written = text(node, issues)?;
+    fn read_bind(&self, node: Node<'_>) -> Option<Bind> {
+        let written = text(node)?;
         let name = written.trim();
         match name {
             "temperature" => return Some(Bind::Temperature),
@@ -114,7 +113,7 @@ impl CellContext<'_> {
         }
         if let Some((symbol, index)) = name.split_once('[') {
             // Where the model has issues of its own, any entry may be right.
-            return read_entry(node, (symbol.trim(), index), self.architecture?, issues);
+            return read_entry(node, (symbol.trim(), index), self.architecture?);
         }
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -122,7 +121,6 @@ impl CellContext<'_> {
             return wrong(
                 node,
                 "temperature, time, mask, an entry of a weight such as W_Q[0, 1], or the name of a variable",
-                issues,
             );
         }
         Some(Bind::Variable(name.to_owned()))
@@ -130,22 +128,17 @@ impl CellContext<'_> {
 }
 
 /// `W_Q[0, 1]`
-fn read_entry<'s>(
-    node: Node<'s>,
-    (symbol, index): (&str, &str),
-    architecture: &Architecture,
-    issues: &mut Issues<'s>,
-) -> Option<Bind> {
+fn read_entry(node: Node<'_>, (symbol, index): (&str, &str), architecture: &Architecture) -> Option<Bind> {
     let shapes = shapes(architecture);
     let named = |name: &str| shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name);
     let Some(&(tensor, rows, cols)) = named(symbol) else {
         let known: Vec<String> = shapes.iter().map(|(id, ..)| id.code_name()).collect();
         let known = || known.iter().map(String::as_str);
-        issues
-            .at(node, format!("bind: the model has no {}", shorten(symbol)))
+        return node
+            .issue(format!("bind: the model has no {}", shorten(symbol)))
             .expected(one_of(&known().collect::<Vec<_>>()))
-            .nearest(symbol, known());
-        return None;
+            .nearest(symbol, known())
+            .none();
     };
     let places = index.strip_suffix(']').and_then(|index| index.split_once(','));
     let place = |text: &str, count: usize| text.trim().parse().ok().filter(|place| *place < count);
@@ -153,8 +146,7 @@ fn read_entry<'s>(
         Some((row, col)) => Some(Bind::Weight { tensor, row, col }),
         None => {
             let expected = format!("{symbol}[row, column], from 0 to {} and from 0 to {}", rows - 1, cols - 1);
-            issues.at(node, format!("bind: {} is not an entry of {symbol}", shorten(node.text))).expected(expected);
-            None
+            node.issue(format!("bind: {} is not an entry of {symbol}", shorten(node.text))).expected(expected).none()
         }
     }
 }
@@ -176,25 +168,27 @@ fn widest_range(bind: &Bind) -> (f64, f64) {
     }
 }
 
-fn read_range<'s>(node: Node<'s>, (least, most): (f64, f64), issues: &mut Issues<'s>) -> Option<(f64, f64)> {
+fn read_range(node: Node<'_>, (least, most): (f64, f64)) -> Option<(f64, f64)> {
     let range = ron::from_str::<(f64, f64)>(node.text).ok();
     range.filter(|&(from, to)| least <= from && from < to && to <= most && (to - from).is_finite()).or_else(|| {
         let within = if most == f64::MAX { String::new() } else { format!(", within {least} and {most}") };
-        wrong(node, &format!("(from, to), such as (0.5, 2.0){within}"), issues)
+        wrong(node, &format!("(from, to), such as (0.5, 2.0){within}"))
     })
 }
 
-fn read_predict<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Predict> {
-    let read_choices = |node, issues: &mut Issues<'s>| {
-        let choices = list(node, *CHOICES_OF_PREDICTION.end(), line, issues)?;
+fn read_predict(record: &mut Record<'_>) -> Option<Predict> {
+    let read_choices = |node| {
+        let choices = list(node, *CHOICES_OF_PREDICTION.end(), line)?;
         if !CHOICES_OF_PREDICTION.contains(&choices.len()) {
             let (least, most) = CHOICES_OF_PREDICTION.into_inner();
-            issues.at(node, format!("choices: {}", choices.len())).expected(format!("from {least} to {most}"));
-            return None;
+            return node
+                .issue(format!("choices: {}", choices.len()))
+                .expected(format!("from {least} to {most}"))
+                .none();
         }
         Some(choices)
     };
-    fields! { record, issues => Predict {
+    fields! { record => Predict {
         ask: markdown;
         choices: read_choices;
         answer: code;
@@ -203,8 +197,8 @@ fn read_predict<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<
     } }
 }
 
-fn read_exercise<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Exercise> {
-    fields! { record, issues => Exercise {
+fn read_exercise(record: &mut Record<'_>) -> Option<Exercise> {
+    fields! { record => Exercise {
         ask: markdown;
         start: code, optional;
         check: code;
@@ -216,37 +210,32 @@ fn read_exercise<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option
     } }
 }
 
-fn read_feedback<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Feedback> {
-    let mut record = Record::open(node, &["Feedback"], issues)?;
-    let feedback = fields! { record, issues => Feedback {
+fn read_feedback(node: Node<'_>) -> Option<Feedback> {
+    let mut record = Record::open(node, &["Feedback"])?;
+    let feedback = fields! { record => Feedback {
         when: code;
         say: markdown;
     } };
-    record.finish(issues);
+    record.finish();
     feedback
 }
 
 /// A gate waits for predictions and exercises that stand above it.
-fn check_needs<'s>(cells: &[Cell], needs: &[At<'s, (String, String)>], issues: &mut Issues<'s>) {
+fn check_needs(cells: &[Cell], needs: &[At<'_, (String, String)>]) {
     for At { value: (gate, need), node } in needs {
         let above = cells.iter().take_while(|cell| cell.id != *gate);
         let tasks = above.filter(|cell| matches!(cell.kind, CellKind::Predict(_) | CellKind::Exercise(_)));
         let tasks: Vec<&str> = tasks.map(|cell| cell.id.as_str()).collect();
         if !tasks.contains(&need.as_str()) {
-            issues
-                .at(*node, format!("needs: no prediction or exercise \"{}\" stands above", shorten(need)))
+            node.issue(format!("needs: no prediction or exercise \"{}\" stands above", shorten(need)))
                 .expected("the id of one above this gate")
                 .nearest(need, tasks);
         }
     }
 }
 
-pub(super) fn take_id<'s>(
-    record: &mut Record<'s>,
-    ids: &mut Vec<At<'s, String>>,
-    issues: &mut Issues<'s>,
-) -> Option<String> {
-    let id = record.take("id", |node, issues| id(node, issues).map(|value| At { value, node }), issues)?;
+pub(super) fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>) -> Option<String> {
+    let id = record.take("id", |node| id(node).map(|value| At { value, node }))?;
     ids.push(id.clone());
     Some(id.value)
 }

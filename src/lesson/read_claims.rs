@@ -2,7 +2,7 @@
 
 use super::check::{Names, line, one_of_names, unique_ids};
 use super::decode::{At, choice, finite, flag, list, map, number, text, whole};
-use super::issue::{Issues, one_of, shorten};
+use super::issue::{one_of, shorten};
 use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, TOKENS_MAX};
 use super::read_cells::take_id;
 use super::read_sentences::sentence_index;
@@ -26,26 +26,26 @@ pub(super) struct ClaimContext<'c> {
 const BLOCKS_MAX: usize = 3 * LAYERS_MAX;
 
 impl ClaimContext<'_> {
-    pub fn read_claims<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<Claim>> {
+    pub fn read_claims(&self, node: Node<'_>) -> Option<Vec<Claim>> {
         let mut ids = Vec::new();
-        let claims = list(node, CLAIMS_MAX, |node, issues| self.read_claim(node, &mut ids, issues), issues);
-        unique_ids(&ids, "claim", issues);
+        let claims = list(node, CLAIMS_MAX, |node| self.read_claim(node, &mut ids));
+        unique_ids(&ids, "claim");
         claims
     }
 
-    fn read_claim<'s>(&self, node: Node<'s>, ids: &mut Vec<At<'s, String>>, issues: &mut Issues<'s>) -> Option<Claim> {
-        let mut record = Record::open(node, &["Claim"], issues)?;
-        let id = take_id(&mut record, ids, issues);
-        fields! { record, issues;
+    fn read_claim<'s>(&self, node: Node<'s>, ids: &mut Vec<At<'s, String>>) -> Option<Claim> {
+        let mut record = Record::open(node, &["Claim"])?;
+        let id = take_id(&mut record, ids);
+        fields! { record;
             says: line;
-            fact: |node, issues| self.read_fact(node, issues);
-            expect: |node, issues| read_expect(node, fact.as_ref(), issues);
+            fact: |node| self.read_fact(node);
+            expect: |node| read_expect(node, fact.as_ref());
         }
-        record.finish(issues);
+        record.finish();
         complete!(Claim { id, says, fact, expect })
     }
 
-    fn read_fact<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Fact> {
+    fn read_fact(&self, node: Node<'_>) -> Option<Fact> {
         const FACTS: &[&str] = &[
             "SenseAccuracy",
             "MajorityShare",
@@ -69,187 +69,171 @@ impl ClaimContext<'_> {
             "SequenceAccuracy",
         ];
         const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
-        let mut record = Record::open(node, FACTS, issues)?;
-        let word = |node: Node<'s>, issues: &mut Issues<'s>| self.names.word(node, issues);
-        let group = |node: Node<'s>, issues: &mut Issues<'s>| self.names.group(node, issues);
+        let mut record = Record::open(node, FACTS)?;
+        let word = |node| self.names.word(node);
+        let group = |node| self.names.group(node);
         let fact = match record.name {
-            "SenseAccuracy" => {
-                record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseAccuracy)
-            }
-            "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES), issues).map(Fact::SenseMargin),
+            "SenseAccuracy" => record.take_item("Static or Contextual", choice(SPACES)).map(Fact::SenseAccuracy),
+            "SenseMargin" => record.take_item("Static or Contextual", choice(SPACES)).map(Fact::SenseMargin),
             "MajorityShare" => Some(Fact::MajorityShare),
             "TokenMargin" => {
-                let at = self.take_token(&mut record, ["sentence", "token"], issues);
-                let sense = record.take("sense", group, issues);
+                let at = self.take_token(&mut record, ["sentence", "token"]);
+                let sense = record.take("sense", group);
                 complete!(Fact::TokenMargin { at, sense })
             }
             "Arrived" => Some(Fact::Arrived),
             "Drift" => Some(Fact::Drift),
             "TokenCosine" | "TokenDistance" => {
-                let at = self.take_token(&mut record, ["sentence", "token"], issues);
-                fields! { record, issues;
-                    to: |node, issues| self.read_goal(node, issues);
+                let at = self.take_token(&mut record, ["sentence", "token"]);
+                fields! { record;
+                    to: |node| self.read_goal(node);
                     space: choice(SPACES), or Space::Contextual;
                 }
                 if record.name == "TokenCosine" {
                     complete!(Fact::TokenCosine { at, to, space })
                 } else {
-                    let drawn = record.take_or("drawn", false, flag, issues);
+                    let drawn = record.take_or("drawn", false, flag);
                     complete!(Fact::TokenDistance { at, to, space, drawn })
                 }
             }
             "TokenLength" => {
-                let at = self.take_token(&mut record, ["sentence", "token"], issues);
-                let space = record.take_or("space", Space::Contextual, choice(SPACES), issues);
+                let at = self.take_token(&mut record, ["sentence", "token"]);
+                let space = record.take_or("space", Space::Contextual, choice(SPACES));
                 complete!(Fact::TokenLength { at, space })
             }
-            "TokenMove" => self.take_token(&mut record, ["sentence", "token"], issues).map(|at| Fact::TokenMove { at }),
+            "TokenMove" => self.take_token(&mut record, ["sentence", "token"]).map(|at| Fact::TokenMove { at }),
             "MoveCosine" => {
-                let at = self.take_token(&mut record, ["sentence", "token"], issues);
-                let other = self.take_token(&mut record, ["other_sentence", "other_token"], issues);
+                let at = self.take_token(&mut record, ["sentence", "token"]);
+                let other = self.take_token(&mut record, ["other_sentence", "other_token"]);
                 complete!(Fact::MoveCosine { at, other })
             }
             "Mixture" => {
-                fields! { record, issues;
+                fields! { record;
                     word: word;
                     of: group;
                     against: group;
                 }
                 if of.is_some() && of == against {
-                    issues
-                        .at(record.place_of("against"), "Mixture of a group against itself")
-                        .expected("another group");
+                    record.place_of("against").issue("Mixture of a group against itself").expected("another group");
                 }
                 complete!(Fact::Mixture { word, of, against })
             }
-            "Cosine" => fields! { record, issues => Fact::Cosine { a: word; b: word; } },
-            "LabelAccuracy" => fields! { record, issues => Fact::LabelAccuracy {
-                on: |node, issues| self.read_labelled(node, issues), optional;
+            "Cosine" => fields! { record => Fact::Cosine { a: word; b: word; } },
+            "LabelAccuracy" => fields! { record => Fact::LabelAccuracy {
+                on: |node| self.read_labelled(node), optional;
             } },
-            "Says" => fields! { record, issues => Fact::Says {
-                sentence: |node, issues| self.names.sentence(node, issues);
+            "Says" => fields! { record => Fact::Says {
+                sentence: |node| self.names.sentence(node);
                 hides: whole(0..=sentence.as_ref().map_or(TOKENS_MAX, Vec::len) - 1), optional;
-                answer: |node, issues| self.read_answer(node, issues);
+                answer: |node| self.read_answer(node);
             } },
             "Weight" => {
-                let (sentence, tokens) = self.take_sentence(&mut record, "sentence", issues);
+                let (sentence, tokens) = self.take_sentence(&mut record, "sentence");
                 let heads = self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads());
-                fields! { record, issues;
+                fields! { record;
                     head: whole(0..=heads - 1);
                     query: whole(0..=tokens - 1);
                     key: whole(0..=tokens - 1);
                 }
                 complete!(Fact::Weight { sentence, head, query, key })
             }
-            "Alignment" => fields! { record, issues => Fact::Alignment {
-                head: |node, issues| self.read_cross_head(node, issues);
+            "Alignment" => fields! { record => Fact::Alignment {
+                head: |node| self.read_cross_head(node);
             } },
             "SequenceAccuracy" => Some(Fact::SequenceAccuracy),
             "FinalLoss" => Some(Fact::FinalLoss),
             _ => Some(Fact::ContributionError),
         };
-        self.check_groups_and_probes(node, record.name, issues);
+        self.check_groups_and_probes(node, record.name);
         if let Some(fact) = &fact {
-            self.check_objective(node, record.name, fact, issues);
+            self.check_objective(node, record.name, fact);
         }
-        record.finish(issues);
+        record.finish();
         fact
     }
 
     /// One of the lesson's sentences, with how many words it may have.
-    fn take_sentence<'s>(
-        &self,
-        record: &mut Record<'s>,
-        field: &'static str,
-        issues: &mut Issues<'s>,
-    ) -> (Option<usize>, usize) {
-        let sentence = record.take(field, sentence_index(self.lengths), issues);
+    fn take_sentence<'s>(&self, record: &mut Record<'s>, field: &'static str) -> (Option<usize>, usize) {
+        let sentence = record.take(field, sentence_index(self.lengths));
         let lengths = sentence.zip(self.lengths);
         (sentence, lengths.map_or(TOKENS_MAX, |(sentence, lengths)| lengths[sentence]))
     }
 
     /// One token of one of the lesson's sentences.
-    fn take_token<'s>(
-        &self,
-        record: &mut Record<'s>,
-        [sentence, token]: [&'static str; 2],
-        issues: &mut Issues<'s>,
-    ) -> Option<TokenPlace> {
-        let (sentence, tokens) = self.take_sentence(record, sentence, issues);
-        let token = record.take(token, whole(0..=tokens - 1), issues);
+    fn take_token<'s>(&self, record: &mut Record<'s>, [sentence, token]: [&'static str; 2]) -> Option<TokenPlace> {
+        let (sentence, tokens) = self.take_sentence(record, sentence);
+        let token = record.take(token, whole(0..=tokens - 1));
         complete!(TokenPlace { sentence, token })
     }
 
     /// Reads where a word may end: at a group or at a word.
-    fn read_goal<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-        let name = text(node, issues)?;
+    fn read_goal(&self, node: Node<'_>) -> Option<String> {
+        let name = text(node)?;
         let Some(groups) = &self.names.groups else { return Some(name) };
-        if groups.contains(&name) { Some(name) } else { self.names.word(node, issues) }
+        if groups.contains(&name) { Some(name) } else { self.names.word(node) }
     }
 
-    fn read_labelled<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<Vec<(Vec<String>, String)>> {
-        let entries = map(node, CHOICES_MAX, |node, issues| Some(self.read_label(node, issues)), issues)?;
+    fn read_labelled(&self, node: Node<'_>) -> Option<Vec<(Vec<String>, String)>> {
+        let entries = map(node, CHOICES_MAX, |node| Some(self.read_label(node)))?;
         if entries.is_empty() {
-            issues.at(node, "on: no sentences").expected("sentences with their labels");
-            return None;
+            return node.issue("on: no sentences").expected("sentences with their labels").none();
         }
-        let read = |(sentence, label): (At<'s, String>, Option<String>)| {
-            let words = self.names.sentence(sentence.node, issues);
+        let read = |(sentence, label): (At<'_, String>, Option<String>)| {
+            let words = self.names.sentence(sentence.node);
             words.zip(label)
         };
         let all: Vec<_> = entries.into_iter().map(read).collect();
         all.into_iter().collect()
     }
 
-    fn read_label<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
-        let label = text(node, issues)?;
+    fn read_label(&self, node: Node<'_>) -> Option<String> {
+        let label = text(node)?;
         let Some(labels) = self.labels.as_ref().filter(|labels| !labels.contains(&label)) else { return Some(label) };
-        issues
-            .at(node, format!("{}: no topic is called \"{}\"", node.label, shorten(&label)))
+        node.issue(format!("{}: no topic is called \"{}\"", node.label, shorten(&label)))
             .expected(one_of_names(labels, "a topic"))
-            .nearest(&label, labels.iter().map(String::as_str));
-        None
+            .nearest(&label, labels.iter().map(String::as_str))
+            .none()
     }
 
     /// A label or a word, as the model answers.
-    fn read_answer<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<String> {
+    fn read_answer(&self, node: Node<'_>) -> Option<String> {
         match self.model.map(|model| &model.objective) {
-            Some(Objective::Label) => self.read_label(node, issues),
-            Some(_) => self.names.word(node, issues),
-            None => text(node, issues),
+            Some(Objective::Label) => self.read_label(node),
+            Some(_) => self.names.word(node),
+            None => text(node),
         }
     }
 
     /// A head that looks from the target at the source.
-    fn read_cross_head<'s>(&self, node: Node<'s>, issues: &mut Issues<'s>) -> Option<usize> {
-        let Some(model) = self.model else { return whole(0..=BLOCKS_MAX * HEADS_MAX)(node, issues) };
+    fn read_cross_head(&self, node: Node<'_>) -> Option<usize> {
+        let Some(model) = self.model else { return whole(0..=BLOCKS_MAX * HEADS_MAX)(node) };
         let architecture = &model.architecture;
-        let head = whole(0..=architecture.heads() - 1)(node, issues)?;
+        let head = whole(0..=architecture.heads() - 1)(node)?;
         let is_cross = |head: &usize| architecture.head(*head).1.attends_to_source();
         if architecture.has_source() && !is_cross(&head) {
             let heads: Vec<String> = (0..architecture.heads()).filter(is_cross).map(|head| head.to_string()).collect();
-            issues
-                .at(node, format!("head: {head} does not look at the source"))
-                .expected(one_of(&heads.iter().map(String::as_str).collect::<Vec<_>>()));
-            return None;
+            return node
+                .issue(format!("head: {head} does not look at the source"))
+                .expected(one_of(&heads.iter().map(String::as_str).collect::<Vec<_>>()))
+                .none();
         }
         Some(head)
     }
 
-    fn check_groups_and_probes<'s>(&self, node: Node<'s>, name: &str, issues: &mut Issues<'s>) {
+    fn check_groups_and_probes(&self, node: Node<'_>, name: &str) {
         let of_probes = matches!(name, "SenseAccuracy" | "MajorityShare" | "SenseMargin" | "Arrived");
         if of_probes && self.probes == Some(0) {
-            issues.at(node, format!("{name} is measured on probes, but there are none")).expected("probes: [ … ]");
+            node.issue(format!("{name} is measured on probes, but there are none")).expected("probes: [ … ]");
         }
         let group_count = self.names.groups.as_ref().map_or(2, Vec::len);
         if (of_probes || name == "TokenMargin") && group_count < 2 {
             let message = format!("{name} compares groups, and the lesson has {group_count}");
-            issues.at(node, message).expected("at least 2 groups");
+            node.issue(message).expected("at least 2 groups");
         }
     }
 
     /// Each objective has facts of its own.
-    fn check_objective<'s>(&self, node: Node<'s>, name: &str, fact: &Fact, issues: &mut Issues<'s>) {
+    fn check_objective(&self, node: Node<'_>, name: &str, fact: &Fact) {
         let Some(model) = self.model else { return };
         let objective = &model.objective;
         let (fits, expected) = match fact {
@@ -277,34 +261,36 @@ impl ClaimContext<'_> {
                 (rests, "MaskedWord, or Label with pool: Last: other objectives read every word")
             }
             Fact::FinalLoss if model.steps == 0 => {
-                issues.at(node, "FinalLoss of a model that is not trained").expected("steps above 0");
+                node.issue("FinalLoss of a model that is not trained").expected("steps above 0");
                 return;
             }
             _ => return,
         };
         if !fits {
-            issues.at(node, format!("{name} with the objective {}", objective.name())).expected(expected);
+            node.issue(format!("{name} with the objective {}", objective.name())).expected(expected);
         }
     }
 }
 
-fn read_expect<'s>(node: Node<'s>, fact: Option<&Fact>, issues: &mut Issues<'s>) -> Option<Expect> {
-    let mut record = Record::open(node, &["AtLeast", "AtMost", "Within"], issues)?;
+fn read_expect(node: Node<'_>, fact: Option<&Fact>) -> Option<Expect> {
+    let mut record = Record::open(node, &["AtLeast", "AtMost", "Within"])?;
     let expect = match record.name {
-        "AtLeast" => record.take_item("number", finite, issues).map(Expect::AtLeast),
-        "AtMost" => record.take_item("number", finite, issues).map(Expect::AtMost),
-        _ => fields! { record, issues => Expect::Within {
+        "AtLeast" => record.take_item("number", finite).map(Expect::AtLeast),
+        "AtMost" => record.take_item("number", finite).map(Expect::AtMost),
+        _ => fields! { record => Expect::Within {
             value: finite;
             tolerance: number(|x| x >= 0.0, "a number of at least 0");
         } },
     };
-    record.finish(issues);
+    record.finish();
     let expect = expect?;
     if let Some((least, most)) = fact.map(range)
         && !can_hold(expect, least, most)
     {
-        issues.at(node, format!("expect: {} can never hold", shorten(node.text))).expected(reachable(least, most));
-        return None;
+        return node
+            .issue(format!("expect: {} can never hold", shorten(node.text)))
+            .expected(reachable(least, most))
+            .none();
     }
     Some(expect)
 }

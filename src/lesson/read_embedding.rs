@@ -7,7 +7,7 @@ use crate::numerics::word2vec::{Architecture, Word2VecConfig};
 
 use super::check::{Vocabulary, word};
 use super::decode::{flag, list, map, number, whole};
-use super::issue::{Issues, shorten};
+use super::issue::shorten;
 use super::limits::{DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, VOCABULARY_MAX, WINDOW_MAX};
 use super::read_training::{LEARNING_RATE, is_learning_rate};
 use super::record::{Record, complete, fields};
@@ -22,21 +22,21 @@ pub(super) struct ReadEmbedding<'s> {
     pub node: Node<'s>,
 }
 
-pub(super) fn read_embedding<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadEmbedding<'s>> {
-    let mut record = Record::open(node, &["SkipGram", "Cbow", "Given"], issues)?;
+pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<ReadEmbedding<'s>> {
+    let mut record = Record::open(node, &["SkipGram", "Cbow", "Given"])?;
     let embedding = match record.name {
         "Given" => {
-            let given = record.take_item("{ \"word\": [number, …], … }", read_given, issues);
+            let given = record.take_item("{ \"word\": [number, …], … }", read_given);
             given.map(StaticEmbedding::Given)
         }
-        _ => read_word2vec(&mut record, issues).map(StaticEmbedding::Word2Vec),
+        _ => read_word2vec(&mut record).map(StaticEmbedding::Word2Vec),
     };
-    record.finish(issues);
+    record.finish();
     Some(ReadEmbedding { embedding: embedding?, node })
 }
 
-fn read_word2vec<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option<Word2VecConfig> {
-    fields! { record, issues;
+fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
+    fields! { record;
         dim: whole(DIM_MIN..=DIM_MAX);
         window: whole(1..=WINDOW_MAX), or 3;
         negatives: whole(1..=NEGATIVES_MAX), or 5;
@@ -49,7 +49,7 @@ fn read_word2vec<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option
     let architecture = match record.name {
         "Cbow" => Some(Architecture::Cbow),
         _ => {
-            let share_negatives = record.take_or("share_negatives", false, flag, issues);
+            let share_negatives = record.take_or("share_negatives", false, flag);
             share_negatives.map(|share_negatives| Architecture::SkipGram { share_negatives })
         }
     };
@@ -57,23 +57,22 @@ fn read_word2vec<'s>(record: &mut Record<'s>, issues: &mut Issues<'s>) -> Option
 }
 
 /// Vectors of one width, each for a word of its own.
-fn read_given<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<GivenVectors> {
+fn read_given(node: Node<'_>) -> Option<GivenVectors> {
     let entry = number(|x| (x as f32).is_finite(), "a number");
-    let row = |node, issues: &mut Issues<'s>| Some((node, list(node, DIM_MAX, &entry, issues)));
-    let rows = map(node, VOCABULARY_MAX, row, issues)?;
+    let row = |node| Some((node, list(node, DIM_MAX, &entry)));
+    let rows = map(node, VOCABULARY_MAX, row)?;
     if rows.is_empty() {
-        issues.at(node, "static_embedding: no vectors").expected("one for each word of the corpus");
-        return None;
+        return node.issue("static_embedding: no vectors").expected("one for each word of the corpus").none();
     }
     let mut seen = HashSet::new();
     let mut width = None;
     let mut good = true;
     let mut given = (Vec::new(), Vec::new());
     for (key, (row_node, row)) in rows {
-        let word = word(key.node, issues).filter(|word| {
+        let word = word(key.node).filter(|word| {
             let fresh = seen.insert(word.clone());
             if !fresh {
-                issues.at(key.node, format!("static_embedding: word \"{word}\" appears twice"));
+                key.node.issue(format!("static_embedding: word \"{word}\" appears twice"));
             }
             fresh
         });
@@ -86,7 +85,7 @@ fn read_given<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<GivenVector
                 } else {
                     format!("{wanted}, as in the first vector")
                 };
-                issues.at(row_node, format!("static_embedding: a vector of {} numbers", row.len())).expected(expected);
+                row_node.issue(format!("static_embedding: a vector of {} numbers", row.len())).expected(expected);
             }
             fits
         });
@@ -106,12 +105,12 @@ fn read_given<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<GivenVector
 }
 
 /// Every word that a sentence can contain needs a vector.
-pub(super) fn check_given<'s>(read: &ReadEmbedding<'s>, corpus: &Vocabulary, issues: &mut Issues<'s>) {
+pub(super) fn check_given(read: &ReadEmbedding<'_>, corpus: &Vocabulary) {
     let StaticEmbedding::Given(given) = &read.embedding else { return };
     let words: HashSet<&String> = given.words.iter().collect();
     for word in corpus.words.iter().filter(|word| !words.contains(word)) {
-        issues
-            .at(read.node, format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
+        read.node
+            .issue(format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
             .nearest(word, given.words.iter().filter(|word| !corpus.has(word)).map(String::as_str));
     }
 }

@@ -4,7 +4,7 @@ use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use crate::numerics::block::{Attends, BlockConfig, Norm};
 
 use super::decode::{choice, flag, list, number, whole, wrong};
-use super::issue::{Issues, one_of};
+use super::issue::one_of;
 use super::limits::{DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX};
 use super::record::{Record, fields};
 use super::schema::Objective;
@@ -24,14 +24,13 @@ pub fn is_temperature(x: f64) -> bool {
 }
 
 /// The fields of the layers among those of the model.
-pub(super) fn read_layers<'s>(
-    record: &mut Record<'s>,
+pub(super) fn read_layers(
+    record: &mut Record<'_>,
     dim: Option<usize>,
     objective: Option<&Objective>,
-    issues: &mut Issues<'s>,
 ) -> Option<Layers> {
     let looks_back = matches!(objective, Some(Objective::NextWord | Objective::Sequence(_)));
-    fields! { record, issues;
+    fields! { record;
         count as "layers": whole(1..=LAYERS_MAX), or 1;
         heads: whole(1..=HEADS_MAX);
         key_width: whole(1..=DIM_MAX), optional;
@@ -48,10 +47,10 @@ pub(super) fn read_layers<'s>(
     }
     if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
         let message = "norm: the norm of a single number is always 0";
-        issues.at(record.place_of("norm"), message).expected("norm: None, or wider vectors");
+        record.place_of("norm").issue(message).expected("norm: None, or wider vectors");
     }
     let widths = Widths { dim, heads, key: key_width, value: value_width, projected, output };
-    let [key_width, value_width] = widths.check(record, issues)?;
+    let [key_width, value_width] = widths.check(record)?;
     let attention = AttentionConfig {
         width: dim?,
         heads: heads?,
@@ -82,22 +81,24 @@ struct Widths {
 
 impl Widths {
     /// The widths of keys and values; `None` where they do not fit.
-    fn check<'s>(&self, record: &Record<'s>, issues: &mut Issues<'s>) -> Option<[usize; 2]> {
+    fn check<'s>(&self, record: &Record<'s>) -> Option<[usize; 2]> {
         let (heads, dim) = (self.heads?, self.dim?);
         let (key, value) = (self.key?, self.value?);
         let mut good = true;
         if self.projected? {
             let wide = value.map_or(dim, |value| heads * value);
             if !self.output? && wide != dim {
-                issues
-                    .at(record.place_of("value_width"), format!("value_width: without W_O the mixes are {wide} wide"))
+                record
+                    .place_of("value_width")
+                    .issue(format!("value_width: without W_O the mixes are {wide} wide"))
                     .expected(format!("heads times value_width to be dim: {dim}"));
                 good = false;
             }
         } else {
             for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
-                issues
-                    .at(record.place_of(name), format!("{name}: without projections a head has its slice of the word"))
+                record
+                    .place_of(name)
+                    .issue(format!("{name}: without projections a head has its slice of the word"))
                     .expected("no width, or projections: true");
                 good = false;
             }
@@ -108,8 +109,9 @@ impl Widths {
                 (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
             let divisors: Vec<&str> = divisors.iter().map(String::as_str).collect();
             let widths = if self.projected? { ", or key_width and value_width" } else { "" };
-            issues
-                .at(record.value_of("heads"), format!("heads: {heads} does not divide dim: {dim}"))
+            record
+                .value_of("heads")
+                .issue(format!("heads: {heads} does not divide dim: {dim}"))
                 .expected(format!("{}{widths}", one_of(&divisors)));
             good = false;
         }
@@ -118,27 +120,26 @@ impl Widths {
 }
 
 /// `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
-fn read_mask<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Mask> {
-    let mut record = Record::open(node, &["None", "Causal", "Custom"], issues)?;
+fn read_mask(node: Node<'_>) -> Option<Mask> {
+    let mut record = Record::open(node, &["None", "Causal", "Custom"])?;
     let mask = match record.name {
         "None" => Some(Mask::None),
         "Causal" => Some(Mask::Causal),
-        _ => record.take_item("[[true, …], …]", read_table, issues).map(Mask::custom),
+        _ => record.take_item("[[true, …], …]", read_table).map(Mask::custom),
     };
-    record.finish(issues);
+    record.finish();
     mask
 }
 
-fn read_table<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<MaskTable> {
-    let row = |node, issues: &mut Issues<'s>| Some((list(node, TOKENS_MAX, flag, issues)?, node));
-    let rows = list(node, TOKENS_MAX, row, issues)?;
+fn read_table(node: Node<'_>) -> Option<MaskTable> {
+    let row = |node| Some((list(node, TOKENS_MAX, flag)?, node));
+    let rows = list(node, TOKENS_MAX, row)?;
     let Some(keys) = rows.first().map(|(row, _)| row.len()).filter(|keys| *keys > 0) else {
-        return wrong(node, "at least one row with at least one entry", issues);
+        return wrong(node, "at least one row with at least one entry");
     };
     let mut good = true;
     for (row, node) in rows.iter().filter(|(row, _)| row.len() != keys) {
-        issues
-            .at(*node, format!("mask: a row of {} entries", row.len()))
+        node.issue(format!("mask: a row of {} entries", row.len()))
             .expected(format!("{keys}, as many as in the first row"));
         good = false;
     }

@@ -7,7 +7,6 @@ use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
 use super::decode::{choice, flag, number, share, whole};
-use super::issue::Issues;
 use super::limits::{BATCH_MAX, COST_MAX, STEPS_MAX, TOKENS_MAX};
 use super::read_language::Lists;
 use super::read_layers::{Layers, read_layers};
@@ -33,24 +32,23 @@ pub(super) fn read_attention<'s>(
     node: Node<'s>,
     dim: Option<usize>,
     groups: Option<&Lists<'s>>,
-    issues: &mut Issues<'s>,
 ) -> Option<ReadModel<'s>> {
-    let mut record = Record::open(node, &["Attention"], issues)?;
-    let read = record.take("objective", |node, issues| read_objective(node, groups, issues), issues);
+    let mut record = Record::open(node, &["Attention"])?;
+    let read = record.take("objective", |node| read_objective(node, groups));
     let objective = read.as_ref().map(|read| &read.objective);
-    let layers = read_layers(&mut record, dim, objective, issues);
-    fields! { record, issues;
+    let layers = read_layers(&mut record, dim, objective);
+    fields! { record;
         positions: choice(POSITIONS), or Places::Vectors(Positions::Learned);
         max_tokens: whole(2..=TOKENS_MAX), or 32;
         train_embedding: flag, or false;
     }
-    let answer = read_answer(&mut record, objective, issues);
+    let answer = read_answer(&mut record, objective);
     let is_tied_label =
         objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout == Readout::Tied);
     let tied_labels = is_tied_label.then(|| record.place_of("readout"));
 
-    let costs = read_costs(&mut record, objective, answer, train_embedding, issues);
-    fields! { record, issues;
+    let costs = read_costs(&mut record, objective, answer, train_embedding);
+    fields! { record;
         weights: read_weights, or Vec::new();
         steps: whole(0..=STEPS_MAX), or 800;
         batch: whole(1..=BATCH_MAX), or 64;
@@ -59,7 +57,7 @@ pub(super) fn read_attention<'s>(
         optimiser: read_optimiser, or Method::ADAM;
         stop: read_stop, or Vec::new();
     }
-    record.finish(issues);
+    record.finish();
 
     let config = || {
         let distances = (positions? == Places::Distances).then_some(max_tokens?);
@@ -75,7 +73,7 @@ pub(super) fn read_attention<'s>(
             pooling,
             readout,
         };
-        let weights = check_weights(weights?, &architecture, issues);
+        let weights = check_weights(weights?, &architecture);
         let (architecture, objective) = (Some(architecture), objective.cloned());
         complete!(ModelConfig {
             architecture,
@@ -113,22 +111,21 @@ fn blocks(layers: &Layers, distances: Option<usize>, objective: &Objective) -> (
 }
 
 /// Reads what distances cost, where outputs have places to be at.
-fn read_costs<'s>(
-    record: &mut Record<'s>,
+fn read_costs(
+    record: &mut Record<'_>,
     objective: Option<&Objective>,
     answer: Option<(Readout, Pooling)>,
     train_embedding: Option<bool>,
-    issues: &mut Issues<'s>,
 ) -> Option<DistanceCosts> {
     let cost = || number(|x| (0.0..=COST_MAX).contains(&x), COST);
-    let costs = fields! { record, issues => DistanceCosts {
+    let costs = fields! { record => DistanceCosts {
         arrive: cost(), or 0.0;
         keep: cost(), or 0.0;
     } }?;
     let (readout, pooling) = answer?;
     let mut good = true;
     let mut wrong = |field, message: &str, expected: &str| {
-        issues.at(record.place_of(field), format!("{field}: {message}")).expected(expected);
+        record.place_of(field).issue(format!("{field}: {message}")).expected(expected);
         good = false;
     };
     if costs.arrive > 0.0 && train_embedding == Some(true) {
@@ -151,28 +148,23 @@ fn read_costs<'s>(
 }
 
 /// How the answer is read off the outputs.
-fn read_answer<'s>(
-    record: &mut Record<'s>,
-    objective: Option<&Objective>,
-    issues: &mut Issues<'s>,
-) -> Option<(Readout, Pooling)> {
+fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option<(Readout, Pooling)> {
     let is_label = objective == Some(&Objective::Label);
     let (readout, pooling) = if is_label { (Readout::Linear, Pooling::Mean) } else { (Readout::Tied, Pooling::Every) };
-    let readout = record.take_or("readout", readout, choice(READOUTS), issues);
-    let pooling = record.take_or("pool", pooling, choice(POOLINGS), issues);
+    let readout = record.take_or("readout", readout, choice(READOUTS));
+    let pooling = record.take_or("pool", pooling, choice(POOLINGS));
     let name = objective?.name();
     match pooling {
         Some(Pooling::Every) if is_label => {
-            issues
-                .at(record.place_of("pool"), "pool: Every reads word by word, but Label asks for the whole sentence")
+            record
+                .place_of("pool")
+                .issue("pool: Every reads word by word, but Label asks for the whole sentence")
                 .expected("pool: Last or pool: Mean");
         }
         Some(Pooling::Last | Pooling::Mean) if !is_label => {
-            issues
-                .at(
-                    record.place_of("pool"),
-                    format!("pool: this reads the sentence once, but {name} asks for each word"),
-                )
+            record
+                .place_of("pool")
+                .issue(format!("pool: this reads the sentence once, but {name} asks for each word"))
                 .expected("pool: Every");
         }
         _ => {}

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::{Names, Vocabulary, word};
 use super::decode::{At, choice, list, list_of, map, number};
-use super::issue::{Issues, shorten};
+use super::issue::shorten;
 use super::limits::{GROUPS_MAX, VOCABULARY_MAX};
 use super::read_language::{Lists, ReadCorpus};
 use super::record::{Record, fields};
@@ -30,32 +30,28 @@ impl ReadObjective<'_> {
 
 const ORDERS: &[(&str, Order)] = &[("Same", Order::Same), ("Reversed", Order::Reversed)];
 
-pub(super) fn read_objective<'s>(
-    node: Node<'s>,
-    groups: Option<&Lists<'s>>,
-    issues: &mut Issues<'s>,
-) -> Option<ReadObjective<'s>> {
-    let mut record = Record::open(node, &["MaskedWord", "NextWord", "Label", "Sequence"], issues)?;
+pub(super) fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<ReadObjective<'s>> {
+    let mut record = Record::open(node, &["MaskedWord", "NextWord", "Label", "Sequence"])?;
     let (mut rewritten, mut stand_ins) = (Vec::new(), Vec::new());
     let objective = match record.name {
         "MaskedWord" => {
-            let mut stand_in = |node, issues: &mut Issues<'s>| {
-                let value = word(node, issues)?;
+            let mut stand_in = |node| {
+                let value = word(node)?;
                 stand_ins.push(At { value: value.clone(), node });
                 Some(value)
             };
-            fields! { record, issues => Objective::MaskedWord {
+            fields! { record => Objective::MaskedWord {
                 rate: number(|x| x > 0.0 && x < 1.0, "a number between 0 and 1"), or 0.15;
-                among: |node, issues| read_candidates(node, groups, issues), or Vec::new();
+                among: |node| read_candidates(node, groups), or Vec::new();
                 stand_ins: list_of(VOCABULARY_MAX, &mut stand_in), or Vec::new();
             } }
         }
         "NextWord" => Some(Objective::NextWord),
         "Label" => Some(Objective::Label),
         _ => {
-            fields! { record, issues;
+            fields! { record;
                 order: choice(ORDERS), or Order::Same;
-                words: |node, issues| map(node, VOCABULARY_MAX, word, issues), or Vec::new();
+                words: |node| map(node, VOCABULARY_MAX, word), or Vec::new();
             }
             order.zip(words).map(|(order, words)| {
                 rewritten.extend(words.iter().map(|(from, _)| from.clone()));
@@ -64,7 +60,7 @@ pub(super) fn read_objective<'s>(
             })
         }
     };
-    record.finish(issues);
+    record.finish();
     objective.map(|objective| ReadObjective { objective, node, rewritten, stand_ins })
 }
 
@@ -75,21 +71,17 @@ pub(super) fn check_objective<'s>(
     corpus: &ReadCorpus<'s>,
     groups: &[Group],
     vocabulary: &Vocabulary,
-    issues: &mut Issues<'s>,
 ) {
     let corpus = &corpus.corpus;
     if read.objective == Objective::Label {
         if corpus.topics.len() < 2 {
-            issues
-                .at(
-                    read.node,
-                    format!("Label names the topic of a sentence, but the corpus has {}", corpus.topics.len()),
-                )
+            read.node
+                .issue(format!("Label names the topic of a sentence, but the corpus has {}", corpus.topics.len()))
                 .expected("at least 2 topics");
         }
         if corpus.join.is_some() {
-            issues
-                .at(read.node, "Label names the topic of a sentence, but a joined sentence has two")
+            read.node
+                .issue("Label names the topic of a sentence, but a joined sentence has two")
                 .expected("a corpus without join");
         }
     }
@@ -97,13 +89,10 @@ pub(super) fn check_objective<'s>(
         let names = corpus.topics.iter().map(|topic| &topic.name);
         for label in names.filter(|label| !vocabulary.has(label)) {
             let label = shorten(label);
-            issues
-                .at(
-                    readout,
-                    format!(
-                        "readout: Tied reads a label by its static vector, but no word of the corpus is \"{label}\""
-                    ),
-                )
+            readout
+                .issue(format!(
+                    "readout: Tied reads a label by its static vector, but no word of the corpus is \"{label}\""
+                ))
                 .expected("readout: Linear, or topics named by words of the corpus");
         }
     }
@@ -113,15 +102,15 @@ pub(super) fn check_objective<'s>(
             0 => "none of the corpus".to_owned(),
             count => format!("only {count} of the corpus"),
         };
-        issues
-            .at(read.node, format!("{} asks for one of several words, but there is {words}", read.objective.name()))
+        read.node
+            .issue(format!("{} asks for one of several words, but there is {words}", read.objective.name()))
             .expected("at least 2 words to choose among");
     }
     let named = [("words", &read.rewritten), ("stand_ins", &read.stand_ins)];
     for (field, word) in named.iter().flat_map(|(field, words)| words.iter().map(move |word| (field, word))) {
         if !vocabulary.has(&word.value) {
-            issues
-                .at(word.node, format!("{field}: word \"{}\" never occurs in the corpus", shorten(&word.value)))
+            word.node
+                .issue(format!("{field}: word \"{}\" never occurs in the corpus", shorten(&word.value)))
                 .nearest(&word.value, vocabulary.words.iter().map(String::as_str));
         }
     }
@@ -147,24 +136,23 @@ fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary:
 }
 
 /// Different groups, with words enough to choose among.
-fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>, issues: &mut Issues<'s>) -> Option<Vec<String>> {
+fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec<String>> {
     let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens: None };
     let mut seen = HashSet::new();
-    let group = |node: Node<'s>, issues: &mut Issues<'s>| {
-        let name = names.group(node, issues)?;
+    let group = |node| {
+        let name = names.group(node)?;
         let fresh = seen.insert(name.clone());
         if !fresh {
-            issues.at(node, format!("among: group \"{name}\" appears twice"));
+            node.issue(format!("among: group \"{name}\" appears twice"));
         }
         fresh.then_some(name)
     };
-    let among = list(node, GROUPS_MAX, group, issues)?;
+    let among = list(node, GROUPS_MAX, group)?;
     let lists = groups.filter(|groups| groups.are_checked()).map(|groups| &groups.lists);
     let chosen = lists.into_iter().flatten().filter(|group| among.contains(&group.name));
     let count: usize = chosen.map(|group| group.words.len()).sum();
     if lists.is_some() && count == 1 {
-        issues.at(node, "among: only one word to choose").expected("groups with at least 2 words in all");
-        return None;
+        return node.issue("among: only one word to choose").expected("groups with at least 2 words in all").none();
     }
     Some(among)
 }

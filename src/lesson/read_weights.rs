@@ -8,7 +8,7 @@ use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::positions::Positions;
 
 use super::decode::{At, list, map, number, wrong};
-use super::issue::{Issues, one_of, shorten};
+use super::issue::{one_of, shorten};
 use super::limits::{DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX};
 use super::source::Node;
 
@@ -20,26 +20,25 @@ const TENSORS_MAX: usize = 1000;
 /// Rows and columns of the largest: keys or values of all heads, or hidden units.
 const SIDE_MAX: usize = if HEADS_MAX * DIM_MAX > FEED_FORWARD_MAX { HEADS_MAX * DIM_MAX } else { FEED_FORWARD_MAX };
 
-pub(super) fn read_weights<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<ReadWeights<'s>> {
-    map(node, TENSORS_MAX, |node, issues| Some(At { value: read_table(node, issues)?, node }), issues)
+pub(super) fn read_weights<'s>(node: Node<'s>) -> Option<ReadWeights<'s>> {
+    map(node, TENSORS_MAX, |node| Some(At { value: read_table(node)?, node }))
 }
 
-fn read_table<'s>(node: Node<'s>, issues: &mut Issues<'s>) -> Option<Matrix<f32>> {
+fn read_table(node: Node<'_>) -> Option<Matrix<f32>> {
     let entry = number(|x| (x as f32).is_finite(), "a number that is not too large");
-    let row = |node, issues: &mut Issues<'s>| list(node, SIDE_MAX, &entry, issues);
-    let rows = list(node, SIDE_MAX, row, issues)?;
+    let row = |node| list(node, SIDE_MAX, &entry);
+    let rows = list(node, SIDE_MAX, row)?;
     let cols = rows.first().map_or(0, Vec::len);
     if cols == 0 || rows.iter().any(|row| row.len() != cols) {
-        return wrong(node, "rows of numbers, all of one length", issues);
+        return wrong(node, "rows of numbers, all of one length");
     }
     Some(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j] as f32))
 }
 
 /// The weights, if the model has such tensors in these shapes.
-pub(super) fn check_weights<'s>(
-    read: ReadWeights<'s>,
+pub(super) fn check_weights(
+    read: ReadWeights<'_>,
     architecture: &Architecture,
-    issues: &mut Issues<'s>,
 ) -> Option<Vec<(TensorId, Matrix<f32>)>> {
     let shapes = shapes(architecture);
     let symbols: Vec<String> = shapes.iter().map(|(id, ..)| id.to_string()).collect();
@@ -49,28 +48,29 @@ pub(super) fn check_weights<'s>(
         _ => "a tensor of one of its blocks, such as W_Q or W_Q_2".to_owned(),
     };
     let mut named = HashSet::new();
-    let mut check = |(name, table): (At<'s, String>, At<'s, Matrix<f32>>)| {
+    let mut check = |(name, table): (At<'_, String>, At<'_, Matrix<f32>>)| {
         // As the weights panel writes it, or as code does.
         let is_named = |(id, symbol): (&TensorId, &String)| *symbol == name.value || id.code_name() == name.value;
         let ids = shapes.iter().map(|(id, ..)| id);
         let Some(place) = ids.zip(&symbols).position(is_named) else {
-            issues
-                .at(name.node, format!("weights: the model has no {}", shorten(name.node.text)))
+            return name
+                .node
+                .issue(format!("weights: the model has no {}", shorten(name.node.text)))
                 .expected(expected())
-                .nearest(&name.value, known());
-            return None;
+                .nearest(&name.value, known())
+                .none();
         };
         let (id, rows, cols) = shapes[place];
         if !named.insert(id) {
-            issues.at(name.node, format!("weights: {id} appears twice"));
-            return None;
+            return name.node.issue(format!("weights: {id} appears twice")).none();
         }
         let found = (table.value.rows(), table.value.cols());
         if found != (rows, cols) {
-            issues
-                .at(table.node, format!("weights: {id} as {} × {}", found.0, found.1))
-                .expected(format!("{rows} × {cols}"));
-            return None;
+            return table
+                .node
+                .issue(format!("weights: {id} as {} × {}", found.0, found.1))
+                .expected(format!("{rows} × {cols}"))
+                .none();
         }
         Some((id, table.value))
     };

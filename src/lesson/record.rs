@@ -8,7 +8,7 @@ use serde::de::{EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::decode::{Kind, wrong};
-use super::issue::{Issues, one_of, shorten};
+use super::issue::{one_of, shorten};
 use super::source::Node;
 
 pub(super) struct Record<'s> {
@@ -32,7 +32,7 @@ struct Field<'s> {
 /// Reads the fields of a record by a table.
 ///
 /// ```text
-/// fields! { record, issues => Claim {
+/// fields! { record => Claim {
 ///     id: id;                                  // must be there
 ///     says: line, or String::new();            // may be left out
 ///     fact as "what": read_fact, optional;     // an `Option`, and another name in the lesson
@@ -43,27 +43,21 @@ struct Field<'s> {
 /// the fields above it. The value is `None` where a field has an issue. With `;` in the place of `=> Type`
 /// the table declares the fields as local `Option`s instead, for checks between them; [`complete`] joins them.
 macro_rules! fields {
-    ($record:expr, $issues:expr => $($type:ident)::+ {
+    ($record:expr => $($type:ident)::+ {
         $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
     }) => {{
-        fields! { $record, $issues; $($field $(as $written)?: $decode $(, $rule $($default)?)?;)+ }
+        fields! { $record; $($field $(as $written)?: $decode $(, $rule $($default)?)?;)+ }
         $crate::lesson::record::complete!($($type)::+ { $($field),+ })
     }};
-    ($record:expr, $issues:expr;
-        $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
-    ) => {
+    ($record:expr; $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+) => {
         $(let $field = {
             let name = fields!(@name $field $($written)?);
-            fields!(@take $record, $issues, name, $decode $(, $rule $($default)?)?)
+            fields!(@take $record, name, $decode $(, $rule $($default)?)?)
         };)+
     };
-    (@take $record:expr, $issues:expr, $name:expr, $decode:expr) => { $record.take($name, $decode, $issues) };
-    (@take $record:expr, $issues:expr, $name:expr, $decode:expr, or $default:expr) => {
-        $record.take_or($name, $default, $decode, $issues)
-    };
-    (@take $record:expr, $issues:expr, $name:expr, $decode:expr, optional) => {
-        $record.take_optional($name, $decode, $issues)
-    };
+    (@take $record:expr, $name:expr, $decode:expr) => { $record.take($name, $decode) };
+    (@take $record:expr, $name:expr, $decode:expr, or $default:expr) => { $record.take_or($name, $default, $decode) };
+    (@take $record:expr, $name:expr, $decode:expr, optional) => { $record.take_optional($name, $decode) };
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $written:literal) => { $written };
 }
@@ -81,7 +75,7 @@ pub(super) use fields;
 impl<'s> Record<'s> {
     /// Opens a record that must have one of `names`. Where only one is possible it may be left out,
     /// as usual in RON.
-    pub fn open(node: Node<'s>, names: &[&'static str], issues: &mut Issues<'s>) -> Option<Self> {
+    pub fn open(node: Node<'s>, names: &[&'static str]) -> Option<Self> {
         let expected = || match names {
             [only] => format!("{only}(…)"),
             names => one_of(names),
@@ -90,57 +84,52 @@ impl<'s> Record<'s> {
             (Kind::Unnamed, [only]) => (*only, parse_unnamed(node.text)),
             (Kind::Named, _) => {
                 let Some(written) = parse_name(node.text) else {
-                    return wrong(node, &expected(), issues);
+                    return wrong(node, &expected());
                 };
                 let Some(name) = names.iter().find(|name| **name == written) else {
                     let label = if node.label.is_empty() { String::new() } else { format!("{}: ", node.label) };
                     let at = Node { text: written, ..node };
-                    issues
-                        .at(at, format!("{label}unknown name {}", shorten(written)))
+                    return at
+                        .issue(format!("{label}unknown name {}", shorten(written)))
                         .expected(expected())
-                        .nearest(written, names.iter().copied());
-                    return None;
+                        .nearest(written, names.iter().copied())
+                        .none();
                 };
                 (*name, parse_named(node.text))
             }
-            _ => return wrong(node, &expected(), issues),
+            _ => return wrong(node, &expected()),
         };
         let Some(body) = body else {
-            return wrong(node, &expected(), issues);
+            return wrong(node, &expected());
         };
         let mut record =
             Self { name, node, fields: Vec::new(), items: Vec::new(), known: Vec::new(), missing: Vec::new() };
         match body {
-            Body::Fields(fields) => record.add_fields(fields, issues),
+            Body::Fields(fields) => record.add_fields(fields),
             Body::Items(items) => record.items = items.into_iter().map(|raw| node.inner(raw)).collect(),
         }
         Some(record)
     }
 
-    fn add_fields(&mut self, fields: Vec<(&'s str, &'s RawValue)>, issues: &mut Issues<'s>) {
+    fn add_fields(&mut self, fields: Vec<(&'s str, &'s RawValue)>) {
         let mut seen = std::collections::HashSet::new();
         for (text, value) in fields {
-            let name = Node { text, label: "" };
+            let name = Node { text, label: "", ..self.node };
             if seen.insert(text) {
                 self.fields.push(Field { name, value, taken: false });
             } else {
-                issues.at(name, format!("field \"{}\" appears twice in {}", shorten(text), self.name));
+                name.issue(format!("field \"{}\" appears twice in {}", shorten(text), self.name));
             }
         }
     }
 
     /// Decodes a field that must be there.
-    pub fn take<T>(
-        &mut self,
-        field: &'static str,
-        decode: impl FnOnce(Node<'s>, &mut Issues<'s>) -> Option<T>,
-        issues: &mut Issues<'s>,
-    ) -> Option<T> {
+    pub fn take<T>(&mut self, field: &'static str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
         let Some(node) = self.find(field) else {
             self.missing.push(field);
             return None;
         };
-        decode(node, issues)
+        decode(node)
     }
 
     /// Decodes a field that may be left out.
@@ -148,11 +137,10 @@ impl<'s> Record<'s> {
         &mut self,
         field: &'static str,
         default: T,
-        decode: impl FnOnce(Node<'s>, &mut Issues<'s>) -> Option<T>,
-        issues: &mut Issues<'s>,
+        decode: impl FnOnce(Node<'s>) -> Option<T>,
     ) -> Option<T> {
         match self.find(field) {
-            Some(node) => decode(node, issues),
+            Some(node) => decode(node),
             None => Some(default),
         }
     }
@@ -161,10 +149,9 @@ impl<'s> Record<'s> {
     pub fn take_optional<T>(
         &mut self,
         field: &'static str,
-        decode: impl FnOnce(Node<'s>, &mut Issues<'s>) -> Option<T>,
-        issues: &mut Issues<'s>,
+        decode: impl FnOnce(Node<'s>) -> Option<T>,
     ) -> Option<Option<T>> {
-        self.take_or(field, None, |node, issues| decode(node, issues).map(Some), issues)
+        self.take_or(field, None, |node| decode(node).map(Some))
     }
 
     fn find(&mut self, field: &'static str) -> Option<Node<'s>> {
@@ -192,32 +179,27 @@ impl<'s> Record<'s> {
     }
 
     /// The one value of `Name(value)`.
-    pub fn take_item<T>(
-        &mut self,
-        what: &str,
-        decode: impl FnOnce(Node<'s>, &mut Issues<'s>) -> Option<T>,
-        issues: &mut Issues<'s>,
-    ) -> Option<T> {
+    pub fn take_item<T>(&mut self, what: &str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
         let items = std::mem::take(&mut self.items);
         match items[..] {
-            [item] if self.fields.is_empty() => decode(item, issues),
+            [item] if self.fields.is_empty() => decode(item),
             _ => {
                 // The fields have been spoken of here; `finish` need not call them unknown.
                 self.fields.clear();
-                wrong(self.node, &format!("{}({what})", self.name), issues)
+                wrong(self.node, &format!("{}({what})", self.name))
             }
         }
     }
 
     /// Reports the fields that are missing, and those that nobody asked for.
-    pub fn finish(mut self, issues: &mut Issues<'s>) {
+    pub fn finish(mut self) {
         let name = self.name;
         if !self.items.is_empty() {
             let expected = match &self.known[..] {
                 [] => format!("{name} alone"),
                 [first, ..] => format!("named fields: {name}({first}: …)"),
             };
-            issues.at(self.node, format!("{name} with values that have no field names")).expected(expected);
+            self.node.issue(format!("{name} with values that have no field names")).expected(expected);
             return;
         }
         let absent: Vec<&str> =
@@ -231,14 +213,15 @@ impl<'s> Record<'s> {
                 [] => "no fields".to_owned(),
                 known => one_of(known),
             };
-            issues
-                .at(field.name, format!("unknown field \"{}\" in {name}", shorten(written)))
+            field
+                .name
+                .issue(format!("unknown field \"{}\" in {name}", shorten(written)))
                 .expected(expected)
                 .nearest(written, absent.iter().copied());
         }
         let head = Node { text: self.node.text.split('(').next().unwrap_or_default(), ..self.node };
         for missing in self.missing {
-            issues.at(head, format!("missing field \"{missing}\" in {name}"));
+            head.issue(format!("missing field \"{missing}\" in {name}"));
         }
     }
 }
@@ -335,21 +318,19 @@ impl<'de> Visitor<'de> for Form {
 mod tests {
     use super::*;
     use crate::lesson::decode::{flag, text, whole};
+    use crate::lesson::issue::Issues;
     use crate::lesson::issue::LessonIssue;
-    use crate::lesson::source::Source;
 
     /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.
     fn check(written: &str, expected: &[&str]) {
-        let source = Source::new("f", written);
-        let node = source.whole();
-        let mut issues = Issues::new(source);
-        if let Some(mut record) = Record::open(node, &["Thing"], &mut issues) {
-            fields! { record, &mut issues;
+        let issues = Issues::new("f", written);
+        if let Some(mut record) = Record::open(issues.whole(), &["Thing"]) {
+            fields! { record;
                 _name as "name": text;
                 _size as "size": whole(1..=9);
                 _open as "open": flag, or true;
             }
-            record.finish(&mut issues);
+            record.finish();
         }
         let issues: Vec<String> = issues.finish().iter().map(LessonIssue::to_string).collect();
         assert_eq!(issues, expected, "{written}");

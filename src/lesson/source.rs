@@ -1,18 +1,24 @@
 //! The text of a lesson file, and places in it.
 
-use super::issue::{EXCERPT_CHARS_BEFORE, Excerpt, Place, is_unprintable};
+use super::issue::{EXCERPT_CHARS_BEFORE, Excerpt, Issues, Place, Report, is_unprintable};
 use super::limits::EXCERPT_CHARS_MAX;
 use super::text::{normal, written_words};
 
-/// A part of the file. Its address in memory is its place, so nothing else has to be carried along.
+/// A part of the file. Its address in memory is its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<'s> {
     pub text: &'s str,
     /// The field that holds it, for messages.
     pub label: &'static str,
+    pub issues: &'s Issues<'s>,
 }
 
 impl<'s> Node<'s> {
+    /// Reports a problem at this place; the answer adds what was expected and the nearest name.
+    pub fn issue(self, message: impl Into<String>) -> Report<'s> {
+        self.issues.report(self.text, message.into())
+    }
+
     /// The first occurrence of `part` inside this node, standing free of other word characters;
     /// the node itself if an escape in the text hides it.
     pub fn part(self, part: &str) -> Self {
@@ -40,9 +46,10 @@ impl Node<'_> {
     }
 }
 
+#[derive(Debug)]
 pub(super) struct Source<'s> {
     pub file: &'s str,
-    text: &'s str,
+    pub text: &'s str,
     /// Byte offset at which each line starts.
     lines: Vec<usize>,
 }
@@ -53,13 +60,9 @@ impl<'s> Source<'s> {
         Self { file, text, lines: std::iter::once(0).chain(starts).collect() }
     }
 
-    pub fn whole(&self) -> Node<'s> {
-        Node { text: self.text, label: "" }
-    }
-
-    /// Bytes before `node`, which is a slice of this text.
-    pub fn offset(&self, node: Node<'_>) -> usize {
-        let offset = (node.text.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+    /// Bytes before `part`, which is a slice of this text.
+    pub fn offset(&self, part: &str) -> usize {
+        let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if offset <= self.text.len() { offset } else { 0 }
     }
 
@@ -70,12 +73,12 @@ impl<'s> Source<'s> {
     }
 
     /// The text from a line and column on, both from 1; the empty end of the text beyond it.
-    pub fn rest_from(&self, place: Place) -> Node<'s> {
+    pub fn rest_from(&self, place: Place) -> &'s str {
         let end = self.text.len();
         let start = self.lines.get(place.line.saturating_sub(1)).copied().unwrap_or(end);
         let rest = &self.text[start..];
         let within = rest.char_indices().nth(place.col.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
-        Node { text: &rest[within..], label: "" }
+        &rest[within..]
     }
 
     /// The line of `offset`, cut to a readable width around `width_bytes` from there.

@@ -6,50 +6,34 @@ use ron::value::RawValue;
 
 use super::brackets::{closing, unclosed};
 use super::issue::{Place, shorten};
-use super::source::{Node, Source};
+use super::source::Node;
 
-pub(super) struct SyntaxError<'s> {
-    pub node: Node<'s>,
-    pub message: String,
-    pub expected: String,
-}
-
-/// The one value of the file, unread but well formed.
-pub(super) fn document<'s>(source: &Source<'s>) -> Result<&'s RawValue, SyntaxError<'s>> {
-    let whole = source.whole();
-    let at = |error: ron::error::SpannedError| {
+/// The one value of the file, unread but well formed; or its first mistake is reported.
+pub(super) fn document<'s>(whole: Node<'s>) -> Option<&'s RawValue> {
+    let report = |error: ron::error::SpannedError| {
         let place = Place { line: error.span.end.line, col: error.span.end.col };
-        explain(source.rest_from(place), &error.code)
+        explain(Node { text: whole.issues.source.rest_from(place), ..whole }, &error.code);
     };
-    let deserializer = ron::Deserializer::from_str(whole.text).map_err(at)?;
-    let start = Node { text: deserializer.remainder(), ..whole };
-    if start.text.is_empty() {
-        return Err(SyntaxError {
-            node: whole,
-            message: "the file is empty".to_owned(),
-            expected: "a lesson: Lesson(id: …, title: …, …)".to_owned(),
-        });
+    let deserializer = ron::Deserializer::from_str(whole.text).map_err(report).ok()?;
+    let start = deserializer.remainder();
+    if start.is_empty() {
+        return whole.issue("the file is empty").expected("a lesson: Lesson(id: …, title: …, …)").none();
     }
     // `#![enable(…)]` would change the meaning of the values but not reach those read on their own.
-    if whole.text[..whole.text.len() - start.text.len()].contains("#!") {
-        let before = &whole.text[..whole.text.len() - start.text.len()];
-        if let Some(attribute) = before.lines().find(|line| line.trim_start().starts_with("#!")) {
-            return Err(SyntaxError {
-                node: Node { text: attribute.trim(), ..whole },
-                message: "RON extensions are not supported".to_owned(),
-                expected: "Lesson(…) at once".to_owned(),
-            });
-        }
+    let before = &whole.text[..whole.text.len() - start.len()];
+    if let Some(attribute) = before.lines().find(|line| line.trim_start().starts_with("#!")) {
+        let at = Node { text: attribute.trim(), ..whole };
+        return at.issue("RON extensions are not supported").expected("Lesson(…) at once").none();
     }
-    ron::from_str::<&RawValue>(whole.text).map_err(|error| match unclosed(whole) {
+    let read = ron::from_str::<&RawValue>(whole.text).map_err(|error| match unclosed(whole) {
         // The parser notices a missing bracket only far behind it.
-        Some(open) if is_about_structure(&error.code) => SyntaxError {
-            message: format!("cannot be read as RON: this {} is not closed", shorten(open.text)),
-            node: open,
-            expected: format!("a matching {}", closing(open.text)),
-        },
-        _ => at(error),
-    })
+        Some(open) if is_about_structure(&error.code) => {
+            open.issue(format!("cannot be read as RON: this {} is not closed", shorten(open.text)))
+                .expected(format!("a matching {}", closing(open.text)));
+        }
+        _ => report(error),
+    });
+    read.ok()
 }
 
 fn is_about_structure(error: &Error) -> bool {
@@ -67,7 +51,7 @@ fn is_about_structure(error: &Error) -> bool {
 }
 
 /// Explains an error of RON's, which names types of Rust, to someone who writes a lesson.
-fn explain<'s>(node: Node<'s>, error: &Error) -> SyntaxError<'s> {
+fn explain(node: Node<'_>, error: &Error) {
     let rest = node.text.trim_start();
     let found = match rest.split_whitespace().next() {
         None => "the file ends here".to_owned(),
@@ -105,5 +89,5 @@ fn explain<'s>(node: Node<'s>, error: &Error) -> SyntaxError<'s> {
         Error::UnexpectedChar(_) => "a value: text, a number, a [list], a {map} or Name(…)",
         _ => "a value",
     };
-    SyntaxError { node, message: format!("cannot be read as RON: {found}"), expected: expected.to_owned() }
+    node.issue(format!("cannot be read as RON: {found}")).expected(expected);
 }

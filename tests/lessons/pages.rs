@@ -1,4 +1,5 @@
-//! The pages for people are true: their links lead somewhere, and the files and names that they list are there.
+//! The pages for people are true: their links lead somewhere, the files and names that they list are there, and doc
+//! comments name what they describe.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,4 +81,27 @@ fn listed_files_have_the_names_that_are_listed() {
         }
     }
     assert!(rows > 20, "{rows} rows");
+}
+
+/// A doc comment begins with a noun or a verb, not with a word that leaves its subject open.
+#[test]
+fn doc_comments_name_their_subject() {
+    const HEADLESS: [&str; 5] = ["Of", "What", "Nor", "It", "And so"];
+    /// Layers whose comments are held to it; the others follow.
+    const LAYERS: [&str; 5] = ["cli", "code", "export", "lesson", "store"];
+    /// Lines whose subject is clear all the same, such as the second sentence of a comment. Read one by one.
+    const MOST: usize = 19;
+    let sources = LAYERS.iter().flat_map(|layer| files(&Path::new(ROOT).join("src").join(layer), "rs"));
+    let mut found = Vec::new();
+    for file in sources {
+        for (number, line) in text(&file).lines().enumerate() {
+            let line = line.trim_start();
+            let Some(words) = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! ")) else { continue };
+            let begins = |word: &str| words.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', ',']));
+            if HEADLESS.into_iter().any(begins) {
+                found.push(format!("{}:{}: {words}", file.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.len() <= MOST, "{} doc lines without a subject:\n{}", found.len(), found.join("\n"));
 }

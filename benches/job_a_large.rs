@@ -8,7 +8,7 @@
 use attune::numerics::model::parallel::Shards;
 use attune::numerics::model::{AttentionModel, Batch};
 use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune::numerics::params::Parameters;
+use attune::numerics::params::{Parameters, Start};
 use attune::numerics::rng::{Stream, stream};
 use rand::RngExt;
 use serde_json::json;
@@ -53,7 +53,8 @@ fn random_parameters(model: &AttentionModel<f32>, seed: u64) -> Parameters<f32> 
     let mut rng = stream(seed, Stream::ModelInit);
     let bound = (3.0 / SIZES.width as f32).sqrt();
     let mut parameters = model.zeros();
-    let weights: Vec<_> = parameters.tensors().map(|(spec, _)| *spec).filter(|spec| !spec.id.name.is_bias()).collect();
+    let weights: Vec<_> =
+        parameters.tensors().map(|(spec, _)| *spec).filter(|spec| spec.id.name.start() != Start::Zero).collect();
     for spec in weights {
         parameters.values_of_mut(spec.id).fill_with(|| rng.random_range(-bound..bound));
     }

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! numerics/     pure maths on faer: forward beside backward          start at reference/mod.rs
+//! quantity/     the catalogue: names and meanings of all numbers     start at mod.rs
 //! code/         the language of code cells, in a sandbox             start at mod.rs
 //! lesson/       RON text -> checked values, every issue with place   start at schema.rs
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
@@ -73,6 +74,7 @@ pub mod nearest;
 pub mod numbers;
 pub mod numerics;
 pub mod pattern;
+pub mod quantity;
 pub mod store;
 pub mod view_model;
 pub mod whole_file;

@@ -1,4 +1,4 @@
-//! The layers point one way: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
+//! The layers point one way: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
 //! and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `pattern` and `whole_file` are leaves that every layer may name.
 
 use std::fs;
@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 /// Each layer with the layers that it may name.
 const LAYERS: &[(&str, &[&str])] = &[
     ("numerics", &[]),
+    ("quantity", &["numerics"]),
     ("code", &["numerics"]),
     ("lesson", &["numerics", "code"]),
-    ("kernel", &["numerics", "code", "lesson"]),
-    ("view_model", &["numerics", "code", "lesson", "kernel"]),
-    ("export", &["numerics", "code", "lesson", "kernel", "view_model"]),
+    ("kernel", &["numerics", "quantity", "code", "lesson"]),
+    ("view_model", &["numerics", "quantity", "code", "lesson", "kernel"]),
+    ("export", &["numerics", "quantity", "code", "lesson", "kernel", "view_model"]),
     ("store", &[]),
-    ("app", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store"]),
-    ("cli", &["numerics", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
+    ("app", &["numerics", "quantity", "code", "lesson", "kernel", "view_model", "export", "store"]),
+    ("cli", &["numerics", "quantity", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
 ];
 
 const LEAVES: &[&str] = &["fnv.rs", "nearest.rs", "numbers.rs", "pattern.rs", "whole_file.rs"];

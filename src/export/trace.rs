@@ -14,6 +14,7 @@ use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{Architecture, Pooling, Readout};
 use crate::numerics::positions::Positions;
+use crate::quantity::{Owner, Quantity};
 
 /// The trace of the snapshot's sentence, as text; `None` until there is a model.
 pub fn trace(snapshot: &Snapshot) -> Option<String> {
@@ -230,6 +231,19 @@ struct Tensors<'a> {
     space: &'a StaticSpace,
 }
 
+impl Tensors<'_> {
+    /// Everything that the trace names of a block, or of a head.
+    fn traced<M: SerializeMap>(&self, map: &mut M, owner: Owner, place: &str) -> Result<(), M::Error> {
+        for quantity in Quantity::ALL {
+            let matrix = quantity.matrix(&self.sentence.activations, owner);
+            if let (Some(name), Some(matrix)) = (quantity.definition().trace, matrix) {
+                map.serialize_entry(&format!("{name}[{place}]"), &tensor(matrix))?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Serialize for Tensors<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { sentence, space, .. } = self;
@@ -247,24 +261,11 @@ impl Serialize for Tensors<'_> {
         }
         map.serialize_entry("E[tokens]", &static_of(&sentence.tokens))?;
         map.serialize_entry("X", &tensor(&activations.input))?;
-        for (b, block) in activations.blocks.iter().enumerate() {
-            let named = [("input", &block.input), ("summed", &block.summed), ("output", &block.output)];
-            for (name, matrix) in named {
-                map.serialize_entry(&format!("{name}[block {b}]"), &tensor(matrix))?;
-            }
+        for block in 0..activations.blocks.len() {
+            self.traced(&mut map, Owner::Block(block), &format!("block {block}"))?;
         }
         for (h, head) in activations.heads().enumerate() {
-            let named = [
-                ("Q", &head.query),
-                ("K", &head.key),
-                ("V", &head.value),
-                ("scores", &head.scores),
-                ("weights", &head.weights),
-                ("mix", &head.mix),
-            ];
-            for (name, matrix) in named {
-                map.serialize_entry(&format!("{name}[{h}]"), &tensor(matrix))?;
-            }
+            self.traced(&mut map, Owner::Head(h), &h.to_string())?;
             let (block, _, own) = self.architecture.head(h);
             let contributions = &sentence.contributions[block];
             let (queries, keys) = (head.weights.rows(), contributions.keys());

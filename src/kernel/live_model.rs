@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::interventions::check_temperature;
 use super::notebook::dependencies::Versions;
 use super::notebook::execution::LiveModel;
-use super::notebook::live::{Live, LiveName, LiveTensor, live_names};
+use super::notebook::live::{Live, LiveName, live_names};
 use super::ready::Ready;
 use super::sentence::Sentence;
 use super::token_labels::token_labels;
@@ -13,6 +13,7 @@ use crate::code::{Axis, Shape, Variable};
 use crate::lesson::Lesson;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::Parameters;
+use crate::quantity::Quantity;
 
 /// Counts the changes of what code reads.
 #[derive(Default)]
@@ -158,8 +159,8 @@ fn with_written(
     for variable in written {
         let name = &variable.name;
         let Some(known) = names.iter().find(|known| known.name == *name) else { continue };
-        match known.tensor {
-            LiveTensor::Parameter(id) => {
+        match (known.tensor.quantity, known.tensor.parameter()) {
+            (_, Some(id)) => {
                 let parameters = parameters.get_or_insert_with(|| Parameters::clone(&live.parameters));
                 let entries = entries(variable, known)?;
                 let narrow = |x: &f64| Some(*x as f32).filter(|x| x.is_finite());
@@ -167,12 +168,12 @@ fn with_written(
                 let values = values.ok_or_else(|| format!("`{name}` would have an entry that is no finite number"))?;
                 parameters.values_of_mut(id).copy_from_slice(&values);
             }
-            LiveTensor::Temperature => {
+            (Quantity::Temperature, _) => {
                 let temperature = variable.as_number().ok_or("`temperature` must stay a number")?;
                 check_temperature(temperature)?;
                 interventions.temperature = Some(temperature);
             }
-            LiveTensor::Visible => {
+            (Quantity::Visible, _) => {
                 entries(variable, known)?;
                 interventions.mask = variable.as_tensor().and_then(|visible| live.mask_of(&visible));
             }

@@ -57,28 +57,40 @@ impl BlockConfig {
         Self { attention, attends: Attends::OwnSentence, residual: true, norm: Norm::None, feed_forward: None }
     }
 
-    /// The block's tensors with their shapes.
-    pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
+    /// Rows and columns of a tensor; `None` if the block does not have it.
+    pub fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
         use TensorName::*;
-        let width = self.attention.width;
-        let mut shapes = self.attention.shapes(block);
-        let mut add = |name: TensorName, rows, cols| shapes.push((name.of_block(block), rows, cols));
+        let layer = &self.attention;
+        let (d, keys, values) = (layer.width, layer.keys_width(), layer.values_width());
         let has_norm = self.norm != Norm::None;
-        if has_norm {
-            add(AttentionNormGain, 1, width);
-            add(AttentionNormBias, 1, width);
-        }
-        if let Some(hidden) = self.feed_forward {
-            add(HiddenWeights, width, hidden);
-            add(HiddenBias, 1, hidden);
-            add(ForwardWeights, hidden, width);
-            add(ForwardBias, 1, width);
-            if has_norm {
-                add(ForwardNormGain, 1, width);
-                add(ForwardNormBias, 1, width);
-            }
-        }
-        shapes
+        let (has_forward, hidden) = (self.feed_forward.is_some(), self.feed_forward.unwrap_or(0));
+        let (exists, rows, cols) = match name {
+            QueryWeights | KeyWeights => (layer.projected, d, keys),
+            QueryBias | KeyBias => (layer.projected && layer.bias, 1, keys),
+            ValueWeights => (layer.projected, d, values),
+            ValueBias => (layer.projected && layer.bias, 1, values),
+            OutputWeights => (layer.output, values, d),
+            OutputBias => (layer.output && layer.bias, 1, d),
+            DistanceBias => (layer.distances.is_some(), layer.heads, layer.distance_count()),
+            AttentionNormGain | AttentionNormBias => (has_norm, 1, d),
+            HiddenWeights => (has_forward, d, hidden),
+            HiddenBias => (has_forward, 1, hidden),
+            ForwardWeights => (has_forward, hidden, d),
+            ForwardBias => (has_forward, 1, d),
+            ForwardNormGain | ForwardNormBias => (has_forward && has_norm, 1, d),
+            Embedding | Positions | LogitWeights | LogitBias => (false, 0, 0),
+        };
+        exists.then_some((rows, cols))
+    }
+
+    /// The block's tensors with their shapes.
+    ///
+    /// # Panics
+    /// If attention without projections or output is not as wide as its input.
+    pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
+        self.attention.check();
+        let of = |name: TensorName| self.shape(name).map(|(rows, cols)| (name.of_block(block), rows, cols));
+        TensorName::of_blocks().filter_map(of).collect()
     }
 
     pub fn attends_to_source(&self) -> bool {

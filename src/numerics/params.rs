@@ -1,121 +1,131 @@
 //! Named tensors in one flat vector. Gradients and optimiser moments have the same type.
 
 use std::fmt;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use faer::{MatMut, MatRef};
 
 use super::Scalar;
 
-/// The learned tensors, those of a block and those of the whole model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TensorName {
+/// Declares the learned tensors: a symbol, the layer that each belongs to, and what it starts from.
+macro_rules! tensors {
+    ($($(#[$doc:meta])* $name:ident = $symbol:literal, $layer:ident, $start:ident;)*) => {
+        /// The learned tensors, those of a block and those of the whole model, in the order of the literature.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum TensorName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl TensorName {
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The symbol of the literature.
+            pub fn symbol(self) -> &'static str {
+                match self {
+                    $(Self::$name => $symbol,)*
+                }
+            }
+
+            pub fn layer(self) -> Layer {
+                match self {
+                    $(Self::$name => Layer::$layer,)*
+                }
+            }
+
+            /// The values before training.
+            pub fn start(self) -> Start {
+                match self {
+                    $(Self::$name => Start::$start,)*
+                }
+            }
+        }
+    };
+}
+
+tensors! {
     /// `E` (V, D), where the static vectors are trained with the model.
-    Embedding,
+    Embedding = "E", Input, StaticVectors;
     /// `P` (T_max, D), added to the embeddings.
-    Positions,
+    Positions = "P", Input, Positions;
     /// `W_Q` (D, H·d_k)
-    QueryWeights,
+    QueryWeights = "W_Q", Attention, Glorot;
     /// `b_Q` (1, H·d_k)
-    QueryBias,
+    QueryBias = "b_Q", Attention, Zero;
     /// `W_K` (D, H·d_k)
-    KeyWeights,
+    KeyWeights = "W_K", Attention, Glorot;
     /// `b_K` (1, H·d_k)
-    KeyBias,
+    KeyBias = "b_K", Attention, Zero;
     /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
     /// stands furthest before its query to the one furthest behind it.
-    DistanceBias,
+    DistanceBias = "B", Distances, Zero;
     /// `W_V` (D, H·d_v)
-    ValueWeights,
+    ValueWeights = "W_V", Attention, Glorot;
     /// `b_V` (1, H·d_v)
-    ValueBias,
+    ValueBias = "b_V", Attention, Zero;
     /// `W_O` (H·d_v, D)
-    OutputWeights,
+    OutputWeights = "W_O", Attention, Glorot;
     /// `b_O` (1, D)
-    OutputBias,
+    OutputBias = "b_O", Attention, Zero;
     /// `γ_A` (1, D), of the norm at the attention.
-    AttentionNormGain,
+    AttentionNormGain = "γ_A", AttentionNorm, One;
     /// `β_A` (1, D)
-    AttentionNormBias,
+    AttentionNormBias = "β_A", AttentionNorm, Zero;
     /// `W_1` (D, hidden), of the feed-forward layer.
-    HiddenWeights,
+    HiddenWeights = "W_1", FeedForward, Glorot;
     /// `b_1` (1, hidden)
-    HiddenBias,
+    HiddenBias = "b_1", FeedForward, Zero;
     /// `W_2` (hidden, D)
-    ForwardWeights,
+    ForwardWeights = "W_2", FeedForward, Glorot;
     /// `b_2` (1, D)
-    ForwardBias,
+    ForwardBias = "b_2", FeedForward, Zero;
     /// `γ_F` (1, D), of the norm at the feed-forward layer.
-    ForwardNormGain,
+    ForwardNormGain = "γ_F", ForwardNorm, One;
     /// `β_F` (1, D)
-    ForwardNormBias,
+    ForwardNormBias = "β_F", ForwardNorm, Zero;
     /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
-    LogitWeights,
+    LogitWeights = "W_logits", Readout, Glorot;
     /// `b_logits` (1, C)
-    LogitBias,
+    LogitBias = "b_logits", Readout, Zero;
+}
+
+/// Layers, in the order in which their tensors lie in a model or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Vectors of words and places, before all blocks.
+    Input,
+    Attention,
+    Distances,
+    AttentionNorm,
+    FeedForward,
+    ForwardNorm,
+    /// Behind all blocks.
+    Readout,
+}
+
+/// What a tensor holds before training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The vectors that word2vec left.
+    StaticVectors,
+    /// Uniform, as wide as places need to be told apart.
+    Positions,
+    /// Uniform in `±√(6 / (rows + cols))` (Glorot & Bengio 2010, Eq. 16).
+    Glorot,
+    One,
+    Zero,
 }
 
 impl TensorName {
-    /// It begins at 0: `b` of an affine map, `β` of a norm.
-    pub fn is_bias(self) -> bool {
-        use TensorName::*;
-        match self {
-            QueryBias | KeyBias | DistanceBias | ValueBias | OutputBias | AttentionNormBias | HiddenBias
-            | ForwardBias | ForwardNormBias | LogitBias => true,
-            Embedding | Positions | QueryWeights | KeyWeights | ValueWeights | OutputWeights | AttentionNormGain
-            | HiddenWeights | ForwardWeights | ForwardNormGain | LogitWeights => false,
-        }
-    }
-
-    /// What it does, in a few words.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Embedding => "the static vectors, trained with the model",
-            Self::Positions => "what a word's place adds to its static vector",
-            Self::QueryWeights | Self::QueryBias => "from a word to its query, what it looks for",
-            Self::KeyWeights | Self::KeyBias => "from a word to its key, what it is found by",
-            Self::DistanceBias => "how much a head favours words at each distance, a row for each head",
-            Self::ValueWeights | Self::ValueBias => "from a word to its value, what it hands over",
-            Self::OutputWeights | Self::OutputBias => "from the heads' mixes to what is added to the word",
-            Self::AttentionNormGain | Self::AttentionNormBias => "stretches and shifts the norm at the attention",
-            Self::HiddenWeights | Self::HiddenBias => "from a word to the feed-forward layer's hidden units",
-            Self::ForwardWeights | Self::ForwardBias => "from the hidden units to what is added to the word",
-            Self::ForwardNormGain | Self::ForwardNormBias => "stretches and shifts the norm at the feed-forward layer",
-            Self::LogitWeights | Self::LogitBias => "for the guesses in training only: it moves no point",
-        }
-    }
-
-    /// The symbol of the literature.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Embedding => "E",
-            Self::Positions => "P",
-            Self::QueryWeights => "W_Q",
-            Self::QueryBias => "b_Q",
-            Self::KeyWeights => "W_K",
-            Self::KeyBias => "b_K",
-            Self::DistanceBias => "B",
-            Self::ValueWeights => "W_V",
-            Self::ValueBias => "b_V",
-            Self::OutputWeights => "W_O",
-            Self::OutputBias => "b_O",
-            Self::AttentionNormGain => "γ_A",
-            Self::AttentionNormBias => "β_A",
-            Self::HiddenWeights => "W_1",
-            Self::HiddenBias => "b_1",
-            Self::ForwardWeights => "W_2",
-            Self::ForwardBias => "b_2",
-            Self::ForwardNormGain => "γ_F",
-            Self::ForwardNormBias => "β_F",
-            Self::LogitWeights => "W_logits",
-            Self::LogitBias => "b_logits",
-        }
-    }
-
     /// It belongs to a block, of which a model may have several.
     pub fn is_of_a_block(self) -> bool {
-        !matches!(self, Self::Embedding | Self::Positions | Self::LogitWeights | Self::LogitBias)
+        !matches!(self.layer(), Layer::Input | Layer::Readout)
+    }
+
+    /// The tensors of a block in the order of the flat vector: layer by layer.
+    pub fn of_blocks() -> impl Iterator<Item = Self> {
+        let mut names: Vec<Self> = Self::ALL.iter().copied().filter(|name| name.is_of_a_block()).collect();
+        names.sort_by_key(|name| name.layer());
+        names.into_iter()
     }
 
     /// The tensor of this name in a block, from 0.
@@ -143,24 +153,34 @@ impl TensorId {
     /// The symbol as code can write it: `W_Q`, `gamma_A`, and `W_Q_2` in the second block.
     pub fn code_name(self) -> String {
         let mut name = self.name.symbol().replace('γ', "gamma").replace('β', "beta");
-        if self.block > 0 && self.name.is_of_a_block() {
-            name.push_str(&format!("_{}", self.block + 1));
+        if self.name.is_of_a_block() {
+            name.push_str(&code_suffix(self.block));
         }
         name
     }
 }
 
+/// The end of a symbol's name in code, that says its block: `_2`, and nothing for the first.
+pub fn code_suffix(block: usize) -> String {
+    if block > 0 { format!("_{}", block + 1) } else { String::new() }
+}
+
+/// The end of a symbol that says its block: `⁽²⁾`, and nothing for the first.
+pub fn superscript(block: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if block == 0 {
+        return String::new();
+    }
+    let digits: String = (block + 1).to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+    format!("⁽{digits}⁾")
+}
+
 impl fmt::Display for TensorId {
     /// The symbol: `W_Q`, and `W_Q⁽²⁾` in the second block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
         f.write_str(self.name.symbol())?;
-        if self.block > 0 && self.name.is_of_a_block() {
-            f.write_char('⁽')?;
-            for digit in (self.block + 1).to_string().bytes() {
-                f.write_char(SUPERSCRIPTS[usize::from(digit - b'0')])?;
-            }
-            f.write_char('⁾')?;
+        if self.name.is_of_a_block() {
+            f.write_str(&superscript(self.block))?;
         }
         Ok(())
     }

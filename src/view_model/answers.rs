@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::provenance::Entry;
 use crate::kernel::answers::{ANSWERS, check_generates};
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::kernel::token_labels::token_labels;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Objective;
 use crate::numerics::model::generate::Choice;
+use crate::quantity::{Entry, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswersModel {
@@ -105,7 +105,7 @@ impl AnswersModel {
                     name: model.classes[answer.class].clone(),
                     probability: answer.probability,
                     group: groups.groups[answer.class],
-                    entry: Entry::Probability { row, class: answer.class },
+                    entry: Quantity::Probability.of_model([row, answer.class]),
                 })
                 .collect(),
         });

@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
-use super::provenance::Entry;
 use super::walk::Step;
 use crate::kernel::moves::{Moves, Point};
 use crate::kernel::snapshot::{SentenceSnapshot, Snapshot};
 use crate::kernel::token_labels::subscript;
 use crate::numerics::Matrix;
-use crate::numerics::model::activations::{BlockActivations, HeadActivations};
+use crate::numerics::model::activations::HeadActivations;
 use crate::numerics::params::{Parameters, TensorName};
+use crate::quantity::{Entry, Index, Quantity};
 
 /// A matrix, or a head's slice of one. Heads are counted within the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +36,28 @@ pub enum Sheet {
     OutputWeights(usize),
     /// `Y` (T, D)
     Output,
+}
+
+impl Sheet {
+    /// What it shows, and of which head.
+    fn quantity(self) -> (Quantity, Option<usize>) {
+        match self {
+            Self::Input => (Quantity::Input, None),
+            Self::Query(own) => (Quantity::Query, Some(own)),
+            Self::Key(own) => (Quantity::Key, Some(own)),
+            Self::Value(own) => (Quantity::Value, Some(own)),
+            Self::Product(own) => (Quantity::Product, Some(own)),
+            Self::Score(own) => (Quantity::Score, Some(own)),
+            Self::Weight(own) => (Quantity::Weight, Some(own)),
+            Self::Mix(own) => (Quantity::Mix, Some(own)),
+            Self::OutputWeights(own) => (Quantity::Parameter(TensorName::OutputWeights), Some(own)),
+            Self::Output => (Quantity::Output, None),
+        }
+    }
+
+    fn counts(self, index: Index) -> bool {
+        self.quantity().0.definition().counts(index)
+    }
 }
 
 /// The entries of a sheet, row after row.
@@ -124,16 +146,8 @@ impl FoldModel {
         })
     }
 
-    fn activations(&self) -> &BlockActivations<f32> {
-        &self.sentence.activations.blocks[self.block]
-    }
-
     fn head(&self, own: usize) -> &HeadActivations<f32> {
-        &self.activations().heads[own]
-    }
-
-    fn arithmetic(&self, own: usize) -> &Matrix<f32> {
-        &self.sentence.arithmetic[self.heads[own].head].products
+        &self.sentence.activations.blocks[self.block].heads[own]
     }
 
     pub fn has_output(&self) -> bool {
@@ -144,41 +158,27 @@ impl FoldModel {
     /// If the block has no such head.
     pub fn entries(&self, sheet: Sheet) -> Entries<'_> {
         match sheet {
-            Sheet::Input => (&self.activations().input).into(),
-            Sheet::Query(own) => (&self.head(own).query).into(),
-            Sheet::Key(own) => (&self.head(own).key).into(),
-            Sheet::Value(own) => (&self.head(own).value).into(),
-            Sheet::Product(own) => self.arithmetic(own).into(),
-            Sheet::Score(own) => (&self.head(own).scores).into(),
-            Sheet::Weight(own) => (&self.head(own).weights).into(),
-            Sheet::Mix(own) => (&self.head(own).mix).into(),
             Sheet::OutputWeights(own) => {
                 let rows = self.value_columns[own].clone();
                 let values = self.parameters.values_of(TensorName::OutputWeights.of_block(self.block));
                 let values = values.get(rows.start * self.width..rows.end * self.width).unwrap_or_default();
                 Entries { rows: values.len() / self.width.max(1), cols: self.width, values }
             }
-            Sheet::Output => (&self.activations().output).into(),
+            Sheet::Product(own) => (&self.sentence.arithmetic[self.heads[own].head].products).into(),
+            _ => {
+                let Entry { quantity, owner, .. } = self.entry(sheet, 0, 0);
+                quantity.matrix(&self.sentence.activations, owner).expect("the forward pass keeps it").into()
+            }
         }
     }
 
     /// `Q₁`; `Q` where the block has one head.
     pub fn symbol(&self, sheet: Sheet) -> String {
-        let (letter, own) = match sheet {
-            Sheet::Input => ("X", None),
-            Sheet::Query(own) => ("Q", Some(own)),
-            Sheet::Key(own) => ("K", Some(own)),
-            Sheet::Value(own) => ("V", Some(own)),
-            Sheet::Product(own) => ("QKᵀ", Some(own)),
-            Sheet::Score(own) => ("S", Some(own)),
-            Sheet::Weight(own) => ("A", Some(own)),
-            Sheet::Mix(own) => ("M", Some(own)),
-            Sheet::OutputWeights(own) => ("W_O", Some(own)),
-            Sheet::Output => ("Y", None),
-        };
+        let (quantity, own) = sheet.quantity();
+        let letter = quantity.definition().letter().replace(' ', "");
         match own.filter(|_| self.heads.len() > 1) {
             Some(own) => format!("{letter}{}", subscript(own + 1)),
-            None => letter.to_owned(),
+            None => letter,
         }
     }
 
@@ -189,21 +189,20 @@ impl FoldModel {
 
     fn row_labels(&self, sheet: Sheet) -> Option<&[String]> {
         match sheet {
-            Sheet::Key(_) | Sheet::Value(_) => Some(&self.keys),
-            Sheet::OutputWeights(_) => None,
-            _ => Some(&self.queries),
+            _ if sheet.counts(Index::Query) => Some(&self.queries),
+            _ if sheet.counts(Index::Key) => Some(&self.keys),
+            _ => None,
         }
     }
 
     /// Its rows are the queries.
     pub fn is_by_query(&self, sheet: Sheet) -> bool {
-        !matches!(sheet, Sheet::Key(_) | Sheet::Value(_) | Sheet::OutputWeights(_))
-            || (self.looks_at_itself && !matches!(sheet, Sheet::OutputWeights(_)))
+        sheet.counts(Index::Query) || (self.looks_at_itself && sheet.counts(Index::Key))
     }
 
     /// `Q₁[apple₁, 3] = 0.1234`
     pub fn say(&self, sheet: Sheet, row: usize, col: usize) -> String {
-        let by_key = matches!(sheet, Sheet::Product(_) | Sheet::Score(_) | Sheet::Weight(_));
+        let by_key = sheet.counts(Index::Query) && sheet.counts(Index::Key);
         let col_labels = by_key.then_some(&self.keys[..]);
         let value = self.entries(sheet).row(row)[col];
         let value = if value == f32::NEG_INFINITY { "−∞, masked".to_owned() } else { format!("{value:.4}") };
@@ -217,22 +216,13 @@ impl FoldModel {
 
     /// The number as it can be asked where it comes from.
     pub fn entry(&self, sheet: Sheet, row: usize, col: usize) -> Entry {
-        let (block, head) = (self.block, |own: usize| self.heads[own].head);
-        let (token, dim, query, key) = (row, col, row, col);
-        match sheet {
-            Sheet::Input => Entry::Input { block, token, dim },
-            Sheet::Query(own) => Entry::Query { head: head(own), token, dim },
-            Sheet::Key(own) => Entry::Key { head: head(own), token, dim },
-            Sheet::Value(own) => Entry::Value { head: head(own), token, dim },
-            Sheet::Product(own) => Entry::Product { head: head(own), query, key },
-            Sheet::Score(own) => Entry::Score { head: head(own), query, key },
-            Sheet::Weight(own) => Entry::Weight { head: head(own), query, key },
-            Sheet::Mix(own) => Entry::Mix { head: head(own), token, dim },
-            Sheet::OutputWeights(own) => {
-                let row = self.value_columns[own].start + row;
-                Entry::Parameter { tensor: TensorName::OutputWeights.of_block(block), row, col }
+        match sheet.quantity() {
+            (Quantity::Parameter(name), own) => {
+                let first = own.map_or(0, |own| self.value_columns[own].start);
+                Entry::parameter(name.of_block(self.block), first + row, col)
             }
-            Sheet::Output => Entry::Output { block, token, dim },
+            (quantity, Some(own)) => quantity.of_head(self.heads[own].head, [row, col]),
+            (quantity, None) => quantity.of_block(self.block, [row, col]),
         }
     }
 

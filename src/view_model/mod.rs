@@ -9,6 +9,7 @@ pub mod between;
 pub mod compare;
 pub mod completion;
 pub mod course;
+pub mod distance;
 pub mod editing;
 pub mod fold;
 pub mod glossary;

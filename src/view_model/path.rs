@@ -3,10 +3,10 @@
 
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
-use super::provenance::Entry;
 use super::quoted;
 use crate::kernel::moves::{Moves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::quantity::{Entry, Quantity};
 
 /// What an arrow stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Told<'_> {
                     key: Some(key),
                     weight: None,
                     length: self.moves.word_lengths.get(self.query, key),
-                    entry: Entry::WordLength { block: self.block, query: self.query, key },
+                    entry: Quantity::WordLength.of_block(self.block, [self.query, key]),
                     arrow: sum((0..heads).map(|own| self.term(own, key))),
                 })
                 .collect(),
@@ -136,7 +136,7 @@ impl Told<'_> {
                     key: None,
                     weight: None,
                     length: self.model.sentence.contributions[self.block].head_lengths[own][self.query],
-                    entry: Entry::HeadLength { head: self.first_head() + own, query: self.query },
+                    entry: Quantity::HeadLength.of_head(self.first_head() + own, [self.query]),
                     arrow: self.moves.head(own, self.query),
                 })
                 .collect(),
@@ -148,7 +148,7 @@ impl Told<'_> {
                     key: Some(key),
                     weight: Some(self.weight(own, key)),
                     length: self.moves.term_length(own, self.query, key),
-                    entry: Entry::TermLength { head: self.first_head() + own, query: self.query, key },
+                    entry: Quantity::TermLength.of_head(self.first_head() + own, [self.query, key]),
                     arrow: self.term(own, key),
                 })
                 .collect(),
@@ -162,7 +162,7 @@ impl Told<'_> {
     fn bias(&self) -> Option<Part> {
         let arrow = self.moves.bias;
         let length = self.moves.bias_length;
-        let entry = Entry::BiasLength { block: self.block };
+        let entry = Quantity::BiasLength.of_block(self.block, []);
         let part = Part { label: "b_O".to_owned(), head: None, key: None, weight: None, length, entry, arrow };
         (length > 0.0).then_some(part)
     }

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::provenance::Entry;
 use super::table::TableModel;
 use crate::code::{Labels, Output, Tensor};
-use crate::kernel::notebook::live::{HeadPart, Live, LiveName, LiveTensor, live_names};
+use crate::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::token_labels::token_labels;
 use crate::numerics::model::Architecture;
-use crate::numerics::params::TensorName;
+use crate::numerics::params::superscript;
+use crate::quantity::{Entry, Owner, Quantity, Scope};
 
 /// Worked out when somebody looks, and then kept: the tables cost more than a frame should when nobody does.
 #[derive(Clone, Debug)]
@@ -28,16 +28,8 @@ pub struct VariableModel {
     /// In a sentence; of a variable of code, where it is made.
     pub meaning: String,
     pub value: VariableValue,
-    /// What its entries are of; none of a variable of code.
-    origin: Option<Origin>,
-}
-
-/// A tensor of the model, with the number of the block that it belongs to and of that block's first head.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Origin {
-    tensor: LiveTensor,
-    block: usize,
-    head: usize,
+    /// The first entry, whose others follow it; none of a variable of code.
+    first: Option<Entry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,37 +72,22 @@ impl VariableModel {
 
     /// An entry of its table, as it can be asked where it comes from.
     pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
-        let Origin { tensor, block, head } = self.origin?;
-        let head = head + part;
-        Some(match tensor {
-            LiveTensor::Static => Entry::Static { word: row, dim: col },
-            LiveTensor::Parameter(tensor) => Entry::Parameter { tensor, row, col },
-            LiveTensor::Input => Entry::Input { block, token: row, dim: col },
-            LiveTensor::Output => Entry::Output { block, token: row, dim: col },
-            LiveTensor::Logits => Entry::Logit { row, class: col },
-            LiveTensor::Heads { part, .. } => match part {
-                HeadPart::Query => Entry::Query { head, token: row, dim: col },
-                HeadPart::Key => Entry::Key { head, token: row, dim: col },
-                HeadPart::Value => Entry::Value { head, token: row, dim: col },
-                HeadPart::Scores => Entry::Score { head, query: row, key: col },
-                HeadPart::Weights => Entry::Weight { head, query: row, key: col },
-                HeadPart::Mix => Entry::Mix { head, token: row, dim: col },
-            },
-            LiveTensor::Visible | LiveTensor::Temperature => return None,
-        })
+        let mut entry = self.first?.of_later_head(part);
+        entry.index = [row, col, 0];
+        Some(entry)
     }
 }
 
-impl Origin {
-    fn of(tensor: LiveTensor, architecture: &Architecture) -> Self {
-        let block = match tensor {
-            LiveTensor::Heads { block, .. } => block,
-            LiveTensor::Output => architecture.numbered_blocks().count() - 1,
-            _ => architecture.source_blocks.len(),
-        };
-        let head = architecture.numbered_blocks().take(block).map(|(_, block)| block.attention.heads).sum();
-        Self { tensor, block, head }
-    }
+/// The first entry of a tensor, if it can be asked where its numbers come from.
+fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry> {
+    let LiveTensor { quantity, block } = tensor;
+    let definition = quantity.definition();
+    let owner = match definition.scope {
+        Scope::Head => Owner::Head(architecture.heads_of(block).start),
+        Scope::Model if tensor.parameter().is_none() => Owner::Model,
+        _ => Owner::Block(block),
+    };
+    (!definition.entry.is_empty()).then(|| quantity.of(owner, [0, 0]))
 }
 
 impl VariablesModel {
@@ -150,48 +127,31 @@ fn live_of(snapshot: &Snapshot) -> Option<Live> {
 
 fn of_the_model(live: &Live) -> Vec<VariableModel> {
     let mut names = live_names(live);
-    names.sort_by_key(|name| (place(name.tensor), parameter(name.tensor)));
+    names.sort_by_key(|name| rank(name.tensor));
     names.iter().map(|name| live_variable(live, name)).collect()
 }
 
-/// In the order of the forward pass.
-fn place(tensor: LiveTensor) -> (usize, usize) {
-    match tensor {
-        LiveTensor::Input => (0, 0),
-        LiveTensor::Heads { block, part } => {
-            let order =
-                [HeadPart::Query, HeadPart::Key, HeadPart::Value, HeadPart::Scores, HeadPart::Weights, HeadPart::Mix];
-            (1 + block, order.iter().position(|known| *known == part).unwrap_or(order.len()))
-        }
-        LiveTensor::Output => (usize::MAX, 0),
-        LiveTensor::Logits => (usize::MAX, 1),
-        LiveTensor::Visible => (usize::MAX, 2),
-        LiveTensor::Temperature => (usize::MAX, 3),
-        LiveTensor::Static => (0, 0),
-        LiveTensor::Parameter(id) => (1 + id.block, usize::from(!id.name.is_of_a_block())),
-    }
-}
-
-/// Rank of a parameter within its block, whatever its place in the layout: `B` stands behind `b_K`.
-fn parameter(tensor: LiveTensor) -> Option<TensorName> {
-    match tensor {
-        LiveTensor::Parameter(id) => Some(id.name),
-        _ => None,
+/// Rank in the order of the forward pass; a block's learned tensors in the order of the literature.
+fn rank(LiveTensor { quantity, block }: LiveTensor) -> (usize, bool, Quantity) {
+    match quantity {
+        Quantity::Input | Quantity::Static => (0, false, quantity),
+        Quantity::Parameter(name) => (1 + block, !name.is_of_a_block(), quantity),
+        _ if quantity.definition().scope == Scope::Head => (1 + block, false, quantity),
+        _ => (usize::MAX, false, quantity),
     }
 }
 
 fn live_variable(live: &Live, known: &LiveName) -> VariableModel {
-    let (kind, symbol) = match known.tensor {
-        LiveTensor::Static => (VariableKind::Weights, "E".to_owned()),
-        LiveTensor::Parameter(id) => (VariableKind::Weights, id.to_string()),
-        LiveTensor::Heads { block, .. } => {
-            // The symbol carries its block as those of the weights do.
-            let weights = TensorName::QueryWeights.of_block(block).to_string();
-            let symbol: String = known.name.chars().take_while(|c| *c != '_').collect();
-            (VariableKind::Forward, format!("{symbol}{}", weights.trim_start_matches("W_Q")))
-        }
-        LiveTensor::Temperature => (VariableKind::Forward, "τ".to_owned()),
-        _ => (VariableKind::Forward, known.name.clone()),
+    let LiveTensor { quantity, block } = known.tensor;
+    let definition = quantity.definition();
+    let kind = match quantity {
+        Quantity::Static | Quantity::Parameter(_) => VariableKind::Weights,
+        _ => VariableKind::Forward,
+    };
+    let symbol = match known.tensor.parameter() {
+        Some(id) => id.to_string(),
+        None if definition.scope == Scope::Head => format!("{}{}", definition.letter(), superscript(block)),
+        None => definition.letter(),
     };
     let given = live.given(known).variable;
     let value = match (given.as_number(), given.as_tensor()) {
@@ -199,8 +159,8 @@ fn live_variable(live: &Live, known: &LiveName) -> VariableModel {
         (None, Some(tensor)) => table(&known.name, &tensor),
         (None, None) => VariableValue::Text(Arc::from("")),
     };
-    let origin = Some(Origin::of(known.tensor, &live.architecture));
-    VariableModel { name: known.name.clone(), symbol, kind, meaning: live.meaning(known.tensor), value, origin }
+    let first = first_entry(known.tensor, &live.architecture);
+    VariableModel { name: known.name.clone(), symbol, kind, meaning: known.meaning.clone(), value, first }
 }
 
 fn table(name: &str, tensor: &Tensor) -> VariableValue {
@@ -220,7 +180,7 @@ fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
         kind: VariableKind::Code,
         meaning,
         value,
-        origin: None,
+        first: None,
     };
     for shown in &snapshot.notebook.cells {
         if let Some((name, value)) = shown.cell.turned_variable() {

@@ -1,8 +1,10 @@
 //! The Weights panel: every entry of a tensor with its ghost.
 
+use super::distance::{at_distance, distance_of};
 use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
-use crate::numerics::params::{TensorId, TensorName};
+use crate::numerics::params::{Layer, Start, TensorId, TensorName};
+use crate::quantity::meaning;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
@@ -50,25 +52,23 @@ impl TensorModel {
         self.trained[row * self.cols + col]
     }
 
+    /// Rank among the tensors: block by block and layer by layer, matrices before what is added to them; last what
+    /// no block has.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let TensorId { block, name } = self.id;
+        // Distances are a part of attention, wherever they lie in the flat vector.
+        let layer = if name.layer() == Layer::Distances { Layer::Attention } else { name.layer() };
+        (!name.is_of_a_block(), block, layer, name.start() == Start::Zero, name)
+    }
+
+    pub fn meaning(&self) -> &'static str {
+        meaning(self.id.name)
+    }
+
     /// Purpose of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
     pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
         let is_distance = self.id.name == TensorName::DistanceBias;
         is_distance.then(|| format!("head {}, {}", row + 1, at_distance(distance_of(col, self.cols))))
-    }
-}
-
-/// Distance from a query to a key that a column of `B` is for; below 0 where the key stands to the left.
-pub fn distance_of(col: usize, cols: usize) -> isize {
-    col as isize - cols as isize / 2
-}
-
-/// Names the key at a distance from its query: `a word 1 place to the left`.
-pub fn at_distance(distance: isize) -> String {
-    let side = if distance < 0 { "left" } else { "right" };
-    match distance.unsigned_abs() {
-        0 => "the word itself".to_owned(),
-        1 => format!("a word 1 place to the {side}"),
-        places => format!("a word {places} places to the {side}"),
     }
 }
 

@@ -152,7 +152,7 @@ fn heads_share_a_width_evenly() {
 #[test]
 #[should_panic(expected = "attention: mixes of width 4 without W_O to a width of 5")]
 fn mixes_without_an_output_projection_are_as_wide_as_the_model() {
-    layer(|l| l.output = false).shapes(0);
+    BlockConfig::plain(layer(|l| l.output = false)).shapes(0);
 }
 
 fn one(config: &BlockConfig, modes: &[HeadMode<f64>]) {

@@ -11,8 +11,9 @@ use attune::app::shell::provenance::{provenance_keys, provenance_ui};
 use attune::app::view::ViewState;
 use attune::kernel::command::HeadSetting;
 use attune::kernel::{Command, Kernel, Snapshot};
+use attune::quantity::Quantity;
 use attune::view_model::attention::AttentionModel;
-use attune::view_model::provenance::{Entry, Provenance};
+use attune::view_model::provenance::Provenance;
 use attune::view_model::variables::{VariableValue, VariablesModel};
 use attune::view_model::what_if::WhatIfModel;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Ui, Vec2};
@@ -180,16 +181,16 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
         (Some(1), Some(5), 1, None)
     );
     press(&mut harness, at(1.0, 5.0), PointerButton::Secondary);
-    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Quantity::Weight.of_head(1, [1, 5])));
     let card = harness.get_by_label("A₂[\"seal\", \"duck\"]").rect();
     assert!((card.top() - at(1.0, 5.0).y).abs() < 100.0, "it comes beside what was clicked: {card:?}");
     // Followed into an operand, and back.
     assert!(harness.query_by_label("Back").is_none());
     harness.get_by_label_contains("exp(duck) ").click();
     harness.run_steps(3);
-    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Exponential { head: 1, query: 1, key: 5 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Quantity::Exponential.of_head(1, [1, 5])));
     click(&mut harness, "Back");
-    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Weight { head: 1, query: 1, key: 5 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Quantity::Weight.of_head(1, [1, 5])));
     // It stays until it is closed.
     harness.run_steps(10);
     assert!(seen.borrow().1.trail.entry().is_some());
@@ -252,7 +253,7 @@ fn a_variable_opens_as_a_table() {
     assert!(harness.query_by_label("Copy the table A, for a spreadsheet").is_some());
     let cells = harness.get_all_by_label_contains("Table A").next().expect("its cells").rect();
     press(&mut harness, cells.left_top() + Vec2::splat(2.0), PointerButton::Secondary);
-    assert_eq!(seen.borrow().1.trail.entry(), Some(Entry::Weight { head: 0, query: 0, key: 0 }));
+    assert_eq!(seen.borrow().1.trail.entry(), Some(Quantity::Weight.of_head(0, [0, 0])));
 }
 
 #[test]

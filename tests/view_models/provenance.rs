@@ -8,8 +8,9 @@ use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::norm::NORM_EPSILON;
 use attune::numerics::params::TensorName;
+use attune::quantity::{Entry, Quantity, StagePoint};
 use attune::view_model::path::{By, PathModel};
-use attune::view_model::provenance::{Entry, Place, Provenance, Worked};
+use attune::view_model::provenance::{Provenance, Worked};
 use attune::view_model::walk::{Focus, WalkModel};
 
 fn kernel(text: &str) -> Kernel {
@@ -82,60 +83,60 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     let model = snapshot.model.as_ref().expect("a model");
     let (sentence, architecture) = (&model.sentence, &model.architecture);
     let width = architecture.width;
-    let mut all = vec![Entry::Static { word: 1, dim: 0 }, Entry::Position { place: 1, dim: 1 }];
+    let mut all = vec![Quantity::Static.of_model([1, 0]), Quantity::Position.of_model([1, 1])];
     for (block, _) in architecture.numbered_blocks() {
         let tokens = sentence.activations.blocks[block].input.rows();
         for token in [0, tokens - 1] {
             for dim in [0, width - 1] {
                 all.extend([
-                    Entry::Input { block, token, dim },
-                    Entry::Normed { block, token, dim },
-                    Entry::Summed { block, token, dim },
-                    Entry::Output { block, token, dim },
+                    Quantity::Input.of_block(block, [token, dim]),
+                    Quantity::Normed.of_block(block, [token, dim]),
+                    Quantity::Summed.of_block(block, [token, dim]),
+                    Quantity::Output.of_block(block, [token, dim]),
                 ]);
             }
-            all.extend([Entry::MoveLength { block, query: token }, Entry::BiasLength { block }]);
-            all.push(Entry::WordLength { block, query: token, key: 0 });
+            all.extend([Quantity::MoveLength.of_block(block, [token]), Quantity::BiasLength.of_block(block, [])]);
+            all.push(Quantity::WordLength.of_block(block, [token, 0]));
         }
-        all.push(Entry::Parameter { tensor: TensorName::ValueWeights.of_block(block), row: 1, col: 1 });
+        all.push(Entry::parameter(TensorName::ValueWeights.of_block(block), 1, 1));
     }
     for (head, activations) in sentence.activations.heads().enumerate() {
-        all.push(Entry::Scale { head });
+        all.push(Quantity::Scale.of_head(head, []));
         let (queries, keys) = (activations.weights.rows(), activations.weights.cols());
         for query in 0..queries {
-            all.extend([Entry::RowSum { head, query }, Entry::HeadLength { head, query }]);
-            all.extend([Entry::Query { head, token: query, dim: 1 }, Entry::Mix { head, token: query, dim: 1 }]);
+            all.extend([Quantity::RowSum.of_head(head, [query]), Quantity::HeadLength.of_head(head, [query])]);
+            all.extend([Quantity::Query.of_head(head, [query, 1]), Quantity::Mix.of_head(head, [query, 1])]);
             for key in 0..keys {
                 all.extend([
-                    Entry::Key { head, token: key, dim: 0 },
-                    Entry::Value { head, token: key, dim: 1 },
-                    Entry::Product { head, query, key },
-                    Entry::Score { head, query, key },
-                    Entry::Exponential { head, query, key },
-                    Entry::Weight { head, query, key },
-                    Entry::TermLength { head, query, key },
-                    Entry::Term { head, query, key, dim: 0 },
-                    Entry::Term { head, query, key, dim: width - 1 },
+                    Quantity::Key.of_head(head, [key, 0]),
+                    Quantity::Value.of_head(head, [key, 1]),
+                    Quantity::Product.of_head(head, [query, key]),
+                    Quantity::Score.of_head(head, [query, key]),
+                    Quantity::Exponential.of_head(head, [query, key]),
+                    Quantity::Weight.of_head(head, [query, key]),
+                    Quantity::TermLength.of_head(head, [query, key]),
+                    Quantity::Term.of_head(head, [query, key, 0]),
+                    Quantity::Term.of_head(head, [query, key, width - 1]),
                 ]);
             }
         }
     }
     for token in 0..sentence.tokens.len() {
-        for of in [Place::Static(token), Place::Contextual(token), Place::Word(token)] {
-            all.extend((0..3).map(|axis| Entry::Coordinate { of, axis }));
+        for of in [StagePoint::Static(token), StagePoint::Contextual(token), StagePoint::Word(token)] {
+            all.extend((0..3).map(|axis| Quantity::Coordinate.of_point(of, axis)));
         }
         for (of, near) in [
-            (Place::Static(token), &sentence.static_neighbours[token]),
-            (Place::Contextual(token), &sentence.contextual_neighbours[token]),
+            (StagePoint::Static(token), &sentence.static_neighbours[token]),
+            (StagePoint::Contextual(token), &sentence.contextual_neighbours[token]),
         ] {
             for near in near.by_cosine.iter().chain(&near.by_distance).take(3) {
-                all.extend([Entry::Cosine { of, word: near.word }, Entry::Distance { of, word: near.word }]);
+                all.extend([Quantity::Cosine.of_point(of, near.word), Quantity::Distance.of_point(of, near.word)]);
             }
         }
     }
     for (row, best) in sentence.answers.likeliest.iter().enumerate() {
         let class = best[0].class;
-        all.extend([Entry::Logit { row, class }, Entry::Probability { row, class }]);
+        all.extend([Quantity::Logit.of_model([row, class]), Quantity::Probability.of_model([row, class])]);
     }
     all
 }
@@ -168,10 +169,7 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
         }
     }
     let optional = |entry: &Entry| {
-        matches!(
-            entry,
-            Entry::Position { .. } | Entry::Normed { .. } | Entry::BiasLength { .. } | Entry::Parameter { .. }
-        )
+        matches!(entry.quantity, Quantity::Position | Quantity::Normed | Quantity::BiasLength | Quantity::Parameter(_))
     };
     missing.retain(|entry| !optional(entry));
     assert!(missing.is_empty(), "{name}: {missing:?}");
@@ -200,17 +198,17 @@ fn what_the_learner_changed_is_said_as_the_reason() {
     let head = |head, setting| Command::SetHead { head, setting };
     let holes = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
     let cases = [
-        (head(0, HeadSetting::Uniform), Entry::Weight { head: 0, query: 0, key: 1 }, "everywhere alike"),
-        (head(0, HeadSetting::Frozen), Entry::Weight { head: 0, query: 0, key: 1 }, "is frozen"),
-        (head(0, HeadSetting::Off), Entry::Mix { head: 0, token: 0, dim: 0 }, "Head 1 is off"),
-        (head(0, HeadSetting::Gain(2.5)), Entry::Mix { head: 0, token: 0, dim: 0 }, "Head 1 mixes counts 2.5 times"),
-        (Command::SetTemperature(Some(0.5)), Entry::Score { head: 0, query: 0, key: 1 }, "temperature was set to 0.5"),
-        (Command::SetScale(Some(false)), Entry::Scale { head: 1 }, "Scaling was turned off"),
-        (Command::SetMask(Some(holes.clone())), Entry::Weight { head: 0, query: 0, key: 1 }, "your mask hides it"),
-        (Command::SetMask(Some(holes)), Entry::Weight { head: 0, query: 2, key: 1 }, "sees no word at all"),
+        (head(0, HeadSetting::Uniform), Quantity::Weight.of_head(0, [0, 1]), "everywhere alike"),
+        (head(0, HeadSetting::Frozen), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
+        (head(0, HeadSetting::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
+        (head(0, HeadSetting::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "Head 1 mixes counts 2.5 times"),
+        (Command::SetTemperature(Some(0.5)), Quantity::Score.of_head(0, [0, 1]), "temperature was set to 0.5"),
+        (Command::SetScale(Some(false)), Quantity::Scale.of_head(1, []), "Scaling was turned off"),
+        (Command::SetMask(Some(holes.clone())), Quantity::Weight.of_head(0, [0, 1]), "your mask hides it"),
+        (Command::SetMask(Some(holes)), Quantity::Weight.of_head(0, [2, 1]), "sees no word at all"),
         (
             Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 9.0 },
-            Entry::Parameter { tensor: TensorName::QueryWeights.into(), row: 0, col: 1 },
+            Entry::parameter(TensorName::QueryWeights.into(), 0, 1),
             "turned by hand",
         ),
     ];
@@ -227,13 +225,13 @@ fn what_the_learner_changed_is_said_as_the_reason() {
 #[test]
 fn a_weight_leads_back_to_the_static_vector() {
     let snapshot = small().snapshot();
-    let told = Provenance::of(&snapshot, Entry::Weight { head: 0, query: 1, key: 5 }).expect("a weight");
+    let told = Provenance::of(&snapshot, Quantity::Weight.of_head(0, [1, 5])).expect("a weight");
     assert_eq!((told.name.as_str(), told.place.as_str()), ("A₁[\"seal\", \"duck\"]", "A[0, 1, 5]"));
     assert_eq!(told.meaning, "attention weight: how much “seal” looks at “duck” in head 1");
     let way: Vec<String> = told.way.iter().map(|(_, symbol)| symbol.clone()).collect();
     assert_eq!(way[..3], ["exp", "S₁", "Q₁ Kᵀ"], "{way:?}");
     assert!(["E", "W_Q", "W_K", "P", "b_Q", "b_K"].contains(&way.last().expect("an end").as_str()), "{way:?}");
-    let text = Provenance::of(&snapshot, Entry::Product { head: 0, query: 1, key: 5 }).expect("a score").worked.text(2);
+    let text = Provenance::of(&snapshot, Quantity::Product.of_head(0, [1, 5])).expect("a score").worked.text(2);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.len() == 3 && lines[0].starts_with("q[") && lines[1].starts_with("+ q["), "{text}");
     assert!(lines[2].starts_with("… + "), "{text}");
@@ -243,15 +241,15 @@ fn a_weight_leads_back_to_the_static_vector() {
 fn what_is_not_there_has_no_provenance() {
     let snapshot = small().snapshot();
     for entry in [
-        Entry::Weight { head: 9, query: 0, key: 0 },
-        Entry::Weight { head: 0, query: 99, key: 0 },
-        Entry::Term { head: 0, query: 0, key: 99, dim: 0 },
-        Entry::Term { head: 0, query: 0, key: 0, dim: 99 },
-        Entry::Input { block: 7, token: 0, dim: 0 },
-        Entry::Static { word: usize::MAX, dim: 0 },
-        Entry::Coordinate { of: Place::Static(0), axis: 3 },
-        Entry::Parameter { tensor: TensorName::HiddenWeights.into(), row: 0, col: 0 },
-        Entry::Logit { row: 99, class: 0 },
+        Quantity::Weight.of_head(9, [0, 0]),
+        Quantity::Weight.of_head(0, [99, 0]),
+        Quantity::Term.of_head(0, [0, 99, 0]),
+        Quantity::Term.of_head(0, [0, 0, 99]),
+        Quantity::Input.of_block(7, [0, 0]),
+        Quantity::Static.of_model([usize::MAX, 0]),
+        Quantity::Coordinate.of_point(StagePoint::Static(0), 3),
+        Entry::parameter(TensorName::HiddenWeights.into(), 0, 0),
+        Quantity::Logit.of_model([99, 0]),
     ] {
         assert_eq!(Provenance::of(&snapshot, entry), None, "{entry:?}");
     }

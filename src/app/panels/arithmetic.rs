@@ -7,9 +7,9 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
+use crate::quantity::Quantity;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
-use crate::view_model::provenance::Entry;
 use crate::view_model::walk::{Columns, NumberRow, Step, StepModel, WalkModel};
 
 use crate::app::text::equation::equation_ui;
@@ -78,7 +78,7 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
             ui.label(RichText::new(&arrow.label).color(ink));
             let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
             if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {
-                let entry = Entry::Weight { head, query: path.query, key };
+                let entry = Quantity::Weight.of_head(head, [path.query, key]);
                 number_ui(ui, small(format!("α {weight:.3}")), entry, view);
             }
             number_ui(ui, small(format!("length {:.3}", arrow.length)), arrow.entry, view);

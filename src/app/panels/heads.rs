@@ -6,9 +6,9 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::kernel::command::{Command, HeadSetting};
 use crate::kernel::interventions::GAIN_MAX;
+use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
-use crate::view_model::provenance::Entry;
 
 use crate::app::widgets::controls::{checkbox_ui, hint};
 use crate::app::widgets::heat::Heat;
@@ -66,7 +66,7 @@ fn head_ui(
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
             ui.label(format!("“{}” looks most at “{}”", model.tokens[query], head.keys[key]));
-            number_ui(ui, format!("{weight:.3}"), Entry::Weight { head: head.head, query, key }, view);
+            number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(head.head, [query, key]), view);
         });
     }
     let command = command.or(gain_ui(ui, head));
@@ -184,6 +184,6 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
             ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.head));
         }
         response.on_hover_text("Length of the head's contribution to this token in the true space");
-        number_ui(ui, format!("{length:.3}"), Entry::HeadLength { head: head.head, query }, view);
+        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view);
     });
 }

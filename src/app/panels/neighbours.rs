@@ -4,8 +4,8 @@ use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
+use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
-use crate::view_model::provenance::{Entry, Place};
 
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::traced::ask_on;
@@ -38,8 +38,8 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut Neighbour
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.columns(2, |columns| {
             let lists = [
-                ("Static", &token.before, Place::Static(query)),
-                ("Contextual", &token.after, Place::Contextual(query)),
+                ("Static", &token.before, StagePoint::Static(query)),
+                ("Contextual", &token.after, StagePoint::Contextual(query)),
             ];
             for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
@@ -55,7 +55,7 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut Neighbour
 /// A word with its measure as a bar.
 fn row_ui(
     ui: &mut Ui,
-    (list, of, measure): (&str, Place, Measure),
+    (list, of, measure): (&str, StagePoint, Measure),
     word: &NearWord,
     near: &[NearWord],
     view: &mut ViewState,
@@ -70,8 +70,8 @@ fn row_ui(
         view.hover.point_at(&word.word);
     }
     let entry = match measure {
-        Measure::Cosine => Entry::Cosine { of, word: word.row },
-        Measure::Euclidean => Entry::Distance { of, word: word.row },
+        Measure::Cosine => Quantity::Cosine.of_point(of, word.row),
+        Measure::Euclidean => Quantity::Distance.of_point(of, word.row),
     };
     if response.clicked() {
         view.trail.open(entry);

@@ -7,8 +7,9 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
+use crate::quantity::{Entry, Quantity};
 use crate::view_model::provenance::worked::exact;
-use crate::view_model::provenance::{Entry, Operand, Piece, Provenance};
+use crate::view_model::provenance::{Operand, Piece, Provenance};
 use crate::view_model::walk::WalkModel;
 
 use crate::app::text::equation::equation_ui;
@@ -31,7 +32,7 @@ pub fn provenance_keys(ctx: &Context, walk: Option<&WalkModel>, view: &mut ViewS
     if let Some(walk) = walk.filter(|_| !ctx.text_edit_focused())
         && pressed(Modifiers::NONE, Key::W)
     {
-        view.trail.open(Entry::Weight { head: walk.focus.head, query: walk.focus.query, key: walk.key });
+        view.trail.open(Quantity::Weight.of_head(walk.focus.head, [walk.focus.query, walk.key]));
     }
 }
 

@@ -9,9 +9,9 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
+use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
-use crate::view_model::provenance::{Entry, Place};
 pub use crate::view_model::search::Hit;
 use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use crate::view_model::walk::Step;
@@ -196,11 +196,11 @@ fn act(
     // A right-drag pans; a right-click asks where something comes from.
     if response.secondary_clicked() {
         let place = hovered.map(|hit| match hit {
-            Hit::Word(word) => Place::Word(word),
-            Hit::Token(token) if view.walk.time() > 0.0 => Place::Contextual(token),
-            Hit::Token(token) => Place::Static(token),
+            Hit::Word(word) => StagePoint::Word(word),
+            Hit::Token(token) if view.walk.time() > 0.0 => StagePoint::Contextual(token),
+            Hit::Token(token) => StagePoint::Static(token),
         });
-        let entry = place.map(|of| Entry::Coordinate { of, axis: 0 }).or(arrow.map(|arrow| arrow.entry));
+        let entry = place.map(|of| Quantity::Coordinate.of_point(of, 0)).or(arrow.map(|arrow| arrow.entry));
         if let Some(entry) = entry {
             view.trail.open(entry);
         }

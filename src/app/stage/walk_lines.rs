@@ -1,8 +1,8 @@
 //! What the walk draws: lines from the query to its keys, and the arrows of its move, tip to tail.
 
 use crate::app::theme::Palette;
+use crate::quantity::Quantity;
 use crate::view_model::path::{PathArrow, PathModel};
-use crate::view_model::provenance::Entry;
 use crate::view_model::search::{Emphasis, Shown};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
@@ -45,8 +45,8 @@ fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32,
     if shown == 0.0 || !walk.is_within(model.tokens.iter().map(TokenPoint::label)) {
         return Vec::new();
     }
-    let scores = walk.by_key(Step::Scale, |entry| matches!(entry, Entry::Score { .. }));
-    let weights = walk.by_key(Step::Softmax, |entry| matches!(entry, Entry::Weight { .. }));
+    let scores = walk.by_key(Step::Scale, Quantity::Score);
+    let weights = walk.by_key(Step::Softmax, Quantity::Weight);
     let (masked, weighed, mixed) = (Step::Scale.share(at), Step::Softmax.share(at), Step::Mix.share(at));
     let gone = Step::Output.share(at);
     let query = scaled(model, model.tokens[walk.focus.query].start);

@@ -1,6 +1,6 @@
 //! The numbers whose provenance was opened, each from within the one before.
 
-use crate::view_model::provenance::Entry;
+use crate::quantity::Entry;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail(Vec<Entry>);

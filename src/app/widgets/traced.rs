@@ -7,7 +7,7 @@ use egui::{CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetT
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::ViewState;
-use crate::view_model::provenance::Entry;
+use crate::quantity::Entry;
 
 pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";

@@ -6,71 +6,29 @@ use crate::code::{Axis, Given, Labels, Tensor, Variable};
 use crate::kernel::snapshot::{Answers, StaticSpace};
 use crate::numerics::Matrix;
 use crate::numerics::attention::{Mask, MaskTable};
-use crate::numerics::model::activations::{HeadActivations, Interventions};
+use crate::numerics::block::BlockConfig;
+use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, Architecture};
-use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::params::{Parameters, TensorId, TensorName, code_suffix};
+use crate::quantity::{Index, Owner, Quantity, Scope};
 
 /// A name that every cell sees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveName {
     pub name: String,
     pub tensor: LiveTensor,
+    /// In a few words.
+    pub meaning: String,
     /// Its shape and the words of its axes, for completion; none of a number.
     pub axes: Vec<Axis>,
 }
 
+/// A tensor that code reads: a quantity in a block, of all its heads at once where heads have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiveTensor {
-    /// `E` (V, D)
-    Static,
-    Parameter(TensorId),
-    /// `X` (T, D)
-    Input,
-    /// `Y` (T, D)
-    Output,
-    /// `Z` (R, C)
-    Logits,
-    /// Of all heads of a block: (H, T, ·)
-    Heads {
-        block: usize,
-        part: HeadPart,
-    },
-    /// 1 where a query, the row, sees a key, the column; (T, T)
-    Visible,
-    Temperature,
+pub struct LiveTensor {
+    pub quantity: Quantity,
+    pub block: usize,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadPart {
-    Query,
-    Key,
-    Value,
-    Scores,
-    Weights,
-    Mix,
-}
-
-impl HeadPart {
-    fn of(self, head: &HeadActivations<f32>) -> &Matrix<f32> {
-        match self {
-            Self::Query => &head.query,
-            Self::Key => &head.key,
-            Self::Value => &head.value,
-            Self::Scores => &head.scores,
-            Self::Weights => &head.weights,
-            Self::Mix => &head.mix,
-        }
-    }
-}
-
-const HEAD_PARTS: [(HeadPart, &str, &str); 6] = [
-    (HeadPart::Query, "Q", "the queries of all heads (H, T, d_k)"),
-    (HeadPart::Key, "K", "the keys of all heads (H, T, d_k)"),
-    (HeadPart::Value, "V", "the values of all heads (H, T, d_v)"),
-    (HeadPart::Scores, "S", "the scores of all heads, scaled and masked (H, T, T)"),
-    (HeadPart::Weights, "A", "the attention weights of all heads; rows sum to 1 (H, T, T)"),
-    (HeadPart::Mix, "M", "the mixes of all heads, A V (H, T, d_v)"),
-];
 
 /// What a live tensor changes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,67 +41,71 @@ pub enum Follows {
 
 impl LiveTensor {
     pub fn follows(self) -> Follows {
-        match self {
-            Self::Static => Follows::Nothing,
-            Self::Parameter(_) => Follows::Parameters,
+        match self.quantity {
+            Quantity::Static => Follows::Nothing,
+            Quantity::Parameter(_) => Follows::Parameters,
             _ => Follows::Forward,
         }
     }
 
-    pub fn meaning(self) -> String {
-        match self {
-            Self::Static => "the static vectors of all words (V, D)".to_owned(),
-            Self::Parameter(id) => id.name.meaning().to_owned(),
-            Self::Input => "the sentence's vectors as attention gets them (T, D)".to_owned(),
-            Self::Output => "the contextual vectors (T, D)".to_owned(),
-            Self::Logits => "the scores of the model's answers".to_owned(),
-            Self::Heads { part, .. } => {
-                let meaning = HEAD_PARTS.iter().find(|(known, ..)| *known == part);
-                meaning.map_or(String::new(), |(_, _, meaning)| (*meaning).to_owned())
-            }
-            Self::Visible => "1 where a query, the row, sees a key, the column (T, T)".to_owned(),
-            Self::Temperature => "what scores are divided by".to_owned(),
+    /// The learned tensor that it is.
+    pub fn parameter(self) -> Option<TensorId> {
+        match self.quantity {
+            Quantity::Parameter(name) => Some(name.of_block(self.block)),
+            _ => None,
         }
     }
 
     /// Why it cannot be written to, if it cannot.
     fn fixed(self) -> Option<&'static str> {
-        match self {
-            Self::Parameter(_) | Self::Visible | Self::Temperature => None,
-            Self::Static => Some("the static vectors are trained once and for all"),
-            Self::Input | Self::Output | Self::Logits | Self::Heads { .. } => {
-                Some("it follows from the sentence and the weights; write to those")
-            }
+        match self.quantity {
+            Quantity::Parameter(_) | Quantity::Visible | Quantity::Temperature => None,
+            Quantity::Static => Some("the static vectors are trained once and for all"),
+            _ => Some("it follows from the sentence and the weights; write to those"),
         }
     }
 
     pub fn is_writable(self) -> bool {
         self.fixed().is_none()
     }
+
+    /// The name in code: `A`, and `A_2` in the second block.
+    fn name(self) -> String {
+        let definition = self.quantity.definition();
+        match self.parameter() {
+            Some(id) => id.code_name(),
+            None if definition.scope == Scope::Head => {
+                format!("{}{}", definition.code.unwrap_or_default(), code_suffix(self.block))
+            }
+            None => definition.code.unwrap_or_default().to_owned(),
+        }
+    }
 }
 
 /// The names of a model's tensors.
 pub fn live_names(live: &Live) -> Vec<LiveName> {
-    let (architecture, parameters) = (&live.architecture, &live.parameters);
-    let mut names: Vec<(String, LiveTensor)> = vec![
-        ("X".to_owned(), LiveTensor::Input),
-        ("Y".to_owned(), LiveTensor::Output),
-        ("Z".to_owned(), LiveTensor::Logits),
-        ("temperature".to_owned(), LiveTensor::Temperature),
-        ("visible".to_owned(), LiveTensor::Visible),
-    ];
-    if parameters.spec(TensorName::Embedding).is_none() {
-        names.push(("E".to_owned(), LiveTensor::Static));
+    let Live { architecture, parameters, .. } = live;
+    let mut tensors: Vec<LiveTensor> = Vec::new();
+    for &quantity in Quantity::ALL.iter().filter(|quantity| quantity.definition().code.is_some()) {
+        let blocks = match (quantity, quantity.definition().scope) {
+            (Quantity::Static, _) if parameters.spec(TensorName::Embedding).is_some() => 0..0,
+            (_, Scope::Head) => 0..architecture.numbered_blocks().count(),
+            _ => {
+                let block = live.block_of(quantity);
+                block..block + 1
+            }
+        };
+        tensors.extend(blocks.map(|block| LiveTensor { quantity, block }));
     }
-    for (block, _) in architecture.numbered_blocks() {
-        let suffix = if block > 0 { format!("_{}", block + 1) } else { String::new() };
-        let named =
-            HEAD_PARTS.map(|(part, symbol, _)| (format!("{symbol}{suffix}"), LiveTensor::Heads { block, part }));
-        names.extend(named);
-    }
-    names.extend(parameters.tensors().map(|(spec, _)| (spec.id.code_name(), LiveTensor::Parameter(spec.id))));
-    let named = |(name, tensor)| LiveName { axes: live.axes(tensor), name, tensor };
-    names.into_iter().map(named).collect()
+    let learned = parameters.tensors().map(|(spec, _)| spec.id);
+    tensors.extend(learned.map(|id| LiveTensor { quantity: Quantity::Parameter(id.name), block: id.block }));
+    let named = |tensor: LiveTensor| LiveName {
+        name: tensor.name(),
+        meaning: live.meaning(tensor),
+        axes: live.axes(tensor),
+        tensor,
+    };
+    tensors.into_iter().map(named).collect()
 }
 
 /// The tensors of one moment.
@@ -162,9 +124,9 @@ pub struct Live {
 
 impl Live {
     pub fn given(&self, LiveName { name, tensor, .. }: &LiveName) -> Given {
-        let variable = match tensor {
-            LiveTensor::Temperature => Variable::number(name, self.temperature()),
-            tensor => Variable::tensor(name, self.tensor(*tensor)),
+        let variable = match tensor.quantity {
+            Quantity::Temperature => Variable::number(name, self.temperature()),
+            _ => Variable::tensor(name, Tensor::new(self.axes(*tensor), self.entries(*tensor))),
         };
         match tensor.fixed() {
             Some(why) => Given::fixed(variable, why),
@@ -176,87 +138,83 @@ impl Live {
         self.interventions.temperature_of(&self.architecture.blocks[0])
     }
 
-    /// Meaning of a tensor in this model.
-    pub fn meaning(&self, tensor: LiveTensor) -> String {
-        let distances = |block| {
-            let block = self.architecture.numbered_blocks().nth(block);
-            block.is_some_and(|(_, config)| config.attention.distances.is_some())
-        };
-        match tensor {
-            LiveTensor::Heads { block, part: HeadPart::Scores } if distances(block) => {
-                "the scores of all heads, scaled, with what distance adds, and masked (H, T, T)".to_owned()
-            }
-            tensor => tensor.meaning(),
+    /// Block that a quantity without a head is read of: `X` enters the first one of the sentence, `Y` leaves the last.
+    fn block_of(&self, quantity: Quantity) -> usize {
+        match quantity {
+            Quantity::Input => self.architecture.source_blocks.len(),
+            Quantity::Output => self.architecture.numbered_blocks().count() - 1,
+            _ => 0,
         }
+    }
+
+    fn config(&self, block: usize) -> Option<&BlockConfig> {
+        self.architecture.numbered_blocks().nth(block).map(|(_, config)| config)
+    }
+
+    /// Meaning of a tensor in this model.
+    fn meaning(&self, LiveTensor { quantity, block }: LiveTensor) -> String {
+        let has_distances = self.config(block).is_some_and(|config| config.attention.distances.is_some());
+        quantity.definition().meaning.replace("{scored}", scored(has_distances))
     }
 
     /// None of a number.
     fn axes(&self, tensor: LiveTensor) -> Vec<Axis> {
+        if let Some(id) = tensor.parameter() {
+            return self.learned_axes(id);
+        }
+        let LiveTensor { quantity, block } = tensor;
+        let definition = quantity.definition();
         let tokens = || Axis::labelled(self.tokens.clone());
         let source = || self.source.clone().map_or_else(tokens, Axis::labelled);
-        let width = || Axis::plain(self.architecture.width);
-        match tensor {
-            LiveTensor::Static => vec![Axis::labelled(self.words.clone()), width()],
-            LiveTensor::Parameter(id) => {
-                let (rows, cols) = self.parameters.spec(id).map_or((1, 0), |spec| (spec.rows, spec.cols));
-                match rows {
-                    _ if id.name == TensorName::DistanceBias => distance_axes(rows, cols),
-                    1 => vec![Axis::plain(cols)],
-                    _ if id.name == TensorName::Embedding => {
-                        vec![Axis::labelled(self.words.clone()), Axis::plain(cols)]
-                    }
-                    rows => vec![Axis::plain(rows), Axis::plain(cols)],
-                }
-            }
-            LiveTensor::Input | LiveTensor::Output => vec![tokens(), width()],
-            LiveTensor::Logits => {
-                let rows = self.answers.logits.rows();
-                let rows = if rows == self.tokens.len() { tokens() } else { Axis::plain(rows) };
-                vec![rows, Axis::labelled(self.classes.clone())]
-            }
-            LiveTensor::Heads { block, part } => {
-                let of_source = block < self.architecture.source_blocks.len();
-                let blocks = self.architecture.numbered_blocks().nth(block);
-                let to_source = blocks.is_some_and(|(_, block)| block.attends_to_source());
-                let queries = if of_source { source() } else { tokens() };
-                let keys = if of_source || to_source { source() } else { tokens() };
-                let heads = &self.activations.blocks[block].heads;
-                let (rows, cols) = match part {
-                    HeadPart::Query => (queries, Axis::plain(heads[0].query.cols())),
-                    HeadPart::Key => (keys, Axis::plain(heads[0].key.cols())),
-                    HeadPart::Value => (keys, Axis::plain(heads[0].value.cols())),
-                    HeadPart::Scores | HeadPart::Weights => (queries, keys),
-                    HeadPart::Mix => (queries, Axis::plain(heads[0].mix.cols())),
-                };
-                vec![Axis::plain(heads.len()), rows, cols]
-            }
-            LiveTensor::Visible => vec![tokens(), tokens()],
-            LiveTensor::Temperature => Vec::new(),
+        let of_source = block < self.architecture.source_blocks.len();
+        let has_block = matches!(definition.scope, Scope::Block | Scope::Head);
+        let to_source = of_source || self.config(block).is_some_and(BlockConfig::attends_to_source);
+        let rows = self.answers.logits.rows();
+        let axis = |index: &Index| match index {
+            Index::Word => Axis::labelled(self.words.clone()),
+            Index::Class => Axis::labelled(self.classes.clone()),
+            Index::Query if has_block && of_source => source(),
+            Index::Key if has_block && to_source => source(),
+            Index::Query | Index::Key => tokens(),
+            Index::Row if rows == self.tokens.len() => tokens(),
+            Index::Row => Axis::plain(rows),
+            _ => Axis::plain(self.matrices(tensor).next().map_or(self.architecture.width, Matrix::cols)),
+        };
+        let heads = (definition.scope == Scope::Head).then(|| Axis::plain(self.matrices(tensor).count()));
+        heads.into_iter().chain(definition.indices.iter().map(axis)).collect()
+    }
+
+    fn learned_axes(&self, id: TensorId) -> Vec<Axis> {
+        let (rows, cols) = self.parameters.spec(id).map_or((1, 0), |spec| (spec.rows, spec.cols));
+        match rows {
+            _ if id.name == TensorName::DistanceBias => distance_axes(rows, cols),
+            1 => vec![Axis::plain(cols)],
+            _ if id.name == TensorName::Embedding => vec![Axis::labelled(self.words.clone()), Axis::plain(cols)],
+            rows => vec![Axis::plain(rows), Axis::plain(cols)],
         }
     }
 
-    fn tensor(&self, tensor: LiveTensor) -> Tensor {
-        Tensor::new(self.axes(tensor), self.entries(tensor))
+    /// The matrices that the forward pass left: one for each head, where heads have it.
+    fn matrices(&self, LiveTensor { quantity, block }: LiveTensor) -> impl Iterator<Item = &Matrix<f32>> {
+        let owners = match quantity.definition().scope {
+            Scope::Head => self.architecture.heads_of(block).map(Owner::Head).collect(),
+            _ => vec![Owner::Block(block)],
+        };
+        owners.into_iter().filter_map(move |owner| quantity.matrix(&self.activations, owner))
     }
 
     fn entries(&self, tensor: LiveTensor) -> Vec<f64> {
-        match tensor {
-            LiveTensor::Static => wide(self.space.vectors.flat()),
-            LiveTensor::Parameter(id) => wide(self.parameters.values_of(id)),
-            LiveTensor::Input => wide(self.activations.input.flat()),
-            LiveTensor::Output => wide(self.activations.output.flat()),
-            LiveTensor::Logits => wide(self.answers.logits.flat()),
-            LiveTensor::Heads { block, part } => {
-                let heads = self.activations.blocks[block].heads.iter();
-                heads.flat_map(|head| wide(part.of(head).flat())).collect()
-            }
-            LiveTensor::Visible => {
+        match tensor.quantity {
+            Quantity::Static => wide(self.space.vectors.flat()),
+            Quantity::Parameter(name) => wide(self.parameters.values_of(name.of_block(tensor.block))),
+            Quantity::Logit => wide(self.answers.logits.flat()),
+            Quantity::Visible => {
                 let mask = self.interventions.mask.as_ref().unwrap_or(&self.architecture.blocks[0].attention.mask);
                 let count = self.tokens.len();
                 let pairs = (0..count).flat_map(|query| (0..count).map(move |key| (query, key)));
                 pairs.map(|(query, key)| f64::from(u8::from(mask.sees(query, key)))).collect()
             }
-            LiveTensor::Temperature => vec![self.temperature()],
+            _ => self.matrices(tensor).flat_map(|matrix| wide(matrix.flat())).collect(),
         }
     }
 
@@ -268,6 +226,11 @@ impl Live {
         let is_own = (0..count).all(|query| (0..count).all(|key| own.sees(query, key) == sees(query, key)));
         (!is_own).then(|| Mask::custom(MaskTable::from_fn(count, count, sees)))
     }
+}
+
+/// Steps from products to scores, in words.
+pub fn scored(has_distances: bool) -> &'static str {
+    if has_distances { "scaled, with what distance adds, and masked" } else { "scaled and masked" }
 }
 
 /// Axes of `B`: heads, unless there is but one, and distances.

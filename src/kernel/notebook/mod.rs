@@ -330,7 +330,7 @@ impl Notebook {
 fn live_name(live: &LiveName) -> LiveNameSnapshot {
     LiveNameSnapshot {
         name: live.name.clone(),
-        meaning: live.tensor.meaning(),
+        meaning: live.meaning.clone(),
         is_writable: live.tensor.is_writable(),
         axes: live.axes.clone(),
     }

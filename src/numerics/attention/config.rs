@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::mask::Mask;
-use crate::numerics::params::{TensorId, TensorName};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionConfig {
@@ -92,12 +91,9 @@ impl AttentionConfig {
         self.heads * self.value_width
     }
 
-    /// The layer's tensors with their shapes.
-    ///
     /// # Panics
     /// If a layer without projections or output is not as wide as its input.
-    pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
-        use TensorName::*;
+    pub fn check(&self) {
         let (d, keys, values) = (self.width, self.keys_width(), self.values_width());
         assert!(
             self.projected || (keys == d && values == d),
@@ -107,24 +103,5 @@ impl AttentionConfig {
             self.value_width
         );
         assert!(self.output || values == d, "attention: mixes of width {values} without W_O to a width of {d}");
-        let projections =
-            [(QueryWeights, QueryBias, keys), (KeyWeights, KeyBias, keys), (ValueWeights, ValueBias, values)];
-        let mut shapes = Vec::new();
-        let mut add = |weights: TensorName, bias: TensorName, rows, cols| {
-            shapes.push((weights.of_block(block), rows, cols));
-            if self.bias {
-                shapes.push((bias.of_block(block), 1, cols));
-            }
-        };
-        if self.projected {
-            projections.into_iter().for_each(|(weights, bias, cols)| add(weights, bias, d, cols));
-        }
-        if self.output {
-            add(OutputWeights, OutputBias, values, d);
-        }
-        if self.distances.is_some() {
-            shapes.push((DistanceBias.of_block(block), self.heads, self.distance_count()));
-        }
-        shapes
     }
 }

@@ -42,7 +42,7 @@ use rand::RngExt;
 use super::attention::AttentionConfig;
 use super::attention::look_up::LookUp;
 use super::block::{Attends, BlockConfig};
-use super::params::{Parameters, TensorId, TensorName};
+use super::params::{Layer, Parameters, Start, TensorName};
 use super::positions::{Positions, sinusoidal};
 use super::rng::{Stream, stream};
 use super::simd::add;
@@ -123,6 +123,13 @@ impl Architecture {
             head -= block.attention.heads;
         }
         panic!("architecture: it has {} heads", self.heads());
+    }
+
+    /// A block's heads, counted over all.
+    pub fn heads_of(&self, block: usize) -> std::ops::Range<usize> {
+        let heads = |(_, block): (usize, &BlockConfig)| block.attention.heads;
+        let first = self.numbered_blocks().take(block).map(heads).sum();
+        first..first + self.numbered_blocks().nth(block).map_or(0, heads)
     }
 
     /// The heads of the last block.
@@ -211,45 +218,45 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
-        let Architecture { width, max_tokens, .. } = self.architecture;
-        let classes = self.classes.count();
-        let mut shapes: Vec<(TensorId, usize, usize)> = Vec::new();
-        if self.architecture.train_embedding {
-            shapes.push((TensorName::Embedding.into(), self.embedding.rows(), width));
-        }
-        if self.architecture.positions == Positions::Learned {
-            shapes.push((TensorName::Positions.into(), max_tokens, width));
-        }
-        for (number, block) in self.architecture.numbered_blocks() {
-            shapes.extend(block.shapes(number));
-        }
-        if self.architecture.readout == Readout::Linear {
-            shapes.push((TensorName::LogitWeights.into(), width, classes));
-        }
-        shapes.push((TensorName::LogitBias.into(), 1, classes));
-        Parameters::zeros(&shapes)
+        let one = |name: TensorName| self.shape(name).map(|(rows, cols)| (name.into(), rows, cols));
+        let of = |layer| TensorName::ALL.iter().copied().filter(move |name| name.layer() == layer).filter_map(one);
+        let blocks = self.architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
+        Parameters::zeros(&of(Layer::Input).chain(blocks).chain(of(Layer::Readout)).collect::<Vec<_>>())
     }
 
-    /// The initialisation of a seed: weights uniform in `±√(6 / (rows + cols))` (Glorot & Bengio
-    /// 2010, Eq. 16), gains 1, biases 0, trained static vectors as word2vec left them.
+    /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
+    fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
+        let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = self.architecture;
+        let classes = self.classes.count();
+        let (exists, rows, cols) = match name {
+            TensorName::Embedding => (train_embedding, self.embedding.rows(), width),
+            TensorName::Positions => (positions == Positions::Learned, max_tokens, width),
+            TensorName::LogitWeights => (readout == Readout::Linear, width, classes),
+            TensorName::LogitBias => (true, 1, classes),
+            _ => (false, 0, 0),
+        };
+        exists.then_some((rows, cols))
+    }
+
+    /// The initialisation of a seed: of each tensor its [`Start`].
     pub fn init(&self, seed: u64) -> Parameters<S> {
         let mut rng = stream(seed, Stream::ModelInit);
         let mut parameters = self.zeros();
         let specs: Vec<_> = parameters.tensors().map(|(spec, _)| *spec).collect();
         for spec in specs {
             let values = parameters.values_of_mut(spec.id);
-            let bound = match spec.id.name {
-                TensorName::Embedding => {
+            let bound = match spec.id.name.start() {
+                Start::StaticVectors => {
                     values.copy_from_slice(self.embedding.flat());
                     continue;
                 }
-                TensorName::AttentionNormGain | TensorName::ForwardNormGain => {
+                Start::One => {
                     values.fill(S::one());
                     continue;
                 }
-                TensorName::Positions => POSITION_INIT * 3f64.sqrt(), // a uniform's deviation is bound/√3
-                name if name.is_bias() => continue,
-                _ => (6.0 / (spec.rows + spec.cols) as f64).sqrt(),
+                Start::Zero => continue,
+                Start::Positions => POSITION_INIT * 3f64.sqrt(), // a uniform's deviation is bound/√3
+                Start::Glorot => (6.0 / (spec.rows + spec.cols) as f64).sqrt(),
             };
             for value in values {
                 *value = S::from_f64(rng.random_range(-bound..bound));

@@ -1,55 +1,15 @@
-//! What is given, and what is read off the vectors: points, neighbours, answers.
+//! Formulas of what is learned and of what is read off the vectors: points, neighbours, answers.
 
-use super::forward::{Told, sum};
-use super::teller::{Teller, constant};
-use super::worked::{Factor, Operand, Term, Worked};
-use super::{Entry, Place};
+use super::reader::{Reader, constant};
+use super::worked::{Explanation, Factor, Operand, Term, Worked, sum};
 use crate::kernel::snapshot::StaticSpace;
-use crate::lesson::schema::StaticEmbedding;
 use crate::numerics::model::{Pooling, Readout};
 use crate::numerics::params::{TensorId, TensorName};
+use crate::quantity::{Entry, Quantity, StagePoint, latex};
 use crate::view_model::axes;
 
-impl Teller<'_> {
-    pub fn reading(&self, entry: Entry) -> Option<Told> {
-        use Entry::*;
-        match entry {
-            Static { .. } => {
-                let from = match self.snapshot.lesson.static_embedding {
-                    StaticEmbedding::Given(_) => "The lesson gives it",
-                    _ => "word2vec trained it on the lesson's corpus",
-                };
-                let note = format!("{from}; it is the same wherever the word stands.");
-                Some(("E".to_owned(), Worked::Given(Vec::new()), vec![note]))
-            }
-            Position { .. } => {
-                let note = "A fixed wave: sine and cosine of the place, slower from entry to entry.".to_owned();
-                let symbols =
-                    "P_{t,2i} = \\sin\\frac{t}{10000^{2i/D}}, \\quad P_{t,2i+1} = \\cos\\frac{t}{10000^{2i/D}}";
-                Some((symbols.to_owned(), Worked::Given(Vec::new()), vec![note]))
-            }
-            Parameter { tensor, row, col } => self.parameter(tensor, row, col),
-            Coordinate { of, axis } => self.coordinate(of, axis),
-            Cosine { of, word } => {
-                let symbols = "\\cos(a, b) = \\frac{a \\cdot b}{\\lVert a \\rVert \\, \\lVert b \\rVert}";
-                Some((symbols.to_owned(), Worked::Cosine(self.pairs(of, word)?), true_space()))
-            }
-            Distance { of, word } => {
-                let symbols = "\\lVert a - b \\rVert = \\sqrt{\\textstyle\\sum_d (a_d - b_d)^2}";
-                Some((symbols.to_owned(), Worked::Distance(self.pairs(of, word)?), true_space()))
-            }
-            Logit { row, class } => self.logit(row, class),
-            Probability { row, class } => {
-                let classes = self.sentence.answers.logits.cols();
-                let all = self.operands(classes, |class| Logit { row, class })?;
-                let symbols = "p_c = \\frac{e^{z_c}}{\\sum_b e^{z_b}}";
-                Some((symbols.to_owned(), Worked::Softmax { all, at: class }, Vec::new()))
-            }
-            _ => None,
-        }
-    }
-
-    fn parameter(&self, tensor: TensorId, row: usize, col: usize) -> Option<Told> {
+impl Reader<'_> {
+    pub(super) fn parameter(&self, tensor: TensorId, row: usize, col: usize) -> Option<Explanation> {
         let spec = self.model.parameters.spec(tensor)?;
         let at = row * spec.cols + col;
         let value = self.model.parameters.values_of(tensor)[at];
@@ -65,31 +25,31 @@ impl Teller<'_> {
             (true, 0) => "Training has not begun: it is as the seed drew it.".to_owned(),
             (true, steps) => format!("Training turned it to this in {steps} steps."),
         };
-        let symbols = tensor.name.symbol().replace('γ', "\\gamma").replace('β', "\\beta").replace("_logits", "_Z");
+        let symbols = latex(tensor.name);
         Some((symbols, Worked::Given(others), vec![note]))
     }
 
     /// An entry of the vector behind a point; none for the zero vector.
-    fn vector(&self, of: Place, dim: usize) -> Option<Entry> {
+    fn vector(&self, of: StagePoint, dim: usize) -> Option<Entry> {
         match of {
-            Place::Word(word) => Some(Entry::Static { word, dim }),
+            StagePoint::Word(word) => Some(Quantity::Static.of_model([word, dim])),
             // Points begin at the vectors of word2vec, also where the model trains its own.
-            Place::Static(token) => {
+            StagePoint::Static(token) => {
                 let word = self.sentence.tokens.get(token)?.word?;
-                Some(Entry::Static { word, dim })
+                Some(Quantity::Static.of_model([word, dim]))
             }
-            Place::Contextual(token) => Some(Entry::Output { block: self.last_block(), token, dim }),
+            StagePoint::Contextual(token) => Some(Quantity::Output.of_block(self.last_block(), [token, dim])),
         }
     }
 
-    fn vector_operand(&self, of: Place, dim: usize) -> Option<Operand> {
+    fn vector_operand(&self, of: StagePoint, dim: usize) -> Option<Operand> {
         match self.vector(of, dim) {
             Some(entry) => self.operand(entry),
             None => Some(constant("0", 0.0)),
         }
     }
 
-    fn coordinate(&self, of: Place, axis: usize) -> Option<Told> {
+    pub(super) fn coordinate(&self, of: StagePoint, axis: usize) -> Option<Explanation> {
         let projection = &self.space.projection;
         let (mean, direction) = (projection.mean(), projection.axis(axis));
         let term = |dim: usize| {
@@ -109,13 +69,13 @@ impl Teller<'_> {
         Some(("p = \\sum_d (x_d - \\bar{x}_d) \\, u_d".to_owned(), Worked::Sum(terms?), vec![note]))
     }
 
-    fn pairs(&self, of: Place, word: usize) -> Option<Vec<(Operand, Operand)>> {
+    pub(super) fn pairs(&self, of: StagePoint, word: usize) -> Option<Vec<(Operand, Operand)>> {
         let StaticSpace { vectors, .. } = self.space;
-        let pair = |dim| Some((self.vector_operand(of, dim)?, self.operand(Entry::Static { word, dim })?));
+        let pair = |dim| Some((self.vector_operand(of, dim)?, self.operand(Quantity::Static.of_model([word, dim]))?));
         (0..vectors.cols()).map(pair).collect()
     }
 
-    fn logit(&self, row: usize, class: usize) -> Option<Told> {
+    pub(super) fn logit(&self, row: usize, class: usize) -> Option<Explanation> {
         let (architecture, block) = (&self.model.architecture, self.last_block());
         let tokens = self.sentence.tokens.len();
         // Which outputs are read, and what each counts.
@@ -130,19 +90,17 @@ impl Teller<'_> {
                 let word = self.space.vocabulary.iter().position(|word| word == name)?;
                 self.operand(self.static_entry(word, dim))
             }
-            Readout::Linear => {
-                self.operand(Entry::Parameter { tensor: TensorName::LogitWeights.into(), row: dim, col: class })
-            }
+            Readout::Linear => self.operand(Entry::parameter(TensorName::LogitWeights.into(), dim, class)),
         };
         let mut terms = Vec::new();
         for token in read {
             for dim in 0..architecture.width {
-                let output = self.operand(Entry::Output { block, token, dim })?;
+                let output = self.operand(Quantity::Output.of_block(block, [token, dim]))?;
                 let share = share.map(|share| constant("1/T", share));
                 terms.push(Term::of([Some(output), Some(weights(dim)?), share].into_iter().flatten()));
             }
         }
-        let bias = Entry::Parameter { tensor: TensorName::LogitBias.into(), row: 0, col: class };
+        let bias = Entry::parameter(TensorName::LogitBias.into(), 0, class);
         let Worked::Sum(bias) = sum(vec![self.operand(bias)?]) else { return None };
         terms.extend(bias);
         let by = if architecture.readout == Readout::Tied { "E_c" } else { "W_c" };
@@ -150,6 +108,6 @@ impl Teller<'_> {
     }
 }
 
-fn true_space() -> Vec<String> {
+pub fn true_space() -> Vec<String> {
     vec!["In the true space of all dimensions, not in the picture.".to_owned()]
 }

@@ -1,6 +1,6 @@
 //! A formula with its numbers in: as data that can be worked out again, and as lines to read.
 
-use super::Entry;
+use crate::quantity::{Entry, Quantity};
 
 /// A number of a formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +91,18 @@ pub enum Worked {
     Through(Operand),
 }
 
+/// The formula in LaTeX, its numbers, and notes beside it.
+pub type Explanation = (String, Worked, Vec<String>);
+
+/// A formula without notes.
+pub fn explained(symbols: &str, worked: Worked) -> Option<Explanation> {
+    Some((symbols.to_owned(), worked, Vec::new()))
+}
+
+pub fn sum(operands: Vec<Operand>) -> Worked {
+    Worked::Sum(operands.into_iter().map(|operand| Term::of([operand])).collect())
+}
+
 /// What a line is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
@@ -118,9 +130,8 @@ impl Worked {
             Self::Sum(terms) => {
                 let largest = terms.iter().max_by(|a, b| size(a.value(), b.value()))?;
                 // Of a scale and a product, the product.
-                let leads = |factor: &&Factor| {
-                    !matches!(factor.first().entry, Some(Entry::Scale { .. } | Entry::Gain { .. }) | None)
-                };
+                let is_factor = |entry: Entry| matches!(entry.quantity, Quantity::Scale | Quantity::Gain);
+                let leads = |factor: &&Factor| factor.first().entry.is_some_and(|entry| !is_factor(entry));
                 largest.0.iter().find(leads)?.first().entry
             }
             Self::Exponential { score, .. } => score.entry,

@@ -4,8 +4,8 @@ mod told;
 
 use self::told::Told;
 use super::head_labels::HeadLabels;
-use super::provenance::Entry;
 use crate::kernel::snapshot::Snapshot;
+use crate::quantity::{Entry, Quantity};
 
 /// Where the walk is; in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +91,10 @@ pub struct NumberRow {
 
 impl NumberRow {
     pub fn entry(&self, column: usize) -> Entry {
-        self.first.along(column)
+        match self.columns {
+            Columns::Heads => self.first.of_later_head(column),
+            Columns::Entries | Columns::Keys => self.first.along(column),
+        }
     }
 }
 
@@ -143,24 +146,22 @@ impl WalkModel {
         are(&self.queries) && are(&self.keys)
     }
 
-    /// A number for each key: that of a step's row whose entries are such.
-    pub fn by_key(&self, step: Step, is_such: fn(&Entry) -> bool) -> &[f32] {
-        self.step(step).rows.iter().find(|row| is_such(&row.first)).map_or(&[], |row| &row.values)
+    /// A number for each key: a step's row of a quantity.
+    pub fn by_key(&self, step: Step, quantity: Quantity) -> &[f32] {
+        self.step(step).rows.iter().find(|row| row.first.quantity == quantity).map_or(&[], |row| &row.values)
     }
 
     /// What a step gives a key, as it stands beside its point.
     pub fn beside(&self, step: Step, key: usize) -> Option<String> {
-        let number = |is_such| self.by_key(step, is_such).get(key).copied();
+        let number = |quantity| self.by_key(step, quantity).get(key).copied();
         let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");
         match step {
             Step::Project if key == self.focus.query => Some("q".to_owned()),
             Step::Project => Some("k v".to_owned()),
-            Step::Score => number(|entry| matches!(entry, Entry::Product { .. })).map(written),
-            Step::Scale => number(|entry| matches!(entry, Entry::Score { .. })).map(written),
-            Step::Softmax => number(|entry| matches!(entry, Entry::Weight { .. })).map(written),
-            Step::Mix => {
-                number(|entry| matches!(entry, Entry::Weight { .. })).map(|weight| format!("{} v", written(weight)))
-            }
+            Step::Score => number(Quantity::Product).map(written),
+            Step::Scale => number(Quantity::Score).map(written),
+            Step::Softmax => number(Quantity::Weight).map(written),
+            Step::Mix => number(Quantity::Weight).map(|weight| format!("{} v", written(weight))),
             Step::Embed | Step::Output | Step::Contextual => None,
         }
     }

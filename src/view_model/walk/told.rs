@@ -10,10 +10,10 @@ use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Holds;
 use crate::numerics::model::activations::HeadActivations;
 use crate::numerics::params::TensorName;
+use crate::quantity::{Entry, Quantity};
+use crate::view_model::distance::at_distance;
 use crate::view_model::heads::strongest;
-use crate::view_model::provenance::Entry;
 use crate::view_model::quoted;
-use crate::view_model::weights::at_distance;
 
 /// What the steps are told from.
 pub(super) struct Told<'a> {
@@ -97,31 +97,31 @@ impl<'a> Told<'a> {
     }
 
     fn query_entry(&self) -> Entry {
-        Entry::Query { head: self.head, token: self.query, dim: 0 }
+        Quantity::Query.of_head(self.head, [self.query, 0])
     }
 
     fn key_entry(&self) -> Entry {
-        Entry::Key { head: self.head, token: self.key, dim: 0 }
+        Quantity::Key.of_head(self.head, [self.key, 0])
     }
 
     fn value_entry(&self) -> Entry {
-        Entry::Value { head: self.head, token: self.key, dim: 0 }
+        Quantity::Value.of_head(self.head, [self.key, 0])
     }
 
     fn product_entry(&self) -> Entry {
-        Entry::Product { head: self.head, query: self.query, key: 0 }
+        Quantity::Product.of_head(self.head, [self.query, 0])
     }
 
     fn distance_entry(&self) -> Entry {
-        Entry::DistanceBias { head: self.head, query: self.query, key: 0 }
+        Quantity::DistanceBias.of_head(self.head, [self.query, 0])
     }
 
     fn score_entry(&self) -> Entry {
-        Entry::Score { head: self.head, query: self.query, key: 0 }
+        Quantity::Score.of_head(self.head, [self.query, 0])
     }
 
     fn weight_entry(&self) -> Entry {
-        Entry::Weight { head: self.head, query: self.query, key: 0 }
+        Quantity::Weight.of_head(self.head, [self.query, 0])
     }
 
     fn embed(&self) -> (String, String, Vec<NumberRow>) {
@@ -139,7 +139,7 @@ impl<'a> Told<'a> {
         let tokens = if self.is_of_source() { self.sentence.source.as_deref() } else { Some(&*self.sentence.tokens) };
         let word = tokens.and_then(|tokens| tokens.get(self.query)?.word);
         if let Some(word) = word {
-            let first = Entry::Static { word, dim: 0 };
+            let first = Quantity::Static.of_model([word, 0]);
             rows.insert(
                 0,
                 row(format!("E[{}]", self.space.vocabulary[word]), "E", self.space.vectors.row(word), first),
@@ -163,7 +163,7 @@ impl<'a> Told<'a> {
     }
 
     fn input_entry(&self) -> Entry {
-        Entry::Input { block: self.block, token: self.query, dim: 0 }
+        Quantity::Input.of_block(self.block, [self.query, 0])
     }
 
     fn is_of_source(&self) -> bool {
@@ -288,7 +288,7 @@ impl<'a> Told<'a> {
     fn softmax(&self) -> (String, String, Vec<NumberRow>) {
         let (head, arithmetic) = (self.activations(), self.arithmetic());
         let weights = head.weights.row(self.query);
-        let exponential = Entry::Exponential { head: self.head, query: self.query, key: 0 };
+        let exponential = Quantity::Exponential.of_head(self.head, [self.query, 0]);
         let rows = vec![
             self.by_key("score", "S", head.scores.row(self.query), self.score_entry()),
             self.by_key("exp(score − max)", "exp", arithmetic.exponentials.row(self.query), exponential),
@@ -326,7 +326,7 @@ impl<'a> Told<'a> {
     fn mix(&self) -> (String, String, Vec<NumberRow>) {
         let head = self.activations();
         let weights = head.weights.row(self.query);
-        let mix = Entry::Mix { head: self.head, token: self.query, dim: 0 };
+        let mix = Quantity::Mix.of_head(self.head, [self.query, 0]);
         let rows = vec![
             self.by_key("weight", "A", weights, self.weight_entry()),
             self.head_row(format!("v({})", self.keys[self.key]), "V", head.value.row(self.key), self.value_entry()),
@@ -379,14 +379,14 @@ impl<'a> Told<'a> {
             )
         };
         let tensor = TensorName::OutputBias.of_block(self.block);
-        let bias = Entry::Parameter { tensor, row: 0, col: 0 };
+        let bias = Entry::parameter(tensor, 0, 0);
         let rows = vec![
             NumberRow {
                 label: "length".to_owned(),
                 tensor: "‖Σ_j α_j v_j W_O‖".to_owned(),
                 values: lengths,
                 columns: Columns::Heads,
-                first: Entry::HeadLength { head: self.head - self.own, query: self.query },
+                first: Quantity::HeadLength.of_head(self.head - self.own, [self.query]),
             },
             row("b_O".to_owned(), "b_O", &contributions.bias, bias),
         ];
@@ -396,7 +396,7 @@ impl<'a> Told<'a> {
     fn contextual(&self) -> (String, String, Vec<NumberRow>) {
         let block = &self.sentence.activations.blocks[self.block];
         let config = self.config();
-        let output = Entry::Output { block: self.block, token: self.query, dim: 0 };
+        let output = Quantity::Output.of_block(self.block, [self.query, 0]);
         let rows = vec![
             row(format!("x({})", self.name()), "X", block.input.row(self.query), self.input_entry()),
             row(format!("y({})", self.name()), "Y", block.output.row(self.query), output),

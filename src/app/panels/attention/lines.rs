@@ -4,8 +4,8 @@ use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, Widge
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
+use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
-use crate::view_model::provenance::Entry;
 
 use crate::app::panels::attention::{choose, toggle};
 use crate::app::widgets::slant::text_width;
@@ -96,7 +96,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     if response.clicked() {
         choose(view, line.map, line.query, line.key);
     }
-    ask_on(&response, Entry::Weight { head: line.map.head, query: line.query, key: line.key }, view);
+    ask_on(&response, Quantity::Weight.of_head(line.map.head, [line.query, line.key]), view);
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(line.map.head, line.query, line.key));
         ui.weak(format!("Click: follow this pair. {ASK_HINT}"));

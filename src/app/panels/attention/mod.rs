@@ -7,8 +7,8 @@ use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::kernel::command::Command;
+use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
-use crate::view_model::provenance::Entry;
 
 use super::attention::lines::lines_ui;
 use crate::app::widgets::copy::copy_button;
@@ -326,7 +326,7 @@ fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, h
     if response.clicked() {
         choose(view, map, query, key);
     }
-    ask_on(response, Entry::Weight { head: map.head, query, key }, view);
+    ask_on(response, Quantity::Weight.of_head(map.head, [query, key]), view);
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(map.head, query, key));
         ui.weak(format!("The row sums to {:.4}.", map.weights[query].iter().sum::<f32>()));

@@ -8,7 +8,7 @@ use crate::app::theme::{Palette, size};
 use crate::app::view::ViewState;
 use crate::kernel::command::Command;
 use crate::numerics::params::{TensorId, TensorName};
-use crate::view_model::provenance::Entry;
+use crate::quantity::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
@@ -74,44 +74,13 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState,
     commands
 }
 
-/// Matrices first, then what is added to them; and last what no block has.
-const ORDER: [TensorName; 21] = [
-    TensorName::QueryWeights,
-    TensorName::KeyWeights,
-    TensorName::ValueWeights,
-    TensorName::OutputWeights,
-    TensorName::QueryBias,
-    TensorName::KeyBias,
-    TensorName::DistanceBias,
-    TensorName::ValueBias,
-    TensorName::OutputBias,
-    TensorName::AttentionNormGain,
-    TensorName::AttentionNormBias,
-    TensorName::HiddenWeights,
-    TensorName::ForwardWeights,
-    TensorName::HiddenBias,
-    TensorName::ForwardBias,
-    TensorName::ForwardNormGain,
-    TensorName::ForwardNormBias,
-    TensorName::Embedding,
-    TensorName::Positions,
-    TensorName::LogitWeights,
-    TensorName::LogitBias,
-];
-
-/// Block by block, each in [`ORDER`], and then the tensors of the whole model.
-fn rank(tensor: &TensorModel) -> (bool, usize, Option<usize>) {
-    let place = ORDER.iter().position(|name| *name == tensor.id.name);
-    (!tensor.id.name.is_of_a_block(), tensor.id.block, place)
-}
-
 fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
     let mut tensors: Vec<&TensorModel> = model.tensors.iter().collect();
-    tensors.sort_by_key(|tensor| rank(tensor));
+    tensors.sort_by_key(|tensor| tensor.rank());
     ui.horizontal_wrapped(|ui| {
         for tensor in tensors {
             let text = RichText::new(tensor.id.to_string()).monospace();
-            let meaning = tensor.id.name.meaning();
+            let meaning = tensor.meaning();
             let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
             if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
                 state.tensor = tensor.id;
@@ -162,7 +131,7 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view:
     let mut command = None;
     ui.horizontal(|ui| {
         let name = RichText::new(format!("{}[{row},{col}]", tensor.id)).strong();
-        number_ui(ui, name, Entry::Parameter { tensor: tensor.id, row, col }, view);
+        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view);
         command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
             ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
@@ -252,7 +221,7 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &
             response.request_focus();
         }
         if !paints {
-            ask_on(&response, Entry::Parameter { tensor: tensor.id, row, col }, view);
+            ask_on(&response, Entry::parameter(tensor.id, row, col), view);
         }
         // The way of the brush is not written over.
         if !response.is_pointer_button_down_on() {
@@ -318,7 +287,7 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut ViewState) -> Option<Co
                 ui.push_id(index, |ui| {
                     ui.horizontal(|ui| {
                         let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
-                        number_ui(ui, name, Entry::Parameter { tensor: tensor.id, row, col }, view);
+                        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view);
                         command = value_ui(ui, tensor, row, col).or(command.take());
                     });
                 });

@@ -4,7 +4,7 @@ use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, W
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::view_model::provenance::Entry;
+use crate::quantity::Quantity;
 use crate::view_model::what_if::{EffectRow, WhatIfModel};
 
 use crate::app::widgets::traced::number_ui;
@@ -86,7 +86,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &m
             response.on_hover_text(format!("{before:.4} unchanged, {now:.4} now"));
             ui.label(RichText::new(format!("{before:.3} →")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
             let text = RichText::new(format!("{now:.3}")).size(size::SMALL);
-            number_ui(ui, text, Entry::Weight { head: row.head, query, key }, view);
+            number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), view);
         });
     }
 }

@@ -1,0 +1,105 @@
+//! What there is to know about a quantity before any number of it.
+
+/// What a quantity belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Model,
+    Block,
+    Head,
+    /// A point on the stage.
+    Point,
+}
+
+/// What an index of a quantity counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// Words of the vocabulary.
+    Word,
+    /// Tokens that look.
+    Query,
+    /// Tokens that are looked at.
+    Key,
+    /// Entries of a vector.
+    Dim,
+    /// Places in a sentence, of `P`.
+    Place,
+    /// Rows and columns of a learned tensor, and rows of the answers.
+    Row,
+    Col,
+    Class,
+    /// Axes of the picture.
+    Axis,
+}
+
+/// How a quantity is called and counted.
+///
+/// Texts name what varies in braces: `{query}`, `{key}`, `{word}` and `{class}` a word, `{dim}` and `{place}` a
+/// number, `{head}` the head.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Symbol of the literature; `{}` is where block and head are named.
+    pub symbol: &'static str,
+    pub scope: Scope,
+    pub indices: &'static [Index],
+    /// Name in code cells.
+    pub code: Option<&'static str>,
+    /// Name in the trace, of a block or a head.
+    pub trace: Option<&'static str>,
+    /// One entry within a formula; its full name where there is none.
+    pub short: Option<&'static str>,
+    /// Meaning of the whole tensor.
+    pub meaning: &'static str,
+    /// Meaning of one entry.
+    pub entry: &'static str,
+}
+
+impl Definition {
+    const fn new(scope: Scope, symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self { symbol, scope, indices, code: None, trace: None, short: None, meaning: "", entry: "" }
+    }
+
+    pub(super) const fn of_model(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(Scope::Model, symbol, indices)
+    }
+
+    pub(super) const fn of_block(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(Scope::Block, symbol, indices)
+    }
+
+    pub(super) const fn of_head(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(Scope::Head, symbol, indices)
+    }
+
+    pub(super) const fn of_point(symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self::new(Scope::Point, symbol, indices)
+    }
+
+    pub(super) const fn code(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
+    pub(super) const fn trace(self, trace: &'static str) -> Self {
+        Self { trace: Some(trace), ..self }
+    }
+
+    pub(super) const fn short(self, short: &'static str) -> Self {
+        Self { short: Some(short), ..self }
+    }
+
+    pub(super) const fn means(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
+    }
+
+    pub(super) const fn entry(self, entry: &'static str) -> Self {
+        Self { entry, ..self }
+    }
+
+    /// The symbol without block and head: `Q Kᵀ`.
+    pub fn letter(self) -> String {
+        self.symbol.replace("{}", "")
+    }
+
+    pub fn counts(self, index: Index) -> bool {
+        self.indices.contains(&index)
+    }
+}

@@ -1,0 +1,190 @@
+//! The catalogue of quantities: every kind of number on the way from words to answers, declared once.
+//!
+//! A [`Definition`] says what a quantity is called and what it is counted by; names in code cells, the trace, the
+//! Variables, Weights and Fold panels and provenance all read it. An [`Entry`] is one number of a quantity. How
+//! entries are computed is told by `view_model::provenance`.
+
+mod definition;
+mod entry;
+mod learned;
+
+pub use definition::{Definition, Index, Scope};
+pub use entry::{Entry, Owner, StagePoint};
+pub use learned::{latex, meaning};
+
+use crate::numerics::model::Activations;
+use crate::numerics::params::TensorName;
+use crate::numerics::{Matrix, Scalar};
+
+/// Declares the quantities: a name, and its definition.
+macro_rules! quantities {
+    ($($(#[$doc:meta])* $name:ident = $definition:expr;)*) => {
+        /// A kind of number. All but the learned tensors stand in the order of the forward pass.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Quantity {
+            /// An entry of a learned tensor.
+            Parameter(TensorName),
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Quantity {
+            /// All but the learned tensors.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            pub fn definition(self) -> Definition {
+                use Index::*;
+                match self {
+                    Self::Parameter(name) => learned::definition(name),
+                    $(Self::$name => $definition,)*
+                }
+            }
+        }
+    };
+}
+
+quantities! {
+    /// `E`, where it is not trained with the model; by the row of the vocabulary.
+    Static = Definition::of_model("E", &[Word, Dim]).code("E")
+        .means("the static vectors of all words (V, D)")
+        .entry("entry {dim} of the static vector of {word}");
+    /// `P`, where it is not learned.
+    Position = Definition::of_model("P", &[Place, Dim])
+        .entry("entry {dim} of what the place {place} adds");
+    /// Input of a block.
+    Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
+        .means("the sentence's vectors as attention gets them (T, D)")
+        .entry("entry {dim} of what goes in as {query}");
+    /// Input of a block behind its norm, where the block norms first.
+    Normed = Definition::of_block("Norm X{}", &[Query, Dim]).short("n[{dim}]")
+        .entry("entry {dim} of {query} behind the norm");
+    Query = Definition::of_head("Q{}", &[Query, Dim]).code("Q").trace("Q").short("q[{dim}]")
+        .means("the queries of all heads (H, T, d_k)")
+        .entry("entry {dim} of the query of {query} in {head}");
+    Key = Definition::of_head("K{}", &[Key, Dim]).code("K").trace("K").short("k[{dim}]")
+        .means("the keys of all heads (H, T, d_k)")
+        .entry("entry {dim} of the key of {key} in {head}");
+    Value = Definition::of_head("V{}", &[Key, Dim]).code("V").trace("V").short("v[{dim}]")
+        .means("the values of all heads (H, T, d_v)")
+        .entry("entry {dim} of the value of {key} in {head}");
+    /// `q · k`
+    Product = Definition::of_head("Q{} Kᵀ", &[Query, Key]).short("q·k")
+        .entry("raw score: the query of {query} meets the key of {key} in {head}");
+    /// Factor of all products.
+    Scale = Definition::of_head("scale", &[])
+        .entry("what the raw scores of {head} are multiplied with");
+    /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
+    DistanceBias = Definition::of_head("B{}", &[Query, Key]).short("b({key})")
+        .entry("what {head} adds to the score of {key} for {query}: it is {distance}");
+    /// Scaled products, with what distance adds; −∞ where masked.
+    Score = Definition::of_head("S{}", &[Query, Key]).code("S").trace("scores").short("s({key})")
+        .means("the scores of all heads, {scored} (H, T, T)")
+        .entry("score of {key} for {query}, {scored}, in {head}");
+    /// `exp(s − max s)`
+    Exponential = Definition::of_head("exp", &[Query, Key]).short("exp({key})")
+        .entry("the score of {key} through exp, less the row's largest");
+    /// `Σ exp(s − max s)`
+    RowSum = Definition::of_head("Σ exp", &[Query]).short("Σ")
+        .entry("the sum that divides the row of {query}");
+    Weight = Definition::of_head("A{}", &[Query, Key]).code("A").trace("weights").short("α({key})")
+        .means("the attention weights of all heads; rows sum to 1 (H, T, T)")
+        .entry("attention weight: how much {query} looks at {key} in {head}");
+    Mix = Definition::of_head("M{}", &[Query, Dim]).code("M").trace("mix").short("m[{dim}]")
+        .means("the mixes of all heads, A V (H, T, d_v)")
+        .entry("entry {dim} of the mix of values for {query} in {head}");
+    /// Factor that the learner gave to a head's mix.
+    Gain = Definition::of_head("gain{}", &[])
+        .entry("how often the mix of {head} counts");
+    /// `α v W_O`: what a key adds to a query through a head.
+    Term = Definition::of_head("α V{} W_O", &[Query, Key, Dim]).short("{key} in {head}")
+        .entry("entry {dim} of what {key} adds to {query} through {head}");
+    /// Length of what a key adds to a query through a head.
+    TermLength = Definition::of_head("‖α V{} W_O‖", &[Query, Key])
+        .entry("length of what {key} adds to {query} through {head}");
+    /// Length of what a key adds to a query through all heads of a block.
+    WordLength = Definition::of_block("‖Σ_h α V{} W_O‖", &[Query, Key])
+        .entry("length of what {key} adds to {query} through all heads");
+    /// Length of what a head adds to a query.
+    HeadLength = Definition::of_head("‖M{} W_O‖", &[Query])
+        .entry("length of what {head} adds to {query}");
+    /// Length of `b_O`.
+    BiasLength = Definition::of_block("‖b_O{}‖", &[])
+        .entry("length of what is added to every word alike");
+    /// Length of a query's whole move in a block.
+    MoveLength = Definition::of_block("‖Δ{}‖", &[Query])
+        .entry("how far attention moves {query}");
+    /// `x + Σ α v W_O + b_O`
+    Summed = Definition::of_block("X{} + Δ", &[Query, Dim]).trace("summed").short("a[{dim}]")
+        .entry("entry {dim} of {query} with what the heads add");
+    /// Output of a block.
+    Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
+        .means("the contextual vectors (T, D)")
+        .entry("entry {dim} of what {query} hands to the next layer");
+    Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
+        .means("the scores of the model's answers")
+        .entry("how strongly the model answers {class}, before softmax");
+    /// Probability of one of the likeliest answers.
+    Probability = Definition::of_model("softmax Z", &[Row, Class])
+        .entry("how likely the model holds {class}");
+    /// 1 where a query, the row, sees a key, the column.
+    Visible = Definition::of_model("visible", &[Query, Key]).code("visible")
+        .means("1 where a query, the row, sees a key, the column (T, T)");
+    Temperature = Definition::of_model("τ", &[]).code("temperature")
+        .means("what scores are divided by");
+    /// Place of a point on the stage, along one of its axes.
+    Coordinate = Definition::of_point("point", &[Axis])
+        .entry("where {point}{, when,} stands along {axis}");
+    /// Cosine between the vector of a point and that of a word of the vocabulary.
+    Cosine = Definition::of_point("cosine", &[Word])
+        .entry("cosine of the angle between {point} {when} and the static vector of {word}");
+    /// Distance from the vector of a point to that of a word of the vocabulary.
+    Distance = Definition::of_point("distance", &[Word])
+        .entry("distance from {point} {when} to the static vector of {word}");
+}
+
+impl Quantity {
+    /// Entries as the forward pass left them; `None` where it keeps no such matrix.
+    pub fn matrix<S: Scalar>(self, activations: &Activations<S>, owner: Owner) -> Option<&Matrix<S>> {
+        let block = |number: usize| activations.blocks.get(number);
+        let head = |number| activations.heads().nth(number);
+        match (self, owner) {
+            (Self::Input, Owner::Block(number)) => Some(&block(number)?.input),
+            (Self::Normed, Owner::Block(number)) => block(number)?.normed.as_ref(),
+            (Self::Summed, Owner::Block(number)) => Some(&block(number)?.summed),
+            (Self::Output, Owner::Block(number)) => Some(&block(number)?.output),
+            (Self::Query, Owner::Head(number)) => Some(&head(number)?.query),
+            (Self::Key, Owner::Head(number)) => Some(&head(number)?.key),
+            (Self::Value, Owner::Head(number)) => Some(&head(number)?.value),
+            (Self::Score, Owner::Head(number)) => Some(&head(number)?.scores),
+            (Self::Weight, Owner::Head(number)) => Some(&head(number)?.weights),
+            (Self::Mix, Owner::Head(number)) => Some(&head(number)?.mix),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_code_reads_is_explained() {
+        for quantity in Quantity::ALL {
+            let definition = quantity.definition();
+            assert_eq!(definition.code.is_some(), !definition.meaning.is_empty(), "{quantity:?}");
+            assert_ne!(definition.symbol, "");
+        }
+    }
+
+    #[test]
+    fn names_in_code_and_trace_stand_once() {
+        let names = |name: fn(Definition) -> Option<&'static str>| {
+            let mut names: Vec<_> = Quantity::ALL.iter().filter_map(|quantity| name(quantity.definition())).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{names:?}");
+        };
+        names(|definition| definition.code);
+        names(|definition| definition.trace);
+    }
+}

@@ -1,0 +1,141 @@
+//! Formulas of a block around its heads: what goes in, what they add, and what comes out.
+
+use super::attention::Effect;
+use super::reader::Reader;
+use super::worked::{Explanation, Operand, Worked, explained, sum};
+use crate::numerics::block::Norm;
+use crate::numerics::params::{TensorId, TensorName};
+use crate::numerics::positions::Positions;
+use crate::quantity::{Entry, Quantity};
+
+impl Reader<'_> {
+    pub(super) fn width(&self) -> usize {
+        self.model.architecture.width
+    }
+
+    pub(super) fn heads_of(&self, block: usize) -> std::ops::Range<usize> {
+        self.model.architecture.heads_of(block)
+    }
+
+    pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Option<Explanation> {
+        if !self.is_first(block) {
+            let below = self.operand(Quantity::Output.of_block(block - 1, [token, dim]))?;
+            return explained("x_i = y_i^{\\text{below}}", sum(vec![below]));
+        }
+        let mut terms = Vec::new();
+        let mut notes = Vec::new();
+        match self.word(block, token) {
+            Some(word) => terms.push(self.operand(self.static_entry(word, dim))?),
+            None => notes.push("No word stands here yet: its static vector is zero.".to_owned()),
+        }
+        let symbols = match self.model.architecture.positions {
+            Positions::None => "x_i = E_{w_i}",
+            Positions::Sinusoidal => {
+                terms.push(self.operand(Quantity::Position.of_model([token, dim]))?);
+                "x_i = E_{w_i} + P_i"
+            }
+            Positions::Learned => {
+                let tensor = TensorId::from(TensorName::Positions);
+                terms.push(self.operand(Entry::parameter(tensor, token, dim))?);
+                "x_i = E_{w_i} + P_i"
+            }
+        };
+        Some((symbols.to_owned(), sum(terms), notes))
+    }
+
+    /// What a head reads: its own input, behind its norm where it norms first, or the source's last vectors.
+    pub(super) fn read(&self, head: usize, token: usize, dim: usize, of_keys: bool) -> Option<Entry> {
+        let parts = self.head(head)?;
+        if of_keys && parts.config.attends_to_source() {
+            let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
+            return Some(Quantity::Output.of_block(block, [token, dim]));
+        }
+        let block = parts.block;
+        Some(if parts.config.norm == Norm::Pre {
+            Quantity::Normed.of_block(block, [token, dim])
+        } else {
+            Quantity::Input.of_block(block, [token, dim])
+        })
+    }
+
+    pub(super) fn norm(
+        &self,
+        row: Vec<Operand>,
+        dim: usize,
+        block: usize,
+        [gain, bias]: [TensorName; 2],
+    ) -> Option<Worked> {
+        let own = |name: TensorName| self.operand(Entry::parameter(name.of_block(block), 0, dim));
+        Some(Worked::Norm { row, at: dim, gain: own(gain)?, bias: own(bias)? })
+    }
+
+    /// What all heads and keys of a block add to one entry.
+    pub(super) fn terms_of(&self, block: usize, query: usize, dim: usize) -> Vec<Entry> {
+        let keys = self.sentence.contributions.get(block).map_or(0, |terms| terms.keys());
+        let heads = self.heads_of(block);
+        heads.flat_map(|head| (0..keys).map(move |key| Quantity::Term.of_head(head, [query, key, dim]))).collect()
+    }
+
+    pub(super) fn length(&self, sums: impl Fn(usize) -> Vec<Entry>) -> Option<Worked> {
+        let row = |dim| sums(dim).into_iter().map(|entry| self.operand(entry)).collect::<Option<Vec<Operand>>>();
+        let rows: Option<Vec<_>> = (0..self.width()).map(row).collect();
+        Some(Worked::Length(rows?))
+    }
+
+    pub(super) fn summed(&self, block: usize, token: usize, dim: usize) -> Option<Explanation> {
+        let config = self.config(block)?;
+        let mut terms = Vec::new();
+        if config.residual {
+            terms.push(self.operand(Quantity::Input.of_block(block, [token, dim]))?);
+        }
+        for entry in self.terms_of(block, token, dim) {
+            terms.push(self.operand(entry)?);
+        }
+        let bias = Entry::parameter(TensorName::OutputBias.of_block(block), 0, dim);
+        let bias = self.operand(bias);
+        let symbols = format!(
+            "a_i = {}\\sum_h \\sum_j \\alpha_{{ij}}^h v_j^h W_O^h{}",
+            if config.residual { "x_i + " } else { "" },
+            if bias.is_some() { " + b_O" } else { "" }
+        );
+        terms.extend(bias);
+        let mut notes = Vec::new();
+        if !config.residual {
+            notes.push("This layer has no residual: what went in is not added.".to_owned());
+        }
+        for head in self.heads_of(block) {
+            notes.extend(self.head_notes(head, Effect::Sum));
+        }
+        Some((symbols, sum(terms), notes))
+    }
+
+    pub(super) fn output(&self, block: usize, token: usize, dim: usize) -> Option<Explanation> {
+        let config = self.config(block)?;
+        let from = Quantity::Summed.of_block(block, [token, dim]);
+        match (config.norm, config.feed_forward) {
+            (Norm::None | Norm::Pre, None) => explained("y_i = a_i", sum(vec![self.operand(from)?])),
+            (Norm::Post, None) => {
+                let row = self.operands(self.width(), |dim| Quantity::Summed.of_block(block, [token, dim]))?;
+                let names = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
+                let symbols =
+                    "y_i = \\operatorname{Norm}(a_i), \\quad \\gamma_d \\, \\frac{a_d - \\mu}{\\sigma} + \\beta_d";
+                let note = "The heads' contributions add up before the norm, not behind it.".to_owned();
+                Some((symbols.to_owned(), self.norm(row, dim, block, names)?, vec![note]))
+            }
+            (norm, Some(hidden)) => {
+                let symbols = match norm {
+                    Norm::None => "y_i = a_i + \\operatorname{FFN}(a_i)",
+                    Norm::Pre => "y_i = a_i + \\operatorname{FFN}(\\operatorname{Norm}(a_i))",
+                    Norm::Post => {
+                        "b_i = \\operatorname{Norm}(a_i), \\quad y_i = \\operatorname{Norm}(b_i + \\operatorname{FFN}(b_i))"
+                    }
+                };
+                let note = format!(
+                    "A feed-forward layer of {hidden} units follows the attention; it works on each word by itself, \
+                     and its inner numbers are not kept. The heads' contributions add up before it."
+                );
+                Some((symbols.to_owned(), Worked::Through(self.operand(from)?), vec![note]))
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How each quantity is computed: the one list of formulas.
+
+use super::attention::{DISTANCE_BIAS, Effect};
+use super::reader::Reader;
+use super::readings::true_space;
+use super::worked::{Explanation, Worked, explained, sum};
+use crate::lesson::schema::StaticEmbedding;
+use crate::numerics::params::TensorName;
+use crate::quantity::{Entry, Quantity};
+
+impl Reader<'_> {
+    /// The way from other numbers to this one.
+    pub fn explain(&self, entry: Entry) -> Option<Explanation> {
+        let Entry { quantity, owner, index: [i, j, k] } = entry;
+        let number = owner.number();
+        match quantity {
+            Quantity::Parameter(name) => self.parameter(name.of_block(number), i, j),
+            Quantity::Static => {
+                let from = match self.snapshot.lesson.static_embedding {
+                    StaticEmbedding::Given(_) => "The lesson gives it",
+                    _ => "word2vec trained it on the lesson's corpus",
+                };
+                let note = format!("{from}; it is the same wherever the word stands.");
+                Some(("E".to_owned(), Worked::Given(Vec::new()), vec![note]))
+            }
+            Quantity::Position => {
+                let note = "A fixed wave: sine and cosine of the place, slower from entry to entry.".to_owned();
+                let symbols =
+                    "P_{t,2i} = \\sin\\frac{t}{10000^{2i/D}}, \\quad P_{t,2i+1} = \\cos\\frac{t}{10000^{2i/D}}";
+                Some((symbols.to_owned(), Worked::Given(Vec::new()), vec![note]))
+            }
+            Quantity::Input => self.input(number, i, j),
+            Quantity::Normed => {
+                let row = self.operands(self.width(), |dim| Quantity::Input.of_block(number, [i, dim]))?;
+                let names = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
+                let worked = self.norm(row, j, number, names)?;
+                explained("n_d = \\gamma_d \\, \\frac{x_d - \\mu}{\\sigma} + \\beta_d", worked)
+            }
+            Quantity::Query => self.projected(entry, "q", [TensorName::QueryWeights, TensorName::QueryBias]),
+            Quantity::Key => self.projected(entry, "k", [TensorName::KeyWeights, TensorName::KeyBias]),
+            Quantity::Value => self.projected(entry, "v", [TensorName::ValueWeights, TensorName::ValueBias]),
+            Quantity::Product => self.product(number, i, j),
+            Quantity::Scale => self.scale(number),
+            Quantity::DistanceBias => {
+                let symbols = format!("b_{{ij}} = {DISTANCE_BIAS}");
+                let notes = self.temperature_note(&self.head(number)?).into_iter().collect();
+                Some((symbols, Worked::Sum(vec![self.distance_term(number, i, j)?]), notes))
+            }
+            Quantity::Score => self.score(number, i, j),
+            Quantity::Exponential => self.exponential(number, i, j),
+            Quantity::RowSum => {
+                let keys = self.head(number)?.activations.scores.cols();
+                let terms = self.operands(keys, |key| Quantity::Exponential.of_head(number, [i, key]))?;
+                explained("\\sum_l e^{s_{il} - \\max_k s_{ik}}", sum(terms))
+            }
+            Quantity::Weight => self.weight(number, i, j),
+            Quantity::Mix => self.mix(number, i, j),
+            Quantity::Gain => explained("\\text{set by hand}", Worked::Given(Vec::new())),
+            Quantity::Term => self.term(number, i, j, k),
+            Quantity::TermLength => {
+                let worked = self.length(|dim| vec![Quantity::Term.of_head(number, [i, j, dim])])?;
+                explained("\\lVert \\alpha_{ij} \\, v_j W_O \\rVert", worked)
+            }
+            Quantity::WordLength => {
+                let heads = self.heads_of(number);
+                let term = |head, dim| Quantity::Term.of_head(head, [i, j, dim]);
+                let worked = self.length(|dim| heads.clone().map(|head| term(head, dim)).collect())?;
+                explained("\\lVert \\sum_h \\alpha_{ij}^h \\, v_j^h W_O^h \\rVert", worked)
+            }
+            Quantity::HeadLength => {
+                let keys = self.head(number)?.activations.weights.cols();
+                let term = |key, dim| Quantity::Term.of_head(number, [i, key, dim]);
+                let worked = self.length(|dim| (0..keys).map(|key| term(key, dim)).collect())?;
+                let symbols = "\\lVert \\sum_j \\alpha_{ij} \\, v_j W_O \\rVert".to_owned();
+                Some((symbols, worked, self.head_notes(number, Effect::Sum)))
+            }
+            Quantity::BiasLength => {
+                let tensor = TensorName::OutputBias.of_block(number);
+                self.model.parameters.spec(tensor)?;
+                explained("\\lVert b_O \\rVert", self.length(|col| vec![Entry::parameter(tensor, 0, col)])?)
+            }
+            Quantity::MoveLength => {
+                let bias = TensorName::OutputBias.of_block(number);
+                let has_bias = self.model.parameters.spec(bias).is_some();
+                let worked = self.length(|dim| {
+                    let mut terms = self.terms_of(number, i, dim);
+                    terms.extend(has_bias.then_some(Entry::parameter(bias, 0, dim)));
+                    terms
+                })?;
+                explained(
+                    "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\sum_h \\sum_j \\alpha_{ij}^h v_j^h W_O^h + b_O",
+                    worked,
+                )
+            }
+            Quantity::Summed => self.summed(number, i, j),
+            Quantity::Output => self.output(number, i, j),
+            Quantity::Logit => self.logit(i, j),
+            Quantity::Probability => {
+                let classes = self.sentence.answers.logits.cols();
+                let all = self.operands(classes, |class| Quantity::Logit.of_model([i, class]))?;
+                explained("p_c = \\frac{e^{z_c}}{\\sum_b e^{z_b}}", Worked::Softmax { all, at: j })
+            }
+            Quantity::Coordinate => self.coordinate(owner.point()?, i),
+            Quantity::Cosine => {
+                let symbols = "\\cos(a, b) = \\frac{a \\cdot b}{\\lVert a \\rVert \\, \\lVert b \\rVert}".to_owned();
+                Some((symbols, Worked::Cosine(self.pairs(owner.point()?, i)?), true_space()))
+            }
+            Quantity::Distance => {
+                let symbols = "\\lVert a - b \\rVert = \\sqrt{\\textstyle\\sum_d (a_d - b_d)^2}".to_owned();
+                Some((symbols, Worked::Distance(self.pairs(owner.point()?, i)?), true_space()))
+            }
+            Quantity::Visible | Quantity::Temperature => None,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Reads entries from a snapshot: the number of each, and what it belongs to.
+
+use super::worked::Operand;
+use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace};
+use crate::numerics::Matrix;
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::attention::HeadMode;
+use crate::numerics::block::BlockConfig;
+use crate::numerics::model::activations::{BlockActivations, HeadActivations};
+use crate::numerics::params::{TensorId, TensorName};
+use crate::numerics::projection::AXES;
+use crate::quantity::{Entry, Owner, Quantity, StagePoint};
+use crate::view_model::head_labels::HeadLabels;
+
+pub struct Reader<'a> {
+    pub snapshot: &'a Snapshot,
+    pub space: &'a StaticSpace,
+    pub model: &'a ModelSnapshot,
+    pub sentence: &'a SentenceSnapshot,
+    pub labels: HeadLabels<'a>,
+}
+
+/// A head and what the snapshot has of it.
+pub struct HeadParts<'a> {
+    pub block: usize,
+    pub own: usize,
+    pub config: &'a BlockConfig,
+    pub activations: &'a HeadActivations<f32>,
+    pub arithmetic: &'a Arithmetic<f32>,
+    pub mode: &'a HeadMode<f32>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn of(snapshot: &'a Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+        Some(Self { snapshot, space, model, sentence: &model.sentence, labels: HeadLabels::of(model) })
+    }
+
+    /// The number itself, if there is such an entry.
+    pub fn value(&self, entry: Entry) -> Option<f32> {
+        use Quantity::*;
+        let Entry { quantity, owner, index: [i, j, k] } = entry;
+        let number = owner.number();
+        let moves = || self.sentence.moves.get(number);
+        Some(match quantity {
+            Parameter(name) => {
+                let id = name.of_block(number);
+                let spec = self.model.parameters.spec(id).filter(|spec| i < spec.rows && j < spec.cols)?;
+                self.model.parameters.values_of(id)[i * spec.cols + j]
+            }
+            Static | Position | Input | Normed | Query | Key | Value | Product | DistanceBias | Score | Exponential
+            | Weight | Mix | WordLength | Summed | Output | Logit => at(self.matrix(quantity, owner)?, i, j)?,
+            Scale => self.head(number)?.arithmetic.scale,
+            RowSum => *self.head(number)?.arithmetic.sums.get(i)?,
+            Gain => self.head(number)?.mode.gain(),
+            Term => {
+                let parts = self.head(number).filter(|parts| parts.has(i, j))?;
+                *self.sentence.contributions[parts.block].term(parts.own, i, j).get(k)?
+            }
+            TermLength => {
+                let parts = self.head(number).filter(|parts| parts.has(i, j))?;
+                self.sentence.moves.get(parts.block)?.term_length(parts.own, i, j)
+            }
+            HeadLength => {
+                let parts = self.head(number)?;
+                *self.sentence.contributions[parts.block].head_lengths.get(parts.own)?.get(i)?
+            }
+            BiasLength => moves()?.bias_length,
+            MoveLength => *moves()?.lengths.get(i)?,
+            Probability => {
+                let best = self.sentence.answers.likeliest.get(i)?;
+                best.iter().find(|answer| answer.class == j)?.probability
+            }
+            Coordinate if i < AXES => match owner.point()? {
+                StagePoint::Word(word) => at(&self.space.points, word, i)?,
+                StagePoint::Static(token) => at(&self.sentence.start, token, i)?,
+                StagePoint::Contextual(token) => at(&self.sentence.end, token, i)?,
+            },
+            Coordinate | Visible | Temperature => return None,
+            Cosine => self.neighbour(owner.point()?, i)?.0,
+            Distance => self.neighbour(owner.point()?, i)?.1,
+        })
+    }
+
+    /// All entries of a quantity that is kept as a matrix.
+    pub fn matrix(&self, quantity: Quantity, owner: Owner) -> Option<&'a Matrix<f32>> {
+        let number = owner.number();
+        let arithmetic = || self.sentence.arithmetic.get(number);
+        match quantity {
+            Quantity::Static => Some(&self.space.vectors),
+            Quantity::Position => self.model.fixed_positions.as_deref(),
+            Quantity::Product => Some(&arithmetic()?.products),
+            Quantity::DistanceBias => arithmetic()?.distances.as_ref(),
+            Quantity::Exponential => Some(&arithmetic()?.exponentials),
+            Quantity::WordLength => Some(&self.sentence.moves.get(number)?.word_lengths),
+            Quantity::Logit => Some(&self.sentence.answers.logits),
+            _ => quantity.matrix(&self.sentence.activations, owner),
+        }
+    }
+
+    /// Cosine and distance, of a word that is on one of the two lists.
+    fn neighbour(&self, of: StagePoint, word: usize) -> Option<(f32, f32)> {
+        let Neighbours { by_cosine, by_distance } = match of {
+            StagePoint::Word(_) => return None,
+            StagePoint::Static(token) => self.sentence.static_neighbours.get(token)?,
+            StagePoint::Contextual(token) => self.sentence.contextual_neighbours.get(token)?,
+        };
+        let found = by_cosine.iter().chain(by_distance).find(|near| near.word == word)?;
+        Some((found.cosine, found.distance))
+    }
+
+    pub fn block(&self, block: usize) -> Option<&'a BlockActivations<f32>> {
+        self.sentence.activations.blocks.get(block)
+    }
+
+    pub fn config(&self, block: usize) -> Option<&'a BlockConfig> {
+        self.model.architecture.numbered_blocks().nth(block).map(|(_, config)| config)
+    }
+
+    pub fn head(&self, head: usize) -> Option<HeadParts<'a>> {
+        let model = self.model;
+        if head >= model.architecture.heads() {
+            return None;
+        }
+        let (block, config, own) = model.architecture.head(head);
+        Some(HeadParts {
+            block,
+            own,
+            config,
+            activations: self.block(block)?.heads.get(own)?,
+            arithmetic: self.sentence.arithmetic.get(head)?,
+            mode: model.interventions.heads.get(head).unwrap_or(&HeadMode::Live),
+        })
+    }
+
+    /// The first head of a block, counted over all.
+    pub fn first_head(&self, block: usize) -> usize {
+        self.model.architecture.heads_of(block).start
+    }
+
+    pub fn is_of_source(&self, block: usize) -> bool {
+        block < self.first_block()
+    }
+
+    /// What goes in comes from the static vectors, not from a block below.
+    pub fn is_first(&self, block: usize) -> bool {
+        block == 0 || block == self.first_block()
+    }
+
+    /// The first block of the sentence itself, whose input code calls `X`.
+    pub fn first_block(&self) -> usize {
+        self.model.architecture.source_blocks.len()
+    }
+
+    pub fn last_block(&self) -> usize {
+        self.sentence.activations.blocks.len().saturating_sub(1)
+    }
+
+    /// The vocabulary's row of a token of a block's sentence; `None` where there is none.
+    pub fn word(&self, block: usize, token: usize) -> Option<usize> {
+        let tokens = if self.is_of_source(block) { self.sentence.source.as_deref()? } else { &self.sentence.tokens };
+        tokens.get(token)?.word
+    }
+
+    /// `E[word]`, frozen or trained.
+    pub fn static_entry(&self, word: usize, dim: usize) -> Entry {
+        let tensor = TensorId::from(TensorName::Embedding);
+        match self.model.parameters.spec(tensor) {
+            Some(_) => Entry::parameter(tensor, word, dim),
+            None => Quantity::Static.of_model([word, dim]),
+        }
+    }
+
+    /// `None` if there is no such entry.
+    pub fn operand(&self, entry: Entry) -> Option<Operand> {
+        Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
+    }
+
+    /// Each of so many; `None` if one is missing.
+    pub fn operands(&self, count: usize, entry: impl Fn(usize) -> Entry) -> Option<Vec<Operand>> {
+        (0..count).map(|i| self.operand(entry(i))).collect()
+    }
+}
+
+impl HeadParts<'_> {
+    pub fn has(&self, query: usize, key: usize) -> bool {
+        query < self.activations.weights.rows() && key < self.activations.weights.cols()
+    }
+}
+
+pub fn constant(label: &str, value: f32) -> Operand {
+    Operand { label: label.to_owned(), value, entry: None }
+}
+
+fn at(matrix: &Matrix<f32>, row: usize, col: usize) -> Option<f32> {
+    (row < matrix.rows() && col < matrix.cols()).then(|| matrix.get(row, col))
+}

@@ -23,6 +23,7 @@ pub mod output;
 pub mod path;
 pub mod plot;
 pub mod provenance;
+pub mod reader;
 pub mod reference;
 pub mod retrain;
 pub mod scope;

@@ -1,12 +1,12 @@
 //! Formulas of a head: from its projections to what it adds.
 
-use super::reader::{HeadParts, Reader, constant};
-use super::worked::{Explanation, Operand, Term, Worked, explained, sum};
+use super::worked::{Explanation, Operand, Term, Worked, constant, explained, sum};
 use crate::numerics::attention::HeadMode;
 use crate::numerics::block::Norm;
 use crate::numerics::params::TensorName;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::quoted;
+use crate::view_model::reader::{HeadParts, Reader};
 
 /// Term of a score that distance adds, in LaTeX.
 pub const DISTANCE_BIAS: &str = "\\frac{B_{h,\\,j-i}}{\\tau}";

@@ -1,12 +1,12 @@
 //! Formulas of a block around its heads: what goes in, what they add, and what comes out.
 
 use super::attention::Effect;
-use super::reader::Reader;
 use super::worked::{Explanation, Operand, Worked, explained, sum};
 use crate::numerics::block::Norm;
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::positions::Positions;
 use crate::quantity::{Entry, Quantity};
+use crate::view_model::reader::Reader;
 
 impl Reader<'_> {
     pub(super) fn width(&self) -> usize {

@@ -1,12 +1,12 @@
 //! How each quantity is computed: the one list of formulas.
 
 use super::attention::{DISTANCE_BIAS, Effect};
-use super::reader::Reader;
 use super::readings::true_space;
 use super::worked::{Explanation, Worked, explained, sum};
 use crate::lesson::schema::StaticEmbedding;
 use crate::numerics::params::TensorName;
 use crate::quantity::{Entry, Quantity};
+use crate::view_model::reader::Reader;
 
 impl Reader<'_> {
     /// The way from other numbers to this one.

@@ -1,7 +1,7 @@
 //! Where a number comes from: its name, its formula, the same with its numbers, and the numbers before it.
 //!
 //! An [`Entry`] is any number that is shown; [`Provenance`] explains it. Every number in the explanation is an entry
-//! of the snapshot too, and can be asked for in its turn, back to the static vectors and the weights. [`reader`] reads
+//! of the snapshot too, and can be asked for in its turn, back to the static vectors and the weights. [`Reader`] reads
 //! the numbers, [`names`] says how each is called and where it lies, [`explain`] how it is computed, and [`worked`] is
 //! a formula with its numbers in.
 
@@ -9,15 +9,14 @@ mod attention;
 mod block;
 mod explain;
 mod names;
-mod reader;
 mod readings;
 pub mod worked;
 
-use self::reader::Reader;
 pub use self::worked::{Factor, Line, Operand, Piece, Term, Worked};
 use crate::kernel::snapshot::Snapshot;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::axes;
+use crate::view_model::reader::Reader;
 
 /// Where a number comes from.
 #[derive(Clone, Debug, PartialEq)]

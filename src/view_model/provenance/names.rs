@@ -1,11 +1,12 @@
 //! How entries are called: by words, by numbers, and what each is.
 
-use super::reader::Reader;
+use super::worked::Operand;
 use crate::kernel::notebook::live::{distance_label, head_label, scored};
 use crate::kernel::token_labels::subscript;
 use crate::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use crate::quantity::{Entry, Index, Owner, Quantity, StagePoint, meaning};
 use crate::view_model::distance::{at_distance, distance_of};
+use crate::view_model::reader::Reader;
 use crate::view_model::{axes, quoted};
 
 /// An index of an entry, for readers.
@@ -145,6 +146,16 @@ impl Reader<'_> {
             Some(short) => self.filled(short, entry, str::to_owned),
             None => self.name(entry),
         }
+    }
+
+    /// `None` if there is no such entry.
+    pub fn operand(&self, entry: Entry) -> Option<Operand> {
+        Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
+    }
+
+    /// Each of so many; `None` if one is missing.
+    pub fn operands(&self, count: usize, entry: impl Fn(usize) -> Entry) -> Option<Vec<Operand>> {
+        (0..count).map(|i| self.operand(entry(i))).collect()
     }
 
     /// Meaning of a weight: its tensor's, or its own in `B`.

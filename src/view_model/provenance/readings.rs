@@ -1,12 +1,12 @@
 //! Formulas of what is learned and of what is read off the vectors: points, neighbours, answers.
 
-use super::reader::{Reader, constant};
-use super::worked::{Explanation, Factor, Operand, Term, Worked, sum};
+use super::worked::{Explanation, Factor, Operand, Term, Worked, constant, sum};
 use crate::kernel::snapshot::StaticSpace;
 use crate::numerics::model::{Pooling, Readout};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::{Entry, Quantity, StagePoint, latex};
 use crate::view_model::axes;
+use crate::view_model::reader::Reader;
 
 impl Reader<'_> {
     pub(super) fn parameter(&self, tensor: TensorId, row: usize, col: usize) -> Option<Explanation> {

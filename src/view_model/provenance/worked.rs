@@ -12,6 +12,10 @@ pub struct Operand {
     pub entry: Option<Entry>,
 }
 
+pub fn constant(label: &str, value: f32) -> Operand {
+    Operand { label: label.to_owned(), value, entry: None }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Factor {
     One(Operand),

@@ -1,9 +1,10 @@
 //! The walk through attention: one query in one head, in eight steps, each with its numbers and in words.
 
-mod told;
+mod outputs;
+mod scores;
+mod writer;
 
-use self::told::Told;
-use super::head_labels::HeadLabels;
+use self::writer::Writer;
 use crate::kernel::snapshot::Snapshot;
 use crate::quantity::{Entry, Quantity};
 
@@ -125,15 +126,10 @@ pub struct WalkModel {
 impl WalkModel {
     /// `None` until there is a model, and where it has no such head or query.
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
-        let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-        if focus.head >= model.architecture.heads() {
-            return None;
-        }
-        let labels = HeadLabels::of(model);
-        let (queries, keys) = (labels.queries(focus.head).to_vec(), labels.keys(focus.head).to_vec());
-        let told = Told::of(space, model, focus, &queries, &keys)?;
-        let steps = Step::ALL.iter().map(|step| told.step(*step)).collect();
-        Some(Self { focus, head: labels.title(focus.head), key: told.key, steps, queries, keys })
+        let writer = Writer::of(snapshot, focus)?;
+        let steps = Step::ALL.iter().map(|step| writer.step(*step)).collect();
+        let Writer { reader, queries, keys, key, .. } = writer;
+        Some(Self { focus, head: reader.labels.title(focus.head), key, steps, queries, keys })
     }
 
     pub fn step(&self, step: Step) -> &StepModel {

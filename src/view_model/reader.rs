@@ -1,6 +1,6 @@
 //! Reads entries from a snapshot: the number of each, and what it belongs to.
 
-use super::worked::Operand;
+use super::head_labels::HeadLabels;
 use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace};
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::Arithmetic;
@@ -10,8 +10,8 @@ use crate::numerics::model::activations::{BlockActivations, HeadActivations};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::projection::AXES;
 use crate::quantity::{Entry, Owner, Quantity, StagePoint};
-use crate::view_model::head_labels::HeadLabels;
 
+/// A snapshot and its labels, read entry by entry.
 pub struct Reader<'a> {
     pub snapshot: &'a Snapshot,
     pub space: &'a StaticSpace,
@@ -170,26 +170,12 @@ impl<'a> Reader<'a> {
             None => Quantity::Static.of_model([word, dim]),
         }
     }
-
-    /// `None` if there is no such entry.
-    pub fn operand(&self, entry: Entry) -> Option<Operand> {
-        Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
-    }
-
-    /// Each of so many; `None` if one is missing.
-    pub fn operands(&self, count: usize, entry: impl Fn(usize) -> Entry) -> Option<Vec<Operand>> {
-        (0..count).map(|i| self.operand(entry(i))).collect()
-    }
 }
 
 impl HeadParts<'_> {
     pub fn has(&self, query: usize, key: usize) -> bool {
         query < self.activations.weights.rows() && key < self.activations.weights.cols()
     }
-}
-
-pub fn constant(label: &str, value: f32) -> Operand {
-    Operand { label: label.to_owned(), value, entry: None }
 }
 
 fn at(matrix: &Matrix<f32>, row: usize, col: usize) -> Option<f32> {

@@ -25,7 +25,7 @@
 //! word2vec and their gradients, as they stand in the papers. The engine computes the same numbers faster.
 //!
 //! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`. Panels and stage never import each other. `tests/architecture.rs` holds
+//! and `store <- {app, cli}`. Panels and stage never import each other. `tests/architecture` holds
 //! the layers to this.
 //!
 //! Four boundaries, each a plain type: [`Lesson`](lesson::Lesson) (text becomes values),

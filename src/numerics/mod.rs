@@ -22,6 +22,7 @@ pub mod contributions;
 pub mod cross_entropy;
 pub mod exp;
 pub mod feed_forward;
+mod floats;
 pub mod linear;
 pub mod matrix;
 pub mod model;
@@ -85,48 +86,3 @@ pub trait Scalar:
         if self.abs() < least { Self::zero() } else { self }
     }
 }
-
-macro_rules! scalar {
-    ($float:ty, $exp:path, $dispatch:path) => {
-        impl Scalar for $float {
-            const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
-            const MIN: Self = <$float>::MIN;
-            const MIN_POSITIVE: Self = <$float>::MIN_POSITIVE;
-
-            #[inline(always)]
-            fn from_f64(x: f64) -> Self {
-                x as $float
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                f64::from(self)
-            }
-            #[inline(always)]
-            fn exp(self) -> Self {
-                $exp(self)
-            }
-            fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output {
-                $dispatch(work)
-            }
-            #[inline(always)]
-            fn ln(self) -> Self {
-                <$float>::ln(self)
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                <$float>::sqrt(self)
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                <$float>::is_finite(self)
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                <$float>::is_nan(self)
-            }
-        }
-    };
-}
-
-scalar!(f32, exp::exp_f32, simd::dispatch_f32);
-scalar!(f64, f64::exp, simd::dispatch_plain);

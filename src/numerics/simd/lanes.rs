@@ -7,16 +7,6 @@ use crate::numerics::Scalar;
 #[derive(Clone, Copy)]
 pub struct Plain;
 
-/// The entries of a lane in one, in the order of the vectors.
-#[inline(always)]
-pub(super) fn join<S: Scalar>(x: Lane<S>, op: impl Fn(S, S) -> S) -> S {
-    let pairs: [S; LANES / 2] = std::array::from_fn(
-        #[inline(always)]
-        |i| op(x[i], x[i + LANES / 2]),
-    );
-    op(op(pairs[0], pairs[2]), op(pairs[1], pairs[3]))
-}
-
 #[inline(always)]
 fn each<S: Scalar>(a: Lane<S>, b: Lane<S>, op: impl Fn(S, S) -> S) -> Lane<S> {
     std::array::from_fn(

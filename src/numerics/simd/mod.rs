@@ -10,7 +10,7 @@
 
 mod lanes;
 #[cfg(target_arch = "x86_64")]
-mod x86;
+pub(super) mod x86;
 
 pub use lanes::Plain;
 
@@ -60,7 +60,7 @@ pub trait Simd<S: Scalar>: Copy {
     fn sum(self, x: Self::Vector) -> S {
         let mut lane = [S::zero(); LANES];
         self.store(x, &mut lane);
-        lanes::join(
+        join(
             lane,
             #[inline(always)]
             |a, b| a + b,
@@ -71,12 +71,22 @@ pub trait Simd<S: Scalar>: Copy {
     fn largest(self, x: Self::Vector) -> S {
         let mut lane = [S::zero(); LANES];
         self.store(x, &mut lane);
-        lanes::join(
+        join(
             lane,
             #[inline(always)]
             |a, b| if b > a { b } else { a },
         )
     }
+}
+
+/// The entries of a lane in one, in the order of the vectors.
+#[inline(always)]
+fn join<S: Scalar>(x: Lane<S>, op: impl Fn(S, S) -> S) -> S {
+    let pairs: [S; LANES / 2] = std::array::from_fn(
+        #[inline(always)]
+        |i| op(x[i], x[i + LANES / 2]),
+    );
+    op(op(pairs[0], pairs[2]), op(pairs[1], pairs[3]))
 }
 
 /// Work that is compiled for every generation.
@@ -90,15 +100,6 @@ pub trait Work<S: Scalar> {
 /// Runs work as compiled for the processor at hand.
 pub fn dispatch<S: Scalar, W: Work<S>>(work: W) -> W::Output {
     S::dispatch(work)
-}
-
-/// As [`dispatch`], of `f32`.
-pub(super) fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(simd) = pulp::x86::V3::try_new() {
-        return x86::run(simd, work);
-    }
-    work.run(Plain)
 }
 
 /// Runs an expression, compiled for the processor at hand. What it calls in its inner loops must be
@@ -120,11 +121,6 @@ pub(crate) use vectorized;
 /// A closure that uses it up can be called only once, and is then inlined as it says. Others are
 /// called through a shim of the compiler's, which is not.
 pub struct Once;
-
-/// As [`dispatch`], of scalars for which no vectors are written.
-pub(super) fn dispatch_plain<S: Scalar, W: Work<S>>(work: W) -> W::Output {
-    work.run(Plain)
-}
 
 /// The largest entry, −∞ if there is none. NaN is passed over.
 #[inline(always)]

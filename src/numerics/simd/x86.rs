@@ -7,7 +7,7 @@ use super::{LANES, Lane, Simd, Work};
 use crate::numerics::exp::parts::*;
 
 /// Runs work compiled for these processors.
-pub(super) fn run<W: Work<f32>>(simd: V3, work: W) -> W::Output {
+pub fn run<W: Work<f32>>(simd: V3, work: W) -> W::Output {
     struct Run<W>(V3, W);
     impl<W: Work<f32>> NullaryFnOnce for Run<W> {
         type Output = W::Output;

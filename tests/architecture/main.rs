@@ -1,6 +1,8 @@
 //! The layers point one way: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
 //! and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `pattern` and `whole_file` are leaves that every layer may name.
 
+mod circles;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -135,4 +137,37 @@ fn colours_live_in_the_theme() {
         let found = lines_with(&sources, literal);
         assert!(found.is_empty(), "a colour outside the theme:\n{}", found.join("\n"));
     }
+}
+
+/// The largest import circle within a layer.
+const CIRCLE_MOST: usize = 3;
+
+/// Layers whose largest circle has more files still, and how many at most. This list only shrinks.
+const LARGER_CIRCLES: &[(&str, usize)] = &[("kernel", 25), ("app", 140), ("cli", 5)];
+
+#[test]
+fn no_import_circle_is_large() {
+    let below_src = |path: &Path| path.strip_prefix(src("")).expect("a file of src").to_string_lossy().into_owned();
+    for (layer, _) in LAYERS {
+        let files: Vec<(String, String)> =
+            sources(&src(layer)).into_iter().map(|(path, text)| (below_src(&path), text)).collect();
+        let circles = circles::circles(&circles::imports(&files));
+        let largest = circles.iter().max_by_key(|circle| circle.len());
+        let found = largest.map_or(0, |circle| circle.len());
+        let still = LARGER_CIRCLES.iter().find(|(left, _)| left == layer).map(|(_, most)| *most);
+        let most = still.unwrap_or(CIRCLE_MOST);
+        assert!(found <= most, "{layer}: {found} files import each other, {most} may at most: {largest:#?}");
+        assert!(still.is_none() || found > CIRCLE_MOST, "{layer} has no large circle any more: take it off the list");
+    }
+}
+
+/// Lines of panels that name what only view models should. This number only shrinks.
+const MEANINGS_IN_PANELS: usize = 11;
+
+/// A panel shows a view model and asks for commands; what numbers and lessons mean is decided below it.
+#[test]
+fn panels_name_neither_numerics_nor_lessons() {
+    let panels = sources(&src("app/panels"));
+    let found = ["crate::numerics", "crate::lesson"].map(|layer| lines_with(&panels, layer)).concat();
+    assert!(found.len() <= MEANINGS_IN_PANELS, "panels name numerics or lessons:\n{}", found.join("\n"));
 }

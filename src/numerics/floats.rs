@@ -1,0 +1,66 @@
+//! Single and double precision as scalars, and what each runs its work on.
+
+use super::Scalar;
+use super::exp::exp_f32;
+#[cfg(target_arch = "x86_64")]
+use super::simd::x86;
+use super::simd::{Plain, Work};
+
+macro_rules! scalar {
+    ($float:ty, $exp:path, $dispatch:path) => {
+        impl Scalar for $float {
+            const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
+            const MIN: Self = <$float>::MIN;
+            const MIN_POSITIVE: Self = <$float>::MIN_POSITIVE;
+
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                x as $float
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $exp(self)
+            }
+            fn dispatch<W: Work<Self>>(work: W) -> W::Output {
+                $dispatch(work)
+            }
+            #[inline(always)]
+            fn ln(self) -> Self {
+                <$float>::ln(self)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$float>::sqrt(self)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                <$float>::is_finite(self)
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                <$float>::is_nan(self)
+            }
+        }
+    };
+}
+
+scalar!(f32, exp_f32, dispatch_f32);
+scalar!(f64, f64::exp, dispatch_f64);
+
+/// Runs work on the vectors of the processor at hand.
+fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return x86::run(simd, work);
+    }
+    work.run(Plain)
+}
+
+/// Runs work on plain numbers: no vectors are written for double precision.
+fn dispatch_f64<W: Work<f64>>(work: W) -> W::Output {
+    work.run(Plain)
+}

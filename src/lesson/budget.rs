@@ -167,7 +167,7 @@ fn check_snapshot(node: Node<'_>, entries: f64) {
     let bytes = NUMBER_BYTES * entries;
     if bytes > SNAPSHOT_BYTES_MAX {
         let [needed, most] = [bytes, SNAPSHOT_BYTES_MAX].map(mebibytes);
-        node.issue(format!("{}: what is shown of a sentence needs {needed:.0} MiB of memory", node.label))
+        node.field_issue(format!("what is shown of a sentence needs {needed:.0} MiB of memory"))
             .expected(format!("at most {most:.0} MiB: fewer layers or heads, a smaller max_tokens or dim"));
     }
 }
@@ -180,7 +180,7 @@ fn check_memory(node: Node<'_>, numbers: f64) {
     let bytes = NUMBER_BYTES * numbers;
     if bytes > TRAINING_BYTES_MAX {
         let [needed, most] = [bytes, TRAINING_BYTES_MAX].map(mebibytes);
-        node.issue(format!("{}: the training needs {needed:.0} MiB of memory", node.label)).expected(format!(
+        node.field_issue(format!("the training needs {needed:.0} MiB of memory")).expected(format!(
             "at most {most:.0} MiB: fewer steps, a smaller batch, shorter sentences, fewer words or narrower heads"
         ));
     }
@@ -190,7 +190,7 @@ fn check_memory(node: Node<'_>, numbers: f64) {
 fn check_work(node: Node<'_>, needs: &str, work: f64, remedy: &str) -> bool {
     let fits = work <= TRAINING_WORK_MAX;
     if !fits {
-        node.issue(format!("{}: {needs} {work:.1e} multiplications", node.label))
+        node.field_issue(format!("{needs} {work:.1e} multiplications"))
             .expected(format!("at most {TRAINING_WORK_MAX:.0e}: {remedy}"));
     }
     fits

@@ -43,8 +43,7 @@ impl Names {
         let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
             return true;
         };
-        let label = node.label;
-        node.issue(format!("{label}: word \"{}\" never occurs in the corpus", shorten(word)))
+        node.field_issue(format!("word \"{}\" never occurs in the corpus", shorten(word)))
             .nearest(word, vocabulary.words.iter().map(String::as_str));
         false
     }
@@ -53,12 +52,14 @@ impl Names {
     pub fn sentence(&self, node: Node<'_>) -> Option<Vec<String>> {
         let words = tokenize(&text(node)?);
         if words.is_empty() {
-            return node.issue(format!("{}: a sentence without words", node.label)).none();
+            return node.field_issue("a sentence without words").none();
         }
         let max = self.max_tokens.unwrap_or(TOKENS_MAX);
         if words.len() > max {
-            let message = format!("{}: a sentence of {} words", node.label, words.len());
-            return node.issue(message).expected(format!("at most max_tokens: {max}")).none();
+            return node
+                .field_issue(format!("a sentence of {} words", words.len()))
+                .expected(format!("at most max_tokens: {max}"))
+                .none();
         }
         let mut seen = HashSet::new();
         let mut known = true;
@@ -74,7 +75,7 @@ impl Names {
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
                 let expected = one_of_names(groups, "a group; the lesson has none, and `groups` defines them");
-                node.issue(format!("{}: unknown group \"{}\"", node.label, shorten(&name)))
+                node.field_issue(format!("unknown group \"{}\"", shorten(&name)))
                     .expected(expected)
                     .nearest(&name, groups.iter().map(String::as_str))
                     .none()
@@ -90,12 +91,10 @@ pub(super) fn word(node: Node<'_>) -> Option<String> {
     match &tokenize(&written)[..] {
         [word] if word.chars().count() <= WORD_CHARS_MAX => Some(word.clone()),
         words => {
-            let message = format!("{}: {} is not one word", node.label, shorten(node.text));
-            let message = match words {
-                [_] => format!("{}: {} is too long", node.label, shorten(node.text)),
-                _ => message,
-            };
-            node.issue(message).expected(format!("one word of at most {WORD_CHARS_MAX} characters")).none()
+            let problem = if words.len() == 1 { "is too long" } else { "is not one word" };
+            node.field_issue(format!("{} {problem}", shorten(node.text)))
+                .expected(format!("one word of at most {WORD_CHARS_MAX} characters"))
+                .none()
         }
     }
 }
@@ -105,12 +104,12 @@ pub(super) fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>
     let decode = |node| word(node).map(|value| At { value, node });
     let words = super::decode::list(node, max, decode)?;
     if words.is_empty() {
-        return node.issue(format!("{}: no words", node.label)).expected("at least one word").none();
+        return node.field_issue("no words").expected("at least one word").none();
     }
     let mut seen = HashSet::new();
     for word in &words {
         if !seen.insert(&word.value) {
-            word.node.issue(format!("{}: word \"{}\" appears twice", node.label, word.value));
+            word.node.field_issue(format!("word \"{}\" appears twice", word.value));
         }
     }
     (seen.len() == words.len()).then_some(words)
@@ -126,10 +125,7 @@ pub(super) fn check_name(name: &At<'_, String>) -> Option<()> {
     } else {
         return Some(());
     };
-    name.node
-        .issue(format!("{}: {problem}", name.node.label))
-        .expected(format!("at most {NAME_CHARS_MAX} characters, on one line"))
-        .none()
+    name.node.field_issue(problem).expected(format!("at most {NAME_CHARS_MAX} characters, on one line")).none()
 }
 
 /// `"one", "two" or "three"`, of names that the lesson gives.
@@ -175,9 +171,7 @@ pub(super) fn line(node: Node<'_>) -> Option<String> {
     } else {
         return Some(line);
     };
-    node.issue(format!("{}: {problem}", node.label))
-        .expected(format!("one line of 1 to {LINE_CHARS_MAX} characters"))
-        .none()
+    node.field_issue(problem).expected(format!("one line of 1 to {LINE_CHARS_MAX} characters")).none()
 }
 
 /// Markdown of any number of lines.
@@ -185,7 +179,7 @@ pub(super) fn markdown(node: Node<'_>) -> Option<String> {
     let markdown = text(node)?;
     if markdown.len() > TEXT_BYTES_MAX {
         return node
-            .issue(format!("{}: {} bytes", node.label, markdown.len()))
+            .field_issue(format!("{} bytes", markdown.len()))
             .expected(format!("at most {TEXT_BYTES_MAX} bytes; split the text into more cells"))
             .none();
     }
@@ -198,7 +192,7 @@ pub(super) fn code(node: Node<'_>) -> Option<String> {
     if let Err(fault) = crate::code::names(&source) {
         let at = fault.place.and_then(|place| inside_raw(node, place.line, place.column)).unwrap_or(node);
         let said = crate::code::Fault { place: None, ..fault };
-        return at.issue(format!("{}: {said}", node.label)).none();
+        return at.field_issue(said).none();
     }
     Some(source)
 }

@@ -88,8 +88,7 @@ fn is_special_number(text: &str) -> bool {
 
 /// Reports a value that is not of the wanted shape or size.
 pub(super) fn wrong<'s, T>(node: Node<'s>, expected: &str) -> Option<T> {
-    let label = if node.label.is_empty() { String::new() } else { format!("{}: ", node.label) };
-    node.issue(format!("{label}found {}", node.describe())).expected(expected).none()
+    node.field_issue(format!("found {}", node.describe())).expected(expected).none()
 }
 
 /// Text in its composed form (NFC): names that look the same are the same.
@@ -146,7 +145,7 @@ pub(super) fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl F
         let found = names.iter().find(|(name, _)| *name == node.text);
         found.map(|(_, value)| *value).or_else(|| {
             let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-            node.issue(format!("{}: found {}", node.label, node.describe()))
+            node.field_issue(format!("found {}", node.describe()))
                 .expected(one_of(&known))
                 .nearest(node.text, known)
                 .none()
@@ -221,7 +220,7 @@ pub(super) fn map<'s, T>(
 
 fn too_many(node: Node<'_>, count: usize, max: usize) -> bool {
     if count > max {
-        node.issue(format!("{}: {count} entries", node.label)).expected(format!("at most {max}"));
+        node.field_issue(format!("{count} entries")).expected(format!("at most {max}"));
     }
     count > max
 }

@@ -211,15 +211,15 @@ fn read_spelling(node: Node<'_>, spellings: &mut Spellings, place: usize) -> Opt
         Ok(None) if words <= SPELLING_WORDS_MAX => return Some(name),
         Ok(None) => {
             let expected = format!("at most {SPELLING_WORDS_MAX}");
-            node.issue(format!("{}: a spelling of {words} words", node.label)).expected(expected);
+            node.field_issue(format!("a spelling of {words} words")).expected(expected);
         }
         // With another hyphen or other capitals it is the same.
         Ok(Some(_)) => {
-            node.issue(format!("{}: the spelling {} appears twice", node.label, shorten(node.text)))
+            node.field_issue(format!("the spelling {} appears twice", shorten(node.text)))
                 .expected("spellings that no other entry has; capitals and hyphens do not count");
         }
         Err(_) => {
-            node.issue(format!("{}: {} cannot be recognised in a text", node.label, shorten(node.text)))
+            node.field_issue(format!("{} cannot be recognised in a text", shorten(node.text)))
                 .expected("words separated by a space or a hyphen; other signs belong in `symbols`");
         }
     }

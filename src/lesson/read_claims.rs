@@ -189,7 +189,7 @@ impl ClaimContext<'_> {
     fn read_label(&self, node: Node<'_>) -> Option<String> {
         let label = text(node)?;
         let Some(labels) = self.labels.as_ref().filter(|labels| !labels.contains(&label)) else { return Some(label) };
-        node.issue(format!("{}: no topic is called \"{}\"", node.label, shorten(&label)))
+        node.field_issue(format!("no topic is called \"{}\"", shorten(&label)))
             .expected(one_of_names(labels, "a topic"))
             .nearest(&label, labels.iter().map(String::as_str))
             .none()

@@ -50,9 +50,7 @@ pub(super) fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
     for (name, words) in entries {
         let plain = |c: char| is_word_char(c) || matches!(c, '_' | '-' | ' ');
         if name.value.trim().is_empty() || name.value.trim() != name.value || !name.value.chars().all(plain) {
-            name.node
-                .issue(format!("{}: name {}", node.label, shorten(name.node.text)))
-                .expected("letters, digits, _ and -");
+            name.node.field_issue(format!("name {}", shorten(name.node.text))).expected("letters, digits, _ and -");
             well_named = false;
         } else {
             well_named &= check_name(&name).is_some();

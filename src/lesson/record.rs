@@ -87,10 +87,8 @@ impl<'s> Record<'s> {
                     return wrong(node, &expected());
                 };
                 let Some(name) = names.iter().find(|name| **name == written) else {
-                    let label = if node.label.is_empty() { String::new() } else { format!("{}: ", node.label) };
-                    let at = Node { text: written, ..node };
-                    return at
-                        .issue(format!("{label}unknown name {}", shorten(written)))
+                    return Node { text: written, ..node }
+                        .field_issue(format!("unknown name {}", shorten(written)))
                         .expected(expected())
                         .nearest(written, names.iter().copied())
                         .none();

@@ -1,5 +1,7 @@
 //! The text of a lesson file, and places in it.
 
+use std::fmt::Display;
+
 use super::issue::{EXCERPT_CHARS_BEFORE, Excerpt, Issues, Place, Report, is_unprintable};
 use super::limits::EXCERPT_CHARS_MAX;
 use super::text::{normal, written_words};
@@ -17,6 +19,14 @@ impl<'s> Node<'s> {
     /// Reports a problem at this place; the answer adds what was expected and the nearest name.
     pub fn issue(self, message: impl Into<String>) -> Report<'s> {
         self.issues.report(self.text, message.into())
+    }
+
+    /// Reports a problem of the field that holds this value, with the field's name before the message.
+    pub fn field_issue(self, message: impl Display) -> Report<'s> {
+        match self.label {
+            "" => self.issue(message.to_string()),
+            label => self.issue(format!("{label}: {message}")),
+        }
     }
 
     /// The first occurrence of `part` inside this node, standing free of other word characters;

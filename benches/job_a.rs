@@ -3,7 +3,7 @@
 //!
 //!     cargo bench --no-default-features --bench job_a -- --threads 1
 //!
-//! It runs on one thread whatever `--threads` says: the work of a step is too small to share.
+//! The job runs on one thread whatever `--threads` says: the work of a step is too small to share.
 
 use attune::numerics::attention::Room;
 use attune::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};

@@ -16,7 +16,7 @@ use clock::{lesson, tell, timed};
 use frames::{Panel, wheel};
 
 const FRAMES: usize = 600;
-/// Of the wheel, a frame: 40 screens in the time measured.
+/// Points that the wheel scrolls in a frame: 40 screens in the time measured.
 const POINTS: f32 = 45.0;
 
 /// A slider, and in turn prose with formulas, code that defines a name, and code that shows a table.

@@ -34,7 +34,7 @@ use egui::{Context, Event, Pos2, RawInput, Rect, TextureId, pos2, vec2};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 const SIZE: (u32, u32) = (1280, 720);
-/// Of points, unless others are asked for; the first is what the others are compared with.
+/// Numbers of points, unless others are asked for; the others are compared with the first.
 const COUNTS: [usize; 4] = [0, 100, 1_000, 10_000];
 /// Frames that are not measured, and that are.
 const WARM: usize = 10;
@@ -114,14 +114,14 @@ fn app(model: Arc<StageModel>) -> App {
     app
 }
 
-/// What is done once for a scene: its instances, as bytes, and what does not depend on the camera.
+/// Work that is done once for a scene: its instances, as bytes, and all that does not depend on the camera.
 fn load(model: &Arc<StageModel>) {
     let emphasis = Arc::new(Emphasis::default());
     black_box(points::bytes(points::instances(model, &emphasis, true, Palette::of(false))));
     black_box(Crowd::of(model, &emphasis));
 }
 
-/// Of the stage's own pass, with the pointer over it and the camera turned by so much in each frame.
+/// Times the stage's own pass, with the pointer over it and the camera turned by so much in each frame.
 fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
     let ctx = Context::default();
     ctx.set_fonts(fonts::definitions());

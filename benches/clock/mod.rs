@@ -1,4 +1,4 @@
-//! What the benches of the notebook share: a small lesson, the clock, and a line a measurement.
+//! Helpers of the notebook's benches: a small lesson, the clock, and a line a measurement.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 

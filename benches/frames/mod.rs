@@ -1,4 +1,4 @@
-//! What the benches of the window share: a context in the app's style, and its frames.
+//! Helpers of the window's benches: a context in the app's style, and its frames.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 

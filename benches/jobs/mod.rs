@@ -1,4 +1,4 @@
-//! What the job benches share: their arguments, the clock, and the one line of JSON at the end.
+//! Helpers of the job benches: their arguments, the clock, and the one line of JSON at the end.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
@@ -80,7 +80,7 @@ pub fn timed_after<T, R>(repeat: usize, mut make: impl FnMut() -> T, mut job: im
     (seconds, result)
 }
 
-/// Of sorted seconds.
+/// The median of sorted seconds.
 pub fn median(seconds: &[f64]) -> f64 {
     seconds[seconds.len() / 2]
 }

@@ -27,7 +27,7 @@ use super::{Matrix, Scalar};
 pub struct BlockConfig {
     pub attention: AttentionConfig,
     pub attends: Attends,
-    /// What goes in is added to what comes out.
+    /// The input is added to the output.
     pub residual: bool,
     pub norm: Norm,
     /// Hidden units of the feed-forward layer.
@@ -97,7 +97,7 @@ impl BlockConfig {
         self.attends == Attends::Source
     }
 
-    /// It needs its input itself, not only the projections of it.
+    /// Whether the block needs its input itself, not only the projections of it.
     pub fn reads_vectors(&self) -> bool {
         self.residual || self.norm == Norm::Pre || !self.attention.projected
     }
@@ -113,7 +113,7 @@ impl BlockConfig {
     }
 }
 
-/// What a block's forward leaves for its backward and for the viewer.
+/// Values that a block's forward leaves for its backward and for the viewer.
 #[derive(Clone, Debug)]
 pub struct BlockCache<S> {
     pub attention: AttentionCache<S>,
@@ -125,7 +125,7 @@ pub struct BlockCache<S> {
     d_normed: Matrix<S>,
 }
 
-/// Of the tail, which may run on fewer rows than the attention.
+/// Values of the tail, which may run on fewer rows than the attention.
 #[derive(Clone, Debug)]
 pub struct TailCache<S> {
     /// `X + M W_O + b_O` (R, D)
@@ -192,7 +192,7 @@ impl<S: Scalar> BlockCache<S> {
 }
 
 impl<S> BlockCache<S> {
-    /// What the attention of a block that norms first is given, (N, D).
+    /// The input of the attention in a block that norms first, (N, D).
     pub fn normed_input(&self) -> Option<&Matrix<S>> {
         self.input_norm.as_ref().map(|(_, normed)| normed)
     }
@@ -235,7 +235,7 @@ pub fn attend_forward<S: Scalar>(
     attention_forward(&config.attention, parameters, block, queries, keys, modes, &mut cache.attention);
 }
 
-/// What queries are made of, and what keys and values are.
+/// The tokens that queries are made of, and those that keys and values are made of.
 fn inputs<'a, S: Scalar>(
     config: &BlockConfig,
     x: Tokens<'a, S>,

@@ -1,4 +1,4 @@
-//! What moved a token: the output of a block as an exact sum over heads and source tokens.
+//! Contributions to a token's movement: the output of a block as an exact sum over heads and source tokens.
 //!
 //! `A_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = z_j W_V^h + b_V^h`; without a residual
 //! `X_i` falls away, without `W_O` a value stands in its head's columns. Under a linear projection
@@ -20,7 +20,7 @@ use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
-/// What a head's values or mixes add to the tokens: `X W_O^h`, or `X` in the head's columns.
+/// A head's values or mixes as added to the tokens: `X W_O^h`, or `X` in the head's columns.
 fn through_output<S: Scalar>(
     config: &BlockConfig,
     block: usize,

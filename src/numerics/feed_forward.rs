@@ -7,7 +7,7 @@ use super::params::{Parameters, TensorName};
 use super::simd::vectorized;
 use super::{Matrix, Scalar};
 
-/// What the backward needs. Made once for the largest batch.
+/// Values that the backward needs. Made once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct FeedForwardCache<S> {
     /// `max(0, X W_1 + b_1)` (N, hidden)

@@ -7,7 +7,7 @@ use super::{Matrix, Scalar};
 /// Keeps a row without variance finite; PyTorch's value.
 pub const NORM_EPSILON: f64 = 1e-5;
 
-/// What the backward needs. Made once for the largest batch.
+/// Values that the backward needs. Made once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct NormCache<S> {
     /// `x̂ = (x − μ) / σ` (N, D)

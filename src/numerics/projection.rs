@@ -22,11 +22,11 @@ pub struct Projection {
     kinds: [Kind; AXES],
 }
 
-/// What an axis is.
+/// The kinds of axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     PrincipalComponent(usize),
-    /// Of few dimensions, which need no choice.
+    /// One of few dimensions, which need no choice.
     Coordinate(usize),
     Chosen,
     /// Turned to lie as another picture does: a mixture of the components.
@@ -105,7 +105,7 @@ impl Projection {
         Self::through(&mean, spread, (0..AXES).map(mixed).collect(), [0, 1, 2].map(Kind::Turned))
     }
 
-    /// It was turned to lie as another one does.
+    /// An axis that was turned to lie as another one does.
     pub fn is_turned(&self) -> bool {
         matches!(self.kinds, [Kind::Turned(_), ..])
     }
@@ -144,7 +144,7 @@ impl Projection {
         std::array::from_fn(|axis| super::vectors::dot(vector, self.axes.row(axis)))
     }
 
-    /// What is taken away of every vector before it is projected, (D).
+    /// The point that is subtracted from every vector before it is projected, (D).
     pub fn mean(&self) -> &[f32] {
         &self.mean
     }
@@ -154,7 +154,7 @@ impl Projection {
         self.axes.row(axis)
     }
 
-    /// What each axis is: `PC1` or `x₁`, and so on; `B − A` where it was chosen, `axis 1` where it was turned.
+    /// Each axis's name: `PC1` or `x₁`, and so on; `B − A` where it was chosen, `axis 1` where it was turned.
     pub fn names(&self) -> [&'static str; AXES] {
         self.kinds.map(|kind| match kind {
             Kind::PrincipalComponent(i) => ["PC1", "PC2", "PC3"][i],
@@ -192,7 +192,7 @@ impl Projection {
     }
 }
 
-/// What is left of a vector of length 1 and shorter than this has no direction of its own.
+/// The remainder of a vector of length 1 has no direction of its own if it is shorter than this.
 const ROUNDING: f64 = 1e-12;
 
 /// Directions of length 1 at right angles with the span of these (Gram and Schmidt).

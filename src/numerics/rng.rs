@@ -7,7 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 /// xoshiro256++: small, fast, and the same on every platform.
 pub type Generator = Xoshiro256PlusPlus;
 
-/// What random numbers are drawn for.
+/// The purposes that random numbers are drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Corpus,

@@ -67,7 +67,7 @@ impl Spread {
         direction.iter().enumerate().map(|(i, x)| x * at(i)).sum()
     }
 
-    /// What is left of the vectors at right angles to a basis, whose directions come last in
+    /// The remainder of the vectors at right angles to a basis, whose directions come last in
     /// [`Self::components`].
     pub(super) fn without(&self, basis: &[Vec<f64>]) -> Self {
         let width = self.width();

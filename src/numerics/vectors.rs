@@ -105,7 +105,7 @@ pub fn nearest<S: Scalar>(
     all
 }
 
-/// What is to `c` as `b` is to `a`: rows by cosine to `b̂ − â + ĉ`, of vectors of length 1, without the
+/// The rows that are to `c` as `b` is to `a`, by cosine to `b̂ − â + ĉ`, of vectors of length 1, without the
 /// three words themselves (3CosAdd; Mikolov, Yih & Zweig 2013, "Linguistic Regularities in Continuous
 /// Space Word Representations", section 4).
 pub fn analogy<S: Scalar>(vectors: &Matrix<S>, a: usize, b: usize, c: usize, count: usize) -> Vec<(usize, S)> {

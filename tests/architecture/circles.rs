@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// From each file to the files that it imports from.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Sets of files of which each leads to each other, by way of imports; a file that does not lead back to itself is in none.
+/// Sets of files of which each leads to each other, by way of imports. A file that does not lead back to itself is in
+/// none.
 pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reach: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|from| (from, reachable(graph, from))).collect();
     let mut found: Vec<BTreeSet<String>> = Vec::new();
@@ -58,7 +59,7 @@ fn module_path(file: &str) -> Path {
     whole.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
 }
 
-/// What a file says about other modules.
+/// The names of other modules in a file.
 #[derive(Default)]
 struct Module {
     file: String,

@@ -1,4 +1,4 @@
-//! What goes wrong only when a lesson runs is said at its place in the file, and nothing that is printed steers a terminal.
+//! Faults that show only when a lesson runs are said at their places in the file, and nothing that is printed steers a terminal.
 
 use std::fs;
 use std::path::PathBuf;

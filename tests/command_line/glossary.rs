@@ -36,7 +36,7 @@ impl Course {
         self.0.join(name).display().to_string()
     }
 
-    /// What `attune check` says of these files, with the folder's name as `D`.
+    /// The words of `attune check` about these files, with the folder's name as `D`.
     fn check(&self, files: &[&str]) -> (Option<i32>, String) {
         let files: Vec<String> = files.iter().map(|name| self.file(name)).collect();
         let args: Vec<&str> = std::iter::once("check").chain(files.iter().map(String::as_str)).collect();

@@ -35,7 +35,7 @@ pub fn allocations(work: impl FnOnce()) -> usize {
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// What some work makes, with the bytes that it keeps.
+/// The result of some work, with the bytes that it keeps.
 pub fn bytes_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = BYTES.with(Cell::get);
     let made = work();

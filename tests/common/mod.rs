@@ -1,4 +1,4 @@
-//! What tests of every program share, each thing once.
+//! Helpers of all test programs, each thing once.
 
 #![allow(dead_code, reason = "each program uses its part")]
 

@@ -1,4 +1,4 @@
-//! What is written to the disk: all of it or none, and never the lesson.
+//! Files written to the disk: all of each or none, and never the lesson.
 
 use std::fs;
 

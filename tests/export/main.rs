@@ -1,4 +1,4 @@
-//! What leaves attune: whole, valid, true to the numbers, and never more than text.
+//! Exports: whole, valid, true to the numbers, and never more than text.
 
 mod command;
 mod files;

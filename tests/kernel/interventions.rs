@@ -1,4 +1,4 @@
-//! What a learner changes about a forward pass: it shows at once, leaves its ghost, and undoes by itself.
+//! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
 use std::sync::Arc;
 

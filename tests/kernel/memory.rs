@@ -1,4 +1,4 @@
-//! What is kept has its bounds: a workspace's and undo's.
+//! Bounds of memory: a workspace's and undo's.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn attention_keeps_at_most_the_weights_and_so_much_a_token() {
     }
 }
 
-/// What a lesson's limits count is what is taken.
+/// A lesson's limits count the memory that is taken.
 #[test]
 fn a_workspace_takes_no_more_than_is_counted() {
     for (rows, longest) in [(1, 1), (40, 8), (96, 48), (260, 65), (512, 256)] {

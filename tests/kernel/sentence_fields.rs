@@ -1,4 +1,4 @@
-//! What is typed as a sentence: which words are known, and what can be done about the others.
+//! Sentences as they are typed: which words are known, and what can be done about the others.
 
 use std::sync::Arc;
 

@@ -208,7 +208,7 @@ fn scaling_lesson() {
     assert!(found.output().flat().iter().all(|&m| m <= 1.0) && published[0] > 1.0);
 }
 
-/// What the weights gain where the first score does.
+/// Gains of the weights where the first score gains.
 fn derivative(weights: &[f64]) -> Vec<f64> {
     let mut d = vec![0.0; weights.len()];
     d[0] = 1.0;
@@ -234,7 +234,7 @@ fn scaling_lets_the_gradient_through() {
 struct Sweep {
     variance: f64,
     largest_weight: f64,
-    /// Of the softmax's derivative by all its scores.
+    /// The size of the softmax's derivative by all its scores.
     gradient_norm: f64,
 }
 

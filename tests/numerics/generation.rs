@@ -1,4 +1,4 @@
-//! What a model says next: the likeliest word, or one drawn by its probability.
+//! A model's next word: the likeliest, or one drawn by its probability.
 
 use attune::numerics::attention::Mask;
 use attune::numerics::block::Attends;

@@ -16,7 +16,7 @@ use attune::numerics::rng::{Stream, stream};
 
 const VOCABULARY: usize = 9;
 const STEPS: usize = 5;
-/// What another order of sums may change, in double precision. Adam divides what rounding leaves of a
+/// The largest change by another order of sums, in double precision. Adam divides what rounding leaves of a
 /// gradient that is 0 by its ε of 1e-8.
 const TOLERANCE: f64 = 1e-9;
 

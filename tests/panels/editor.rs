@@ -13,7 +13,7 @@ use egui_kittest::kittest::Queryable;
 
 const SIZE: Vec2 = Vec2::new(420.0, 400.0);
 
-/// What an editor was left with.
+/// The state that an editor was left in.
 #[derive(Default)]
 struct Seen {
     text: String,

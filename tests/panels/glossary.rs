@@ -39,7 +39,7 @@ fn model(more: &str) -> Arc<GlossaryModel> {
     Arc::new(GlossaryModel::of(glossary, &[file("words", 1), file("apple", 2)], Path::new("lessons/apple.ron")))
 }
 
-/// What the learner has done in a harness.
+/// The learner's doings in a harness.
 #[derive(Default)]
 struct Done {
     asked: Option<usize>,

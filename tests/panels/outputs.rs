@@ -1,4 +1,4 @@
-//! What code cells show, found by their labels, without a window.
+//! Outputs of code cells, found by their labels, without a window.
 use attune::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
 use attune::app::panels::notebook::reference::{ReferenceUiState, reference_ui};
 use attune::app::text::images::Images;
@@ -32,7 +32,7 @@ fn weights() -> Output {
     Output::Table { caption: "A".into(), tensor: Tensor::new(axes, vec![0.5, 0.25, 0.125, 0.61234]) }
 }
 
-/// What a click put into the clipboard.
+/// The text that a click put into the clipboard.
 fn copied(harness: &mut Harness, label: &str) -> String {
     harness.get_by_label(label).click();
     for _ in 0..4 {

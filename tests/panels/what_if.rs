@@ -1,4 +1,4 @@
-//! What if, attention and variables, by label over a running kernel.
+//! The panels of what-ifs, attention and variables, by label over a running kernel.
 
 use std::cell::RefCell;
 use std::rc::Rc;

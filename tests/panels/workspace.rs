@@ -44,7 +44,7 @@ use egui_kittest::kittest::Queryable;
 
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);
 
-/// What a panel changed: the commands it gave and the view it left.
+/// A panel's changes: the commands it gave and the view it left.
 #[derive(Clone, Default)]
 struct Seen(Rc<RefCell<(Vec<Command>, ViewState)>>);
 

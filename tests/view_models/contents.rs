@@ -1,4 +1,4 @@
-//! What the panels and the stage show, as text, without a window.
+//! Contents of the panels and the stage, as text, without a window.
 
 use std::sync::Arc;
 

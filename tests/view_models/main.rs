@@ -1,4 +1,4 @@
-//! What the panels and the stage show, as values and text, without a window.
+//! Contents of the panels and the stage, as values and text, without a window.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -46,7 +46,7 @@ const ODD: [&str; 8] = [
     "mask: Causal, readout: Linear",
 ];
 
-/// What the formula comes to; `None` where the number is given, or comes through layers that are not kept.
+/// The formula's value; `None` where the number is given, or comes through layers that are not kept.
 fn worked_out(worked: &Worked) -> Option<f64> {
     let value = |operand: &attune::view_model::provenance::Operand| f64::from(operand.value);
     Some(match worked {

@@ -1,4 +1,4 @@
-//! What if: the panel of interventions beside its unchanged result, and the variables, as plain values.
+//! Interventions beside their unchanged result, and the variables, as plain values.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is under way when a lesson or the window closes is kept.
+//! Work under way is kept when a lesson or the window closes.
 
 use std::fs;
 

@@ -45,7 +45,7 @@ fn wait(what: &str, mut is_done: impl FnMut() -> bool) {
     }
 }
 
-/// What a window has, without one.
+/// The parts of a window, without one.
 fn window(home: &Home) -> World {
     let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default() };
     let mut world = World::new();

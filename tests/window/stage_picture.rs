@@ -93,7 +93,7 @@ fn a_point_is_where_its_projection_says() {
 /// A line of the grid or an axis may cross the disc's middle.
 const AROUND: [(f32, f32); 5] = [(0.0, 0.0), (3.0, 0.0), (-3.0, 0.0), (0.0, 3.0), (0.0, -3.0)];
 
-/// Of the channel that differs most, from the colour in the thickness of fog that fits best.
+/// The difference in the channel that differs most, from the colour in the thickness of fog that fits best.
 fn difference(picture: &image::RgbImage, at: Vec2, color: egui::Color32, palette: &Palette) -> i32 {
     const MOST_FOG: i32 = 60;
     let pixel = picture.get_pixel(at.x as u32, at.y as u32);

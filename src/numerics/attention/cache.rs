@@ -13,7 +13,7 @@ use super::tile::{Part, PartMut};
 use crate::numerics::simd::{LANES, padded};
 use crate::numerics::{Matrix, Scalar};
 
-/// What the forward leaves for the backward and for the viewer. Made once for the largest batch.
+/// Values that the forward leaves for the backward and for the viewer. Made once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct AttentionCache<S> {
     /// `Q` (N, H·d_k)
@@ -96,7 +96,7 @@ impl<S: Scalar> AttentionCache<S> {
         !self.scores.is_empty()
     }
 
-    /// And room for projecting tables of so many words and positions: see [`look_up`].
+    /// Adds room for projecting tables of so many words and positions: see [`look_up`].
     pub fn look_up_in(&mut self, words: usize, places: usize) {
         let width = self.query.cols().max(self.value.cols());
         self.look_up = Some(LookUpCache::new(words, places, width));
@@ -159,7 +159,7 @@ pub struct AttentionScratch<S> {
     pub(super) d_value: Matrix<S>,
     /// The gradient of `B / τ`, (H · distances).
     pub(super) d_bias: Vec<S>,
-    /// Of a panel.
+    /// The scores' gradient, a panel at a time.
     pub(super) d_scores: Vec<S>,
 }
 

@@ -32,12 +32,12 @@ pub struct Head<'a, S> {
     pub mask: &'a Mask,
 }
 
-/// What a learner does to a head while looking at it; training knows only [`HeadMode::Live`].
+/// A learner's change to a head while looking at it; training knows only [`HeadMode::Live`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum HeadMode<S> {
     #[default]
     Live,
-    /// It mixes nothing.
+    /// The head mixes nothing.
     Off,
     /// Every key that a query sees weighs the same.
     Uniform,
@@ -48,7 +48,7 @@ pub enum HeadMode<S> {
 }
 
 impl<S: Scalar> HeadMode<S> {
-    /// What the mix is multiplied with.
+    /// The factor of the mix.
     pub fn gain(&self) -> S {
         match self {
             Self::Live | Self::Uniform | Self::Frozen(_) => S::one(),
@@ -176,7 +176,7 @@ fn panel_of<S>(entries: &[S], queries: usize, stride: usize, cols: usize) -> Mat
     MatRef::from_row_major_slice(entries, queries, stride).subcols(0, cols)
 }
 
-/// What the backward of a head writes.
+/// The gradients that the backward of a head writes.
 pub struct HeadGradients<'a, S> {
     /// `d_Q` (T_q, d_k)
     pub query: PartMut<'a, S>,

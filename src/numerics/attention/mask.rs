@@ -38,7 +38,7 @@ impl MaskTable {
         (self.visible.len().checked_div(self.keys).unwrap_or(0), self.keys)
     }
 
-    /// What lies outside the table is seen.
+    /// Pairs outside the table see each other.
     pub fn sees(&self, query: usize, key: usize) -> bool {
         key >= self.keys || self.visible.get(query * self.keys + key).is_none_or(|&visible| visible)
     }

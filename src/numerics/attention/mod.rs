@@ -13,7 +13,7 @@
 //! In self-attention the keys and values come from the queries' own sentence, `Z = X`; in
 //! cross-attention from another. The heads are folded without a copy: head `h` is a block of
 //! columns of `Q`, `K`, `V` and `M`, and unfolded they stand beside one another, `[M_1 … M_H]`.
-//! What becomes of the mix, `W_O` and the rest of the block, is in [`super::block`].
+//! [`super::block`] has the rest of the way: `W_O` and what the block does with the mix.
 
 mod cache;
 pub mod config;

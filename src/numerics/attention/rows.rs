@@ -45,7 +45,7 @@ impl Rows {
         self.bounds.push(self.total() + tokens);
     }
 
-    /// Of the longest sentence.
+    /// Tokens of the longest sentence.
     pub fn longest(&self) -> usize {
         self.sentences().map(|sentence| sentence.len()).max().unwrap_or(0)
     }

@@ -21,14 +21,14 @@ pub struct Activations<S> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockActivations<S> {
-    /// What goes in, (T, D).
+    /// The block's input, (T, D).
     pub input: Matrix<S>,
     /// The same behind its norm, of a block that norms first; (T, D).
     pub normed: Option<Matrix<S>>,
     pub heads: Vec<HeadActivations<S>>,
     /// `X + M W_O + b_O` (T, D)
     pub summed: Matrix<S>,
-    /// What comes out, (T, D).
+    /// The block's output, (T, D).
     pub output: Matrix<S>,
 }
 
@@ -48,15 +48,15 @@ pub struct HeadActivations<S> {
     pub mix: Matrix<S>,
 }
 
-/// What a learner changes about a forward pass without changing the model.
+/// A learner's changes to a forward pass, which leave the model alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interventions<S> {
-    /// Of every head of every block, the source's first; empty where all are live.
+    /// One for every head of every block, the source's first; empty where all are live.
     pub heads: Vec<HeadMode<S>>,
     /// Instead of the layers' own.
     pub temperature: Option<f64>,
     pub scale: Option<bool>,
-    /// Of self-attention in the sentence, instead of the layers' own.
+    /// The mask of self-attention in the sentence, instead of the layers' own.
     pub mask: Option<Mask>,
 }
 
@@ -78,7 +78,7 @@ impl<S: Scalar> Interventions<S> {
         self.temperature.unwrap_or(block.attention.temperature)
     }
 
-    /// What the scores of a block are multiplied with.
+    /// The factor of a block's scores.
     pub fn score_scale(&self, block: &BlockConfig) -> f64 {
         self.changed(block, false).attention.score_scale()
     }

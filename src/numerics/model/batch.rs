@@ -75,7 +75,7 @@ pub struct Batch {
     pub input: Sequences,
     /// The sentences that cross-attention looks at, as many as `input` has; empty where there are none.
     pub source: Sequences,
-    /// What is asked, with the class that is right: of a row of the input where every position is
+    /// The questions, each with the class that is right: of a row of the input where every position is
     /// read, else of a sentence.
     pub targets: Vec<(usize, usize)>,
     /// Rows of the input that are to keep their places, each with its word.
@@ -90,7 +90,7 @@ impl Batch {
         Self { input, source: Sequences::default(), targets, kept }
     }
 
-    /// And room for as large a source.
+    /// Adds room for as large a source.
     pub fn with_source(self, sentences: usize, rows: usize) -> Self {
         Self { source: Sequences::with_capacity(sentences, rows), ..self }
     }

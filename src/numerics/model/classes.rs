@@ -1,4 +1,4 @@
-//! What a model chooses among.
+//! The classes that a model chooses among.
 
 use rand::RngExt;
 

@@ -1,4 +1,4 @@
-//! What sizes cost: for the limits of lessons, and for work in pieces of a few milliseconds.
+//! Costs of sizes: for the limits of lessons, and for work in pieces of a few milliseconds.
 
 use super::{Architecture, Readout};
 use crate::numerics::block::{BlockConfig, Norm};
@@ -40,13 +40,13 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
     rows * (blocks + 6.0 * width + classes as f64) + longest * longest
 }
 
-/// What a training step of a batch costs, in multiplications of its forward pass as a large model does
+/// The cost of a training step of a batch, in multiplications of its forward pass as a large model does
 /// them: these and what comes besides.
 pub fn forward_cost(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
     forward_multiplications(architecture, classes, rows, longest) + forward_overhead(architecture, rows, longest)
 }
 
-/// What a small model spends most of its time on: calls, rows and entries that are drawn, copied,
+/// The work that takes most of a small model's time: calls, rows and entries that are drawn, copied,
 /// added and normed.
 ///
 /// The constants are set so that `cargo bench --bench step_cost` finds about one speed for its 26 models:
@@ -75,7 +75,7 @@ fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) ->
     blocks + sentences * OF_A_SENTENCE + rows * OF_A_ROW
 }
 
-/// What one sentence costs a viewer, by the same measure: there is no backward pass, but all tensors
+/// The cost of one sentence for a viewer, by the same measure: there is no backward pass, but all tensors
 /// are kept. Measured on `attune check` with a claim of 1000 sentences: 13 · 10⁹ a second.
 pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     const SHARE_OF_A_STEP: f64 = 0.5;
@@ -83,12 +83,12 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
         + forward_overhead(architecture, tokens, tokens)
 }
 
-/// What writing a sentence word by word costs: each word reads all before it, half of them on average.
+/// The cost of writing a sentence word by word: each word reads all before it, half of them on average.
 pub fn generation_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     (tokens as f64 / 2.0 + 1.0) * sentence_cost(architecture, classes, tokens)
 }
 
-/// What the contributions of one sentence cost: each is made once and summed up once.
+/// The cost of one sentence's contributions: each is made once and summed up once.
 pub fn contribution_cost(architecture: &Architecture, tokens: usize) -> f64 {
     let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
     2.0 * architecture.heads() as f64 * tokens * tokens * width

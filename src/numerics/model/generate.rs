@@ -1,4 +1,4 @@
-//! What a model says next: logits of a sentence, greedy and sampled continuation.
+//! A model's next words: logits of a sentence, greedy and sampled continuation.
 
 use rand::RngExt;
 
@@ -74,7 +74,7 @@ impl<S: Scalar> AttentionModel<S> {
         logits
     }
 
-    /// What a stack of blocks makes of a sentence, (T, D), with nothing kept for a viewer. The stack
+    /// The output of a stack of blocks for a sentence, (T, D), with nothing kept for a viewer. The stack
     /// begins at the block `first` of the model.
     fn outputs(
         &self,

@@ -58,7 +58,7 @@ pub struct Architecture {
     pub positions: Positions,
     /// `E` is trained with the model, from where word2vec left it.
     pub train_embedding: bool,
-    /// What becomes of the source sentence; empty where there is none.
+    /// The blocks of the source sentence; empty where there is none.
     pub source_blocks: Vec<BlockConfig>,
     /// One or more.
     pub blocks: Vec<BlockConfig>,
@@ -138,7 +138,7 @@ impl Architecture {
         self.heads() - last..self.heads()
     }
 
-    /// It reads two sentences.
+    /// Whether the model reads two sentences.
     pub fn has_source(&self) -> bool {
         !self.source_blocks.is_empty()
     }
@@ -148,7 +148,7 @@ impl Architecture {
         self.pooling != Pooling::Mean || self.blocks.last().is_some_and(BlockConfig::has_linear_tail)
     }
 
-    /// And then the mean of the mixes is enough.
+    /// Whether the mean of the mixes is enough, which is taken even earlier.
     fn pools_means_before_tail(&self) -> bool {
         self.pooling == Pooling::Mean && self.pools_before_tail()
     }
@@ -164,7 +164,7 @@ impl Architecture {
     }
 }
 
-/// What does not change in training.
+/// The parts of a model that do not change in training.
 #[derive(Clone, Debug)]
 pub struct AttentionModel<S> {
     pub architecture: Architecture,

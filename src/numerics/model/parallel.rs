@@ -19,7 +19,7 @@ pub struct Shards<S> {
 struct Shard<S> {
     batch: Batch,
     workspace: Workspace<S>,
-    /// Of the targets.
+    /// The share of all targets.
     share: S,
     loss: S,
 }

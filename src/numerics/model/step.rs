@@ -12,7 +12,7 @@ use crate::numerics::{Matrix, Scalar};
 pub struct Workspace<S> {
     input: Stack<S>,
     source: Stack<S>,
-    /// What the readout looks at: the mixes (R, H·d_v) and inputs (R, D) of the last block where it
+    /// The readout's inputs: the mixes (R, H·d_v) and inputs (R, D) of the last block where it
     /// pools before the tail, else the outputs (R, D) alone.
     pooled_mix: Matrix<S>,
     pooled: Matrix<S>,
@@ -52,7 +52,7 @@ impl<S: Scalar> Stack<S> {
         Self { embedded, blocks, d, reads_vectors }
     }
 
-    /// What a block reads, and the block.
+    /// A block's input, and the block.
     fn at(&mut self, block: usize, n: usize) -> (&[S], &mut BlockCache<S>, &mut [S]) {
         let (before, rest) = self.blocks.split_at_mut(block);
         let x = before.last().map_or(&self.embedded, |before| before.tail.output());
@@ -147,7 +147,7 @@ fn embed<S: Scalar>(
     }
 }
 
-/// What a stack's block reads: its first looks words and positions up.
+/// The input of a stack's block: the first looks words and positions up.
 fn tokens<'a, S: Scalar>(
     model: &'a AttentionModel<S>,
     parameters: &'a Parameters<S>,
@@ -159,7 +159,7 @@ fn tokens<'a, S: Scalar>(
     Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
 }
 
-/// What cross-attention looks at: what the source's last block made; `None` where there is no source.
+/// The tokens that cross-attention looks at, from the source's last block; `None` where there is no source.
 fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a Rows) -> Option<Tokens<'a, S>> {
     let last = source.last()?;
     Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))

@@ -4,7 +4,7 @@ use super::{Method, OptimiserConfig};
 use crate::numerics::Scalar;
 use crate::numerics::simd::vectorized;
 
-/// What all entries share in one step.
+/// The numbers that all entries share in one step.
 pub(super) struct Coefficients<S> {
     keep1: S,
     take1: S,
@@ -17,12 +17,12 @@ pub(super) struct Coefficients<S> {
     epsilon: S,
     /// `1 − η λ`
     shrink: S,
-    /// Of what a gradient adds to the second moment, the root of the least normal number.
+    /// The root of the least normal number that a gradient may add to the second moment.
     least_gradient: S,
 }
 
 impl<S: Scalar> Coefficients<S> {
-    /// Of step `t`, counted from 1.
+    /// Makes them for step `t`, counted from 1.
     pub fn of(config: &OptimiserConfig, t: i32) -> Self {
         let Method::Adam { beta1, beta2, epsilon } = config.method else {
             unreachable!("these are Adam's coefficients, not those of {:?}", config.method)

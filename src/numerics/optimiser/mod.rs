@@ -67,7 +67,7 @@ impl OptimiserConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimiser<S> {
     config: OptimiserConfig,
-    /// Of SGD the velocity, of Adam the first and the second moment.
+    /// The velocity of SGD, or the first and the second moment of Adam.
     moments: Vec<Parameters<S>>,
     /// `t`, the updates done.
     step: i32,

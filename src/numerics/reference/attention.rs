@@ -180,7 +180,7 @@ fn side_by_side<S: Scalar>(parts: &[Matrix<S>]) -> Matrix<S> {
     Matrix::from_fn(parts[0].rows(), parts.len() * width, |i, j| parts[j / width].get(i, j % width))
 }
 
-/// What each head reads: its columns of `Q`, `K` and `V`, and its row of `B`.
+/// A head's inputs: its columns of `Q`, `K` and `V`, and its row of `B`.
 struct HeadInput<S> {
     q: Matrix<S>,
     k: Matrix<S>,

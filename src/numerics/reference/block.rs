@@ -17,15 +17,15 @@ use crate::numerics::params::{Parameters, TensorId, TensorName};
 
 /// One sentence's way through a block, each step as it stands in the module's equations.
 pub struct Steps<S> {
-    /// What asks: `X`, normed where the norm comes first.
+    /// The tokens that ask: `X`, normed where the norm comes first.
     pub queries: Matrix<S>,
-    /// What answers: the same, or the other sentence.
+    /// The tokens that answer: the same, or the other sentence.
     pub keys: Matrix<S>,
     /// `X + Attention`
     pub summed: Matrix<S>,
     /// `A`
     pub attended: Matrix<S>,
-    /// What the feed-forward layer reads: `A`, normed where the norm comes first.
+    /// The feed-forward layer's input: `A`, normed where the norm comes first.
     pub forward_input: Matrix<S>,
     /// `A + F`
     pub forward_summed: Matrix<S>,

@@ -116,7 +116,7 @@ fn through_backward<S: Scalar>(
     d
 }
 
-/// What the sentences of a batch leave on their way: of each, the source's and its own.
+/// A sentence's vectors before and behind each block, and its source's.
 struct Way<S> {
     source: Vec<Matrix<S>>,
     input: Vec<Matrix<S>>,

@@ -27,7 +27,7 @@ pub const fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
-/// What one generation of processors does with a lane.
+/// Operations on a lane, as one generation of processors does them.
 pub trait Simd<S: Scalar>: Copy {
     /// A lane in a register.
     type Vector: Copy;

@@ -1,4 +1,4 @@
-//! What word2vec is asked to do.
+//! Settings of word2vec.
 
 /// Settings of a training run; sizes and rates are positive.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Word2VecConfig {
     pub subsample: Option<f64>,
 }
 
-/// What predicts what.
+/// Which words predict which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
     /// A word predicts each word of its window.

@@ -8,7 +8,7 @@ use crate::numerics::rng::Generator;
 
 use super::noise::Noise;
 
-/// What training knows about the words of a corpus.
+/// Frequencies of a corpus, and the tables that training makes of them.
 #[derive(Clone, Debug)]
 pub struct Frequencies {
     /// The word of each row: frequent words first, so that the rows in use lie together.

@@ -27,7 +27,7 @@ struct Column {
 const PARTS: f64 = 4_294_967_296.0; // 2³²
 
 impl Noise {
-    /// Of words that occur so often. All words are equally likely where none occurs.
+    /// Makes the table for words with these counts. All words are equally likely where none occurs.
     ///
     /// # Panics
     /// If there are 2³² words or more.

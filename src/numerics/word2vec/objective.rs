@@ -22,7 +22,7 @@ pub fn objective_forward<S: Lanes>(inputs: usize, h: &Rows<S>, contexts: &Rows<S
     (0..inputs).flat_map(|i| (0..targets.len()).map(move |t| term(i, t))).sum()
 }
 
-/// What a step needs beside the tables.
+/// Buffers of a step, beside the tables.
 #[derive(Debug)]
 pub struct Buffers<S> {
     /// `H`, to be filled in.

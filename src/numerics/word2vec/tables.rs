@@ -8,7 +8,7 @@ use super::lanes::Lanes;
 use super::objective::{Buffers, objective_forward, objective_step, pair_step};
 use super::rows::Rows;
 
-/// What word2vec learns.
+/// The two tables that word2vec learns.
 #[derive(Debug)]
 pub struct Tables<S> {
     /// `v` (V, D): the vectors that a lesson shows.
@@ -17,7 +17,7 @@ pub struct Tables<S> {
     pub(super) contexts: Rows<S>,
 }
 
-/// What a step learns from, as rows of the tables.
+/// The words of one step, as rows of the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Example<'a> {
     /// The input words.

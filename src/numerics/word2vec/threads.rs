@@ -20,7 +20,7 @@ const ROUND_TOKENS: usize = 70_000;
 
 pub struct Threads<S> {
     workers: Vec<Worker<S>>,
-    /// What all workers began the round with; empty where there is only one.
+    /// The tables that all workers began the round with; empty where there is only one.
     start: Option<Tables<S>>,
     /// Sentences of a round.
     round: usize,
@@ -75,7 +75,7 @@ impl<S: Lanes> Threads<S> {
     }
 }
 
-/// What one thread does in a round.
+/// One thread's share of a round.
 struct Part<'a, S> {
     config: &'a Word2VecConfig,
     frequencies: &'a Frequencies,

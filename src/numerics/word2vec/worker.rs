@@ -1,4 +1,4 @@
-//! What one thread trains with, and how it goes through a sentence.
+//! One thread's training state, and its way through a sentence.
 
 use pulp::Simd;
 use rand::RngExt;

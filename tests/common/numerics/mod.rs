@@ -1,4 +1,4 @@
-//! What the proofs of the numerics share: small shapes in which nothing divides anything else, and
+//! Helpers of the numerics' tests: small shapes in which nothing divides anything else, and
 //! random numbers to fill them.
 
 pub mod differences;

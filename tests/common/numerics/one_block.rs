@@ -10,12 +10,12 @@ use attune::numerics::{Matrix, Scalar};
 
 use super::{cast, is_close, room};
 
-/// What a block reads.
+/// A block's input.
 #[derive(Clone)]
 pub struct Input<S> {
     pub x: Matrix<S>,
     pub rows: Rows,
-    /// What cross-attention looks at.
+    /// The sentences that cross-attention looks at.
     pub source: Option<(Matrix<S>, Rows)>,
 }
 
@@ -30,7 +30,7 @@ impl<S: Scalar> Input<S> {
         Self { source: Some((z, rows)), ..self }
     }
 
-    /// What comes out and every gradient are the reference's, sentence by sentence.
+    /// The output and every gradient are the reference's, sentence by sentence.
     ///
     /// # Errors
     /// The first number that is another.

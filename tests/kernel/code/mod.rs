@@ -39,7 +39,7 @@ fn cell(source: &str) -> Run {
     run(source, &scope())
 }
 
-/// What a cell without fault shows last.
+/// The last output of a cell without fault.
 #[track_caller]
 fn last(source: &str) -> Output {
     let run = cell(source);

@@ -1,4 +1,4 @@
-//! What a cell depends on, without running it.
+//! Dependencies of a cell, found without running it.
 
 use attune::code::names;
 

@@ -1,4 +1,4 @@
-//! What comes of a recipe, and what does not.
+//! Effects of a recipe, and recipes without any.
 
 use attune::kernel::command::{Axis, HeadSetting, Reference};
 use attune::kernel::{Command, Kernel};

@@ -1,4 +1,4 @@
-//! What is recorded of the steps, and what differs between them.
+//! Records of the steps, and differences between them.
 
 use attune::kernel::command::Reference;
 use attune::kernel::{Command, Kernel};

@@ -1,4 +1,4 @@
-//! What brings a training to stand: rules, and numbers that overflow.
+//! Reasons for training to stop: rules, and numbers that overflow.
 
 use attune::kernel::stop::{Overflow, Stopped};
 use attune::kernel::{Command, Kernel};

@@ -1,4 +1,4 @@
-//! What the notebook shows and claims.
+//! Mistakes in a lesson's notebook and claims.
 
 use super::check;
 

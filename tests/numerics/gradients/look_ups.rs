@@ -38,7 +38,7 @@ fn batch(pooling: Pooling) -> Batch {
     batch
 }
 
-/// And as long a source, which is looked up too.
+/// The same batch with as long a source, which is looked up too.
 fn pairs() -> Batch {
     let mut batch = batch(Pooling::Every);
     SENTENCES.into_iter().rev().for_each(|(words, first)| batch.source.push(words.iter().copied(), first));

@@ -19,7 +19,7 @@ use crate::common::numerics::workspace;
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("training.json")));
 static JOB_A: Fixture = Fixture::new(|| parse(include_str!("job_a.json")));
 
-/// Of a loss, and of its share where it is above 1.
+/// The tolerance of a loss, and of its share where it is above 1.
 const TOLERANCE: f64 = 1e-4;
 
 /// The loss before each step.

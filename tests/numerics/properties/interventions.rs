@@ -1,4 +1,4 @@
-//! What a learner does to a head or a layer while looking at it.
+//! A learner's changes to a head or a layer while looking at it.
 
 use std::sync::Arc;
 

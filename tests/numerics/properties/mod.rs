@@ -1,4 +1,4 @@
-//! What holds for every shape and every number, on random ones.
+//! Promises for every shape and every number, on random ones.
 
 mod contributions;
 mod heads;
@@ -69,7 +69,7 @@ fn norms() -> impl Strategy<Value = Norm> {
     prop_oneof![Just(Norm::None), Just(Norm::Pre), Just(Norm::Post)]
 }
 
-/// What stands around the attention.
+/// Blocks with this attention and anything around it.
 fn around(attention: AttentionConfig) -> impl Strategy<Value = BlockConfig> {
     (norms(), any::<bool>(), proptest::option::of(1..9usize)).prop_map(move |(norm, residual, feed_forward)| {
         BlockConfig { norm, residual, feed_forward, ..BlockConfig::plain(attention.clone()) }

@@ -1,4 +1,4 @@
-//! What a sentence becomes does not hang on the order of its words where nothing tells it, nor on
+//! A sentence's vectors do not hang on the order of its words where nothing tells it, nor on
 //! what stands beside or behind it.
 
 use attune::numerics::Matrix;

@@ -1,4 +1,4 @@
-//! What the learner did is back when the lesson opens again, whatever became of the lesson, the file or the program.
+//! The learner's doings are back when the lesson opens again, whatever became of the lesson, the file or the program.
 
 mod course;
 mod hostile;

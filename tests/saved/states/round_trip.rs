@@ -211,7 +211,7 @@ fn on_the_way_back_the_learner_may_do_other_things() {
     assert_eq!(model(&kernel).interventions.mask, Some(Mask::Causal));
 }
 
-/// What runs by itself has run.
+/// A kernel before training, in which everything that runs by itself has run.
 fn untrained() -> Kernel {
     let mut kernel = Kernel::embedded(lesson());
     kernel.settle();

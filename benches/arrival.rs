@@ -10,7 +10,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::places::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
+use attune::kernel::check::places::{ARRIVED_COSINE, ARRIVED_LENGTHS, Places};
+use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::schema::{Lesson, Probe};
 use attune::numerics::vectors::{cosine, distance, norm};
@@ -108,7 +109,7 @@ fn measure(kernel: &mut Kernel, asked: &[Asked]) -> Option<Row> {
         let (Some(goal), true) = (places.goal(name), sentence.iter().all(|word| places.word(word).is_some())) else {
             continue;
         };
-        kernel.apply(Command::SetSentence(sentence.join(" ")));
+        kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.join(" "))));
         let model = kernel.snapshot().model.expect("it is trained");
         let output = &model.sentence.activations.output;
         let (before, after) = (places.word(&sentence[*at]).expect("a known word"), output.row(*at));

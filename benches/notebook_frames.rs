@@ -8,6 +8,7 @@ mod frames;
 
 use std::sync::Arc;
 
+use attune::kernel::command::TrainingCommand;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
 use attune::view_model::notebook::NotebookModel;
@@ -90,7 +91,7 @@ fn measure(count: usize) {
 
     let (mut trained, mut seen, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..FRAMES / 4 {
-        kernel.apply(Command::Step(1));
+        kernel.apply(Command::Training(TrainingCommand::Step(1)));
         kernel.settle();
         let snapshot = timed(&mut trained, || kernel.snapshot());
         model = timed(&mut seen, || NotebookModel::of(&snapshot, Some(&model)));

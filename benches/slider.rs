@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
+use attune::kernel::command::{TrainingCommand, WeightCommand};
 use attune::kernel::{Command, Kernel};
 use attune::numerics::params::TensorName;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -17,7 +18,12 @@ fn slider(c: &mut Criterion) {
     c.bench_function("slider to snapshot", |b| {
         b.iter(|| {
             value = (value + 0.001) % 1.0;
-            kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value });
+            kernel.apply(Command::Weights(WeightCommand::Set {
+                tensor: TensorName::QueryWeights.into(),
+                row: 0,
+                col: 1,
+                value,
+            }));
             black_box(kernel.snapshot())
         });
     });
@@ -25,7 +31,7 @@ fn slider(c: &mut Criterion) {
     let mut long = lesson;
     long.model.steps = 5_000_000;
     let mut kernel = Kernel::embedded(Arc::new(long));
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     c.bench_function("piece of training", |b| b.iter(|| kernel.advance()));
 }
 

@@ -7,6 +7,7 @@ mod clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use attune::kernel::command::TrainingCommand;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel, Worker};
 
@@ -63,7 +64,7 @@ fn main() {
 
     // With the thread between, as in the window.
     let worker = Worker::spawn(Arc::new(lesson(CELLS)), || {});
-    worker.send(Command::Play);
+    worker.send(Command::Training(TrainingCommand::Play));
     let wait = |until: &dyn Fn(&attune::kernel::Snapshot) -> bool| {
         const LONGEST: Duration = Duration::from_secs(20);
         let begun = Instant::now();

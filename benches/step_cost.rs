@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use attune::kernel::command::TrainingCommand;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::parse;
 use attune::numerics::model::cost::forward_cost;
@@ -88,7 +89,7 @@ fn measure(case: &Case) -> (f64, f64) {
     let architecture = lesson.model.architecture.clone();
     let cost = forward_cost(&architecture, case.words, case.batch * case.tokens, case.tokens);
     let mut kernel = Kernel::embedded(Arc::new(lesson));
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
     let (start, before) = (Instant::now(), kernel.steps_done());
     while start.elapsed() < TIME && kernel.is_busy() {

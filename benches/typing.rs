@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use attune::kernel::command::TrainingCommand;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Snapshot, Worker};
 use attune::lesson::cells::{Cell, CellKind};
@@ -55,7 +56,7 @@ fn main() {
         .cells
         .insert(0, Cell { id: "long".to_owned(), kind: CellKind::Code { source: source.clone(), fails: false } });
     let worker = Worker::spawn(Arc::new(lesson), || {});
-    worker.send(Command::Play);
+    worker.send(Command::Training(TrainingCommand::Play));
     let begun = Instant::now();
     while worker.latest().model.as_ref().is_none_or(|model| model.training.progress.done == 0) {
         assert!(begun.elapsed() < LONGEST, "it does not train");

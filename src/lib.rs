@@ -56,7 +56,7 @@
 //! # let text = include_str!("../tests/fixtures/small.ron");
 //! let lesson = attune::lesson::parse("small.ron", text).expect("the lesson has no issues");
 //! let mut kernel = Kernel::trained(Arc::new(lesson));
-//! kernel.apply(Command::SetSentence("the seal sank".to_owned()));
+//! kernel.apply(SentenceCommand::Set("the seal sank".to_owned()));
 //! let model = kernel.snapshot().model.expect("it is trained");
 //! let weights = &model.sentence.activations.blocks[0].heads[0].weights;
 //! assert!((weights.row(1).iter().sum::<f32>() - 1.0).abs() < 1e-6);

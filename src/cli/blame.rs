@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::kernel::overflow::ActivationId;
-use crate::kernel::stop::{Diverged, Origin};
+use crate::kernel::training::overflow::ActivationId;
+use crate::kernel::training::stop::{Diverged, Origin};
 use crate::lesson::issue::printable;
 use crate::lesson::locate::{FieldPath, locate};
 use crate::lesson::schema::{Lesson, StaticEmbedding};

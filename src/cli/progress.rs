@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::args::Common;
 use super::blame;
 use super::fault::Fault;
+use crate::kernel::command::TrainingCommand;
 use crate::kernel::{Command, Kernel, Snapshot};
 use crate::lesson::Lesson;
 
@@ -16,7 +17,7 @@ pub fn train(lesson: Lesson, common: &Common) -> Kernel {
     let steps = lesson.model.steps as u64;
     let title = lesson.title.clone();
     let mut kernel = Kernel::new(Arc::new(lesson));
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     let bar = ProgressBar::with_draw_target(Some(steps), target(common));
     // The template is a constant; were it wrong, a plain bar is as good.
     let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len} steps");

@@ -14,6 +14,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
 
     use crate::app::{AppFault, PictureOptions};
     use crate::kernel::Command;
+    use crate::kernel::command::SentenceCommand;
     use crate::lesson::schema::CellKind;
 
     let output = || crate::lesson::issue::printable(&request.output.display().to_string());
@@ -43,7 +44,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
     }
     let mut kernel = super::progress::train(lesson, common);
     super::progress::trained(&kernel, &request.lesson)?;
-    kernel.apply(Command::SelectSentence(sentence));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
     let options = PictureOptions {
         cell: request.cell.clone(),
         time: request.time.unwrap_or(time),

@@ -7,8 +7,9 @@ use super::fault::Fault;
 use super::{blame, print, progress};
 use crate::export;
 use crate::kernel::Command;
-use crate::kernel::overflow::first_not_finite;
-use crate::kernel::sentence::read_sentence;
+use crate::kernel::command::SentenceCommand;
+use crate::kernel::scene::sentence::read_sentence;
+use crate::kernel::training::overflow::first_not_finite;
 
 /// Trains the lesson and prints the trace of a sentence.
 pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(), Fault> {
@@ -21,7 +22,7 @@ pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(),
     let mut kernel = progress::train(lesson, common);
     let mut snapshot = progress::trained(&kernel, path)?;
     if let Some(sentence) = sentence {
-        kernel.apply(Command::SetSentence(sentence.to_owned()));
+        kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
         snapshot = kernel.snapshot();
     }
     if let Some(model) = &snapshot.model {

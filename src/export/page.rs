@@ -1,9 +1,9 @@
 //! A notebook as a reader sees it, independent of any format.
 
 use crate::code::Fault;
-use crate::kernel::interventions::are_none;
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
+use crate::kernel::scene::interventions::are_none;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
 use crate::view_model::notebook::turned;

@@ -1,10 +1,11 @@
 //! The same model on another of the lesson's sentences.
 
-use crate::kernel::examples::Rewriter;
-use crate::kernel::interventions::for_any_sentence;
-use crate::kernel::sentence::{Sentence, SentenceFrame};
+use crate::kernel::data::vocabulary::{index_of, rows_of};
+use crate::kernel::scene::interventions::for_any_sentence;
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Snapshot;
-use crate::kernel::space::{index_of, network, rows_of};
+use crate::kernel::vectors::examples::Rewriter;
+use crate::kernel::vectors::network;
 
 /// The snapshot as it would be with one of the lesson's sentences on the stage; what is not about one
 /// sentence stays as it is. `None` until there is a model, or if there is no such sentence.

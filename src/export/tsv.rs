@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::sentence::at_sentence;
+use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::Snapshot;
-use crate::kernel::token_labels::token_labels;
 
 /// The columns of the second file. Its header is there because there is more than one.
 const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"];

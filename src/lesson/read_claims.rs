@@ -9,7 +9,6 @@ use super::read_sentences::sentence_index;
 use super::record::{Record, complete, fields};
 use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
 use super::source::Node;
-use crate::numerics::model::Pooling;
 
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
 pub(super) struct ClaimContext<'c> {
@@ -253,12 +252,7 @@ impl ClaimContext<'_> {
                 (!matches!(objective, Objective::Sequence(_)), "an objective of one sentence")
             }
             Fact::Drift => {
-                let rests = match objective {
-                    Objective::MaskedWord { .. } => true,
-                    Objective::Label => model.architecture.pooling == Pooling::Last,
-                    Objective::NextWord | Objective::Sequence(_) => false,
-                };
-                (rests, "MaskedWord, or Label with pool: Last: other objectives read every word")
+                (!model.reads_every_output(), "MaskedWord, or Label with pool: Last: other objectives read every word")
             }
             Fact::FinalLoss if model.steps == 0 => {
                 node.issue("FinalLoss of a model that is not trained").expected("steps above 0");

@@ -138,9 +138,9 @@ fn read_costs(
     if costs.arrive > 0.0 && readout == Readout::Linear {
         wrong("arrive", "with a Linear readout an answer has no place to arrive at", "readout: Tied");
     }
-    let reads_all = pooling == Pooling::Mean
-        || (readout == Readout::Tied && matches!(objective?, Objective::NextWord | Objective::Sequence(_)));
-    if costs.keep > 0.0 && reads_all {
+    // A Linear readout is asked for candidates alone; the other words may keep their places.
+    let leaves_none = objective?.reads_every_output(pooling) && (readout == Readout::Tied || pooling == Pooling::Mean);
+    if costs.keep > 0.0 && leaves_none {
         let message = "every output gives an answer, so that none is left to stay at its word";
         wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
     }

@@ -3,7 +3,7 @@
 
 pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use crate::numerics::Matrix;
-use crate::numerics::model::{Architecture, DistanceCosts};
+use crate::numerics::model::{Architecture, DistanceCosts, Pooling};
 use crate::numerics::optimiser::Method;
 use crate::numerics::params::TensorId;
 use crate::numerics::word2vec::Word2VecConfig;
@@ -138,6 +138,13 @@ pub struct ModelConfig {
     pub stop: Vec<StopRule>,
 }
 
+impl ModelConfig {
+    /// Answers are read off every output, so that no word is left to stay at its place.
+    pub fn reads_every_output(&self) -> bool {
+        self.objective.reads_every_output(self.architecture.pooling)
+    }
+}
+
 /// When training stops before its last step. Each rule stops a training once: asked to play on, it
 /// goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,6 +179,11 @@ pub enum Objective {
 }
 
 impl Objective {
+    /// See [`ModelConfig::reads_every_output`].
+    pub fn reads_every_output(&self, pooling: Pooling) -> bool {
+        pooling == Pooling::Mean || matches!(self, Self::NextWord | Self::Sequence(_))
+    }
+
     /// As a lesson writes it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -243,7 +255,7 @@ pub enum Fact {
     /// Cosine of one token's contextual vector to the centroid of `sense`, less the best to another group.
     TokenMargin { at: TokenPlace, sense: String },
     /// Share of probes whose word ends where a word of its sense would lie
-    /// ([`Arrival::has_arrived`](crate::kernel::places::Arrival::has_arrived)).
+    /// ([`Arrival::has_arrived`](crate::kernel::check::places::Arrival::has_arrived)).
     Arrived,
     /// Mean distance, over the words of the lesson's sentences that nothing asks to move, between the
     /// contextual and the static vector.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::kernel::answers::{ANSWERS, check_generates};
+use crate::kernel::data::answers::{ANSWERS, check_generates};
+use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
-use crate::kernel::token_labels::token_labels;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Objective;
 use crate::numerics::model::generate::Choice;

@@ -1,7 +1,7 @@
 //! The Axes panel: what each axis of the picture is, and how much of the variance it shows.
 
-use crate::kernel::basis::{Basis, ChosenAxis};
 use crate::kernel::command::Axis;
+use crate::kernel::data::space::{Basis, ChosenAxis};
 use crate::kernel::snapshot::{Snapshot, StaticSpace};
 
 /// Below this share the picture may mislead.

@@ -1,8 +1,8 @@
 //! The Compare panel: a word that two sentences share, before attention and after it.
 
-use crate::kernel::second::{Likeness, SharedWord};
+use crate::kernel::data::token::token_labels;
+use crate::kernel::scene::second::{Likeness, SharedWord};
 use crate::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
-use crate::kernel::token_labels::token_labels;
 
 /// Marks what is of the second sentence.
 pub const SECOND: char = '′';

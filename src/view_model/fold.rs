@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::walk::Step;
-use crate::kernel::moves::{Moves, Point};
+use crate::kernel::data::moves::{Moves, Point};
+use crate::kernel::data::token::subscript;
 use crate::kernel::snapshot::{SentenceSnapshot, Snapshot};
-use crate::kernel::token_labels::subscript;
 use crate::numerics::Matrix;
 use crate::numerics::model::activations::HeadActivations;
 use crate::numerics::params::{Parameters, TensorName};

@@ -1,7 +1,7 @@
 //! What a head is called, and what its rows and columns are.
 
+use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::ModelSnapshot;
-use crate::kernel::token_labels::token_labels;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::TensorName;

@@ -1,7 +1,7 @@
 //! The Neighbours panel: which words are near a token, before attention and after it.
 
+use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Neighbour, Neighbours, Snapshot};
-use crate::kernel::token_labels::token_labels;
 
 /// How nearness is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

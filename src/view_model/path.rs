@@ -4,7 +4,7 @@
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
 use super::quoted;
-use crate::kernel::moves::{Moves, Point, sum};
+use crate::kernel::data::moves::{Moves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::quantity::{Entry, Quantity};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::axes::names;
 use super::compare::{choose, furthest_first};
-use crate::kernel::second::SharedWord;
+use crate::kernel::data::token::{occurrence, subscript};
+use crate::kernel::scene::second::SharedWord;
 use crate::kernel::snapshot::{Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
-use crate::kernel::token_labels::{occurrence, subscript};
 use crate::lesson::Recipe;
 use crate::numerics::Matrix;
 

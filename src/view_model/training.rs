@@ -1,8 +1,8 @@
 //! The Training panel: the loss curve and where training stands.
 
 use crate::kernel::snapshot::{CheckpointsSnapshot, Snapshot, TrainingSnapshot};
-use crate::kernel::stop::{Diverged, Overflow, Stopped};
-use crate::kernel::training_log::TrainingLog;
+use crate::kernel::training::log::TrainingLog;
+use crate::kernel::training::stop::{Diverged, Overflow, Stopped};
 use crate::lesson::schema::StopRule;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::table::TableModel;
 use crate::code::{Labels, Output, Tensor};
+use crate::kernel::data::token::token_labels;
 use crate::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
 use crate::kernel::snapshot::Snapshot;
-use crate::kernel::token_labels::token_labels;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::superscript;
 use crate::quantity::{Entry, Owner, Quantity, Scope};

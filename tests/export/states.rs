@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attune::export::Pictures;
+use attune::kernel::command::{InterventionCommand, TrainingCommand};
 use attune::kernel::notebook::document::OwnKind;
 use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
@@ -54,7 +55,7 @@ fn nothing_is_trained_and_nothing_has_run() {
 #[test]
 fn a_training_that_is_under_way_is_told() {
     let mut kernel = Kernel::new(lesson());
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     while kernel.snapshot().model.is_none_or(|model| model.training.progress.done < 3) {
         kernel.advance();
     }
@@ -156,7 +157,7 @@ fn the_learners_own_cells_are_cells() {
 fn a_mask_of_its_own_is_told() {
     let mut kernel = Kernel::trained(lesson());
     check(&kernel.snapshot(), &["mask = 0"], &["custom"]);
-    kernel.apply(Command::ToggleMask { query: 0, key: 1 });
+    kernel.apply(Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 1 }));
     kernel.settle();
     check(&kernel.snapshot(), &["mask = custom"], &["mask = 0", "mask = 1"]);
     let model = NotebookModel::of(&kernel.snapshot(), None);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ fn trace(lesson: &str, sentence: Option<&str>) -> Value {
     let lesson = attune::lesson::parse("lesson.ron", lesson).unwrap_or_else(|issues| panic!("{issues:?}"));
     let mut kernel = Kernel::trained(Arc::new(lesson));
     if let Some(sentence) = sentence {
-        kernel.apply(Command::SetSentence(sentence.to_owned()));
+        kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
     }
     let json = attune::export::trace::trace(&kernel.snapshot()).expect("a trained model");
     serde_json::from_str(&json).expect("JSON")

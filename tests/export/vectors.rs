@@ -3,6 +3,7 @@
 use attune::export::sentence::at_sentence;
 use attune::export::tsv;
 use attune::kernel::Command;
+use attune::kernel::command::SentenceCommand;
 
 use crate::{NOTEBOOK, run};
 
@@ -49,7 +50,7 @@ fn each_token_goes_from_its_static_to_its_contextual_vector() {
 fn another_sentence_is_as_the_kernel_shows_it() {
     let mut kernel = run(NOTEBOOK);
     let other = at_sentence(&kernel.snapshot(), 1).unwrap().model.unwrap().sentence;
-    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let shown = kernel.snapshot().model.unwrap().sentence;
     assert_eq!(
         (&other.tokens, &other.activations, &other.answers),

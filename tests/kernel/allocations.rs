@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::space::SpaceTrainer;
-use attune::kernel::trainer::Trainer;
-use attune::kernel::training_log::TrainingLog;
+use attune::kernel::training::log::TrainingLog;
+use attune::kernel::training::trainer::Trainer;
+use attune::kernel::vectors::SpaceTrainer;
 
 use crate::counting::allocations;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::{Axis, Reference};
-use attune::kernel::saved::{SavedBasis, SavedModel, SavedTraining};
+use attune::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, WeightCommand};
+use attune::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
 use attune::kernel::snapshot::StaticSpace;
 use attune::kernel::{Command, Kernel, Saved, Snapshot};
 use attune::numerics::vectors::{centroid, dot};
@@ -27,7 +27,7 @@ fn with(commands: &[Command]) -> Kernel {
 }
 
 fn axis(axis: Axis, from: &str, to: &str) -> Command {
-    Command::SetAxis { axis, from: from.to_owned(), to: to.to_owned() }
+    Command::Axes(AxisCommand::Set { axis, from: from.to_owned(), to: to.to_owned() })
 }
 
 fn space(snapshot: &Snapshot) -> &StaticSpace {
@@ -62,7 +62,7 @@ fn an_axis_runs_from_the_centre_of_one_group_to_that_of_another() {
 
 #[test]
 fn arrows_add_up_whatever_the_axes_are() {
-    let kernel = with(&[&skewed()[..], &[Command::Refit]].concat());
+    let kernel = with(&[&skewed()[..], &[Command::Axes(AxisCommand::Refit)]].concat());
     let snapshot = kernel.snapshot();
     assert!(!space(&snapshot).projection.is_orthogonal());
     for by in [By::Word, By::Head, By::Both] {
@@ -89,17 +89,17 @@ fn a_refit_shows_more_of_what_is_on_the_stage_and_keeps_chosen_axes() {
         let about = |row, axis| (end.get(row, axis) - mean(axis)).powi(2);
         (0..3).flat_map(|axis| (0..end.rows()).map(move |row| (row, axis))).map(|(r, a)| about(r, a)).sum::<f32>()
     };
-    let (before, after) = (with(&[]), with(&[Command::Refit]));
+    let (before, after) = (with(&[]), with(&[Command::Axes(AxisCommand::Refit)]));
     assert!(variance(&after) > variance(&before), "{} {}", variance(&after), variance(&before));
     let names = |kernel: &Kernel| stage(kernel).axes.into_iter().map(|axis| axis.name).collect::<Vec<_>>();
-    let chosen = with(&[axis(Axis::X, "mineral", "animal"), Command::Refit]);
+    let chosen = with(&[axis(Axis::X, "mineral", "animal"), Command::Axes(AxisCommand::Refit)]);
     assert_eq!(names(&chosen), ["mineral → animal", "PC1", "PC2"]);
 }
 
 #[test]
 fn nothing_but_the_basis_changes_and_undo_brings_it_back_to_the_bit() {
     let first = stage(&with(&[]));
-    for command in [Command::Refit, axis(Axis::X, "/^s/", "animal"), axis(Axis::Z, "seal", "iron")] {
+    for command in [Command::Axes(AxisCommand::Refit), axis(Axis::X, "/^s/", "animal"), axis(Axis::Z, "seal", "iron")] {
         let mut kernel = with(std::slice::from_ref(&command));
         let (snapshot, plain) = (kernel.snapshot(), with(&[]).snapshot());
         let outputs = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.activations.clone();
@@ -110,12 +110,12 @@ fn nothing_but_the_basis_changes_and_undo_brings_it_back_to_the_bit() {
         assert!(stage(&kernel) == first, "{command:?}");
         kernel.apply(Command::Redo);
         assert!(stage(&kernel) == chosen, "{command:?}");
-        kernel.apply(Command::ResetBasis);
+        kernel.apply(Command::Axes(AxisCommand::ResetAll));
         assert!(stage(&kernel) == first, "{command:?}");
     }
     let label = with(&skewed()).snapshot().history.undo;
     assert_eq!(label.as_deref(), Some("axis Z: stone → seal, duck"));
-    let one = with(&[&skewed()[..], &[Command::ResetAxis(Axis::X)]].concat());
+    let one = with(&[&skewed()[..], &[Command::Axes(AxisCommand::Reset(Axis::X))]].concat());
     assert_eq!(stage(&one).axes[0].name, "PC1");
 }
 
@@ -167,7 +167,7 @@ fn vectors_of_few_dimensions_are_seen_as_they_are() {
     let mut kernel = Kernel::trained(lesson(text));
     let points = |kernel: &Kernel| space(&kernel.snapshot()).points.clone();
     assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
-    kernel.apply(Command::Refit);
+    kernel.apply(Command::Axes(AxisCommand::Refit));
     let notice = kernel.snapshot().notice;
     assert_eq!(notice.as_deref(), Some("the vectors have 2 dimensions: the picture shows them as they are"));
     kernel.apply(axis(Axis::Z, "a", "b"));
@@ -184,17 +184,17 @@ fn points_that_are_not_finite_make_no_basis() {
     let mut kernel = with(&[]);
     let tensor = attune::numerics::params::TensorName::OutputWeights.into();
     for col in 0..6 {
-        kernel.apply(Command::SetWeight { tensor, row: 0, col, value: f32::MAX });
+        kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col, value: f32::MAX }));
     }
     let before = stage(&kernel).words;
-    kernel.apply(Command::Refit);
+    kernel.apply(Command::Axes(AxisCommand::Refit));
     let snapshot = kernel.snapshot();
     let is_finite = space(&snapshot).points.flat().iter().all(|x| x.is_finite());
     assert!(is_finite);
     if snapshot.notice.is_some() {
         assert_eq!(stage(&kernel).words, before);
     }
-    kernel.apply(Command::Compare(Some(Reference::Trained)));
+    kernel.apply(Command::Training(TrainingCommand::Compare(Some(Reference::Trained))));
 }
 
 fn reopened(saved: Saved, text: &str) -> Kernel {
@@ -207,7 +207,11 @@ fn reopened(saved: Saved, text: &str) -> Kernel {
 
 #[test]
 fn the_axes_are_back_to_the_bit_when_the_lesson_opens_again() {
-    for commands in [&[Command::Refit][..], &skewed(), &[&[Command::Refit][..], &skewed()].concat()] {
+    for commands in [
+        &[Command::Axes(AxisCommand::Refit)][..],
+        &skewed(),
+        &[&[Command::Axes(AxisCommand::Refit)][..], &skewed()].concat(),
+    ] {
         let kernel = with(commands);
         let plain = with(&[]).snapshot();
         assert!(Saved::differs(&plain, &kernel.snapshot()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::HeadSetting;
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::snapshot::SentenceSnapshot;
 use attune::kernel::{Command, Kernel, Snapshot, Worker};
 use attune::lesson::Lesson;
@@ -39,11 +39,11 @@ fn run(commands: &[Command]) -> Kernel {
 }
 
 fn set(row: usize, col: usize, value: f32) -> Command {
-    Command::SetWeight { tensor: TensorName::QueryWeights.into(), row, col, value }
+    Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row, col, value })
 }
 
 fn off(head: usize) -> Command {
-    Command::SetHead { head, setting: HeadSetting::Off }
+    Command::Interventions(InterventionCommand::SetHead { head, setting: HeadSetting::Off })
 }
 
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
@@ -54,38 +54,59 @@ fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
 
 #[test]
 fn the_same_commands_give_the_same_bits() {
-    let commands =
-        [Command::Step(5), set(0, 1, 0.7), Command::Play, Command::SoloHead(Some(1)), Command::SelectSentence(1)];
+    let commands = [
+        Command::Training(TrainingCommand::Step(5)),
+        set(0, 1, 0.7),
+        Command::Training(TrainingCommand::Play),
+        Command::Interventions(InterventionCommand::Solo(Some(1))),
+        Command::Sentence(SentenceCommand::Select(1)),
+    ];
     assert_eq!(numbers(&run(&commands).snapshot()), numbers(&run(&commands).snapshot()));
-    let other =
-        [Command::Step(5), set(0, 1, 0.8), Command::Play, Command::SoloHead(Some(1)), Command::SelectSentence(1)];
+    let other = [
+        Command::Training(TrainingCommand::Step(5)),
+        set(0, 1, 0.8),
+        Command::Training(TrainingCommand::Play),
+        Command::Interventions(InterventionCommand::Solo(Some(1))),
+        Command::Sentence(SentenceCommand::Select(1)),
+    ];
     assert_ne!(numbers(&run(&commands).snapshot()), numbers(&run(&other).snapshot()));
 }
 
 #[test]
 fn steps_and_play_reach_the_same_model() {
     let steps = lesson().model.steps;
-    let stepped = run(&[Command::Step(3), Command::Step(steps - 3)]);
-    assert_eq!(numbers(&stepped.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+    let stepped =
+        run(&[Command::Training(TrainingCommand::Step(3)), Command::Training(TrainingCommand::Step(steps - 3))]);
+    assert_eq!(numbers(&stepped.snapshot()), numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()));
 }
 
 #[test]
 fn reset_returns_to_the_same_initialisation() {
     let start = numbers(&run(&[]).snapshot());
-    assert_eq!(numbers(&run(&[Command::Play, set(0, 0, 9.0), Command::ResetTraining]).snapshot()), start);
+    assert_eq!(
+        numbers(
+            &run(&[
+                Command::Training(TrainingCommand::Play),
+                set(0, 0, 9.0),
+                Command::Training(TrainingCommand::Reset)
+            ])
+            .snapshot()
+        ),
+        start
+    );
 }
 
 #[test]
 fn undo_and_redo_cover_everything() {
     let mut kernel = run(&[]);
     let commands = [
-        Command::Play,
+        Command::Training(TrainingCommand::Play),
         set(0, 1, 0.7),
         off(0),
-        Command::SelectSentence(1),
-        Command::ResetTensor(TensorName::QueryWeights.into()),
-        Command::SetSentence("the stone sank".to_owned()),
-        Command::ResetTraining,
+        Command::Sentence(SentenceCommand::Select(1)),
+        Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.into())),
+        Command::Sentence(SentenceCommand::Set("the stone sank".to_owned())),
+        Command::Training(TrainingCommand::Reset),
     ];
     let mut states = vec![numbers(&kernel.snapshot())];
     for command in commands {
@@ -114,26 +135,26 @@ fn undo_and_redo_cover_everything() {
 fn commands_while_training_plays() {
     let others = [
         set(0, 1, 0.7),
-        Command::ResetTensor(TensorName::QueryWeights.into()),
-        Command::SoloHead(Some(0)),
-        Command::SelectSentence(1),
+        Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.into())),
+        Command::Interventions(InterventionCommand::Solo(Some(0))),
+        Command::Sentence(SentenceCommand::Select(1)),
         Command::Undo,
         Command::Redo,
-        Command::Step(2),
-        Command::Pause,
-        Command::Play,
-        Command::ResetTraining,
+        Command::Training(TrainingCommand::Step(2)),
+        Command::Training(TrainingCommand::Pause),
+        Command::Training(TrainingCommand::Play),
+        Command::Training(TrainingCommand::Reset),
     ];
     for command in others {
         for advances in 0..3 {
             let mut kernel = run(&[]);
-            kernel.apply(Command::Play);
+            kernel.apply(Command::Training(TrainingCommand::Play));
             (0..advances).for_each(|_| kernel.advance());
             let done = kernel.steps_done();
             kernel.apply(command.clone());
             let model = kernel.snapshot().model.expect("a model");
             assert_eq!(model.parameters, model.trained, "{command:?}: training goes on from what is shown");
-            if let Command::SetWeight { value, .. } = command {
+            if let Command::Weights(WeightCommand::Set { value, .. }) = command {
                 assert_eq!(weight(&kernel, 0, 1), value);
                 assert!(model.training.playing && kernel.steps_done() == done);
                 kernel.advance();
@@ -152,10 +173,10 @@ fn commands_while_training_plays() {
 #[test]
 fn undo_of_a_choice_leaves_the_training_alone() {
     let mut kernel = run(&[]);
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
-    kernel.apply(Command::SelectSentence(1));
-    kernel.apply(Command::SoloHead(Some(1)));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
+    kernel.apply(Command::Interventions(InterventionCommand::Solo(Some(1))));
     while kernel.is_busy() {
         kernel.advance();
     }
@@ -178,11 +199,11 @@ fn undo_of_a_choice_leaves_the_training_alone() {
 #[test]
 fn the_training_at_the_opening_cannot_be_undone() {
     let mut kernel = Kernel::new(lesson());
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     while kernel.is_busy() {
         kernel.advance();
     }
-    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()));
     kernel.apply(Command::Undo);
     assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to undo"));
     assert_eq!(kernel.steps_done(), lesson().model.steps);
@@ -190,16 +211,16 @@ fn the_training_at_the_opening_cannot_be_undone() {
 
 #[test]
 fn a_command_that_changes_nothing_leaves_no_trace() {
-    let mut kernel = run(&[Command::SelectSentence(1), Command::Undo]);
+    let mut kernel = run(&[Command::Sentence(SentenceCommand::Select(1)), Command::Undo]);
     let value = weight(&kernel, 0, 0);
     for command in [
         set(0, 0, value),
-        Command::ResetTensor(TensorName::KeyWeights.into()),
-        Command::ResetWeights,
-        Command::SoloHead(None),
-        Command::SetHead { head: 0, setting: HeadSetting::Live },
-        Command::SelectSentence(0),
-        Command::Pause,
+        Command::Weights(WeightCommand::ResetTensor(TensorName::KeyWeights.into())),
+        Command::Weights(WeightCommand::ResetAll),
+        Command::Interventions(InterventionCommand::Solo(None)),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Live }),
+        Command::Sentence(SentenceCommand::Select(0)),
+        Command::Training(TrainingCommand::Pause),
     ] {
         kernel.apply(command.clone());
         let history = kernel.snapshot().history;
@@ -213,7 +234,7 @@ fn static_vectors_that_diverge_are_said_to() {
     let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
     config.learning_rate = 1e30;
     let mut kernel = Kernel::embedded(Arc::new(lesson));
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     assert!(!kernel.is_busy());
     let snapshot = kernel.snapshot();
     assert!(snapshot.model.is_none());
@@ -254,10 +275,14 @@ fn a_drag_of_one_slider_is_one_undo() {
 
 #[test]
 fn weights_reset_one_by_one_by_tensor_and_all_together() {
-    let mut kernel = run(&[Command::Play]);
+    let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
     let trained = (weight(&kernel, 0, 0), weight(&kernel, 0, 1));
-    let reset = Command::ResetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 };
-    for command in [reset, Command::ResetTensor(TensorName::QueryWeights.into()), Command::ResetWeights] {
+    let reset = Command::Weights(WeightCommand::Reset { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 });
+    for command in [
+        reset,
+        Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.into())),
+        Command::Weights(WeightCommand::ResetAll),
+    ] {
         kernel.apply(set(0, 0, 3.0));
         assert_eq!(weight(&kernel, 0, 0), 3.0);
         kernel.apply(command);
@@ -265,15 +290,20 @@ fn weights_reset_one_by_one_by_tensor_and_all_together() {
     }
     kernel.apply(set(0, 0, 3.0));
     kernel.apply(set(0, 1, 4.0));
-    kernel.apply(Command::ResetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 });
+    kernel.apply(Command::Weights(WeightCommand::Reset { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 }));
     assert_eq!((weight(&kernel, 0, 0), weight(&kernel, 0, 1)), (trained.0, 4.0));
 }
 
 #[test]
 fn a_turned_weight_moves_the_attention_the_points_and_the_neighbours() {
-    let mut kernel = run(&[Command::Play]);
+    let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
     let before = kernel.snapshot();
-    kernel.apply(Command::SetWeight { tensor: TensorName::ValueWeights.into(), row: 0, col: 0, value: 30.0 });
+    kernel.apply(Command::Weights(WeightCommand::Set {
+        tensor: TensorName::ValueWeights.into(),
+        row: 0,
+        col: 0,
+        value: 30.0,
+    }));
     kernel.apply(set(0, 0, 30.0));
     let after = kernel.snapshot();
     let sentence = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.clone();
@@ -294,14 +324,17 @@ fn what_cannot_be_done_is_said() {
         (set(99, 0, 1.0), "the model has no W_Q[99, 0]"),
         (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN: a weight is a finite number"),
         (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf: a weight is a finite number"),
-        (Command::SelectSentence(9), "there is no sentence 10: the lesson has 2"),
-        (Command::SoloHead(Some(2)), "there is no head 3: the model has 2"),
-        (Command::SetSentence("  ".to_owned()), "the sentence has no words"),
+        (Command::Sentence(SentenceCommand::Select(9)), "there is no sentence 10: the lesson has 2"),
+        (Command::Interventions(InterventionCommand::Solo(Some(2))), "there is no head 3: the model has 2"),
+        (Command::Sentence(SentenceCommand::Set("  ".to_owned())), "the sentence has no words"),
         (
-            Command::SetSentence("the stne sank".to_owned()),
+            Command::Sentence(SentenceCommand::Set("the stne sank".to_owned())),
             "the word \"stne\" is not in the lesson's vocabulary of 17; did you mean \"stone\"?",
         ),
-        (Command::SetSentence("the ".repeat(999)), "the sentence has 999 words: the model reads at most 12"),
+        (
+            Command::Sentence(SentenceCommand::Set("the ".repeat(999))),
+            "the sentence has 999 words: the model reads at most 12",
+        ),
         (Command::Undo, "there is nothing to undo"),
     ];
     for (command, notice) in cases {
@@ -316,36 +349,41 @@ fn what_cannot_be_done_is_said() {
 
 #[test]
 fn a_weight_too_large_for_the_numbers_still_makes_a_snapshot() {
-    let mut kernel = run(&[Command::Play]);
+    let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
     for col in 0..4 {
         kernel.apply(set(0, col, f32::MAX));
     }
     let snapshot = kernel.snapshot();
     assert!(StageModel::of(&snapshot).is_some());
-    kernel.apply(Command::ResetWeights);
-    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Play]).snapshot()));
+    kernel.apply(Command::Weights(WeightCommand::ResetAll));
+    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()));
 }
 
 #[test]
 fn training_that_diverges_stops_and_keeps_the_last_good_state() {
     let mut kernel = run(&[]);
     for col in 0..lesson().static_embedding.dim() {
-        kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX });
+        kernel.apply(Command::Weights(WeightCommand::Set {
+            tensor: TensorName::OutputBias.into(),
+            row: 0,
+            col,
+            value: f32::MAX,
+        }));
     }
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     while kernel.is_busy() {
         kernel.advance();
     }
     let model = kernel.snapshot().model.expect("a model");
     assert!(model.training.diverged().is_some() && !model.training.playing);
     assert!(model.parameters.flat().iter().all(|x| x.is_finite()));
-    kernel.apply(Command::ResetTraining);
+    kernel.apply(Command::Training(TrainingCommand::Reset));
     assert_eq!(kernel.snapshot().model.expect("a model").training.diverged(), None);
 }
 
 #[test]
 fn contributions_add_up() {
-    let kernel = run(&[Command::Play, set(0, 1, 2.0), off(1)]);
+    let kernel = run(&[Command::Training(TrainingCommand::Play), set(0, 1, 2.0), off(1)]);
     let model = kernel.snapshot().model.expect("a model");
     let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
     let error = model.sentence.contributions[0].error(block, activations);
@@ -368,11 +406,15 @@ fn wait_for(worker: &Worker, done: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> 
 fn the_worker_answers_while_it_trains_and_opens_another_lesson() {
     let worker = Worker::spawn(lesson(), || ());
     assert_eq!(worker.latest().lesson.id, "small", "there is a snapshot at once");
-    worker.send(Command::Play);
+    worker.send(Command::Training(TrainingCommand::Play));
     let trained = wait_for(&worker, |s| {
         s.model.as_ref().is_some_and(|m| !m.training.playing && m.training.progress.done == m.training.progress.of)
     });
-    assert_eq!(numbers(&trained), numbers(&run(&[Command::Play]).snapshot()), "with or without a thread");
+    assert_eq!(
+        numbers(&trained),
+        numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()),
+        "with or without a thread"
+    );
     let mut other = Lesson::clone(&lesson());
     other.seed += 1;
     worker.open(Arc::new(other));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::HeadSetting;
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand};
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel};
 use attune::numerics::attention::{HeadMode, Mask, MaskTable};
@@ -22,10 +22,10 @@ fn weights(model: &ModelSnapshot, head: usize) -> Vec<Vec<f32>> {
 }
 
 fn head(head: usize, setting: HeadSetting) -> Command {
-    Command::SetHead { head, setting }
+    Command::Interventions(InterventionCommand::SetHead { head, setting })
 }
 
-const TOGGLE: Command = Command::ToggleMask { query: 1, key: 0 };
+const TOGGLE: Command = Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 });
 
 #[test]
 fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
@@ -33,10 +33,10 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         (head(0, HeadSetting::Off), "head 1 off"),
         (head(1, HeadSetting::Uniform), "head 2 uniform"),
         (head(0, HeadSetting::Gain(0.5)), "head 1 gain"),
-        (Command::SetTemperature(Some(0.1)), "temperature 0.1"),
-        (Command::SetScale(Some(false)), "scale off"),
+        (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "temperature 0.1"),
+        (Command::Interventions(InterventionCommand::SetScale(Some(false))), "scale off"),
         (TOGGLE, "mask"),
-        (Command::SoloHead(Some(1)), "head 2 alone"),
+        (Command::Interventions(InterventionCommand::Solo(Some(1))), "head 2 alone"),
     ];
     for (command, label) in commands {
         let mut kernel = kernel();
@@ -52,7 +52,7 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         assert_eq!(model(&kernel).interventions, before.interventions);
         kernel.apply(Command::Redo);
         assert_eq!(model(&kernel).sentence.end, after.sentence.end, "{label}");
-        kernel.apply(Command::ResetInterventions);
+        kernel.apply(Command::Interventions(InterventionCommand::Reset));
         assert_eq!(model(&kernel).sentence.end, before.sentence.end, "{label}");
     }
 }
@@ -100,7 +100,7 @@ fn a_frozen_head_keeps_its_weights_until_another_sentence() {
     let mut kernel = kernel();
     let before = weights(&model(&kernel), 0);
     kernel.apply(head(0, HeadSetting::Frozen));
-    kernel.apply(Command::ResetTraining);
+    kernel.apply(Command::Training(TrainingCommand::Reset));
     let reset = model(&kernel);
     assert_eq!(weights(&reset, 0), before);
     assert_ne!(weights(&reset, 1), before);
@@ -110,7 +110,7 @@ fn a_frozen_head_keeps_its_weights_until_another_sentence() {
     kernel.apply(head(1, HeadSetting::Frozen));
     kernel.apply(head(0, HeadSetting::Off));
     kernel.apply(TOGGLE);
-    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let other = model(&kernel).interventions;
     assert_eq!(
         (&other.heads[..], &other.mask),
@@ -134,7 +134,7 @@ fn a_pair_that_is_masked_weighs_nothing_and_comes_back() {
     kernel.apply(TOGGLE);
     assert_eq!(model(&kernel).interventions, before.interventions, "the lesson's own mask is no intervention");
     kernel.apply(TOGGLE);
-    kernel.apply(Command::ResetMask);
+    kernel.apply(Command::Interventions(InterventionCommand::ResetMask));
     assert_eq!(model(&kernel).sentence.end, before.sentence.end);
 }
 
@@ -142,7 +142,7 @@ fn a_pair_that_is_masked_weighs_nothing_and_comes_back() {
 fn a_query_that_sees_nothing_is_left_with_what_it_is() {
     let mut kernel = kernel();
     let tokens = model(&kernel).sentence.tokens.len();
-    (0..tokens).for_each(|key| kernel.apply(Command::ToggleMask { query: 0, key }));
+    (0..tokens).for_each(|key| kernel.apply(Command::Interventions(InterventionCommand::ToggleMask { query: 0, key })));
     let model = model(&kernel);
     assert!(weights(&model, 0)[0].iter().all(|weight| *weight == 0.0));
     assert!(model.sentence.end.flat().iter().all(|x| x.is_finite()));
@@ -152,7 +152,9 @@ fn a_query_that_sees_nothing_is_left_with_what_it_is() {
 fn a_drag_of_the_temperature_is_one_undo() {
     let mut kernel = kernel();
     let (before, history) = (model(&kernel), kernel.snapshot().history);
-    (1..50).for_each(|i| kernel.apply(Command::SetTemperature(Some(f64::from(i) / 10.0))));
+    (1..50).for_each(|i| {
+        kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(f64::from(i) / 10.0))))
+    });
     assert_eq!(model(&kernel).interventions.temperature, Some(4.9));
     kernel.apply(Command::Undo);
     let model = model(&kernel);
@@ -166,11 +168,26 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
     let cases = [
         (head(2, HeadSetting::Frozen), "there is no head 3: the model has 2"),
         (head(usize::MAX - 1, HeadSetting::Off), "there is no head 18446744073709551615: the model has 2"),
-        (Command::SetTemperature(Some(0.0)), "a temperature is from 0.01 to 100, not 0"),
-        (Command::SetTemperature(Some(f64::NAN)), "a temperature is from 0.01 to 100, not NaN"),
-        (Command::SetTemperature(Some(1e9)), "a temperature is from 0.01 to 100, not 1000000000"),
-        (Command::ToggleMask { query: 7, key: 0 }, "the sentence has 7 tokens: there is no pair 8, 1"),
-        (Command::ToggleMask { query: 0, key: 7 }, "the sentence has 7 tokens: there is no pair 1, 8"),
+        (
+            Command::Interventions(InterventionCommand::SetTemperature(Some(0.0))),
+            "a temperature is from 0.01 to 100, not 0",
+        ),
+        (
+            Command::Interventions(InterventionCommand::SetTemperature(Some(f64::NAN))),
+            "a temperature is from 0.01 to 100, not NaN",
+        ),
+        (
+            Command::Interventions(InterventionCommand::SetTemperature(Some(1e9))),
+            "a temperature is from 0.01 to 100, not 1000000000",
+        ),
+        (
+            Command::Interventions(InterventionCommand::ToggleMask { query: 7, key: 0 }),
+            "the sentence has 7 tokens: there is no pair 8, 1",
+        ),
+        (
+            Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 7 }),
+            "the sentence has 7 tokens: there is no pair 1, 8",
+        ),
     ];
     for (command, notice) in cases {
         kernel.apply(command);
@@ -187,13 +204,13 @@ fn a_mask_of_another_size_is_refused() {
     let of = |queries, keys| Mask::custom(MaskTable::from_fn(queries, keys, |query, key| key <= query));
     let before = model(&kernel).interventions;
     for (queries, keys) in [(tokens, tokens + 1), (tokens - 1, tokens), (1, 1), (0, 0), (tokens, 0)] {
-        kernel.apply(Command::SetMask(Some(of(queries, keys))));
+        kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(of(queries, keys)))));
         let said = kernel.snapshot().notice.expect("words");
         assert!(said.contains(&format!("does not fit the sentence, which has {tokens} tokens")), "{said}");
         assert_eq!(model(&kernel).interventions, before);
     }
     for mask in [of(tokens, tokens), Mask::Causal, Mask::None] {
-        kernel.apply(Command::SetMask(Some(mask.clone())));
+        kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(mask.clone()))));
         assert_eq!((kernel.snapshot().notice, &model(&kernel).interventions.mask), (None, &Some(mask)));
     }
 }

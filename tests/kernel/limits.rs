@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use attune::kernel::line::CHANGED_ENTRIES_MAX;
-use attune::kernel::stop::{Origin, Overflow};
+use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune::kernel::training::run::CHANGED_ENTRIES_MAX;
+use attune::kernel::training::stop::{Origin, Overflow};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::schema::{Lesson, StaticEmbedding};
 use attune::lesson::{locate, parse};
@@ -25,10 +26,10 @@ fn finish(kernel: &mut Kernel) {
 fn a_slider_may_move_the_learning_rate_for_ever() {
     let mut kernel = Kernel::embedded(lesson(|_| ()));
     for i in 0..=CHANGED_ENTRIES_MAX {
-        kernel.apply(Command::SetLearningRate(if i % 2 == 0 { 0.1 } else { 0.2 }));
+        kernel.apply(Command::Training(TrainingCommand::SetLearningRate(if i % 2 == 0 { 0.1 } else { 0.2 })));
     }
     assert_eq!(kernel.snapshot().notice, None, "only the last is remembered");
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     finish(&mut kernel);
     assert_eq!(kernel.snapshot().notice, None);
 }
@@ -38,12 +39,20 @@ fn the_largest_numbers_name_nothing() {
     let mut kernel = Kernel::embedded(lesson(|_| ()));
     let most = usize::MAX;
     for (command, says) in [
-        (Command::SelectSentence(most), "there is no sentence 18446744073709551615"),
-        (Command::SoloHead(Some(most)), "there is no head 18446744073709551615"),
-        (Command::ToggleMask { query: most, key: most }, "there is no pair 18446744073709551615"),
-        (Command::Scrub(most), "there is no step 18446744073709551615"),
+        (Command::Sentence(SentenceCommand::Select(most)), "there is no sentence 18446744073709551615"),
+        (Command::Interventions(InterventionCommand::Solo(Some(most))), "there is no head 18446744073709551615"),
         (
-            Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: most, col: most, value: 1.0 },
+            Command::Interventions(InterventionCommand::ToggleMask { query: most, key: most }),
+            "there is no pair 18446744073709551615",
+        ),
+        (Command::Training(TrainingCommand::Scrub(most)), "there is no step 18446744073709551615"),
+        (
+            Command::Weights(WeightCommand::Set {
+                tensor: TensorName::QueryWeights.into(),
+                row: most,
+                col: most,
+                value: 1.0,
+            }),
             "the model has no W_Q[18446744073709551615",
         ),
     ] {
@@ -75,9 +84,14 @@ fn static_vectors_that_diverge_name_the_epoch_the_word_and_the_field() {
 fn a_loss_that_overflows_names_its_origin() {
     let mut kernel = Kernel::embedded(lesson(|_| ()));
     for col in 0..6 {
-        kernel.apply(Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX });
+        kernel.apply(Command::Weights(WeightCommand::Set {
+            tensor: TensorName::OutputBias.into(),
+            row: 0,
+            col,
+            value: f32::MAX,
+        }));
     }
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     finish(&mut kernel);
     let found = kernel.snapshot().model.expect("a model").training.diverged().expect("it diverges");
     assert_eq!((found.step, found.overflow), (1, Overflow::Loss));
@@ -95,18 +109,19 @@ fn the_last_good_step_is_recalled_while_commands_are_answered() {
         (lesson.model.steps, lesson.model.learning_rate, lesson.model.weight_decay) = (1200, 1e-46, 1e45);
     });
     let mut kernel = Kernel::embedded(decaying);
-    kernel.apply(Command::Step(DONE));
+    kernel.apply(Command::Training(TrainingCommand::Step(DONE)));
     finish(&mut kernel);
     let model = |kernel: &Kernel| kernel.snapshot().model.expect("a model");
     let good = model(&kernel).parameters;
-    kernel.apply(Command::SetLearningRate(1.0));
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::SetLearningRate(1.0)));
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
     let diverged = model(&kernel).training.diverged().expect("it diverges at once");
     assert!(matches!(diverged.overflow, Overflow::Parameter(_)), "{diverged:?}");
     assert!(kernel.is_busy(), "the steps from the checkpoint on are yet to be done");
     assert!(model(&kernel).parameters.flat().iter().all(|x| x.is_finite()));
-    for command in [Command::Play, Command::SetLearningRate(0.5)] {
+    for command in [Command::Training(TrainingCommand::Play), Command::Training(TrainingCommand::SetLearningRate(0.5))]
+    {
         kernel.apply(command);
         let notice = kernel.snapshot().notice.expect("not yet");
         assert_eq!(&*notice, "wait until the last good step is recalled");
@@ -114,6 +129,6 @@ fn the_last_good_step_is_recalled_while_commands_are_answered() {
     finish(&mut kernel);
     assert_eq!(model(&kernel).training.progress.done, DONE);
     assert!(model(&kernel).parameters == good, "bit for bit");
-    kernel.apply(Command::SetLearningRate(0.5));
+    kernel.apply(Command::Training(TrainingCommand::SetLearningRate(0.5)));
     assert_eq!(kernel.snapshot().notice, None);
 }

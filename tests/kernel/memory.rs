@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attune::kernel::checkpoints::CHECKPOINT_BYTES_MAX;
-use attune::kernel::command::Reference;
-use attune::kernel::ready::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
+use attune::kernel::command::{InterventionCommand, Reference, TrainingCommand, WeightCommand};
+use attune::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
+use attune::kernel::training::checkpoints::CHECKPOINT_BYTES_MAX;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Recipe;
 use attune::numerics::Matrix;
@@ -92,13 +92,14 @@ fn apply(kernel: &mut Kernel, command: Command) {
 #[test]
 fn undo_remembers_no_more_than_its_bytes() {
     let mut kernel = large();
-    let turn = |value| Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value };
+    let turn =
+        |value| Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value });
     let ((), kept) = bytes_of(|| {
         for i in 0..HISTORY_STATES_MAX / 4 {
             // Beside the state that a step left, its edits, and a state looked at with edits of its own.
-            apply(&mut kernel, Command::Step(1));
+            apply(&mut kernel, Command::Training(TrainingCommand::Step(1)));
             apply(&mut kernel, turn(i as f32));
-            apply(&mut kernel, Command::Scrub(i / 2));
+            apply(&mut kernel, Command::Training(TrainingCommand::Scrub(i / 2)));
             apply(&mut kernel, turn(0.5 + i as f32));
         }
     });
@@ -134,8 +135,8 @@ fn what_retraining_leaves_to_undo_has_its_bound_too() {
             let recipe = Recipe { seed: Some(100 + seed), ..Recipe::default() };
             apply(&mut kernel, Command::Retrain(Box::new(recipe)));
             // What comes between ends the drag: each undoes by itself.
-            apply(&mut kernel, Command::Compare(Some(Reference::Start)));
-            apply(&mut kernel, Command::Compare(None));
+            apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Start))));
+            apply(&mut kernel, Command::Training(TrainingCommand::Compare(None)));
         }
     });
     // The present model has a ghost too.
@@ -164,7 +165,7 @@ fn what_a_sentence_shows_is_counted() {
     for path in forms.iter().map(String::as_str).chain(["tests/fixtures/small.ron"]) {
         let lesson = attune::lesson::read(path.as_ref()).expect("no issues");
         let mut kernel = Kernel::embedded(Arc::new(lesson));
-        kernel.apply(Command::SetTemperature(Some(0.5)));
+        kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
         let model = kernel.snapshot().model.expect("a model");
         let (_copy, mut measured) = bytes_of(|| attune::kernel::snapshot::SentenceSnapshot::clone(&model.sentence));
         let unchanged = model.sentence.unchanged.as_ref().expect("a ghost");

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::HeadSetting;
-use attune::kernel::saved::{SavedModel, SavedTraining};
-use attune::kernel::second::SecondSentence;
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune::kernel::persist::saved::{SavedModel, SavedTraining};
+use attune::kernel::scene::second::SecondSentence;
 use attune::kernel::{Command, Kernel, Saved, Snapshot};
 use attune::numerics::params::TensorName;
 use attune::numerics::vectors::cosine;
@@ -25,7 +25,7 @@ fn with(commands: &[Command]) -> Kernel {
 }
 
 fn beside(text: &str) -> Command {
-    Command::SetSecondSentence(Some(text.to_owned()))
+    Command::Sentence(SentenceCommand::SetSecond(Some(text.to_owned())))
 }
 
 fn second(snapshot: &Snapshot) -> &SecondSentence {
@@ -35,9 +35,13 @@ fn second(snapshot: &Snapshot) -> &SecondSentence {
 #[test]
 fn the_second_sentence_is_what_it_would_be_by_itself() {
     let tensor = TensorName::ValueWeights.into();
-    let turned = [Command::SetWeight { tensor, row: 0, col: 0, value: 2.0 }, Command::SetTemperature(Some(0.5))];
+    let turned = [
+        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 2.0 }),
+        Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
+    ];
     let both = with(&[&turned[..], &[beside("a seal is happy")]].concat()).snapshot();
-    let alone = with(&[&turned[..], &[Command::SetSentence("a seal is happy".to_owned())]].concat()).snapshot();
+    let alone = with(&[&turned[..], &[Command::Sentence(SentenceCommand::Set("a seal is happy".to_owned()))]].concat())
+        .snapshot();
     let (both, alone) = (&second(&both).sentence, &alone.model.as_ref().expect("a model").sentence);
     assert_eq!((both.index, &both.tokens), (Some(1), &alone.tokens));
     assert!(both.activations.output == alone.activations.output);
@@ -46,7 +50,10 @@ fn the_second_sentence_is_what_it_would_be_by_itself() {
 
 #[test]
 fn what_belongs_to_the_first_sentence_alone_leaves_the_second() {
-    let own = [Command::ToggleMask { query: 1, key: 0 }, Command::SetHead { head: 0, setting: HeadSetting::Frozen }];
+    let own = [
+        Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
+    ];
     let kernel = with(&[&own[..], &[beside("a seal is happy")]].concat());
     let plain = with(&[beside("a seal is happy")]);
     let (snapshot, plain) = (kernel.snapshot(), plain.snapshot());
@@ -73,7 +80,7 @@ fn a_shared_word_starts_as_one_and_is_taken_apart() {
 
 #[test]
 fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
-    let first = Command::SetSentence("the seal swam while the seal sank".to_owned());
+    let first = Command::Sentence(SentenceCommand::Set("the seal swam while the seal sank".to_owned()));
     let compare =
         |text: &str| CompareModel::of(&with(&[first.clone(), beside(text)]).snapshot()).expect("two sentences");
     let model = compare("the seal is a seal");
@@ -118,7 +125,7 @@ fn typing_the_second_sentence_undoes_as_one_and_its_begin_by_itself() {
         (Some(Command::Undo), None),
         (Some(Command::Redo), Some("happy")),
         (Some(Command::Redo), Some("warm")),
-        (Some(Command::SetSecondSentence(None)), None),
+        (Some(Command::Sentence(SentenceCommand::SetSecond(None))), None),
         (Some(Command::Undo), Some("warm")),
     ] {
         command.into_iter().for_each(|command| kernel.apply(command));
@@ -135,8 +142,8 @@ fn typing_the_second_sentence_undoes_as_one_and_its_begin_by_itself() {
 
 #[test]
 fn typing_a_sentence_undoes_as_one_until_it_is_done() {
-    let typed = |text: &str| Command::TypeSentence(text.to_owned());
-    let done = |text: &str| Command::SetSentence(text.to_owned());
+    let typed = |text: &str| Command::Sentence(SentenceCommand::Type(text.to_owned()));
+    let done = |text: &str| Command::Sentence(SentenceCommand::Set(text.to_owned()));
     let words = |kernel: &Kernel| kernel.snapshot().model.expect("a model").sentence.tokens.len();
     let mut kernel = with(&[typed("a"), typed("a seal"), done("a seal"), typed("the duck swam"), typed("the")]);
     kernel.apply(typed("the du"));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
 use attune::view_model::sentences::{CHARS_MAX, Reading, SentencesModel, WORDS_TOLD, WordKind};
 
@@ -79,10 +80,10 @@ fn a_comparison_begins_with_a_sentence_that_shares_a_word() {
     assert_eq!((first.selected, first.first_second().as_str()), (Some(0), "a seal is happy"));
     let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
     let mut kernel = Kernel::trained(Arc::new(lesson));
-    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let other = SentencesModel::of(&kernel.snapshot(), Some(&first)).expect("a model");
     assert_eq!(other.first_second(), "the seal sank while a duck swam");
-    kernel.apply(Command::SetSecondSentence(Some(other.first_second())));
+    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(other.first_second()))));
     let second = SentencesModel::of(&kernel.snapshot(), Some(&other)).expect("a model").second;
     assert_eq!(second.as_deref(), Some("the seal sank while a duck swam"));
 }

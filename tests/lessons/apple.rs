@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune::kernel::Kernel;
-use attune::kernel::facts::verify;
+use attune::kernel::check::claims::verify;
 
 #[test]
 fn apple_holds_for_seeds_1_to_10() {

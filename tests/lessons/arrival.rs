@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::facts::verify;
-use attune::kernel::places::Places;
+use attune::kernel::check::claims::verify;
+use attune::kernel::check::places::Places;
+use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
 use attune::lesson::schema::Probe;
@@ -45,7 +46,7 @@ fn lesson(name: &str) -> Lesson {
 
 /// Whether the token arrives, and how far each word that rests ends from its place.
 fn ends(kernel: &mut Kernel, (sentence, at, sense): (&str, usize, &str)) -> (bool, Vec<f32>) {
-    kernel.apply(Command::SetSentence(sentence.to_owned()));
+    kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
     let snapshot = kernel.snapshot();
     assert_eq!(snapshot.notice, None, "{sentence}");
     let (model, space) = (snapshot.model.expect("a model"), snapshot.space.expect("a space"));

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::facts::verify;
+use attune::kernel::check::claims::verify;
+use attune::kernel::command::{SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::model::generate::Choice;
 use attune::view_model::attention::AttentionModel;
@@ -114,7 +115,7 @@ fn heads_say_where_they_are() {
 
 #[test]
 fn a_source_is_what_cross_attention_looks_at() {
-    let snapshot = with("translation", &[Command::SetSentence("the black cat eats".to_owned())]);
+    let snapshot = with("translation", &[Command::Sentence(SentenceCommand::Set("the black cat eats".to_owned()))]);
     let attention = AttentionModel::of(&snapshot).expect("a model");
     let target = ["[start]", "le", "noir", "chat"];
     let source = ["the", "black", "cat", "eats"];
@@ -136,7 +137,8 @@ fn answers(snapshot: &Snapshot) -> Vec<String> {
 
 #[test]
 fn the_model_answers_what_its_lesson_asks() {
-    let say = |form, sentence: &str| answers(&with(form, &[Command::SetSentence(sentence.to_owned())]));
+    let say =
+        |form, sentence: &str| answers(&with(form, &[Command::Sentence(SentenceCommand::Set(sentence.to_owned()))]));
     assert_eq!(say("label", "not like"), ["hate"]);
     assert_eq!(say("label", "not hate"), ["like"]);
     assert_eq!(say("next_word", "one two three"), ["two", "three", "four"]);
@@ -148,7 +150,7 @@ fn the_model_answers_what_its_lesson_asks() {
 }
 
 fn generate(count: usize, choice: Choice) -> Command {
-    Command::Generate { count, choice }
+    Command::Sentence(SentenceCommand::Generate { count, choice })
 }
 
 fn written(snapshot: &Snapshot) -> Option<Vec<String>> {
@@ -160,7 +162,7 @@ fn written(snapshot: &Snapshot) -> Option<Vec<String>> {
 fn the_model_goes_on_with_a_sentence() {
     let snapshot = with("next_word", &[generate(3, Choice::Greedy)]);
     assert_eq!(written(&snapshot).expect("words"), ["four", "five", "six"]);
-    let sentence = Command::SetSentence("the black dog eats".to_owned());
+    let sentence = Command::Sentence(SentenceCommand::Set("the black dog eats".to_owned()));
     let translated = with("translation", &[sentence, generate(4, Choice::Greedy)]);
     assert_eq!(written(&translated).expect("words"), ["le", "noir", "chien", "mange"]);
 
@@ -174,9 +176,9 @@ fn the_model_goes_on_with_a_sentence() {
     let is_current = |kernel: &Kernel| kernel.snapshot().model.expect("a model").generated.map(|g| g.is_current);
     assert_eq!(is_current(&kernel), Some(true));
     let tensor = attune::numerics::params::TensorName::LogitBias.into();
-    kernel.apply(Command::SetWeight { tensor, row: 0, col: 0, value: 3.0 });
+    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 3.0 }));
     assert_eq!(is_current(&kernel), Some(false));
-    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     assert_eq!(is_current(&kernel), None);
 }
 
@@ -224,7 +226,7 @@ fn a_word_alone_has_a_label_where_its_vector_is_given() {
 
 #[test]
 fn nothing_to_learn_is_nothing_to_train() {
-    let snapshot = with("parameter_free", &[Command::Play]);
+    let snapshot = with("parameter_free", &[Command::Training(TrainingCommand::Play)]);
     assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training: its steps are 0"));
     let model = snapshot.model.expect("a model");
     let names: Vec<String> = model.parameters.tensors().map(|(spec, _)| spec.id.to_string()).collect();

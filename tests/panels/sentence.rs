@@ -9,7 +9,7 @@ use attune::app::panels::compare::{CompareUiState, compare_ui};
 use attune::app::shell::top_bar::{TopBarUiState, top_bar_ui};
 use attune::app::theme;
 use attune::app::view::ViewState;
-use attune::kernel::command::Axis;
+use attune::kernel::command::{Axis, AxisCommand, SentenceCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::view_model::axes::AxesModel;
 use attune::view_model::compare::CompareModel;
@@ -114,7 +114,7 @@ fn every_letter_that_makes_a_sentence_shows_it_and_the_last_good_one_stays() {
     assert_eq!(shown(&desk), "the warm seal");
     assert!(!says(&harness, "On the stage."), "the words go when the field is left");
     let last = desk.borrow().commands.last().cloned();
-    assert_eq!(last, Some(Command::SetSentence("the warm seal".to_owned())));
+    assert_eq!(last, Some(Command::Sentence(SentenceCommand::Set("the warm seal".to_owned()))));
     desk.borrow_mut().kernel.apply(Command::Undo);
     assert_eq!(shown(&desk), BEGIN, "what was typed undoes as one");
 }
@@ -253,7 +253,8 @@ fn axes_are_fitted_chosen_and_reset() {
     harness.run_steps(2);
     types(&mut harness, &desk, "duck, seal");
     press(&mut harness, Key::Enter);
-    let axis = Command::SetAxis { axis: Axis::Y, from: "mineral".to_owned(), to: "duck, seal".to_owned() };
+    let axis =
+        Command::Axes(AxisCommand::Set { axis: Axis::Y, from: "mineral".to_owned(), to: "duck, seal".to_owned() });
     assert_eq!(desk.borrow().commands.last(), Some(&axis));
     let row = AxesModel::of(&desk.borrow().kernel.snapshot()).expect("a space").rows[1].clone();
     let said = format!("Axis Y: mineral → duck, seal, {:.1} % of the variance", row.variance * 100.0);

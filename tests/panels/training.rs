@@ -9,7 +9,7 @@ use attune::app::panels::weights::{WeightsUiState, weights_ui};
 use attune::app::shell::shortcuts;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
-use attune::kernel::command::{Brush, Reference};
+use attune::kernel::command::{Brush, Reference, TrainingCommand, WeightCommand};
 use attune::kernel::snapshot::Snapshot;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Recipe;
@@ -93,7 +93,7 @@ fn a_drag_along_the_curve_looks_back_and_the_arrow_keys_go_on() {
         .borrow()
         .iter()
         .map(|command| match command {
-            Command::Scrub(step) => *step,
+            Command::Training(TrainingCommand::Scrub(step)) => *step,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -104,12 +104,15 @@ fn a_drag_along_the_curve_looks_back_and_the_arrow_keys_go_on() {
     harness.run_steps(2);
     harness.key_press_modifiers(Modifiers::SHIFT, Key::ArrowLeft);
     harness.run_steps(2);
-    assert_eq!(*seen.borrow(), [Command::Scrub(19), Command::Scrub(10)]);
+    assert_eq!(
+        *seen.borrow(),
+        [Command::Training(TrainingCommand::Scrub(19)), Command::Training(TrainingCommand::Scrub(10))]
+    );
 }
 
 #[test]
 fn a_past_step_is_said_and_left_by_its_buttons() {
-    let model = TrainingModel::of(&snapshot(&[Command::Scrub(7)]));
+    let model = TrainingModel::of(&snapshot(&[Command::Training(TrainingCommand::Scrub(7))]));
     assert_eq!((model.shown, model.sought), (Some(7), 7));
     let mut state = TrainingUiState::default();
     let (mut harness, seen) = show(|ui| training_ui(ui, &model, &mut state));
@@ -117,7 +120,10 @@ fn a_past_step_is_said_and_left_by_its_buttons() {
     for label in ["Latest", "Branch here"] {
         click(&mut harness, label);
     }
-    assert_eq!(*seen.borrow(), [Command::ShowLatest, Command::Branch]);
+    assert_eq!(
+        *seen.borrow(),
+        [Command::Training(TrainingCommand::ShowLatest), Command::Training(TrainingCommand::Branch)]
+    );
     drop(harness);
     let model = TrainingModel::of(&snapshot(&[]));
     let mut state = TrainingUiState::default();
@@ -129,7 +135,7 @@ fn a_past_step_is_said_and_left_by_its_buttons() {
 
 #[test]
 fn the_brackets_look_along_the_steps() {
-    let model = TrainingModel::of(&snapshot(&[Command::Scrub(7)]));
+    let model = TrainingModel::of(&snapshot(&[Command::Training(TrainingCommand::Scrub(7))]));
     let mut view = ViewState::default();
     let (mut harness, seen) = show(|ui| shortcuts::shortcuts(ui.ctx(), &mut view, Some(&model)));
     harness.key_press(Key::OpenBracket);
@@ -138,7 +144,14 @@ fn the_brackets_look_along_the_steps() {
     harness.run_steps(1);
     harness.key_press_modifiers(Modifiers::SHIFT, Key::CloseBracket);
     harness.run_steps(1);
-    assert_eq!(*seen.borrow(), [Command::Scrub(6), Command::Scrub(8), Command::Scrub(17)]);
+    assert_eq!(
+        *seen.borrow(),
+        [
+            Command::Training(TrainingCommand::Scrub(6)),
+            Command::Training(TrainingCommand::Scrub(8)),
+            Command::Training(TrainingCommand::Scrub(17))
+        ]
+    );
 }
 
 #[test]
@@ -151,7 +164,9 @@ fn the_learning_rate_is_turned_without_a_reset() {
     let rates = seen.borrow();
     assert!(
         !rates.is_empty()
-            && rates.iter().all(|command| matches!(command, Command::SetLearningRate(rate) if *rate > 0.0))
+            && rates.iter().all(
+                |command| matches!(command, Command::Training(TrainingCommand::SetLearningRate(rate)) if *rate > 0.0)
+            )
     );
 }
 
@@ -212,7 +227,9 @@ fn the_brush_goes_over_the_map_in_one_stroke() {
     let mut painted = Vec::new();
     let mut strokes = Vec::new();
     for command in seen.borrow().iter() {
-        let Command::Paint { entries, brush, stroke, .. } = command else { panic!("{command:?}") };
+        let Command::Weights(WeightCommand::Paint { entries, brush, stroke, .. }) = command else {
+            panic!("{command:?}")
+        };
         assert_eq!(*brush, Brush::Set(0.5));
         painted.extend(entries.clone());
         strokes.push(*stroke);
@@ -223,7 +240,10 @@ fn the_brush_goes_over_the_map_in_one_stroke() {
     seen.borrow_mut().clear();
     drag(&mut harness, &[at(0.0), at(1.0)]);
     let again = seen.borrow();
-    assert!(matches!(&again[0], Command::Paint { stroke, .. } if *stroke != strokes[0]), "{again:?}");
+    assert!(
+        matches!(&again[0], Command::Weights(WeightCommand::Paint { stroke, .. }) if *stroke != strokes[0]),
+        "{again:?}"
+    );
 }
 
 #[test]
@@ -235,15 +255,15 @@ fn a_shake_and_a_comparison_are_asked_for_and_shown() {
     click(&mut harness, "Shake W_Q");
     click(&mut harness, "Shake W_Q");
     let tensor = TensorName::QueryWeights.into();
-    let shake = |draw| Command::Perturb { tensor, scale: 0.1, draw };
+    let shake = |draw| Command::Weights(WeightCommand::Perturb { tensor, scale: 0.1, draw });
     assert_eq!(*seen.borrow(), [shake(1), shake(2)]);
     seen.borrow_mut().clear();
     click(&mut harness, "Compare");
     click(&mut harness, "at the start");
-    assert_eq!(*seen.borrow(), [Command::Compare(Some(Reference::Start))]);
+    assert_eq!(*seen.borrow(), [Command::Training(TrainingCommand::Compare(Some(Reference::Start)))]);
     drop(harness);
 
-    let compared = snapshot(&[Command::Compare(Some(Reference::Step(3)))]);
+    let compared = snapshot(&[Command::Training(TrainingCommand::Compare(Some(Reference::Step(3))))]);
     let model = WeightsModel::of(&compared).expect("a model");
     let comparison = model.comparison.as_ref().expect("a comparison");
     assert_eq!(comparison.name, "after step 3");

@@ -9,7 +9,7 @@ use attune::app::panels::variables::{VariablesUiState, variables_ui};
 use attune::app::panels::what_if::{WhatIfUiState, what_if_ui};
 use attune::app::shell::provenance::{provenance_keys, provenance_ui};
 use attune::app::view::ViewState;
-use attune::kernel::command::HeadSetting;
+use attune::kernel::command::{HeadSetting, InterventionCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::quantity::Quantity;
 use attune::view_model::attention::AttentionModel;
@@ -97,17 +97,30 @@ fn every_intervention_is_a_control() {
     assert_eq!(
         commands[..3],
         [
-            Command::SetHead { head: 0, setting: HeadSetting::Uniform },
-            Command::SetHead { head: 1, setting: HeadSetting::Off },
-            Command::SoloHead(None),
+            Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Uniform }),
+            Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off }),
+            Command::Interventions(InterventionCommand::Solo(None)),
         ],
         "a head that is alone already is alone no more"
     );
-    assert!(matches!(&commands[3..5], [Command::SetMask(Some(_)), Command::SetMask(Some(_))]), "{commands:?}");
-    let rest = [Command::SetScale(Some(false)), Command::SetScale(None), Command::ResetMask];
+    assert!(
+        matches!(
+            &commands[3..5],
+            [
+                Command::Interventions(InterventionCommand::SetMask(Some(_))),
+                Command::Interventions(InterventionCommand::SetMask(Some(_)))
+            ]
+        ),
+        "{commands:?}"
+    );
+    let rest = [
+        Command::Interventions(InterventionCommand::SetScale(Some(false))),
+        Command::Interventions(InterventionCommand::SetScale(None)),
+        Command::Interventions(InterventionCommand::ResetMask),
+    ];
     assert_eq!(commands[5..8], rest);
-    let frozen = Command::SetHead { head: 1, setting: HeadSetting::Frozen };
-    assert_eq!(commands[8..], [frozen, Command::ResetInterventions]);
+    let frozen = Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Frozen });
+    assert_eq!(commands[8..], [frozen, Command::Interventions(InterventionCommand::Reset)]);
     assert!(harness.query_by_label("Reset all").is_none(), "nothing is left to reset");
 }
 
@@ -145,7 +158,7 @@ fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
 #[test]
 fn the_changes_are_told_with_the_unchanged_beside_them() {
     let kernel = Rc::new(RefCell::new(small()));
-    kernel.borrow_mut().apply(Command::SetTemperature(Some(0.1)));
+    kernel.borrow_mut().apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))));
     let mut state = WhatIfUiState::default();
     let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
         what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, view)

@@ -20,11 +20,11 @@ use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::view::ViewState;
 use attune::kernel::Command;
-use attune::kernel::command::HeadSetting;
-use attune::kernel::interventions::GAIN_MAX;
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::notebook::document::DocumentCell;
 use attune::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
-use attune::kernel::training_log::{StepRecord, TrainingLog};
+use attune::kernel::scene::interventions::GAIN_MAX;
+use attune::kernel::training::log::{StepRecord, TrainingLog};
 use attune::lesson::schema::{Cell, CellKind};
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
@@ -191,8 +191,8 @@ fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
     let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &attention, &mut state, view));
     click(&mut harness, "Head 2");
     click(&mut harness, "Solo head 1");
-    let off = Command::SetHead { head: 1, setting: HeadSetting::Off };
-    let expected = vec![off, Command::SoloHead(Some(0))];
+    let off = Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off });
+    let expected = vec![off, Command::Interventions(InterventionCommand::Solo(Some(0)))];
     assert_eq!(seen.commands(), expected);
 }
 
@@ -206,7 +206,9 @@ fn a_head_is_followed_from_the_overview_and_counts_as_often_as_its_gain_says() {
     // A slider's middle: half of the largest gain.
     click(&mut harness, "Gain of head 1");
     let commands = seen.commands();
-    let Some(Command::SetHead { head: 0, setting: HeadSetting::Gain(gain) }) = commands.last() else {
+    let Some(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Gain(gain) })) =
+        commands.last()
+    else {
         panic!("no gain among {commands:?}")
     };
     assert!((gain - GAIN_MAX / 2.0).abs() < 0.1, "{gain}");
@@ -293,7 +295,7 @@ fn a_stage_cell_sets_sentence_words_and_time() {
     let (model, mut state) = (notebook(), NotebookUiState::default());
     let (mut harness, seen) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
     click(&mut harness, "Show: It moves");
-    assert_eq!(seen.commands(), vec![Command::SelectSentence(1)]);
+    assert_eq!(seen.commands(), vec![Command::Sentence(SentenceCommand::Select(1))]);
     let view = seen.view();
     let time = view.walk.time();
     assert_eq!(
@@ -323,7 +325,12 @@ fn training_is_paused_stepped_and_reset() {
     for label in ["Pause", "Step", "Step 10", "Reset"] {
         click(&mut harness, label);
     }
-    let expected = vec![Command::Pause, Command::Step(1), Command::Step(10), Command::ResetTraining];
+    let expected = vec![
+        Command::Training(TrainingCommand::Pause),
+        Command::Training(TrainingCommand::Step(1)),
+        Command::Training(TrainingCommand::Step(10)),
+        Command::Training(TrainingCommand::Reset),
+    ];
     assert_eq!(seen.commands(), expected);
 }
 
@@ -345,8 +352,11 @@ fn every_reset_names_what_it_resets() {
         click(&mut harness, label);
     }
     let tensor = TensorName::QueryWeights.into();
-    let expected =
-        vec![Command::ResetWeight { tensor, row: 1, col: 2 }, Command::ResetTensor(tensor), Command::ResetWeights];
+    let expected = vec![
+        Command::Weights(WeightCommand::Reset { tensor, row: 1, col: 2 }),
+        Command::Weights(WeightCommand::ResetTensor(tensor)),
+        Command::Weights(WeightCommand::ResetAll),
+    ];
     assert_eq!(seen.commands(), expected);
 }
 
@@ -357,7 +367,7 @@ fn another_tensor_comes_into_hand() {
     let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     click(&mut harness, "W_O");
     click(&mut harness, "Reset matrix");
-    assert_eq!(seen.commands(), vec![Command::ResetTensor(TensorName::OutputWeights.into())]);
+    assert_eq!(seen.commands(), vec![Command::Weights(WeightCommand::ResetTensor(TensorName::OutputWeights.into()))]);
 }
 
 #[test]
@@ -380,7 +390,7 @@ fn a_slider_sets_its_entry_at_once() {
         !commands.is_empty()
             && commands.iter().all(|command| matches!(
                 command,
-                Command::SetWeight { tensor, row: 0, col: 5, .. } if *tensor == TensorName::QueryWeights.into()
+                Command::Weights(WeightCommand::Set { tensor, row: 0, col: 5, .. }) if *tensor == TensorName::QueryWeights.into()
             )),
         "{commands:?}"
     );
@@ -424,7 +434,12 @@ fn a_number_that_is_typed_is_set() {
     let last = seen.commands().pop();
     assert_eq!(
         last,
-        Some(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value: -10.0 })
+        Some(Command::Weights(WeightCommand::Set {
+            tensor: TensorName::QueryWeights.into(),
+            row: 0,
+            col: 0,
+            value: -10.0
+        }))
     );
 }
 
@@ -455,7 +470,9 @@ fn a_row_that_is_clicked_stays_where_it_is() {
 
 #[test]
 fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
-    for (stage, asked) in [(TrainingStage::Finished, vec![Command::Play]), (TrainingStage::Diverged, vec![])] {
+    for (stage, asked) in
+        [(TrainingStage::Finished, vec![Command::Training(TrainingCommand::Play)]), (TrainingStage::Diverged, vec![])]
+    {
         let model = training(stage);
         let (mut harness, seen) = show(SIZE, |ui, view| shortcuts::shortcuts(ui.ctx(), view, Some(&model)));
         harness.key_press(egui::Key::P);
@@ -486,7 +503,7 @@ fn keys_reach_the_view_and_the_kernel() {
         harness.key_press_modifiers(modifiers, key);
         harness.run_steps(2);
     }
-    assert_eq!(seen.commands(), vec![Command::Pause, Command::Undo, Command::Redo]);
+    assert_eq!(seen.commands(), vec![Command::Training(TrainingCommand::Pause), Command::Undo, Command::Redo]);
     assert_eq!(*wish.borrow(), [Wish::Home, Wish::Browse]);
     let view = seen.view();
     assert!(view.home_requested && view.key_sheet && view.walk.is_gliding());

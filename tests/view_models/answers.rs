@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use attune::kernel::answers::probabilities;
+use attune::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune::kernel::data::answers::probabilities;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::model::generate::Choice;
 use attune::numerics::params::TensorName;
@@ -58,7 +59,7 @@ fn each_probability_can_be_asked_where_it_comes_from() {
 fn what_is_known_of_the_classes_is_kept() {
     let mut kernel = small();
     let first = answers(&kernel.snapshot());
-    kernel.apply(Command::SetTemperature(Some(0.5)));
+    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     let turned = kernel.snapshot();
     assert_eq!(AnswersModel::of(&turned, Some(&first)), Some(answers(&turned)));
     assert_ne!(answers(&turned), first, "what is turned is answered");
@@ -73,7 +74,7 @@ fn a_model_of_hidden_words_says_why_it_does_not_write() {
 #[test]
 fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
     let mut kernel = next_word();
-    kernel.apply(Command::Generate { count: 3, choice: Choice::Greedy });
+    kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 3, choice: Choice::Greedy }));
     let written = |kernel: &Kernel| match answers(&kernel.snapshot()).writing {
         Writing::Can { written: Some(written), .. } => written,
         other => panic!("{other:?}"),
@@ -87,6 +88,6 @@ fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
     assert_eq!(first.words[0], last.answers[0].name, "the likeliest after the last word is written first");
     assert!(!first.said.contains("changed since"));
     let tensor = TensorName::QueryWeights.into();
-    kernel.apply(Command::SetWeight { tensor, row: 0, col: 0, value: 3.0 });
+    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 3.0 }));
     assert!(written(&kernel).said.contains("changed since"));
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::params::TensorName;
 use attune::numerics::vectors::Similarity;
@@ -38,7 +39,7 @@ fn before_training_there_is_a_notebook_and_nothing_false() {
 
 #[test]
 fn words_that_stand_twice_are_told_apart() {
-    let snapshot = with(&[Command::SetSentence("the seal swam while the stone sank".to_owned())]);
+    let snapshot = with(&[Command::Sentence(SentenceCommand::Set("the seal swam while the stone sank".to_owned()))]);
     let attention = AttentionModel::of(&snapshot).expect("a model");
     assert_eq!(attention.tokens, ["the₁", "seal", "swam", "while", "the₂", "stone", "sank"]);
     let stage = StageModel::of(&snapshot).expect("a space");
@@ -93,14 +94,15 @@ fn heads_say_what_they_are_and_which_takes_part() {
     let all = heads(&[]);
     assert_eq!((all[1].key_columns.clone(), all[1].value_columns.clone()), (3..6, 3..6));
     assert!(all.iter().all(|head| head.enabled && !head.solo && head.move_length.iter().all(|length| *length > 0.0)));
-    let solo = heads(&[Command::SoloHead(Some(1))]);
+    let solo = heads(&[Command::Interventions(InterventionCommand::Solo(Some(1)))]);
     assert_eq!((solo[0].enabled, solo[1].enabled, solo[1].solo), (false, true, true));
     assert!(solo[0].move_length.iter().all(|length| *length == 0.0));
 }
 
 #[test]
 fn a_turned_weight_is_counted_beside_its_ghost() {
-    let set = Command::SetWeight { tensor: TensorName::KeyWeights.into(), row: 1, col: 2, value: 9.0 };
+    let set =
+        Command::Weights(WeightCommand::Set { tensor: TensorName::KeyWeights.into(), row: 1, col: 2, value: 9.0 });
     let snapshot = with(&[set]);
     let weights = WeightsModel::of(&snapshot).expect("a model");
     let changed: Vec<(String, usize)> = weights.tensors.iter().map(|t| (t.id.to_string(), t.changed)).collect();
@@ -121,7 +123,7 @@ fn training_says_where_it_stands() {
     assert_eq!(training.chance, Some(5f32.ln()));
     let parameters = snapshot.model.expect("a model").parameters.len();
     assert_eq!(training.honest_label, format!("toy model · {parameters} parameters · 60 sentences · 17 words"));
-    let reset = TrainingModel::of(&with(&[Command::ResetTraining]));
+    let reset = TrainingModel::of(&with(&[Command::Training(TrainingCommand::Reset)]));
     assert_eq!((reset.stage, reset.step, reset.log.len()), (TrainingStage::Paused, 0, 0));
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::HeadSetting;
+use attune::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::norm::NORM_EPSILON;
@@ -195,19 +195,40 @@ fn and_so_it_does_in_every_form_of_a_model() {
 
 #[test]
 fn what_the_learner_changed_is_said_as_the_reason() {
-    let head = |head, setting| Command::SetHead { head, setting };
+    let head = |head, setting| Command::Interventions(InterventionCommand::SetHead { head, setting });
     let holes = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
     let cases = [
         (head(0, HeadSetting::Uniform), Quantity::Weight.of_head(0, [0, 1]), "everywhere alike"),
         (head(0, HeadSetting::Frozen), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
         (head(0, HeadSetting::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
         (head(0, HeadSetting::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "Head 1 mixes counts 2.5 times"),
-        (Command::SetTemperature(Some(0.5)), Quantity::Score.of_head(0, [0, 1]), "temperature was set to 0.5"),
-        (Command::SetScale(Some(false)), Quantity::Scale.of_head(1, []), "Scaling was turned off"),
-        (Command::SetMask(Some(holes.clone())), Quantity::Weight.of_head(0, [0, 1]), "your mask hides it"),
-        (Command::SetMask(Some(holes)), Quantity::Weight.of_head(0, [2, 1]), "sees no word at all"),
         (
-            Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 9.0 },
+            Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
+            Quantity::Score.of_head(0, [0, 1]),
+            "temperature was set to 0.5",
+        ),
+        (
+            Command::Interventions(InterventionCommand::SetScale(Some(false))),
+            Quantity::Scale.of_head(1, []),
+            "Scaling was turned off",
+        ),
+        (
+            Command::Interventions(InterventionCommand::SetMask(Some(holes.clone()))),
+            Quantity::Weight.of_head(0, [0, 1]),
+            "your mask hides it",
+        ),
+        (
+            Command::Interventions(InterventionCommand::SetMask(Some(holes))),
+            Quantity::Weight.of_head(0, [2, 1]),
+            "sees no word at all",
+        ),
+        (
+            Command::Weights(WeightCommand::Set {
+                tensor: TensorName::QueryWeights.into(),
+                row: 0,
+                col: 1,
+                value: 9.0,
+            }),
             Entry::parameter(TensorName::QueryWeights.into(), 0, 1),
             "turned by hand",
         ),

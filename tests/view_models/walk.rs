@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::HeadSetting;
-use attune::kernel::moves::Point;
+use attune::kernel::command::{HeadSetting, InterventionCommand};
+use attune::kernel::data::moves::Point;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::softmax::softmax_forward;
@@ -84,7 +84,7 @@ fn a_hidden_key_has_a_score_of_minus_infinity() {
     let mut kernel = kernel(include_str!("../fixtures/small.ron"));
     let tokens = kernel.snapshot().model.expect("a model").sentence.tokens.len();
     let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, |query, key| (query, key) != (0, 1)));
-    kernel.apply(Command::SetMask(Some(mask)));
+    kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(mask))));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert_eq!(walk.beside(Step::Scale, 1).as_deref(), Some("−∞"));
     assert_eq!(walk.beside(Step::Softmax, 1).as_deref(), Some("0.00"));
@@ -159,10 +159,10 @@ fn the_steps_are_said_with_their_numbers() {
 #[test]
 fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(include_str!("../fixtures/small.ron"));
-    kernel.apply(Command::SetHead { head: 0, setting: HeadSetting::Uniform });
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
-    kernel.apply(Command::SetHead { head: 0, setting: HeadSetting::Frozen });
+    kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
 }

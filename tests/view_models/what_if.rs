@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune::kernel::command::HeadSetting;
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::notebook::NotebookCommand;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::params::TensorName;
@@ -36,12 +36,23 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
     let model = what_if(&kernel);
     assert!(model.said.is_empty() && model.effects.iter().all(|effect| effect.moved == 0.0));
     let commands = [
-        (Command::SetTemperature(Some(0.1)), "Temperature 0.1 instead of 1."),
-        (Command::SetScale(Some(false)), "Scores are not divided by √3."),
-        (Command::SetHead { head: 1, setting: HeadSetting::Uniform }, "Head 2 looks everywhere alike."),
-        (Command::ToggleMask { query: 1, key: 0 }, "One pair is hidden that the lesson shows."),
+        (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "Temperature 0.1 instead of 1."),
+        (Command::Interventions(InterventionCommand::SetScale(Some(false))), "Scores are not divided by √3."),
         (
-            Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value: 3.0 },
+            Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }),
+            "Head 2 looks everywhere alike.",
+        ),
+        (
+            Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
+            "One pair is hidden that the lesson shows.",
+        ),
+        (
+            Command::Weights(WeightCommand::Set {
+                tensor: TensorName::QueryWeights.into(),
+                row: 0,
+                col: 0,
+                value: 3.0,
+            }),
             "One weight is turned.",
         ),
     ];
@@ -64,8 +75,8 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
         }
         assert_eq!(model.effects.len(), model.tokens.len());
     }
-    kernel.apply(Command::ResetInterventions);
-    kernel.apply(Command::ResetWeights);
+    kernel.apply(Command::Interventions(InterventionCommand::Reset));
+    kernel.apply(Command::Weights(WeightCommand::ResetAll));
     assert!(kernel.snapshot().model.expect("a model").sentence.unchanged.is_none());
 }
 
@@ -75,14 +86,14 @@ fn the_unchanged_result_is_not_run_again_while_a_slider_is_dragged() {
     let ghost = |kernel: &Kernel| {
         kernel.snapshot().model.expect("a model").sentence.unchanged.as_ref().expect("a change").result.clone()
     };
-    kernel.apply(Command::SetTemperature(Some(0.5)));
+    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     let first = ghost(&kernel);
-    kernel.apply(Command::SetTemperature(Some(0.4)));
+    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.4))));
     assert!(Arc::ptr_eq(&first, &ghost(&kernel)));
-    kernel.apply(Command::SelectSentence(1));
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
     let other = ghost(&kernel);
     assert!(!Arc::ptr_eq(&first, &other) && other.activations.output.rows() == 4);
-    kernel.apply(Command::ResetTraining);
+    kernel.apply(Command::Training(TrainingCommand::Reset));
     assert!(!Arc::ptr_eq(&other, &ghost(&kernel)), "the trained weights are others now");
 }
 
@@ -135,7 +146,7 @@ fn every_tensor_and_every_variable_of_code_is_listed_with_its_numbers() {
 fn every_form_of_a_model_has_its_what_ifs_and_variables() {
     for form in std::fs::read_dir("tests/fixtures/forms").expect("the forms").flatten() {
         let mut kernel = kernel(&std::fs::read_to_string(form.path()).expect("text"));
-        kernel.apply(Command::SetTemperature(Some(0.3)));
+        kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.3))));
         let model = what_if(&kernel);
         assert_eq!((model.effects.len(), model.mask.now.len()), (model.tokens.len(), model.tokens.len().pow(2)));
         let rows = model.effects.iter().flat_map(|effect| &effect.rows);

@@ -24,6 +24,7 @@ use attune::app::work::profile::Profile;
 use attune::app::work::session::{keep, show};
 use attune::app::work::source::{LessonIssues, Waker, reload};
 use attune::kernel::Command;
+use attune::kernel::command::SentenceCommand;
 use attune::store::Home;
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
@@ -105,7 +106,7 @@ fn send(world: &World, command: Command) {
 }
 
 fn say(world: &World, sentence: &str) {
-    send(world, Command::SetSentence(sentence.to_owned()));
+    send(world, Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
 }
 
 /// A lesson of one's own, in the folder.

@@ -7,7 +7,7 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, SentenceCommand};
 use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
 
@@ -159,7 +159,7 @@ fn writing_ui(ui: &mut Ui, writing: &Writing, state: &mut AnswersUiState) -> Opt
         let tip = "With the weights in use; temperature, mask and heads as the lesson has them";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
             let choice = if state.draws { Choice::Sampled { temperature: state.temperature } } else { Choice::Greedy };
-            command = Some(Command::Generate { count: state.count, choice });
+            command = Some(Command::Sentence(SentenceCommand::Generate { count: state.count, choice }));
         }
     });
     if let Some(written) = written {

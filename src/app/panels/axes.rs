@@ -4,7 +4,7 @@ use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::kernel::command::{Axis, Command};
+use crate::kernel::command::{Axis, AxisCommand, Command};
 use crate::view_model::axes::{AxesModel, AxisRow};
 
 #[derive(Default)]
@@ -33,12 +33,12 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<C
             "The picture shows the vectors as they are"
         };
         if refit.on_hover_text(why).on_disabled_hover_text(why).clicked() {
-            commands.push(Command::Refit);
+            commands.push(Command::Axes(AxisCommand::Refit));
         }
         let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
         reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
         if reset.on_hover_text("The axes as the lesson began").clicked() {
-            commands.push(Command::ResetBasis);
+            commands.push(Command::Axes(AxisCommand::ResetAll));
         }
         let tip = "A still map of all words by t-SNE, in a window of its own; nothing moves in it";
         state.wants_map |= ui.button("Map …").on_hover_text(tip).clicked();
@@ -106,14 +106,14 @@ fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields)
         sets |= set.on_hover_text(hint).clicked();
         if sets && is_whole && is_new {
             let (from, to) = (fields.from.trim().to_owned(), fields.to.trim().to_owned());
-            command = Some(Command::SetAxis { axis: row.axis, from, to });
+            command = Some(Command::Axes(AxisCommand::Set { axis: row.axis, from, to }));
         }
         if row.chosen.is_some() {
             let reset = ui.button("✕");
             let name = format!("Reset axis {letter}");
             reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
             if reset.on_hover_text("A principal component again").clicked() {
-                command = Some(Command::ResetAxis(row.axis));
+                command = Some(Command::Axes(AxisCommand::Reset(row.axis)));
             }
         }
     });

@@ -4,7 +4,7 @@ use egui::{Button, Grid, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, SentenceCommand};
 use crate::view_model::compare::{CompareModel, NearOutput, PairModel};
 use crate::view_model::sentences::SentencesModel;
 
@@ -19,7 +19,7 @@ pub struct CompareUiState {
 
 /// Begins or ends a comparison.
 pub fn toggle(sentences: &SentencesModel) -> Command {
-    Command::SetSecondSentence(sentences.second.is_none().then(|| sentences.first_second()))
+    Command::Sentence(SentenceCommand::SetSecond(sentences.second.is_none().then(|| sentences.first_second())))
 }
 
 pub fn compare_ui(
@@ -71,14 +71,14 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
             takes_focus: std::mem::take(&mut state.wants_focus),
         };
         for change in sentence_field_ui(ui, &field, sentences, &mut state.field) {
-            commands.push(Command::SetSecondSentence(Some(match change {
+            commands.push(Command::Sentence(SentenceCommand::SetSecond(Some(match change {
                 Change::Typed(text) | Change::Done(text) => text,
                 Change::Chosen(index) => sentences.sentences[index].clone(),
-            })));
+            }))));
         }
         let end = Button::new("✕  End");
         if ui.add(end).on_hover_text("One sentence again (Alt+C)").clicked() {
-            commands.push(Command::SetSecondSentence(None));
+            commands.push(Command::Sentence(SentenceCommand::SetSecond(None)));
         }
     });
     commands

@@ -4,8 +4,8 @@ use egui::{RichText, ScrollArea, Sense, Slider, Stroke, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::command::{Command, HeadSetting};
-use crate::kernel::interventions::GAIN_MAX;
+use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
+use crate::kernel::scene::interventions::GAIN_MAX;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
@@ -92,7 +92,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         ui.monospace(format!("× {before:.2}"));
     });
     let setting = HeadSetting::Gain(gain);
-    (gain != before).then_some(Command::SetHead { head: head.head, setting })
+    (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }))
 }
 
 /// All heads at once, a row for each block: each as a small map of its weights.
@@ -152,7 +152,7 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
         let text = RichText::new(name).font(theme::strong(size::BODY));
         if checkbox_ui(ui, &mut enabled, text).on_hover_text("Takes part in the sum").changed() {
             let setting = if enabled { HeadSetting::Live } else { HeadSetting::Off };
-            command = Some(Command::SetHead { head: head.head, setting });
+            command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
         }
         let solo =
             ui.selectable_label(head.solo, "Solo").on_hover_text(format!("Only {name} takes part; again: all do"));
@@ -165,7 +165,7 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
             )
         });
         if solo.clicked() {
-            command = Some(Command::SoloHead((!head.solo).then_some(head.head)));
+            command = Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
         }
     });
     command

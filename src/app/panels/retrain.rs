@@ -4,7 +4,7 @@ use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetI
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, TrainingCommand};
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
 use super::weights::ghost_mark;
@@ -26,7 +26,7 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Ve
             }
             let stop = ui.add_enabled(model.under_way.is_some(), Button::new("Stop"));
             if stop.on_hover_text("Give up what is under way; what is shown stays").clicked() {
-                commands.push(Command::Pause);
+                commands.push(Command::Training(TrainingCommand::Pause));
             }
             ui.add_enabled_ui(model.has_ghosts, |ui| {
                 checkbox_ui(ui, &mut view.highlight.old_ghosts, "Ghosts")

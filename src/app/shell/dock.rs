@@ -9,7 +9,7 @@ use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::kernel::command::Command;
-use crate::kernel::pace::Pace;
+use crate::kernel::worker::pace::Pace;
 use crate::view_model::answers::AnswersModel;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::axes::AxesModel;

@@ -2,7 +2,7 @@
 
 use egui::{Context, Event, Key, Modifiers};
 
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, TrainingCommand};
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::menu::{DIGITS, Wish};
@@ -111,7 +111,7 @@ fn steps(ctx: &Context, training: &TrainingModel) -> Option<Command> {
     let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
     if matches!(training.stage, TrainingStage::Paused | TrainingStage::Stopped) && pressed(Modifiers::NONE, Key::Period)
     {
-        return Some(Command::Step(1));
+        return Some(Command::Training(TrainingCommand::Step(1)));
     }
     let keys = [
         (Modifiers::SHIFT, Key::OpenBracket, -(LONG_LOOK as isize)),
@@ -129,5 +129,5 @@ fn steps(ctx: &Context, training: &TrainingModel) -> Option<Command> {
 
 /// At the last step the button cannot be pressed, but the key can: the kernel's notice says why nothing happens.
 fn refused(training: &TrainingModel) -> Option<Command> {
-    (training.stage == TrainingStage::Finished).then_some(Command::Play)
+    (training.stage == TrainingStage::Finished).then_some(Command::Training(TrainingCommand::Play))
 }

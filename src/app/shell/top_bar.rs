@@ -4,7 +4,7 @@ use egui::{Align, Button, Key, Layout, Modifiers, RichText, Ui};
 
 use crate::app::theme::{self, size};
 use crate::app::view::{ThemeChoice, ViewState};
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, SentenceCommand};
 use crate::kernel::snapshot::HistorySnapshot;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::sentences::SentencesModel;
@@ -78,9 +78,9 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -
     let mut commands: Vec<Command> = changes
         .into_iter()
         .map(|change| match change {
-            Change::Typed(text) => Command::TypeSentence(text),
-            Change::Done(text) => Command::SetSentence(text),
-            Change::Chosen(index) => Command::SelectSentence(index),
+            Change::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
+            Change::Done(text) => Command::Sentence(SentenceCommand::Set(text)),
+            Change::Chosen(index) => Command::Sentence(SentenceCommand::Select(index)),
         })
         .collect();
     let is_comparing = model.second.is_some();

@@ -6,7 +6,7 @@ use egui::{Color32, Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::second::SharedWord;
+use crate::kernel::scene::second::SharedWord;
 use crate::view_model::compare::SECOND;
 use crate::view_model::stage::{StageModel, TokenPoint};
 

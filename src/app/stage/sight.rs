@@ -6,7 +6,7 @@ use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};
 
 use crate::app::theme::Palette;
-use crate::kernel::sentence::START;
+use crate::kernel::data::token::START;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::{Emphasis, Hit, Shown};
 use crate::view_model::stage::{StageModel, TokenPoint};

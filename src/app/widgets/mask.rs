@@ -6,7 +6,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, InterventionCommand};
 use crate::numerics::attention::{Mask, MaskTable};
 use crate::view_model::what_if::WhatIfModel;
 
@@ -74,10 +74,14 @@ fn table(count: usize, sees: impl Fn(usize, usize) -> bool) -> Vec<bool> {
 /// The lesson's own mask is none of the learner's.
 fn set(model: &WhatIfModel, sees: Vec<bool>) -> Command {
     if sees == model.mask.own {
-        return Command::ResetMask;
+        return Command::Interventions(InterventionCommand::ResetMask);
     }
     let count = model.tokens.len();
-    Command::SetMask(Some(Mask::custom(MaskTable::from_fn(count, count, |query, key| sees[query * count + key]))))
+    Command::Interventions(InterventionCommand::SetMask(Some(Mask::custom(MaskTable::from_fn(
+        count,
+        count,
+        |query, key| sees[query * count + key],
+    )))))
 }
 
 fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
@@ -177,7 +181,8 @@ fn by_keys(ui: &Ui, response: &Response, model: &WhatIfModel, state: &mut MaskUi
     }
     state.cursor = led_by_arrows(ui, response, state.cursor, last + 1, last + 1);
     let (query, key) = state.cursor;
-    ui.input(|input| input.key_pressed(Key::Space)).then_some(Command::ToggleMask { query, key })
+    ui.input(|input| input.key_pressed(Key::Space))
+        .then_some(Command::Interventions(InterventionCommand::ToggleMask { query, key }))
 }
 
 fn cell_ui(ui: &Ui, rect: Rect, fill: Color32, differs: bool, palette: &Palette) {

@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use bevy::winit::{EventLoopProxy, WinitUserEvent};
 
 use crate::kernel::Saved;
-use crate::kernel::command::Command as KernelCommand;
+use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
 use crate::kernel::worker::Worker;
 use crate::lesson::{Lesson, course, glossary};
 use crate::view_model::glossary::GlossaryModel;
@@ -82,7 +82,7 @@ impl Source {
         let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.model.is_none());
         let worker = Worker::spawn_on(lesson, saved, move || waker.wake());
         if trains {
-            worker.send(KernelCommand::Play);
+            worker.send(KernelCommand::Training(TrainingCommand::Play));
         }
         worker
     }

@@ -1,8 +1,8 @@
-//! What can be asked of the notebook.
+//! Commands of the notebook.
 
 use std::sync::Arc;
 
-use super::document::{CellId, OwnKind};
+use crate::kernel::notebook::document::{CellId, OwnKind};
 
 /// One change of the notebook, applied as every [`Command`](crate::kernel::Command).
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub enum NotebookCommand {
 pub enum CellCommand {
     /// Successive texts of one cell undo as one.
     SetText(Arc<str>),
-    /// Of an exercise: try it.
+    /// Runs the cell; tries an exercise.
     Run,
     RunAbove,
     ClearOutputs,

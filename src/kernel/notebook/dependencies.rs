@@ -1,13 +1,13 @@
-//! What a cell's names stand for, and so which cells are stale. A cell sees what stands above it, and
+//! Where the names in a cell come from, and so which cells are stale. A cell sees the cells above it, and
 //! the model; nothing below it. So there are no cycles but through the model, and a cell that writes to
 //! the model never runs again because the model changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::document::{CellId, Document, DocumentCell};
-use super::live::{Follows, LiveName};
-use super::runs::{Analysis, CellRun};
-use super::snapshot::CellStatus;
+use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
+use crate::kernel::notebook::live::{Follows, LiveName};
+use crate::kernel::notebook::runs::{Analysis, CellRun};
+use crate::kernel::notebook::snapshot::CellStatus;
 
 /// Where a name came from when a cell read it. Stale is what reads another source now.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,18 +40,18 @@ impl Versions {
 }
 
 /// The names in sight at one place of the notebook, from the top down.
-pub struct Sight<'a> {
+pub struct NamesInScope<'a> {
     live: BTreeMap<&'a str, u64>,
     above: BTreeMap<&'a str, Source>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> NamesInScope<'a> {
     pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
         let live = live.iter().map(|live| (live.name.as_str(), versions.of(live.tensor.follows()))).collect();
         Self { live, above: BTreeMap::new() }
     }
 
-    /// What a name means to code of a cell here; an exercise, which starts clean, sees only the model.
+    /// The source of a name for a cell here; an exercise, which starts clean, sees only the model.
     pub fn source(&self, name: &str, is_clean: bool) -> Source {
         if let Some(source) = self.above.get(name).filter(|_| !is_clean) {
             return source.clone();
@@ -75,13 +75,13 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// Of each cell, in order, whether what it shows still follows from what it read, and the name of its
+/// For each cell, in order, whether its result still follows from what it read, and the name of its
 /// own that hides another cell's.
 pub fn statuses<'a>(
     document: &'a Document,
     runs: &'a BTreeMap<CellId, CellRun>,
     analyses: &BTreeMap<CellId, Analysis>,
-    sight: &mut Sight<'a>,
+    sight: &mut NamesInScope<'a>,
 ) -> Vec<(CellStatus, Option<&'a str>)> {
     let mut stale: BTreeSet<&str> = BTreeSet::new();
     let mut all = Vec::with_capacity(document.cells.len());

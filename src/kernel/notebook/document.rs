@@ -1,5 +1,5 @@
 //! The learner's copy of a lesson's notebook: which cells stand where, and what was written into them.
-//! It changes as a whole, so that undo can bring any earlier one back.
+//! Each version is a value of its own, so that undo can restore any earlier one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,22 +23,22 @@ pub struct Document {
     pub cells: Vec<Arc<DocumentCell>>,
     /// Cells run again by themselves when what they read has changed.
     pub auto_run: bool,
-    /// Of the next cell that the learner inserts.
+    /// Number of the next cell that the learner inserts.
     next_own: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentCell {
     pub id: CellId,
-    /// What it is, as the lesson writes it.
+    /// The cell as the lesson writes it.
     pub kind: Arc<CellKind>,
     /// Inserted by the learner.
     pub is_own: bool,
-    /// Of a text its Markdown, of code and exercises the code, as edited; empty for others.
+    /// Markdown of a text, code of code and exercises, as edited; empty for others.
     pub text: Arc<str>,
     /// Only its first line is shown.
     pub is_folded: bool,
-    /// It runs again by itself.
+    /// Runs again by itself.
     pub auto_run: bool,
     pub answer: Answer,
     /// The lesson's newer text, where the learner had changed the older one.
@@ -47,12 +47,12 @@ pub struct DocumentCell {
     pub resets: usize,
 }
 
-/// What the learner did with a cell besides its text.
+/// The learner's answer in a cell, besides its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Answer {
     #[default]
     None,
-    /// Of a slider that is bound to a variable.
+    /// Value of a slider that is bound to a variable.
     Slider(f64),
     Predict {
         chosen: Option<usize>,
@@ -60,7 +60,7 @@ pub enum Answer {
         is_locked: bool,
     },
     Exercise(Attempts),
-    /// Of a gate.
+    /// A gate that the learner went past.
     Skipped,
 }
 
@@ -72,7 +72,7 @@ pub struct Attempts {
     pub hints: usize,
     /// The solution is open.
     pub is_revealed: bool,
-    /// It was right once.
+    /// Passed at least once.
     pub is_passed: bool,
 }
 
@@ -93,7 +93,7 @@ impl OwnKind {
 }
 
 impl Document {
-    /// What it keeps in memory beside another one, in bytes: a cell that both have is counted with the other.
+    /// The memory that it takes beside another one, in bytes: a cell that both have is counted with the other.
     pub fn bytes_beside(&self, other: &Self) -> usize {
         let cells: BTreeSet<_> = other.cells.iter().map(Arc::as_ptr).collect();
         let texts: BTreeSet<_> = other.cells.iter().map(|cell| cell.text.as_ptr()).collect();
@@ -145,7 +145,7 @@ impl DocumentCell {
         }
     }
 
-    /// It differs from the lesson's.
+    /// True where it differs from the lesson's.
     pub fn is_edited(&self) -> bool {
         self.is_own || *self.text != *original(&self.kind)
     }

@@ -2,22 +2,22 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::document::{Answer, CellId, Document, DocumentCell};
-use super::{CellCommand, Notebook, NotebookCommand};
+use crate::kernel::notebook::document::{Answer, CellId, Document, DocumentCell};
+use crate::kernel::notebook::{CellCommand, Notebook, NotebookCommand};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 
-/// What a command changed, for undo to remember.
+/// A change by a command, for undo to remember.
 pub struct Changed {
     pub label: String,
     pub before: Document,
     /// One more move of the same kind, which undoes together with the last.
-    pub goes_on_as: Option<Move>,
+    pub goes_on_as: Option<EditDrag>,
 }
 
-/// What successive changes are about that undo as one.
+/// The subject of successive changes that undo as one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Move {
+pub enum EditDrag {
     Text(CellId),
     Slider(CellId),
 }
@@ -75,11 +75,11 @@ impl Notebook {
                 Ok(None)
             }
             CellCommand::SetText(text) => {
-                let goes_on = Some(Move::Text(id.clone()));
+                let goes_on = Some(EditDrag::Text(id.clone()));
                 self.change("writing", goes_on, |document| document.set_text(id, &text))
             }
             CellCommand::Slide(value) => {
-                let goes_on = Some(Move::Slider(id.clone()));
+                let goes_on = Some(EditDrag::Slider(id.clone()));
                 self.change("a slider", goes_on, |document| slide(document, id, value))
             }
             CellCommand::Insert { kind, is_above } => {
@@ -137,7 +137,7 @@ impl Notebook {
     fn change(
         &mut self,
         label: &str,
-        goes_on_as: Option<Move>,
+        goes_on_as: Option<EditDrag>,
         change: impl FnOnce(&mut Document) -> Result<(), String>,
     ) -> Result<Option<Changed>, String> {
         let before = self.document.clone();

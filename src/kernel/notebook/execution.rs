@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::document::{CellId, DocumentCell};
-use super::live::{Live, LiveName};
-use super::runs::{CellRun, Outcome};
-use super::snapshot::Verdict;
-use super::{Notebook, Versions};
 use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
 use crate::fnv::fnv1a;
+use crate::kernel::notebook::document::{CellId, DocumentCell};
+use crate::kernel::notebook::live::{Live, LiveName};
+use crate::kernel::notebook::runs::{CellRun, Outcome};
+use crate::kernel::notebook::snapshot::Verdict;
+use crate::kernel::notebook::{Notebook, Versions};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 
-/// What the variables and outputs of all cells may take, in bytes.
+/// The most that the variables and outputs of all cells take, in bytes.
 const KEPT_BYTES_MAX: usize = 512 << 20;
 
 /// The model as a cell meets it.
@@ -47,7 +47,7 @@ pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
     shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
 }
 
-/// It runs without being asked to: a plot, the check of what is turned elsewhere, and what the model says
+/// True where it runs by itself: a plot, the check of an exercise that is done elsewhere, and the model's answer
 /// to a prediction that is given.
 pub fn runs_unasked(cell: &DocumentCell) -> bool {
     match &*cell.kind {
@@ -58,7 +58,7 @@ pub fn runs_unasked(cell: &DocumentCell) -> bool {
     }
 }
 
-/// Of an exercise that could be tried.
+/// Whether an exercise that could be tried was right.
 pub fn is_right(outcome: &Outcome) -> Option<bool> {
     match outcome.verdict {
         Some(Verdict::Exercise { is_right, .. }) => Some(is_right),
@@ -80,7 +80,7 @@ impl Notebook {
         self.record(id, outcome, model.versions());
     }
 
-    /// What all cells keep has its bounds, as what one of them makes has.
+    /// Bounds the memory of all cells together.
     fn within_memory(&mut self, id: &CellId, outcome: Outcome) -> Outcome {
         let bytes = outcome.bytes();
         let fits = |runs: &BTreeMap<CellId, CellRun>| {
@@ -124,7 +124,7 @@ impl Notebook {
         seen.map(|known| live.given(known)).collect()
     }
 
-    /// What the cells above hand to this one.
+    /// Variables and functions that the cells above hand to this one.
     fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
         let mut given: Vec<Given> = Vec::new();
         let mut functions = Functions::default();
@@ -280,7 +280,7 @@ pub enum Answered {
     Solution,
 }
 
-/// What an exercise has defined so far.
+/// Definitions of an exercise so far.
 #[derive(Default)]
 struct Bench {
     case: Vec<Variable>,
@@ -296,7 +296,7 @@ impl Bench {
     }
 }
 
-/// What the lesson's side of an exercise names and its solution does not define: no answer can put something
+/// Names that the lesson's side of an exercise uses and its solution does not define: no answer can put something
 /// of its own in their place.
 fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
     let codes = exercise.codes();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::code::{Axis, Given, Labels, Tensor, Variable};
-use crate::kernel::snapshot::{Answers, StaticSpace};
+use crate::kernel::data::answers::Answers;
+use crate::kernel::data::space::StaticSpace;
 use crate::numerics::Matrix;
 use crate::numerics::attention::{Mask, MaskTable};
 use crate::numerics::block::BlockConfig;
@@ -30,7 +31,7 @@ pub struct LiveTensor {
     pub block: usize,
 }
 
-/// What a live tensor changes with.
+/// The changes that a live tensor follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
     Nothing,

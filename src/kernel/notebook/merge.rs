@@ -4,23 +4,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::document::{
+use crate::code::budget::SOURCE_BYTES_MAX;
+use crate::kernel::notebook::document::{
     Answer, Attempts, CellId, DOCUMENT_CELLS_MAX, Document, DocumentCell, OwnKind, original, own_kind,
 };
-use super::saved::{SavedAnswer, SavedCell, SavedEdit, SavedNotebook};
-use super::snapshot::RunSnapshot;
-use crate::code::budget::SOURCE_BYTES_MAX;
+use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedNotebook};
+use crate::kernel::notebook::snapshot::RunSnapshot;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
 use crate::lesson::issue::shorten;
 use crate::lesson::limits::ID_CHARS_MAX;
 
-/// What came of it.
+/// The merged notebook.
 pub struct Merged {
     pub document: Document,
-    /// What earlier runs showed.
+    /// Results of earlier runs.
     pub runs: BTreeMap<CellId, Arc<RunSnapshot>>,
-    /// What did not fit, in sentences for the learner.
+    /// Saved work that did not fit, in sentences for the learner.
     pub report: Vec<String>,
 }
 
@@ -255,7 +255,7 @@ impl Merging {
 
     fn show(&mut self, saved: &SavedCell, cell: &DocumentCell, is_reset: bool) {
         let Some(run) = saved.run.as_ref().filter(|_| !is_reset) else { return };
-        if super::execution::text_that_runs(cell).is_none() {
+        if crate::kernel::notebook::execution::text_that_runs(cell).is_none() {
             return;
         }
         match run.shown(&cell.kind) {

@@ -1,9 +1,9 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
-//! In reading order: [`document`] is what the learner writes and undo brings back, [`command`] what can
-//! be asked, [`editing`] does it, [`live`] the model's tensors as code sees them, [`dependencies`] which cells are stale,
-//! [`runs`] what a run left, [`execution`] runs one, and [`snapshot`] is what a viewer sees. [`saved`] is what
-//! is kept of that, and [`merge`] puts it back over a lesson that may have changed.
+//! In reading order: [`document`] holds the cells, which undo restores, and [`command`] the commands;
+//! [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`] says which cells are stale,
+//! [`execution`] runs one, [`runs`] holds the results, and [`snapshot`] is for viewers. [`saved`] is the saved form,
+//! and [`merge`] restores it over a lesson that may have changed.
 
 pub mod command;
 pub mod dependencies;
@@ -25,22 +25,24 @@ use std::time::Duration;
 
 pub use command::{CellCommand, NotebookCommand};
 pub use document::{CellId, Document};
-pub use editing::{Changed, Move};
+pub use editing::{Changed, EditDrag};
 
-use self::dependencies::{Sight, Source, Versions, statuses};
-use self::document::{Answer, DocumentCell};
-use self::live::LiveName;
-use self::merge::{Merged, merge};
-use self::runs::{Analysis, CellRun, Outcome};
-use self::saved::SavedNotebook;
-use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot};
+use crate::kernel::notebook::dependencies::{NamesInScope, Source, Versions, statuses};
+use crate::kernel::notebook::document::{Answer, DocumentCell};
+use crate::kernel::notebook::live::LiveName;
+use crate::kernel::notebook::merge::{Merged, merge};
+use crate::kernel::notebook::runs::{Analysis, CellRun, Outcome};
+use crate::kernel::notebook::saved::SavedNotebook;
+use crate::kernel::notebook::snapshot::{
+    CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot,
+};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 
 pub struct Notebook {
     document: Document,
     runs: BTreeMap<CellId, CellRun>,
-    /// Of every cell that has code.
+    /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
     /// Runs so far, and those of code that the learner asked for.
@@ -51,19 +53,19 @@ pub struct Notebook {
     /// Ends the run that is under way.
     stop: Arc<AtomicBool>,
     seed: u64,
-    /// What a viewer sees, until something changes.
+    /// The snapshot, until something changes.
     view: OnceCell<Arc<NotebookSnapshot>>,
 }
 
-/// What a slider turned.
-pub enum Slid {
+/// The target of a slider.
+pub enum SliderMove {
     /// A variable, in the slider's cell.
     Variable(CellId),
     Model,
 }
 
-impl Slid {
-    /// What came from there changes with the slider; or from a cell that does.
+impl SliderMove {
+    /// True where a value from this source changes with the slider.
     fn moves(&self, source: &Source, dependent: &BTreeSet<CellId>) -> bool {
         match (self, source) {
             (_, Source::Run(cell, _)) => dependent.contains(cell),
@@ -191,7 +193,7 @@ impl Notebook {
 
     /// Something has changed: what runs by itself waits to run. Where a slider was turned, that is all
     /// that depends on it.
-    pub fn follow(&mut self, versions: Versions, slid: Option<&Slid>) {
+    pub fn follow(&mut self, versions: Versions, slid: Option<&SliderMove>) {
         self.see(versions);
         let mut dependent: BTreeSet<CellId> = BTreeSet::new();
         let waiting: BTreeSet<CellId> = self.waiting.iter().cloned().collect();
@@ -233,7 +235,7 @@ impl Notebook {
     }
 
     fn statuses(&self) -> Vec<CellStatus> {
-        let mut sight = Sight::new(&self.live, self.versions);
+        let mut sight = NamesInScope::new(&self.live, self.versions);
         let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
         statuses.into_iter().map(|(status, _)| status).collect()
     }
@@ -255,7 +257,7 @@ impl Notebook {
         let text = analysis.text.clone();
         let names = analysis.names.as_ref().map(|names| names.clone()).unwrap_or_default();
         let reads = {
-            let mut sight = Sight::new(&self.live, versions);
+            let mut sight = NamesInScope::new(&self.live, versions);
             let mut is_clean = false;
             for cell in &self.document.cells {
                 if cell.id == *id {
@@ -302,13 +304,13 @@ impl Notebook {
         self.view.take();
     }
 
-    /// What a viewer may see now.
+    /// The present state for viewers.
     pub fn snapshot(&self) -> Arc<NotebookSnapshot> {
         self.view.get_or_init(|| Arc::new(self.view())).clone()
     }
 
     fn view(&self) -> NotebookSnapshot {
-        let mut sight = Sight::new(&self.live, self.versions);
+        let mut sight = NamesInScope::new(&self.live, self.versions);
         let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
         let waiting: BTreeSet<&CellId> = self.waiting.iter().collect();
         let cell = |(cell, (status, shadows)): (&Arc<DocumentCell>, (CellStatus, Option<&str>))| CellSnapshot {

@@ -1,10 +1,10 @@
-//! What the last run of each cell left, and the names in its text.
+//! The last run of each cell, and the names in its text.
 
 use std::sync::Arc;
 
-use super::dependencies::Source;
-use super::snapshot::{RunSnapshot, Verdict};
 use crate::code::{Fault, Functions, Names, Output, Variable, names};
+use crate::kernel::notebook::dependencies::Source;
+use crate::kernel::notebook::snapshot::{RunSnapshot, Verdict};
 
 /// The names of a text, found once for each text.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Analysis {
     }
 }
 
-/// What a run left.
+/// The result of a run, with the variables that the cells below see.
 #[derive(Clone, Debug)]
 pub struct CellRun {
     /// Grows with every run.
@@ -52,7 +52,7 @@ impl CellRun {
     }
 }
 
-/// What came of a run, before the notebook takes it in.
+/// The outcome of a run, before the notebook takes it in.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub outputs: Vec<Output>,

@@ -1,14 +1,14 @@
-//! What is kept of a notebook from one session to the next: plain data, made from what a viewer sees.
+//! The saved form of a notebook: plain data, made from its snapshot.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::{Answer, Attempts, DocumentCell, OwnKind, first_answer, original, own_kind};
-use super::saved_output::{Allowance, SavedOutput};
-use super::snapshot::{CellSnapshot, NotebookSnapshot, RunSnapshot, Verdict};
 use crate::code::{Fault, Place};
+use crate::kernel::notebook::document::{Answer, Attempts, DocumentCell, OwnKind, first_answer, original, own_kind};
+use crate::kernel::notebook::saved_output::{Allowance, SavedOutput};
+use crate::kernel::notebook::snapshot::{CellSnapshot, NotebookSnapshot, RunSnapshot, Verdict};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 use crate::numbers;
@@ -24,14 +24,14 @@ pub struct SavedNotebook {
     pub auto_run: bool,
 }
 
-/// What the learner did with a cell; what is as the lesson gives it is not kept.
+/// The learner's changes of a cell; fields that are as the lesson gives them are not saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedCell {
     pub id: String,
     #[serde(skip_serializing_if = "is_default")]
     pub is_own: bool,
-    /// Of the learner's own ones, and where the learner made code of text or text of code.
+    /// Kind of the learner's own cells, and of those that the learner made into code or text.
     #[serde(skip_serializing_if = "is_default")]
     pub kind: Option<OwnKind>,
     #[serde(skip_serializing_if = "is_default")]
@@ -51,7 +51,7 @@ pub struct SavedCell {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedEdit {
-    /// What the text is: the answer to an exercise is code.
+    /// Kind of the text: the answer to an exercise is code.
     pub kind: OwnKind,
     pub text: String,
     /// The lesson's text that was edited.
@@ -83,7 +83,7 @@ pub enum SavedAnswer {
     Skipped,
 }
 
-/// What the last run of a cell showed.
+/// The result of the last run of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedRun {

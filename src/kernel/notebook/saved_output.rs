@@ -6,7 +6,7 @@ use crate::code::budget::{IMAGE_PATH_BYTES_MAX, OUTPUTS_MAX, PLOT_LINES_MAX, RAN
 use crate::code::{Axis, Output, Plot, Tensor};
 use crate::numbers;
 
-/// What is kept of the outputs of one run, in bytes: a table of 360 by 360 ...
+/// The most that is saved of the outputs of one run, in bytes: a table of 360 by 360 ...
 const RUN_BYTES_MAX: usize = 1 << 20;
 /// ... and of all runs of a notebook, from the top.
 const NOTEBOOK_BYTES_MAX: usize = 16 << 20;

@@ -1,10 +1,10 @@
-//! What a viewer may see of the notebook.
+//! The notebook as viewers see it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::document::DocumentCell;
 use crate::code::{Axis, Fault, Output, Variable};
+use crate::kernel::notebook::document::DocumentCell;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {
@@ -12,7 +12,7 @@ pub struct NotebookSnapshot {
     pub auto_run: bool,
     /// Names of live tensors with what they are, for completion.
     pub live: Arc<[LiveNameSnapshot]>,
-    /// What follows the gate at this index is behind it.
+    /// Index of the first closed gate: the cells below it are hidden.
     pub closed_gate: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ pub struct LiveNameSnapshot {
 pub struct CellSnapshot {
     pub cell: Arc<DocumentCell>,
     pub status: CellStatus,
-    /// What its last run left.
+    /// The result of its last run.
     pub run: Option<Arc<RunSnapshot>>,
     /// Why its text cannot run at all, found without running it.
     pub mistake: Option<Arc<Fault>>,
@@ -38,12 +38,12 @@ pub struct CellSnapshot {
 }
 
 impl CellSnapshot {
-    /// It shows what it showed in an earlier session, and its text is the one that ran then.
+    /// True where it shows the result of an earlier session, and its text is the one that ran then.
     pub fn is_from_before(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.is_from_before && run.text == self.cell.text)
     }
 
-    /// What it shows may no longer be so.
+    /// True where its result may no longer hold.
     pub fn is_stale(&self) -> bool {
         self.status == CellStatus::Stale && !self.is_from_before()
     }
@@ -51,12 +51,12 @@ impl CellSnapshot {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellStatus {
-    /// It has not run.
+    /// Not run yet.
     #[default]
     New,
     /// `[*]`: it waits its turn or runs.
     Waiting,
-    /// What it shows follows from what stands above it and from the model as it is.
+    /// Its result follows from the cells above it and from the model as it is.
     Fresh,
     /// Something that it read, or its text, has changed since.
     Stale,
@@ -77,9 +77,9 @@ pub struct RunSnapshot {
     /// The variables among them, with what they hold; none of a run of an earlier session.
     pub variables: Arc<[VariableSnapshot]>,
     pub verdict: Option<Verdict>,
-    /// It wrote to the model.
+    /// Wrote to the model.
     pub wrote: bool,
-    /// It ran in an earlier session: its variables are not there until it runs again.
+    /// Ran in an earlier session: its variables are not there until it runs again.
     pub is_from_before: bool,
 }
 
@@ -105,14 +105,14 @@ impl VariableSnapshot {
     }
 }
 
-/// What the check of an exercise, or the model's answer to a prediction, came to.
+/// The result of an exercise's check, or the model's answer to a prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     Exercise {
         is_right: bool,
         /// The value beside the check.
         value: Vec<Output>,
-        /// What is said of this wrong answer.
+        /// Feedback on this wrong answer.
         feedback: Option<Arc<str>>,
         /// Which case it failed, from 0, where there are cases.
         failed_case: Option<usize>,

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::{Kernel, Phase, Undoable};
-use crate::kernel::ready::{Origin, Ready};
-use crate::kernel::retraining::{Ground, Retraining, Step};
-use crate::kernel::space::LessonFault;
+use crate::kernel::model::retraining::{EmbeddedCorpus, Retraining, Step};
+use crate::kernel::model::{LessonModel, ModelOrigin};
+use crate::kernel::state::{Kernel, Phase, Undoable};
+use crate::kernel::vectors::LessonFault;
 use crate::lesson::Recipe;
 
 /// A retraining that somebody waits for.
 pub struct UnderWay {
     pub work: Retraining,
-    /// What it changes.
+    /// Names of its changes.
     changes: Vec<String>,
-    /// It changes what the last one changed, and undoes together with it.
+    /// True where it changes the same as the last one, and undoes together with it.
     goes_on: bool,
 }
 
 impl Kernel {
-    pub(super) fn retrain(&mut self, recipe: Recipe) -> Result<(), String> {
+    pub(in crate::kernel) fn retrain(&mut self, recipe: Recipe) -> Result<(), String> {
         let (Phase::Ready(ready), Some(own)) = (&mut self.phase, &self.own) else {
             return Err("wait until the static vectors are trained".to_owned());
         };
@@ -31,14 +31,14 @@ impl Kernel {
             return Ok(());
         }
         let goes_on = !recipe.is_default() && self.retrained.as_ref() == Some(&changes);
-        let work = Retraining::new(&self.lesson, recipe, &[own.clone(), Ground::of(ready)], true)?;
+        let work = Retraining::new(&self.lesson, recipe, &[own.clone(), EmbeddedCorpus::of(ready)], true)?;
         ready.training.pause();
         self.retraining = Some(UnderWay { work, changes, goes_on });
         Ok(())
     }
 
     /// The next piece of it.
-    pub(super) fn retrain_on(&mut self) {
+    pub(in crate::kernel) fn retrain_on(&mut self) {
         let Some(UnderWay { work, changes, goes_on }) = self.retraining.take() else { return };
         let Some(own) = &self.own else { return };
         match work.advance(&own.space) {
@@ -48,7 +48,7 @@ impl Kernel {
         }
     }
 
-    fn replace_model(&mut self, mut new: Ready, changes: Vec<String>, goes_on: bool) {
+    fn replace_model(&mut self, mut new: LessonModel, changes: Vec<String>, goes_on: bool) {
         let Phase::Ready(ready) = &mut self.phase else { return };
         // Something else may have happened meanwhile.
         let goes_on = goes_on && self.retrained.as_ref() == Some(&changes);
@@ -67,15 +67,15 @@ impl Kernel {
         };
         let old = std::mem::replace(&mut **ready, new);
         if !goes_on {
-            self.remember(label, Undoable::Retrained(Box::new(old.rest())));
+            self.remember(label, Undoable::Retrained(Box::new(old.freeze())));
         }
         self.retrained = Some(changes);
     }
 
     /// The lesson's own static vectors are trained.
-    pub(super) fn embedded_own(&mut self) {
+    pub(in crate::kernel) fn embedded_own(&mut self) {
         let Phase::Embedding(trainer) = &self.phase else { return };
-        let ground = match Ground::of_lesson(&self.lesson, trainer) {
+        let ground = match EmbeddedCorpus::of_lesson(&self.lesson, trainer) {
             Ok(ground) => ground,
             Err(fault) => {
                 self.phase = Phase::Failed { progress: trainer.progress(), fault };
@@ -92,7 +92,7 @@ impl Kernel {
     }
 
     /// The next piece of a lesson that was left with a recipe.
-    pub(super) fn open_on(&mut self, work: Retraining) {
+    pub(in crate::kernel) fn open_on(&mut self, work: Retraining) {
         let Some(own) = &self.own else { return };
         match work.advance(&own.space) {
             Ok(Step::On(work)) => self.opening = Some(work),
@@ -111,7 +111,7 @@ impl Kernel {
 
     fn open_own(&mut self) {
         let Some(ground) = &self.own else { return };
-        let origin = Origin { lesson: self.lesson.clone(), recipe: ground.recipe.clone(), replaced: None };
+        let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: ground.recipe.clone(), replaced: None };
         self.phase = match ground.model(origin) {
             Ok(ready) => Phase::Ready(Box::new(ready)),
             Err(fault) => Phase::Failed { progress: ground.progress, fault },

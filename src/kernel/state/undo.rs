@@ -1,20 +1,20 @@
-//! What a kernel remembers of its changes, and how it goes back over them.
+//! Undo: the states that a kernel remembers, and the way back over them.
 
-use super::{Kernel, Phase};
-use crate::kernel::history::{History, Swap};
+use crate::kernel::model::UndoPart;
+use crate::kernel::model::retraining::FrozenModel;
 use crate::kernel::notebook::{Document, Notebook};
-use crate::kernel::ready::Part;
-use crate::kernel::retraining::RestingReady;
+use crate::kernel::state::history::{History, Swap};
+use crate::kernel::state::{Kernel, Phase};
 
-/// What undo brings back.
+/// A state that undo restores.
 pub enum Undoable {
-    Model(Part),
-    Retrained(Box<RestingReady>),
+    Model(UndoPart),
+    Retrained(Box<FrozenModel>),
     Notebook(Document),
 }
 
 impl Undoable {
-    /// What keeping it costs in memory, beside the present notebook.
+    /// The memory that it takes beside the present notebook.
     fn bytes(&self, present: &Notebook) -> usize {
         let of_it = match self {
             Self::Model(part) => part.bytes(),
@@ -26,7 +26,7 @@ impl Undoable {
 }
 
 impl Kernel {
-    pub(super) fn remember_changes(&mut self) {
+    pub(in crate::kernel) fn remember_changes(&mut self) {
         let Phase::Ready(ready) = &mut self.phase else { return };
         for (label, part) in ready.take_changes() {
             // What was changed of this model is undone before it is.
@@ -35,13 +35,13 @@ impl Kernel {
         }
     }
 
-    pub(super) fn remember(&mut self, label: String, before: Undoable) {
+    pub(in crate::kernel) fn remember(&mut self, label: String, before: Undoable) {
         let bytes = before.bytes(&self.notebook);
         self.history.push(label, before, bytes);
     }
 
     /// Undo or redo.
-    pub(super) fn travel(
+    pub(in crate::kernel) fn travel(
         &mut self,
         verb: &str,
         go: impl FnOnce(&mut History<Undoable>, Swap<Undoable>) -> bool,
@@ -54,8 +54,8 @@ impl Kernel {
             let now = match (undoable, &mut *phase) {
                 (Undoable::Model(part), Phase::Ready(ready)) => Undoable::Model(ready.swap(part)),
                 (Undoable::Retrained(before), Phase::Ready(ready)) => {
-                    let now = std::mem::replace(&mut **ready, before.wake(lesson));
-                    Undoable::Retrained(Box::new(now.rest()))
+                    let now = std::mem::replace(&mut **ready, before.thaw(lesson));
+                    Undoable::Retrained(Box::new(now.freeze()))
                 }
                 (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
                 // A model that failed had no changes.

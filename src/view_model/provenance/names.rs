@@ -1,8 +1,8 @@
 //! How entries are called: by words, by numbers, and what each is.
 
 use super::worked::Operand;
+use crate::kernel::data::token::subscript;
 use crate::kernel::notebook::live::{distance_label, head_label, scored};
-use crate::kernel::token_labels::subscript;
 use crate::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use crate::quantity::{Entry, Index, Owner, Quantity, StagePoint, meaning};
 use crate::view_model::distance::{at_distance, distance_of};

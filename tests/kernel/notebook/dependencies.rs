@@ -1,6 +1,7 @@
 //! A cell sees what stands above it, and what it shows is marked when that is no longer so.
 
 use attune::kernel::Command;
+use attune::kernel::command::WeightCommand;
 use attune::kernel::notebook::snapshot::CellStatus;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::numerics::params::TensorName;
@@ -66,7 +67,8 @@ fn a_change_of_the_model_marks_what_read_it() {
     let before = number(&kernel, "reads");
     cell(&mut kernel, "sharp", CellCommand::Slide(0.1));
     assert_ne!(number(&kernel, "reads"), before, "a slider runs what depends on it through the model");
-    let weight = Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 };
+    let weight =
+        Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 });
     apply(&mut kernel, weight);
     assert_eq!((status(&kernel, "reads"), status(&kernel, "double")), (CellStatus::Stale, CellStatus::Fresh));
     apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(true)));

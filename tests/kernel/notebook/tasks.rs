@@ -1,10 +1,11 @@
 //! Predictions are locked before the truth is shown, and exercises are checked against the live model.
 
 use attune::code::Output;
+use attune::kernel::check::rehearsal::rehearse;
+use attune::kernel::command::InterventionCommand;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::rehearsal::rehearse;
 use attune::kernel::{Command, Kernel};
 use attune::view_model::notebook::NotebookModel;
 use std::sync::Arc;
@@ -99,9 +100,9 @@ fn an_answer_replaces_nothing_that_the_check_names() {
 fn an_exercise_may_be_solved_by_hand() {
     let mut kernel = kernel();
     assert!(!is_right(&kernel, "sharpen"), "its check runs by itself");
-    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     assert!(is_right(&kernel, "sharpen"));
-    apply(&mut kernel, Command::SetTemperature(None));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(None)));
     assert!(!is_right(&kernel, "sharpen"));
     assert!(found(&kernel, "sharpen").cell.attempts().is_passed, "it was right once");
 }
@@ -125,13 +126,13 @@ fn the_value_beside_a_check_is_that_of_now() {
     write(&mut kernel, "middle", "fn middle(a, b) { b }");
     run(&mut kernel, "middle");
     assert_eq!(value(&kernel), (false, vec![Output::Number(kernel_temperature(&kernel))]));
-    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     assert_eq!(value(&kernel), (true, vec![Output::Number(0.5)]));
     let attempts = found(&kernel, "middle").cell.attempts();
     assert_eq!((attempts.tried, attempts.is_passed), (1, true), "the learner asked once");
     // An answer that is being written is tried when the learner asks for it.
     write(&mut kernel, "middle", "fn middle(a, b) { a }");
-    apply(&mut kernel, Command::SetTemperature(Some(0.25)));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.25))));
     assert_eq!((value(&kernel), status(&kernel, "middle")), ((true, vec![Output::Number(0.5)]), CellStatus::Stale));
     let model = NotebookModel::of(&kernel.snapshot(), None);
     assert_eq!(model.cells[model.index("middle").expect("it is there")].note, "stale");
@@ -152,11 +153,11 @@ fn the_model_is_asked_again_when_it_has_changed() {
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let mut kernel = Kernel::trained(Arc::new(lesson));
     cell(&mut kernel, "guess", CellCommand::Choose(1));
-    apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
     cell(&mut kernel, "guess", CellCommand::Reveal);
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
-    apply(&mut kernel, Command::SetTemperature(Some(2.0)));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))));
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
     cell(&mut kernel, "guess", CellCommand::Reset);
     assert!(found(&kernel, "guess").run.is_none());

@@ -1,17 +1,22 @@
 //! Strokes of the brush, and shakes.
 
 use attune::kernel::Command;
-use attune::kernel::command::Brush;
+use attune::kernel::command::{Brush, WeightCommand};
 use attune::numerics::params::{TensorId, TensorName};
 
 use super::{apply, model, notice, shown, trained, undo_label};
 
 fn paint(entries: &[(usize, usize)], brush: Brush, stroke: u64) -> Command {
-    Command::Paint { tensor: TensorName::QueryWeights.into(), entries: entries.to_vec(), brush, stroke }
+    Command::Weights(WeightCommand::Paint {
+        tensor: TensorName::QueryWeights.into(),
+        entries: entries.to_vec(),
+        brush,
+        stroke,
+    })
 }
 
 fn shake(scale: f32, draw: u64) -> Command {
-    Command::Perturb { tensor: TensorName::QueryWeights.into(), scale, draw }
+    Command::Weights(WeightCommand::Perturb { tensor: TensorName::QueryWeights.into(), scale, draw })
 }
 
 #[test]
@@ -67,11 +72,16 @@ fn what_cannot_be_painted_or_shaken_changes_nothing() {
         paint(&[(0, 0), (99, 0)], Brush::Set(1.0), 1),
         paint(&[(0, 0)], Brush::Set(f32::NAN), 1),
         paint(&[(0, 0)], Brush::Add(f32::INFINITY), 1),
-        Command::Paint { tensor: none, entries: vec![(0, 0)], brush: Brush::Set(1.0), stroke: 1 },
+        Command::Weights(WeightCommand::Paint {
+            tensor: none,
+            entries: vec![(0, 0)],
+            brush: Brush::Set(1.0),
+            stroke: 1,
+        }),
         shake(0.0, 1),
         shake(f32::NAN, 1),
         shake(1e30, 1),
-        Command::Perturb { tensor: none, scale: 0.1, draw: 1 },
+        Command::Weights(WeightCommand::Perturb { tensor: none, scale: 0.1, draw: 1 }),
     ];
     for command in refused {
         kernel.apply(command.clone());

@@ -1,6 +1,8 @@
 //! Effects of a recipe, and recipes without any.
 
-use attune::kernel::command::{Axis, HeadSetting, Reference};
+use attune::kernel::command::{
+    Axis, AxisCommand, HeadSetting, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
+};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Recipe;
 use attune::lesson::offers::offers;
@@ -91,7 +93,7 @@ fn a_newer_recipe_gives_up_the_stale_one_at_once() {
     kernel.apply(Command::Retrain(Box::new(seed(3))));
     assert!(!kernel.is_busy());
     // Pause and undo give up what is under way, and nothing else.
-    for give_up in [Command::Pause, Command::Undo] {
+    for give_up in [Command::Training(TrainingCommand::Pause), Command::Undo] {
         kernel.apply(Command::Retrain(Box::new(seed(4))));
         kernel.advance();
         apply(&mut kernel, give_up);
@@ -102,8 +104,11 @@ fn a_newer_recipe_gives_up_the_stale_one_at_once() {
 #[test]
 fn one_slider_undoes_in_one_step_and_brings_all_of_the_old_model_back() {
     let mut kernel = trained();
-    apply(&mut kernel, Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 });
-    apply(&mut kernel, Command::Compare(Some(Reference::Start)));
+    apply(
+        &mut kernel,
+        Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 }),
+    );
+    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Start))));
     let before = shown(&kernel);
     for next in [2, 3, 4] {
         retrain(&mut kernel, &seed(next));
@@ -122,7 +127,7 @@ fn one_slider_undoes_in_one_step_and_brings_all_of_the_old_model_back() {
     assert!(shown(&kernel) == before && model(&kernel).recipe.is_default());
     // What was done to the old model can be undone too.
     assert_eq!(undo_label(&kernel).as_deref(), Some("choice of a comparison"));
-    apply(&mut kernel, Command::Scrub(7));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(7)));
     assert_eq!(model(&kernel).training.step_shown(), 7);
     apply(&mut kernel, Command::Undo);
     assert!(shown(&kernel) == before);
@@ -138,7 +143,10 @@ fn redo_walks_the_same_way() {
     let mut kernel = trained();
     retrain(&mut kernel, &heads(3));
     let three = shown(&kernel);
-    apply(&mut kernel, Command::SetWeight { tensor: TensorName::KeyWeights.into(), row: 0, col: 0, value: 1.0 });
+    apply(
+        &mut kernel,
+        Command::Weights(WeightCommand::Set { tensor: TensorName::KeyWeights.into(), row: 0, col: 0, value: 1.0 }),
+    );
     retrain(&mut kernel, &width(4));
     let narrow = shown(&kernel);
     for _ in 0..3 {
@@ -151,10 +159,10 @@ fn redo_walks_the_same_way() {
     apply(&mut kernel, Command::Redo);
     assert!(shown(&kernel) == narrow);
     // It goes on training as one that was never away.
-    apply(&mut kernel, Command::Scrub(11));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(11)));
     let mut straight = trained();
     retrain(&mut straight, &width(4));
-    apply(&mut straight, Command::Scrub(11));
+    apply(&mut straight, Command::Training(TrainingCommand::Scrub(11)));
     assert!(shown(&kernel) == shown(&straight));
 }
 
@@ -203,11 +211,11 @@ fn every_offered_recipe_trains() {
 fn sentence_and_interventions_stay_as_far_as_they_fit() {
     let mut kernel = trained();
     for command in [
-        Command::SelectSentence(1),
-        Command::SetTemperature(Some(2.0)),
-        Command::ToggleMask { query: 0, key: 1 },
-        Command::SetHead { head: 0, setting: HeadSetting::Frozen },
-        Command::SetHead { head: 1, setting: HeadSetting::Off },
+        Command::Sentence(SentenceCommand::Select(1)),
+        Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))),
+        Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 1 }),
+        Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }),
+        Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Off }),
     ] {
         apply(&mut kernel, command);
     }
@@ -245,7 +253,12 @@ fn a_change_while_it_trains_again_stays_with_the_old_model() {
     let narrow = shown(&kernel);
     kernel.apply(Command::Retrain(Box::new(width(8))));
     kernel.advance();
-    kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 3, col: 3, value: 2.0 });
+    kernel.apply(Command::Weights(WeightCommand::Set {
+        tensor: TensorName::QueryWeights.into(),
+        row: 3,
+        col: 3,
+        value: 2.0,
+    }));
     let edited = shown(&kernel);
     kernel.settle();
     assert_eq!(kernel.snapshot().space.expect("a space").vectors.cols(), 8);
@@ -270,18 +283,18 @@ fn redo_gives_up_what_is_under_way_too() {
 #[test]
 fn the_old_model_does_not_train_while_the_new_one_does() {
     let mut kernel = Kernel::embedded(lesson());
-    apply(&mut kernel, Command::Step(3));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(3)));
     let undo = undo_label(&kernel);
     kernel.apply(Command::Retrain(Box::new(heads(3))));
-    for command in [Command::Play, Command::Step(2)] {
+    for command in [Command::Training(TrainingCommand::Play), Command::Training(TrainingCommand::Step(2))] {
         kernel.apply(command);
         let said = notice(&kernel).expect("words");
         assert_eq!(said, "wait until the lesson is trained again; pause gives that up");
         assert!(kernel.snapshot().retraining.is_some() && !model(&kernel).training.playing);
         assert_eq!(undo_label(&kernel), undo, "nothing was done that could be undone");
     }
-    kernel.apply(Command::Pause);
-    apply(&mut kernel, Command::Step(2));
+    kernel.apply(Command::Training(TrainingCommand::Pause));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(2)));
     assert_eq!((notice(&kernel), model(&kernel).training.progress.done), (None, 5));
 }
 
@@ -289,7 +302,7 @@ fn the_old_model_does_not_train_while_the_new_one_does() {
 fn an_axis_that_the_new_vectors_do_not_have_is_spoken_of() {
     let mut kernel = trained();
     for (axis, from, to) in [(Axis::X, "animal", "mineral"), (Axis::Z, "seal", "duck")] {
-        apply(&mut kernel, Command::SetAxis { axis, from: from.to_owned(), to: to.to_owned() });
+        apply(&mut kernel, Command::Axes(AxisCommand::Set { axis, from: from.to_owned(), to: to.to_owned() }));
     }
     kernel.apply(Command::Retrain(Box::new(width(2))));
     kernel.settle();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attune::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Saved};
 use attune::lesson::Recipe;
 use attune::numerics::params::TensorName;
@@ -14,9 +15,17 @@ fn the_model_of_a_recipe_is_back_bit_for_bit() {
     for recipe in [heads(3), width(4), Recipe { seed: Some(8), ..heads(1) }] {
         let mut kernel = trained();
         retrain(&mut kernel, &recipe);
-        apply(&mut kernel, Command::SetWeight { tensor: TensorName::ValueWeights.into(), row: 1, col: 0, value: 2.5 });
-        apply(&mut kernel, Command::SelectSentence(1));
-        apply(&mut kernel, Command::SetTemperature(Some(0.5)));
+        apply(
+            &mut kernel,
+            Command::Weights(WeightCommand::Set {
+                tensor: TensorName::ValueWeights.into(),
+                row: 1,
+                col: 0,
+                value: 2.5,
+            }),
+        );
+        apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
+        apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
         let again = open(lesson(), saved(&kernel));
         assert!(again.snapshot().report.is_empty(), "{:?}", again.snapshot().report);
         assert!(shown(&again) == shown(&kernel), "{recipe:?}");
@@ -35,7 +44,7 @@ fn a_lesson_without_a_recipe_is_saved_as_ever() {
 fn what_is_saved_while_it_opens_is_what_was_saved() {
     let mut kernel = trained();
     retrain(&mut kernel, &width(4));
-    apply(&mut kernel, Command::SelectSentence(1));
+    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
     let before = saved(&kernel);
     let mut again = Kernel::open(lesson(), Some(before.clone()));
     while again.is_busy() {
@@ -76,7 +85,7 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
 fn a_retraining_under_way_begins_again_when_the_lesson_opens() {
     for recipe in [heads(3), width(4)] {
         let mut kernel = trained();
-        apply(&mut kernel, Command::SelectSentence(1));
+        apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
         let before = kernel.snapshot();
         kernel.apply(Command::Retrain(Box::new(recipe.clone())));
         kernel.advance();

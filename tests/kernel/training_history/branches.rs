@@ -1,35 +1,35 @@
 //! Branches from a past step, and changes on the way.
 
 use attune::kernel::Command;
-use attune::kernel::command::Reference;
-use attune::kernel::line::CHANGED_ENTRIES_MAX;
-use attune::kernel::stop::Stopped;
+use attune::kernel::command::{Reference, TrainingCommand};
+use attune::kernel::training::run::CHANGED_ENTRIES_MAX;
+use attune::kernel::training::stop::Stopped;
 use attune::view_model::training::TrainingModel;
 
 use super::{apply, log, long, model, notice, run, set, shown, weight};
 
 #[test]
 fn a_branch_goes_its_own_way_and_the_line_it_left_can_be_undone_to() {
-    let mut kernel = run(&long(), &[Command::Play]);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Play)]);
     let (end, whole) = (shown(&kernel), log(&kernel));
-    apply(&mut kernel, Command::Scrub(333));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(333)));
     let at = shown(&kernel);
-    apply(&mut kernel, Command::Branch);
+    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
     let branched = model(&kernel).training;
     assert_eq!((branched.progress.done, branched.look, branched.stopped), (333, None, Some(Stopped::Paused)));
     assert!(shown(&kernel) == at && whole.starts_with(&log(&kernel)));
 
     // Unchanged, it is the same training once more; with another learning rate it is another.
-    apply(&mut kernel, Command::Play);
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert!(shown(&kernel) == end && log(&kernel) == whole);
     apply(&mut kernel, Command::Undo);
-    apply(&mut kernel, Command::SetLearningRate(0.05));
-    apply(&mut kernel, Command::Play);
+    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.05)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert!(shown(&kernel) != end && log(&kernel).len() == whole.len());
     let other = shown(&kernel);
-    apply(&mut kernel, Command::Scrub(333));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(333)));
     assert_eq!(model(&kernel).training.learning_rate, 0.05);
-    apply(&mut kernel, Command::ShowLatest);
+    apply(&mut kernel, Command::Training(TrainingCommand::ShowLatest));
 
     let labels =
         ["look at another step", "training", "learning rate 0.05", "branch from step 333", "look at another step"];
@@ -43,42 +43,66 @@ fn a_branch_goes_its_own_way_and_the_line_it_left_can_be_undone_to() {
     }
     assert!(shown(&kernel) == other);
     // Each line is recalled as it was.
-    let straight = run(&long(), &[Command::Step(333), Command::SetLearningRate(0.05), Command::Step(100)]);
-    apply(&mut kernel, Command::Scrub(433));
+    let straight = run(
+        &long(),
+        &[
+            Command::Training(TrainingCommand::Step(333)),
+            Command::Training(TrainingCommand::SetLearningRate(0.05)),
+            Command::Training(TrainingCommand::Step(100)),
+        ],
+    );
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(433)));
     assert!(shown(&kernel) == shown(&straight));
 }
 
 #[test]
 fn weights_turned_at_a_past_step_go_with_the_branch() {
-    let mut kernel = run(&long(), &[Command::Step(200), Command::Scrub(50), set(3.0)]);
+    let mut kernel = run(
+        &long(),
+        &[Command::Training(TrainingCommand::Step(200)), Command::Training(TrainingCommand::Scrub(50)), set(3.0)],
+    );
     assert_eq!(weight(&kernel), 3.0);
     assert_ne!(model(&kernel).trained, model(&kernel).parameters);
     // Left behind by a look elsewhere, and brought back by undo.
-    apply(&mut kernel, Command::Scrub(60));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(60)));
     assert_ne!(weight(&kernel), 3.0);
     apply(&mut kernel, Command::Undo);
     assert_eq!((weight(&kernel), model(&kernel).training.step_shown()), (3.0, 50));
-    apply(&mut kernel, Command::Branch);
+    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
     assert_eq!((weight(&kernel), kernel.steps_done()), (3.0, 50));
-    apply(&mut kernel, Command::Step(10));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(10)));
     let branched = shown(&kernel);
-    let straight = run(&long(), &[Command::Step(50), set(3.0), Command::Step(10)]);
+    let straight = run(
+        &long(),
+        &[Command::Training(TrainingCommand::Step(50)), set(3.0), Command::Training(TrainingCommand::Step(10))],
+    );
     assert!(branched == shown(&straight));
 }
 
 #[test]
 fn playing_goes_on_from_the_latest_step() {
-    let mut kernel = run(&long(), &[Command::Step(100), set(0.5), Command::Scrub(40), set(9.0)]);
-    apply(&mut kernel, Command::Step(20));
-    let straight = run(&long(), &[Command::Step(100), set(0.5), Command::Step(20)]);
+    let mut kernel = run(
+        &long(),
+        &[
+            Command::Training(TrainingCommand::Step(100)),
+            set(0.5),
+            Command::Training(TrainingCommand::Scrub(40)),
+            set(9.0),
+        ],
+    );
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(20)));
+    let straight = run(
+        &long(),
+        &[Command::Training(TrainingCommand::Step(100)), set(0.5), Command::Training(TrainingCommand::Step(20))],
+    );
     assert!(shown(&kernel) == shown(&straight), "nothing of the look back is in it");
     apply(&mut kernel, Command::Undo);
     assert_eq!((model(&kernel).training.step_shown(), weight(&kernel)), (40, 9.0));
 
     // And a look back stops the training.
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
-    kernel.apply(Command::Scrub(3));
+    kernel.apply(Command::Training(TrainingCommand::Scrub(3)));
     let training = model(&kernel).training;
     assert!(!training.playing && training.progress.done > 100 && training.step_shown() == 3);
     let said = TrainingModel::of(&kernel.snapshot());
@@ -89,35 +113,35 @@ fn playing_goes_on_from_the_latest_step() {
 #[test]
 fn changes_on_the_way_are_bounded_too() {
     let mut kernel = run(&long(), &[]);
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     (0..CHANGED_ENTRIES_MAX).for_each(|i| kernel.apply(set(1.0 + (i % 2) as f32)));
     assert_eq!(notice(&kernel), None);
     let before = (shown(&kernel), kernel.snapshot().history);
-    let refused = [set(5.0), Command::SetLearningRate(0.5)];
+    let refused = [set(5.0), Command::Training(TrainingCommand::SetLearningRate(0.5))];
     for command in refused {
         kernel.apply(command);
         assert!(notice(&kernel).expect("a notice").contains("at most 65536 changes"));
         assert!((shown(&kernel), kernel.snapshot().history) == before && model(&kernel).training.playing);
     }
-    apply(&mut kernel, Command::ResetTraining);
-    apply(&mut kernel, Command::SetLearningRate(0.5));
+    apply(&mut kernel, Command::Training(TrainingCommand::Reset));
+    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.5)));
     assert_eq!(notice(&kernel), None);
 }
 
 #[test]
 fn looks_along_a_slider_undo_as_one() {
-    let mut kernel = run(&long(), &[Command::Step(50)]);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(50))]);
     for step in [40, 30, 20, 50, 10] {
-        apply(&mut kernel, Command::Scrub(step));
+        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(step)));
     }
     for rate in [0.02, 0.03, 0.04] {
-        apply(&mut kernel, Command::SetLearningRate(rate));
+        apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(rate)));
         assert!(notice(&kernel).expect("a notice").contains("branch from it"), "a past step has had its rate");
     }
     apply(&mut kernel, Command::Undo);
     assert_eq!(model(&kernel).training.look, None);
     for rate in [0.02, 0.03, 0.04] {
-        apply(&mut kernel, Command::SetLearningRate(rate));
+        apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(rate)));
     }
     assert_eq!(model(&kernel).training.learning_rate, 0.04);
     apply(&mut kernel, Command::Undo);
@@ -127,12 +151,23 @@ fn looks_along_a_slider_undo_as_one() {
 
 #[test]
 fn what_cannot_be_done_with_the_past_is_said() {
-    let mut kernel = run(&long(), &[Command::Step(5)]);
-    let rate = |rate| (Command::SetLearningRate(rate), format!("a learning rate is above 0 and at most 1, not {rate}"));
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(5))]);
+    let rate = |rate| {
+        (
+            Command::Training(TrainingCommand::SetLearningRate(rate)),
+            format!("a learning rate is above 0 and at most 1, not {rate}"),
+        )
+    };
     let cases = [
-        (Command::Scrub(6), "there is no step 6 yet: training has done 5".to_owned()),
-        (Command::Compare(Some(Reference::Step(6))), "there is no step 6 yet: training has done 5".to_owned()),
-        (Command::Branch, "this is the latest step, from which training goes on anyway".to_owned()),
+        (Command::Training(TrainingCommand::Scrub(6)), "there is no step 6 yet: training has done 5".to_owned()),
+        (
+            Command::Training(TrainingCommand::Compare(Some(Reference::Step(6)))),
+            "there is no step 6 yet: training has done 5".to_owned(),
+        ),
+        (
+            Command::Training(TrainingCommand::Branch),
+            "this is the latest step, from which training goes on anyway".to_owned(),
+        ),
         rate(0.0),
         rate(1.5),
         rate(-1.0),
@@ -145,7 +180,12 @@ fn what_cannot_be_done_with_the_past_is_said() {
         assert_eq!(notice(&kernel), Some(words));
         assert!((shown(&kernel), kernel.snapshot().history) == before);
     }
-    for command in [Command::Scrub(5), Command::ShowLatest, Command::Compare(None), Command::SetLearningRate(0.01)] {
+    for command in [
+        Command::Training(TrainingCommand::Scrub(5)),
+        Command::Training(TrainingCommand::ShowLatest),
+        Command::Training(TrainingCommand::Compare(None)),
+        Command::Training(TrainingCommand::SetLearningRate(0.01)),
+    ] {
         apply(&mut kernel, command.clone());
         assert_eq!(notice(&kernel), None);
         assert_eq!(kernel.snapshot().history, before.1, "{command:?} changes nothing and leaves no trace");

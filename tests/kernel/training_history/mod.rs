@@ -7,6 +7,7 @@ mod stops;
 
 use std::sync::Arc;
 
+use attune::kernel::command::WeightCommand;
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
@@ -63,7 +64,7 @@ fn log(kernel: &Kernel) -> Vec<u32> {
 }
 
 fn set(value: f32) -> Command {
-    Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value }
+    Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value })
 }
 
 fn weight(kernel: &Kernel) -> f32 {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attune::kernel::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
-use attune::kernel::command::Reference;
+use attune::kernel::command::{Reference, TrainingCommand};
 use attune::kernel::snapshot::LookSnapshot;
+use attune::kernel::training::checkpoints::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::schema::StaticEmbedding;
 use attune::numerics::optimiser::Method;
@@ -16,13 +16,16 @@ fn eventful() -> (Kernel, Vec<(usize, Vec<u32>)>) {
     let mut kernel = run(&long(), &[]);
     let mut seen = vec![(0, shown(&kernel))];
     let steps = [
-        (Command::Step(100), None),
-        (Command::Step(33), Some(set(0.7))),
-        (Command::Step(1), Some(Command::SetLearningRate(0.003))),
-        (Command::Step(400), Some(Command::SetLearningRate(0.02))),
-        (Command::Step(1), Some(set(-0.0))),
-        (Command::Step(301), Some(set(2.0))),
-        (Command::Play, None),
+        (Command::Training(TrainingCommand::Step(100)), None),
+        (Command::Training(TrainingCommand::Step(33)), Some(set(0.7))),
+        (Command::Training(TrainingCommand::Step(1)), Some(Command::Training(TrainingCommand::SetLearningRate(0.003)))),
+        (
+            Command::Training(TrainingCommand::Step(400)),
+            Some(Command::Training(TrainingCommand::SetLearningRate(0.02))),
+        ),
+        (Command::Training(TrainingCommand::Step(1)), Some(set(-0.0))),
+        (Command::Training(TrainingCommand::Step(301)), Some(set(2.0))),
+        (Command::Training(TrainingCommand::Play), None),
     ];
     for (steps, change) in steps {
         if let Some(change) = change {
@@ -46,25 +49,31 @@ fn a_step_looked_at_is_what_it_was_bit_for_bit() {
     assert!(seen.iter().any(|(step, _)| !kept.contains(step)), "some must be recalled");
     // To and fro.
     for (step, state) in seen.iter().rev().chain(&seen) {
-        apply(&mut kernel, Command::Scrub(*step));
+        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(*step)));
         let model = model(&kernel);
         assert_eq!(model.training.step_shown(), *step);
         assert_eq!(model.training.look.is_none(), *step == LONG, "the latest step is no look back");
         assert!(shown(&kernel) == *state, "step {step} is not what it was");
         assert!(model.training.progress.done == LONG && log(&kernel) == before, "the later steps stay");
     }
-    apply(&mut kernel, Command::Scrub(7));
-    apply(&mut kernel, Command::ShowLatest);
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(7)));
+    apply(&mut kernel, Command::Training(TrainingCommand::ShowLatest));
     assert!(shown(&kernel) == seen[seen.len() - 1].1);
 }
 
 #[test]
 fn a_change_while_training_plays_is_done_again() {
     // A few steps first, so that no checkpoint lies between a change and what is seen of it.
-    let mut kernel = run(&long(), &[Command::Step(11)]);
-    kernel.apply(Command::Play);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(11))]);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     let mut seen = Vec::new();
-    for change in [set(0.4), Command::SetLearningRate(0.05), set(0.5), set(0.6), Command::SetLearningRate(0.01)] {
+    for change in [
+        set(0.4),
+        Command::Training(TrainingCommand::SetLearningRate(0.05)),
+        set(0.5),
+        set(0.6),
+        Command::Training(TrainingCommand::SetLearningRate(0.01)),
+    ] {
         (0..9).for_each(|_| kernel.advance());
         kernel.apply(change);
         assert!(model(&kernel).training.playing);
@@ -72,11 +81,11 @@ fn a_change_while_training_plays_is_done_again() {
         kernel.advance();
         seen.push((changed_at, kernel.steps_done(), shown(&kernel)));
     }
-    apply(&mut kernel, Command::Play);
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
     let kept = model(&kernel).training.checkpoints.steps;
     for (changed_at, step, state) in &seen {
         assert!(!kept.iter().any(|kept| (changed_at + 1..=*step).contains(kept)), "{changed_at} to {step}");
-        apply(&mut kernel, Command::Scrub(*step));
+        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(*step)));
         assert!(shown(&kernel) == *state, "step {step} is not what it was");
     }
 }
@@ -84,15 +93,15 @@ fn a_change_while_training_plays_is_done_again() {
 #[test]
 fn the_same_commands_give_the_same_history() {
     let commands = [
-        Command::Step(300),
-        Command::Scrub(100),
-        Command::Branch,
-        Command::SetLearningRate(0.03),
-        Command::Step(200),
+        Command::Training(TrainingCommand::Step(300)),
+        Command::Training(TrainingCommand::Scrub(100)),
+        Command::Training(TrainingCommand::Branch),
+        Command::Training(TrainingCommand::SetLearningRate(0.03)),
+        Command::Training(TrainingCommand::Step(200)),
         Command::Undo,
-        Command::Scrub(31),
+        Command::Training(TrainingCommand::Scrub(31)),
         Command::Redo,
-        Command::Compare(Some(Reference::Step(77))),
+        Command::Training(TrainingCommand::Compare(Some(Reference::Step(77)))),
     ];
     let (a, b) = (run(&long(), &commands), run(&long(), &commands));
     assert!(shown(&a) == shown(&b) && log(&a) == log(&b));
@@ -103,7 +112,7 @@ fn the_same_commands_give_the_same_history() {
 
 #[test]
 fn recalling_goes_in_pieces_over_true_steps() {
-    let mut kernel = run(&long(), &[Command::Play]);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Play)]);
     let kept = model(&kernel).training.checkpoints.steps;
     let (first, second) = (kept[20], kept[21]);
     let stride = second - first;
@@ -112,7 +121,7 @@ fn recalling_goes_in_pieces_over_true_steps() {
     apply(&mut kernel, Command::Undo);
     apply(&mut kernel, Command::Redo);
     assert_eq!(model(&kernel).training.checkpoints.steps, [0, LONG], "those of the ends are still in use");
-    kernel.apply(Command::Scrub(second + 1));
+    kernel.apply(Command::Training(TrainingCommand::Scrub(second + 1)));
     assert!(kernel.is_busy());
     let mut last = 0;
     while kernel.is_busy() {
@@ -122,14 +131,14 @@ fn recalling_goes_in_pieces_over_true_steps() {
         kernel.advance();
     }
     assert!(model(&kernel).training.checkpoints.steps.starts_with(&kept[..=21]), "and the gap is filled");
-    let fresh = run(&long(), &[Command::Step(second + 1)]);
+    let fresh = run(&long(), &[Command::Training(TrainingCommand::Step(second + 1))]);
     assert!(shown(&kernel) == shown(&fresh));
 }
 
 #[test]
 fn memory_is_bounded_however_long_training_is() {
     for steps in [CHECKPOINTS_MAX - 1, 4 * CHECKPOINTS_MAX, 5 * CHECKPOINTS_MAX + 3] {
-        let kernel = run(&lesson(|lesson| lesson.model.steps = steps), &[Command::Play]);
+        let kernel = run(&lesson(|lesson| lesson.model.steps = steps), &[Command::Training(TrainingCommand::Play)]);
         let checkpoints = model(&kernel).training.checkpoints;
         assert!(checkpoints.steps.len() <= CHECKPOINTS_MAX && checkpoints.bytes <= CHECKPOINT_BYTES_MAX);
         let bytes = 3 * 4 * model(&kernel).parameters.len();
@@ -152,19 +161,19 @@ fn sgd_trains_too_and_is_recalled_with_its_velocity() {
             lesson.model.learning_rate = 0.1 * (1.0 - momentum);
             lesson.model.optimiser = Method::Sgd { momentum };
         });
-        let mut kernel = run(&lesson, &[Command::Step(401)]);
+        let mut kernel = run(&lesson, &[Command::Training(TrainingCommand::Step(401))]);
         let at = shown(&kernel);
-        apply(&mut kernel, Command::Play);
+        apply(&mut kernel, Command::Training(TrainingCommand::Play));
         let log = model(&kernel).training.log;
         assert!(log.mean_loss(550, 600) < 0.8 * log.mean_loss(0, 50), "momentum {momentum}");
-        apply(&mut kernel, Command::Scrub(401));
+        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(401)));
         assert!(shown(&kernel) == at, "momentum {momentum}");
     }
 }
 
 #[test]
 fn a_snapshot_shares_what_it_shows() {
-    let kernel = run(&long(), &[Command::Step(600)]);
+    let kernel = run(&long(), &[Command::Training(TrainingCommand::Step(600))]);
     let (a, b) = (model(&kernel), model(&kernel));
     assert!(Arc::ptr_eq(&a.parameters, &b.parameters) && Arc::ptr_eq(&a.parameters, &a.trained));
     assert!(a.training.log.is_same(&b.training.log));

@@ -1,6 +1,6 @@
 //! Records of the steps, and differences between them.
 
-use attune::kernel::command::Reference;
+use attune::kernel::command::{Reference, TrainingCommand};
 use attune::kernel::{Command, Kernel};
 use attune::view_model::training::TrainingModel;
 
@@ -8,10 +8,11 @@ use super::{apply, long, model, run, set};
 
 #[test]
 fn differences_are_data() {
-    let mut kernel = run(&long(), &[Command::Step(300)]);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(300))]);
     assert!(model(&kernel).comparison.is_none());
-    let states: Vec<_> =
-        [0, 120, 300].map(|step| (step, model(&run(&long(), &[Command::Step(step.max(1))])).parameters)).into();
+    let states: Vec<_> = [0, 120, 300]
+        .map(|step| (step, model(&run(&long(), &[Command::Training(TrainingCommand::Step(step.max(1)))])).parameters))
+        .into();
     let start = model(&run(&long(), &[])).parameters;
     let check = |kernel: &Kernel, with: Reference, reference: &[f32]| {
         let model = model(kernel);
@@ -25,21 +26,21 @@ fn differences_are_data() {
         assert_eq!(comparison.norms.by_tensor.len(), model.parameters.tensors().count());
     };
     apply(&mut kernel, set(4.0));
-    apply(&mut kernel, Command::Compare(Some(Reference::Trained)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Trained))));
     check(&kernel, Reference::Trained, model(&kernel).trained.flat());
     assert_eq!(model(&kernel).comparison.expect("one").difference.flat().iter().filter(|x| **x != 0.0).count(), 1);
-    apply(&mut kernel, Command::Compare(Some(Reference::Start)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Start))));
     check(&kernel, Reference::Start, start.flat());
-    apply(&mut kernel, Command::Compare(Some(Reference::Step(120))));
+    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Step(120)))));
     check(&kernel, Reference::Step(120), states[1].1.flat());
     // Between two steps: the one shown, and the other.
-    apply(&mut kernel, Command::Scrub(299));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(299)));
     check(&kernel, Reference::Step(120), states[1].1.flat());
     // It outlives its line: two branches can be compared.
-    apply(&mut kernel, Command::Compare(Some(Reference::Step(300))));
+    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Step(300)))));
     check(&kernel, Reference::Step(300), states[2].1.flat());
-    apply(&mut kernel, Command::Scrub(10));
-    apply(&mut kernel, Command::Branch);
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(10)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
     check(&kernel, Reference::Step(300), states[2].1.flat());
     for _ in 0..3 {
         apply(&mut kernel, Command::Undo);
@@ -50,7 +51,7 @@ fn differences_are_data() {
 
 #[test]
 fn gradient_norms_are_recorded_by_tensor() {
-    let kernel = run(&long(), &[Command::Step(30)]);
+    let kernel = run(&long(), &[Command::Training(TrainingCommand::Step(30))]);
     let model = model(&kernel);
     assert_eq!(model.training.log.len(), 30);
     for step in model.training.log.steps() {

@@ -1,6 +1,7 @@
 //! Reasons for training to stop: rules, and numbers that overflow.
 
-use attune::kernel::stop::{Overflow, Stopped};
+use attune::kernel::command::{TrainingCommand, WeightCommand};
+use attune::kernel::training::stop::{Overflow, Stopped};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::schema::StopRule;
 use attune::numerics::optimiser::Method;
@@ -11,7 +12,7 @@ use super::{LONG, apply, lesson, log, long, model, run, shown};
 
 #[test]
 fn stop_rules_stop_at_their_step_and_only_once() {
-    let plain = run(&long(), &[Command::Play]);
+    let plain = run(&long(), &[Command::Training(TrainingCommand::Play)]);
     let losses: Vec<f32> = model(&plain).training.log.losses().collect();
     let limit = 1.45;
     let first = losses.iter().position(|loss| f64::from(*loss) < limit).expect("it learns") + 1;
@@ -21,18 +22,18 @@ fn stop_rules_stop_at_their_step_and_only_once() {
         lesson.model.steps = LONG;
         lesson.model.stop = vec![StopRule::GradientBelow(1e-12), rule];
     });
-    let mut kernel = run(&ruled, &[Command::Play]);
+    let mut kernel = run(&ruled, &[Command::Training(TrainingCommand::Play)]);
     let training = model(&kernel).training;
     assert_eq!((training.progress.done, training.stopped), (first, Some(Stopped::Rule(rule))));
     let said = TrainingModel::of(&kernel.snapshot());
     assert_eq!((said.stage, said.status.as_str()), (TrainingStage::Stopped, "stopped: the loss is below 1.45"));
     // Asked to play on, it does; a branch from before the stop is stopped again.
-    apply(&mut kernel, Command::Play);
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));
     assert!(log(&kernel) == log(&plain));
-    apply(&mut kernel, Command::Scrub(first - 1));
-    apply(&mut kernel, Command::Branch);
-    apply(&mut kernel, Command::Play);
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(first - 1)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert_eq!((kernel.steps_done(), model(&kernel).training.stopped), (first, Some(Stopped::Rule(rule))));
 
     let plateau = StopRule::Plateau { steps: 50, by: 0.01 };
@@ -44,7 +45,7 @@ fn stop_rules_stop_at_their_step_and_only_once() {
             lesson.model.steps = LONG;
             lesson.model.stop = vec![plateau];
         }),
-        &[Command::Play],
+        &[Command::Training(TrainingCommand::Play)],
     );
     assert_eq!(
         (kernel.steps_done(), model(&kernel).training.stopped),
@@ -55,7 +56,7 @@ fn stop_rules_stop_at_their_step_and_only_once() {
 /// The training stands at its last good step, says what overflowed where, and can go on once that is mended.
 #[track_caller]
 fn check_divergence(kernel: &mut Kernel, step: usize, overflow: Overflow, words: &str) {
-    apply(kernel, Command::Play);
+    apply(kernel, Command::Training(TrainingCommand::Play));
     let training = model(kernel).training;
     let diverged = training.diverged().expect("it diverges");
     assert_eq!((diverged.step, diverged.overflow), (step, overflow));
@@ -65,7 +66,7 @@ fn check_divergence(kernel: &mut Kernel, step: usize, overflow: Overflow, words:
     assert!(model(kernel).parameters.flat().iter().all(|x| x.is_finite()));
     // The same step diverges again: the state is really the one before it.
     let before = shown(kernel);
-    apply(kernel, Command::Play);
+    apply(kernel, Command::Training(TrainingCommand::Play));
     assert_eq!(model(kernel).training.diverged(), Some(diverged));
     assert!(shown(kernel) == before);
 }
@@ -83,9 +84,9 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
     let positions = Overflow::Parameter(TensorName::Positions.into());
     check_divergence(&mut kernel, 1, positions, "training diverged at step 1: an entry of P is no longer finite");
     assert!(shown(&kernel) == start);
-    apply(&mut kernel, Command::SetLearningRate(0.1));
+    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.1)));
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::Paused));
-    apply(&mut kernel, Command::Play);
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));
 
     let mut kernel = run(&exploding(1e30), &[]);
@@ -94,10 +95,15 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
 
 #[test]
 fn a_loss_that_overflows_can_be_undone() {
-    let mut kernel = run(&long(), &[Command::Step(601)]);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(601))]);
     let last_good = shown(&kernel);
     for col in 0..6 {
-        let huge = Command::SetWeight { tensor: TensorName::OutputBias.into(), row: 0, col, value: f32::MAX };
+        let huge = Command::Weights(WeightCommand::Set {
+            tensor: TensorName::OutputBias.into(),
+            row: 0,
+            col,
+            value: f32::MAX,
+        });
         apply(&mut kernel, huge);
     }
     check_divergence(&mut kernel, 602, Overflow::Loss, "training diverged at step 602: the loss is no longer finite");
@@ -119,30 +125,40 @@ fn a_parameter_that_overflows_leaves_the_last_good_step() {
         (lesson.model.architecture.train_embedding, lesson.model.architecture.max_tokens) = (true, 5);
         lesson.sentences.retain(|sentence| sentence.len() <= 5);
     });
-    let mut kernel = run(&lesson, &[Command::Step(601), Command::SetLearningRate(0.02), Command::Step(3)]);
+    let mut kernel = run(
+        &lesson,
+        &[
+            Command::Training(TrainingCommand::Step(601)),
+            Command::Training(TrainingCommand::SetLearningRate(0.02)),
+            Command::Training(TrainingCommand::Step(3)),
+        ],
+    );
     assert_eq!(model(&kernel).training.checkpoints.steps.last(), Some(&600), "there are steps to run again");
     let space = kernel.snapshot().space.expect("a space");
     let row = space.vocabulary.iter().position(|word| word == UNREAD).expect("a word of the corpus");
     let tensor = TensorName::Embedding.into();
     let near_the_end = f32::MAX / 1.2;
-    apply(&mut kernel, Command::SetWeight { tensor, row, col: 0, value: near_the_end });
+    apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row, col: 0, value: near_the_end }));
     // From here on, a step multiplies every parameter by 1 − 2.5.
-    apply(&mut kernel, Command::SetLearningRate(1.0));
+    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(1.0)));
     let last_good = shown(&kernel);
     let words = "training diverged at step 605: an entry of E is no longer finite";
     check_divergence(&mut kernel, 605, Overflow::Parameter(tensor), words);
     assert!(shown(&kernel) == last_good, "it is not the state before the step");
     assert_eq!(model(&kernel).parameters.matrix(tensor)[(row, 0)], near_the_end);
-    apply(&mut kernel, Command::SetLearningRate(0.01));
-    apply(&mut kernel, Command::Step(10));
+    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.01)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(10)));
     assert_eq!(kernel.steps_done(), 614, "mended, it goes on");
 }
 
 #[test]
 fn a_gradient_that_overflows_is_named() {
-    let mut kernel = run(&long(), &[Command::Step(3)]);
+    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(3))]);
     // Large enough for its square to overflow on the way back to W_V, not for the loss.
-    apply(&mut kernel, Command::SetWeight { tensor: TensorName::OutputWeights.into(), row: 0, col: 0, value: 1e25 });
+    apply(
+        &mut kernel,
+        Command::Weights(WeightCommand::Set { tensor: TensorName::OutputWeights.into(), row: 0, col: 0, value: 1e25 }),
+    );
     let gradient = Overflow::Gradient(TensorName::ValueBias.into());
     check_divergence(&mut kernel, 4, gradient, "training diverged at step 4: the gradient of b_V overflows");
 }

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use attune::kernel::command::{InterventionCommand, TrainingCommand};
 use attune::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
 use attune::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit, SavedRun, SavedVerdict};
 use attune::kernel::notebook::saved_output::{SavedAxis, SavedLine, SavedOutput};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
-use attune::kernel::saved::{
+use attune::kernel::persist::saved::{
     SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, SavedTraining,
 };
 use attune::kernel::{Command, Kernel, Saved};
@@ -37,7 +38,7 @@ fn at_end() -> SavedTraining {
 fn an_empty_state_is_the_lesson() {
     let empty: Saved = serde_json::from_str("{}").expect("every field has a default");
     let mut kernel = open(lesson(), empty);
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.settle();
     is_untouched(&kernel);
     assert_eq!(report(&kernel), [""; 0]);
@@ -306,7 +307,7 @@ fn any_value_may_be_another() {
     ] {
         cell(&mut kernel, id, command);
     }
-    kernel.apply(Command::ToggleMask { query: 1, key: 2 });
+    kernel.apply(Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 2 }));
     let whole = serde_json::to_value(saved(&kernel)).expect("plain data");
     let hostile = [
         json!(null),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use attune::kernel::command::{TrainingCommand, WeightCommand};
 use attune::kernel::notebook::CellCommand;
 use attune::kernel::notebook::document::OwnKind;
 use attune::kernel::{Command, Kernel, Saved};
@@ -51,7 +52,7 @@ fn learn(kernel: &mut Kernel, number: u64) {
         cell(kernel, "end", CellCommand::Insert { kind: OwnKind::Code, is_above: false });
     }
     let tensor = TensorName::QueryWeights.into();
-    kernel.apply(Command::SetWeight { tensor, row: 0, col: 0, value: number as f32 });
+    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: number as f32 }));
     kernel.settle();
 }
 
@@ -62,7 +63,7 @@ fn child() {
     assert!(opened.loaded.report().is_empty());
     let mut kernel = Kernel::open(lesson(), opened.loaded.value.map(|kept| kept.0));
     if kernel.snapshot().awaited.is_none() {
-        kernel.apply(Command::Play);
+        kernel.apply(Command::Training(TrainingCommand::Play));
     }
     kernel.settle();
     assert!(kernel.snapshot().report.is_empty(), "{:?}", kernel.snapshot().report);

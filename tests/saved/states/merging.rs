@@ -1,5 +1,6 @@
 //! The lesson changed since it was open: of each cell the side wins that changed it.
 
+use attune::kernel::command::{InterventionCommand, WeightCommand};
 use attune::kernel::notebook::CellCommand;
 use attune::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune::kernel::{Command, Kernel};
@@ -151,8 +152,14 @@ fn a_cell_of_another_kind_leaves_the_text_beside_it() {
 fn weights_stay_where_the_model_has_the_same_shape() {
     let tensor = TensorName::QueryWeights.into();
     let mut before = kernel();
-    apply(&mut before, Command::SetWeight { tensor, row: 0, col: 1, value: 0.75 });
-    apply(&mut before, Command::SetHead { head: 1, setting: attune::kernel::command::HeadSetting::Off });
+    apply(&mut before, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: 0.75 }));
+    apply(
+        &mut before,
+        Command::Interventions(InterventionCommand::SetHead {
+            head: 1,
+            setting: attune::kernel::command::HeadSetting::Off,
+        }),
+    );
     let weight = |kernel: &Kernel| {
         let model = kernel.snapshot().model.expect("a model");
         (model.parameters.values_of(tensor)[1], model.trained.values_of(tensor)[1])

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune::code::Output;
-use attune::kernel::command::HeadSetting;
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
@@ -21,15 +21,15 @@ fn model(kernel: &Kernel) -> ModelSnapshot {
 
 fn busy_learner() -> Kernel {
     let mut kernel = kernel();
-    apply(&mut kernel, Command::SelectSentence(1));
-    apply(&mut kernel, Command::SetSentence("the warm seal sank".into()));
-    apply(&mut kernel, Command::SetTemperature(Some(0.7)));
-    apply(&mut kernel, Command::SetScale(Some(false)));
-    apply(&mut kernel, Command::ToggleMask { query: 1, key: 0 });
-    apply(&mut kernel, Command::SetHead { head: 0, setting: HeadSetting::Frozen });
-    apply(&mut kernel, Command::SetHead { head: 1, setting: HeadSetting::Uniform });
+    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
+    apply(&mut kernel, Command::Sentence(SentenceCommand::Set("the warm seal sank".into())));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetScale(Some(false))));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Frozen }));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, setting: HeadSetting::Uniform }));
     let tensor = TensorName::ValueWeights.into();
-    apply(&mut kernel, Command::SetWeight { tensor, row: 0, col: 1, value: -0.25 });
+    apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: -0.25 }));
     cell(&mut kernel, "double", CellCommand::Run);
     cell(&mut kernel, "uses", CellCommand::Run);
     write(&mut kernel, "reads", "show(0.0 / 0.0); show(\"caption\", E[0]); nearest(E, E[0], 3)");
@@ -137,21 +137,21 @@ fn a_cell_that_wrote_does_not_write_again_by_itself() {
 }
 
 fn set(kernel: &mut Kernel, row: usize, value: f32) {
-    apply(kernel, Command::SetWeight { tensor: TensorName::QueryWeights.into(), row, col: 0, value });
+    apply(kernel, Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row, col: 0, value }));
 }
 
 /// Steps 1 to 5, a weight and a learning rate changed on the way, to step 12, a weight turned there,
 /// back to step 7, and a weight turned there too.
 fn traveller() -> Kernel {
     let mut kernel = Kernel::embedded(lesson());
-    apply(&mut kernel, Command::Step(5));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(5)));
     set(&mut kernel, 0, 0.5);
     set(&mut kernel, 1, 0.25);
-    apply(&mut kernel, Command::Step(3));
-    apply(&mut kernel, Command::SetLearningRate(0.05));
-    apply(&mut kernel, Command::Step(4));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(3)));
+    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.05)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Step(4)));
     set(&mut kernel, 2, -1.0);
-    apply(&mut kernel, Command::Scrub(7));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(7)));
     set(&mut kernel, 3, 2.0);
     kernel
 }
@@ -160,9 +160,13 @@ fn traveller() -> Kernel {
 fn training_is_where_it_was_bit_for_bit() {
     let (mut before, mut after) = (traveller(), reopened(&traveller(), lesson()));
     assert_eq!(report(&after), [""; 0]);
-    for command in
-        [None, Some(Command::Scrub(10)), Some(Command::ShowLatest), Some(Command::Step(4)), Some(Command::Play)]
-    {
+    for command in [
+        None,
+        Some(Command::Training(TrainingCommand::Scrub(10))),
+        Some(Command::Training(TrainingCommand::ShowLatest)),
+        Some(Command::Training(TrainingCommand::Step(4))),
+        Some(Command::Training(TrainingCommand::Play)),
+    ] {
         if let Some(command) = command {
             apply(&mut before, command.clone());
             apply(&mut after, command);
@@ -197,14 +201,19 @@ fn on_the_way_back_the_learner_may_do_other_things() {
     while kernel.snapshot().model.is_none() {
         kernel.advance();
     }
-    kernel.apply(Command::SetWeight { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value: 1.0 });
+    kernel.apply(Command::Weights(WeightCommand::Set {
+        tensor: TensorName::QueryWeights.into(),
+        row: 0,
+        col: 0,
+        value: 1.0,
+    }));
     assert_eq!(kernel.snapshot().notice.as_deref(), Some("wait until training is where you left it"));
-    kernel.apply(Command::SetMask(Some(Mask::Causal)));
-    kernel.apply(Command::Pause);
+    kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(Mask::Causal))));
+    kernel.apply(Command::Training(TrainingCommand::Pause));
     assert!(!kernel.is_busy());
     assert_eq!(saved(&kernel).model.map(|model| model.training), saved(&traveller()).model.map(|model| model.training));
     kernel.apply(Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))));
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.settle();
     // Asked to play, it goes on; but where a past step is shown, it stays there.
     assert_eq!(model(&kernel).training.look, model(&traveller()).training.look);
@@ -221,13 +230,13 @@ fn untrained() -> Kernel {
 #[test]
 fn a_training_under_way_goes_on() {
     let mut kernel = untrained();
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
     let steps = model(&kernel).training.progress.done;
     assert!((1..20).contains(&steps));
     let after = reopened(&kernel, lesson());
     assert_eq!(model(&after).training.progress.done, 20);
-    apply(&mut kernel, Command::Pause);
+    apply(&mut kernel, Command::Training(TrainingCommand::Pause));
     assert_eq!(model(&reopened(&kernel, lesson())).training.progress.done, steps);
 }
 
@@ -264,7 +273,7 @@ fn only_what_is_to_be_saved_differs() {
         let now = kernel.snapshot();
         Saved::differs(&std::mem::replace(&mut last, now.clone()), &now)
     };
-    kernel.apply(Command::Play);
+    kernel.apply(Command::Training(TrainingCommand::Play));
     kernel.advance();
     assert!(differs(&kernel), "it plays");
     kernel.advance();
@@ -273,11 +282,11 @@ fn only_what_is_to_be_saved_differs() {
     assert!(differs(&kernel), "it stands");
     let tensor = TensorName::QueryWeights.into();
     for command in [
-        Command::SetWeight { tensor, row: 0, col: 0, value: 1.0 },
-        Command::SetWeight { tensor, row: 0, col: 0, value: 2.0 },
-        Command::Scrub(3),
-        Command::SetTemperature(Some(2.0)),
-        Command::SelectSentence(1),
+        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 1.0 }),
+        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 2.0 }),
+        Command::Training(TrainingCommand::Scrub(3)),
+        Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))),
+        Command::Sentence(SentenceCommand::Select(1)),
         Command::Notebook(NotebookCommand::SetAutoRun(true)),
         Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))),
         Command::Notebook(NotebookCommand::Cell("double".into(), CellCommand::Run)),

@@ -4,7 +4,7 @@ use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, 
 
 use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
-use crate::kernel::moves::Point;
+use crate::kernel::data::moves::Point;
 use crate::view_model::fold::FoldModel;
 use crate::view_model::walk::Step;
 

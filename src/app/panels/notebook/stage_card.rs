@@ -3,7 +3,7 @@
 use egui::{Frame as Card, Margin, RichText, Stroke, Ui};
 
 use crate::app::theme::{self, Palette, size};
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, SentenceCommand};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
@@ -29,7 +29,7 @@ pub fn show(cell: &CellModel, sentence: usize, (words, time): (&[String], f32), 
     frame.view.walk.glide_to(time);
     frame.select(cell.id());
     if frame.model.selected != Some(sentence) {
-        frame.commands.push(Command::SelectSentence(sentence));
+        frame.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));
     }
 }
 

@@ -4,8 +4,8 @@ use egui::{ComboBox, EventFilter, Key, Modifiers, Response, Sense, Ui, WidgetInf
 use egui_plot::{GridInput, GridMark, HLine, Line, LineStyle, Plot, PlotPoint, PlotPoints, VLine};
 
 use crate::app::theme::{Palette, size};
-use crate::kernel::command::Command;
-use crate::kernel::training_log::{StepRecord, TrainingLog};
+use crate::kernel::command::{Command, TrainingCommand};
+use crate::kernel::training::log::{StepRecord, TrainingLog};
 use crate::view_model::training::TrainingModel;
 
 use crate::app::widgets::controls::checkbox_ui;
@@ -177,8 +177,8 @@ pub fn look_at(model: &TrainingModel, step: usize) -> Option<Command> {
     let step = step.min(model.step);
     match step {
         _ if step == model.sought => None,
-        _ if step == model.step => Some(Command::ShowLatest),
-        _ => Some(Command::Scrub(step)),
+        _ if step == model.step => Some(Command::Training(TrainingCommand::ShowLatest)),
+        _ => Some(Command::Training(TrainingCommand::Scrub(step))),
     }
 }
 

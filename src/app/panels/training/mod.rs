@@ -5,8 +5,8 @@ pub mod curve;
 use egui::{Button, ComboBox, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{Palette, size};
-use crate::kernel::command::Command;
-use crate::kernel::pace::Pace;
+use crate::kernel::command::{Command, TrainingCommand};
+use crate::kernel::worker::pace::Pace;
 use crate::lesson::limits::LEARNING_RATE_MAX;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
@@ -52,8 +52,8 @@ pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiSta
 /// What the play button does now.
 pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
-        TrainingStage::Playing => Some(Command::Pause),
-        TrainingStage::Paused | TrainingStage::Stopped => Some(Command::Play),
+        TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
+        TrainingStage::Paused | TrainingStage::Stopped => Some(Command::Training(TrainingCommand::Play)),
         TrainingStage::Embedding { .. } | TrainingStage::Finished | TrainingStage::Diverged => None,
     }
 }
@@ -104,12 +104,12 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Comma
             let plural = if steps == SMALL_STEP { "" } else { "s" };
             let tip = format!("Train {steps} optimiser step{plural} and stand still{key}");
             if ui.add_enabled(can_step, Button::new(name)).on_hover_text(tip).clicked() {
-                commands.push(Command::Step(steps));
+                commands.push(Command::Training(TrainingCommand::Step(steps)));
             }
         }
         let reset = ui.add_enabled(ready, Button::new("Reset"));
         if reset.on_hover_text("Back to the same initialisation, at step 0").clicked() {
-            commands.push(Command::ResetTraining);
+            commands.push(Command::Training(TrainingCommand::Reset));
         }
         pace_ui(ui, pace);
     });
@@ -136,12 +136,12 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let latest = ui.add_enabled(is_look, Button::new("Latest"));
         if latest.on_hover_text("Show the latest step again").clicked() {
-            commands.push(Command::ShowLatest);
+            commands.push(Command::Training(TrainingCommand::ShowLatest));
         }
         let branch = ui.add_enabled(is_look, Button::new("Branch here"));
         let tip = "This step becomes the latest of a line of its own; undo brings the other back";
         if branch.on_hover_text(tip).clicked() {
-            commands.push(Command::Branch);
+            commands.push(Command::Training(TrainingCommand::Branch));
         }
         let said = match model.shown {
             None if model.step == 0 => String::new(),
@@ -178,7 +178,8 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
                 .changed()
         })
         .inner;
-    (changed && rate != model.learning_rate && rate > 0.0).then_some(Command::SetLearningRate(rate))
+    (changed && rate != model.learning_rate && rate > 0.0)
+        .then_some(Command::Training(TrainingCommand::SetLearningRate(rate)))
 }
 
 /// Three digits that count.

@@ -6,7 +6,7 @@ use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, WeightCommand};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
@@ -104,11 +104,21 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
             (
                 "entry",
                 entry_turned,
-                Command::ResetWeight { tensor: tensor.id, row, col },
+                Command::Weights(WeightCommand::Reset { tensor: tensor.id, row, col }),
                 format!("{symbol}[{row},{col}] as trained"),
             ),
-            ("matrix", turned(tensor), Command::ResetTensor(tensor.id), format!("{symbol} as trained")),
-            ("all", model.tensors.iter().any(turned), Command::ResetWeights, "Every tensor as trained".to_owned()),
+            (
+                "matrix",
+                turned(tensor),
+                Command::Weights(WeightCommand::ResetTensor(tensor.id)),
+                format!("{symbol} as trained"),
+            ),
+            (
+                "all",
+                model.tensors.iter().any(turned),
+                Command::Weights(WeightCommand::ResetAll),
+                "Every tensor as trained".to_owned(),
+            ),
         ];
         for (name, enabled, reset, tip) in resets {
             let button = ui.add_enabled(enabled, Button::new(name));
@@ -155,7 +165,12 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     ghost_mark(ui, slider.rect, trained / reach, palette);
     hint(slider, format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
     field_ui(ui, &mut value);
-    (value != before && value.is_finite()).then_some(Command::SetWeight { tensor: tensor.id, row, col, value })
+    (value != before && value.is_finite()).then_some(Command::Weights(WeightCommand::Set {
+        tensor: tensor.id,
+        row,
+        col,
+        value,
+    }))
 }
 
 /// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it was.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use egui::{Button, ComboBox, DragValue, Label, Response, Ui, WidgetInfo, WidgetType};
 
-use crate::kernel::command::{Brush, Command, Reference};
-use crate::kernel::edits::PERTURBATION_MAX;
+use crate::kernel::command::{Brush, Command, Reference, TrainingCommand, WeightCommand};
+use crate::kernel::model::weights::PERTURBATION_MAX;
 use crate::view_model::weights::{ComparisonModel, TensorModel, WeightsModel};
 
 use crate::app::widgets::controls::hint;
@@ -98,7 +98,7 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
         let number = ui.add(DragValue::new(step).range(0..=model.step));
         number.on_hover_text("The step of training that is compared with");
     }
-    (wanted != with).then_some(Command::Compare(wanted))
+    (wanted != with).then_some(Command::Training(TrainingCommand::Compare(wanted)))
 }
 
 /// What the tool in hand is set to; `None` where it has a line of its own.
@@ -134,7 +134,11 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
         hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
         let name = format!("Shake {}", tensor.id);
         if ui.add(Button::new(name)).on_hover_text("One undo takes it back").clicked() {
-            command = Some(Command::Perturb { tensor: tensor.id, scale: state.scale, draw: state.draw });
+            command = Some(Command::Weights(WeightCommand::Perturb {
+                tensor: tensor.id,
+                scale: state.scale,
+                draw: state.draw,
+            }));
             state.draw = state.draw.saturating_add(1);
         }
     });
@@ -175,7 +179,12 @@ pub fn painted(
     stroke.last = Some(cell);
     let brush = if state.adds { Brush::Add(state.value) } else { Brush::Set(state.value) };
     let stroke = stroke.number;
-    (!entries.is_empty()).then_some(Command::Paint { tensor: tensor.id, entries, brush, stroke })
+    (!entries.is_empty()).then_some(Command::Weights(WeightCommand::Paint {
+        tensor: tensor.id,
+        entries,
+        brush,
+        stroke,
+    }))
 }
 
 /// The cells on the straight way from one to another, both among them: a fast pointer leaves no gaps.

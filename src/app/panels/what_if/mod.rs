@@ -6,7 +6,7 @@ use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::kernel::command::{Command, HeadSetting};
+use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use crate::view_model::what_if::{HeadState, WhatIfModel};
 
@@ -68,7 +68,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &ViewState) -> Option<Comm
             });
         });
         if is_changed && reset_ui(ui, true, "Reset all", "Everything below as the lesson has it; weights stay turned") {
-            command = Some(Command::ResetInterventions);
+            command = Some(Command::Interventions(InterventionCommand::Reset));
         }
     });
     command
@@ -106,11 +106,11 @@ fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
         hint(ui.add(number), "Drag, or click and type");
         if value != temperature.now && value.is_finite() {
-            command = Some(Command::SetTemperature(Some(value)));
+            command = Some(Command::Interventions(InterventionCommand::SetTemperature(Some(value))));
         }
         let hint = format!("Temperature {} again", temperature.own);
         if reset_ui(ui, temperature.is_set, "Reset temperature", &hint) {
-            command = Some(Command::SetTemperature(None));
+            command = Some(Command::Interventions(InterventionCommand::SetTemperature(None)));
         }
     });
     command
@@ -123,11 +123,13 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let mut is_on = model.scale.now;
         let words = format!("divide by √d_k = √{}", model.key_width);
         if checkbox_ui(ui, &mut is_on, words).on_hover_text("Without it, wide keys make sharp weights").changed() {
-            command = Some(Command::SetScale((is_on != model.scale.own).then_some(is_on)));
+            command = Some(Command::Interventions(InterventionCommand::SetScale(
+                (is_on != model.scale.own).then_some(is_on),
+            )));
         }
         let hint = if model.scale.own { "On again" } else { "Off again" };
         if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
-            command = Some(Command::SetScale(None));
+            command = Some(Command::Interventions(InterventionCommand::SetScale(None)));
         }
     });
     command
@@ -151,7 +153,7 @@ fn head_ui(ui: &mut Ui, head: &HeadState, heads: usize) -> Option<Command> {
             let name = format!("{} {words}", head.title);
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
             if response.on_hover_text(hint).clicked() && !is_chosen {
-                command = Some(Command::SetHead { head: head.head, setting });
+                command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
             }
         }
         if heads > 1 {
@@ -159,7 +161,7 @@ fn head_ui(ui: &mut Ui, head: &HeadState, heads: usize) -> Option<Command> {
             let name = format!("{} alone", head.title);
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
             if response.on_hover_text("Only this head takes part; again: all do").clicked() {
-                command = Some(Command::SoloHead((!head.solo).then_some(head.head)));
+                command = Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
             }
         }
     });

@@ -1,0 +1,91 @@
+//! Goes through a lesson's notebook for its author: every cell runs, no exercise is solved before it is
+//! begun, and every solution passes; with the same engine as the learner's buttons.
+
+use std::sync::Arc;
+
+use crate::kernel::command::Command;
+use crate::kernel::notebook::execution::{Answered, is_right};
+use crate::kernel::notebook::runs::Outcome;
+use crate::kernel::notebook::snapshot::{RunSnapshot, Verdict};
+use crate::kernel::notebook::{CellCommand, NotebookCommand};
+use crate::kernel::state::Kernel;
+use crate::lesson::cells::{Cell, CellKind};
+
+/// A problem with a cell of the lesson, in words for its author.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub cell: String,
+    pub words: String,
+}
+
+/// Every problem of the cells, in their order. The kernel must be trained; it is left as the lesson's
+/// code leaves it.
+pub fn rehearse(kernel: &mut Kernel) -> Vec<Problem> {
+    let lesson = kernel.snapshot().lesson;
+    let mut problems = Vec::new();
+    for cell in &lesson.cells {
+        let words = match &cell.kind {
+            CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => None,
+            CellKind::Code { fails, .. } => code(kernel, cell, *fails),
+            CellKind::Plot { .. } => code(kernel, cell, false),
+            CellKind::Predict(_) => predict(kernel, cell),
+            CellKind::Exercise(_) => exercise(kernel, cell),
+        };
+        problems.extend(words.map(|words| Problem { cell: cell.id.clone(), words }));
+    }
+    problems
+}
+
+fn ask(kernel: &mut Kernel, cell: &Cell, command: CellCommand) {
+    kernel.apply(Command::Notebook(NotebookCommand::Cell(cell.id.as_str().into(), command)));
+    kernel.settle();
+}
+
+fn shown(kernel: &Kernel, cell: &Cell) -> Option<Arc<RunSnapshot>> {
+    let notebook = kernel.snapshot().notebook;
+    notebook.cells.iter().find(|found| *found.cell.id == *cell.id)?.run.clone()
+}
+
+const NOT_RUN: &str = "it did not run";
+
+fn code(kernel: &mut Kernel, cell: &Cell, fails: bool) -> Option<String> {
+    ask(kernel, cell, CellCommand::Run);
+    match shown(kernel, cell).as_ref().map(|run| &run.fault) {
+        None => Some(NOT_RUN.to_owned()),
+        Some(None) if fails => Some("it runs without a fault, but says fails: true".to_owned()),
+        Some(Some(fault)) if !fails => Some(fault.to_string()),
+        Some(_) => None,
+    }
+}
+
+fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<String> {
+    ask(kernel, cell, CellCommand::Choose(0));
+    ask(kernel, cell, CellCommand::Reveal);
+    match shown(kernel, cell) {
+        None => Some(NOT_RUN.to_owned()),
+        Some(run) => run.fault.as_ref().map(|fault| format!("its answer: {fault}")),
+    }
+}
+
+fn exercise(kernel: &Kernel, cell: &Cell) -> Option<String> {
+    let tried = |answer| kernel.try_exercise(&cell.id, answer);
+    let (Some(start), Some(solved)) = (tried(Answered::Start), tried(Answered::Solution)) else {
+        return Some(NOT_RUN.to_owned());
+    };
+    if is_right(&start) == Some(true) {
+        return Some("its start passes already".to_owned());
+    }
+    (is_right(&solved) != Some(true)).then(|| why_not(&solved))
+}
+
+fn why_not(solved: &Outcome) -> String {
+    match (&solved.fault, &solved.verdict) {
+        (Some(fault), _) => format!("its solution: {fault}"),
+        (None, Some(Verdict::Exercise { failed_case, feedback, .. })) => {
+            let case = failed_case.map_or(String::new(), |case| format!(" case {}", case + 1));
+            let said = feedback.as_ref().map_or(String::new(), |said| format!(": {said}"));
+            format!("its solution does not pass{case}{said}")
+        }
+        (None, _) => "its solution does not pass".to_owned(),
+    }
+}

@@ -1,0 +1,94 @@
+//! The model's answers: logits, the likeliest classes, and words that go on with a sentence.
+
+use crate::lesson::schema::{Lesson, Objective};
+use crate::numerics::Matrix;
+use crate::numerics::model::generate::CannotGenerate;
+use crate::numerics::model::{AttentionModel, Classes, Pooling};
+use crate::numerics::params::Parameters;
+use crate::numerics::softmax::softmax_forward;
+use crate::numerics::vectors::centroid;
+
+/// How many of the likeliest answers are listed.
+pub const ANSWERS: usize = 5;
+
+/// The model's answers about a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// `Z`, a row for each token, or one where the sentence is read as a whole; (R, C)
+    pub logits: Matrix<f32>,
+    /// The likeliest answers of each row, best first.
+    pub likeliest: Vec<Vec<Answer>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Index into [`ModelSnapshot::classes`].
+    pub class: usize,
+    pub probability: f32,
+}
+
+/// Reads the answers off the outputs of a sentence.
+pub fn answers(model: &AttentionModel<f32>, parameters: &Parameters<f32>, output: &Matrix<f32>) -> Answers {
+    let rows = output.rows();
+    let read = match model.architecture.pooling {
+        Pooling::Every => output.clone(),
+        Pooling::Last => Matrix::from_row_major(1, output.cols(), output.row(rows - 1).to_vec()),
+        Pooling::Mean => Matrix::from_row_major(1, output.cols(), centroid(output, &(0..rows).collect::<Vec<_>>())),
+    };
+    let logits = model.logits_of(parameters, &read);
+    let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row))).collect();
+    Answers { logits, likeliest }
+}
+
+/// `softmax(Z)` of one row.
+pub fn probabilities(logits: &[f32]) -> Vec<f32> {
+    let mut probabilities = logits.to_vec();
+    softmax_forward(&mut probabilities);
+    probabilities
+}
+
+fn likeliest(logits: &[f32]) -> Vec<Answer> {
+    let probabilities = probabilities(logits);
+    let mut all: Vec<Answer> =
+        probabilities.into_iter().enumerate().map(|(class, probability)| Answer { class, probability }).collect();
+    // As in the choice of the next word: of equally likely ones the first.
+    let order = |a: &Answer, b: &Answer| b.probability.total_cmp(&a.probability).then(a.class.cmp(&b.class));
+    if ANSWERS < all.len() {
+        all.select_nth_unstable_by(ANSWERS, order);
+        all.truncate(ANSWERS);
+    }
+    all.sort_unstable_by(order);
+    all
+}
+
+/// Names of the classes: labels, or words.
+pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) -> Vec<String> {
+    match classes {
+        Classes::Words(candidates) => candidates.words().iter().map(|&word| vocabulary[word].clone()).collect(),
+        Classes::Labels(_) => lesson.corpus.topics.iter().map(|topic| topic.name.clone()).collect(),
+    }
+}
+
+/// # Errors
+/// In words for the learner, if the model does not go on with sentences.
+pub fn check_generates(objective: &Objective) -> Result<(), String> {
+    match objective {
+        Objective::NextWord | Objective::Sequence(_) => Ok(()),
+        Objective::MaskedWord { .. } | Objective::Label => Err(format!(
+            "the model does not go on with a sentence: it was trained for {}, and NextWord or Sequence can",
+            objective.name()
+        )),
+    }
+}
+
+/// Why there is no next word.
+pub fn cannot_generate_words(why: CannotGenerate) -> String {
+    match why {
+        CannotGenerate::NoWords => "there are no words to go on from".to_owned(),
+        CannotGenerate::NotWords => "the model names labels, not words".to_owned(),
+        CannotGenerate::NotFinite => {
+            "the model's answer is no finite number: a weight is far too large; reset it".to_owned()
+        }
+        CannotGenerate::Temperature => "a temperature is above 0".to_owned(),
+    }
+}

@@ -1,0 +1,11 @@
+//! Plain values that snapshots are made of. They name no other module of the kernel.
+
+pub mod answers;
+pub mod moves;
+pub mod neighbours;
+pub mod progress;
+pub mod sentence;
+pub mod space;
+pub mod token;
+pub mod vocabulary;
+pub mod word_group;

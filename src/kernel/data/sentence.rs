@@ -1,0 +1,79 @@
+//! One sentence through the model.
+
+use std::sync::Arc;
+
+use super::answers::Answers;
+use super::moves::Moves;
+use super::neighbours::Neighbours;
+use super::token::Token;
+use crate::numerics::Matrix;
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::contributions::Contributions;
+use crate::numerics::model::Activations;
+use crate::numerics::model::generate::Choice;
+
+/// One sentence through the model.
+#[derive(Clone, Debug)]
+pub struct SentenceSnapshot {
+    /// Index into [`Lesson::sentences`], if it is one of them.
+    pub index: Option<usize>,
+    /// The tokens that the model reads and the stage shows. With a source they are the target, made by the lesson's
+    /// rule: each position knows the words before it, and the first one none.
+    pub tokens: Vec<Token>,
+    /// The learner's sentence, where it is the source.
+    pub source: Option<Vec<Token>>,
+    /// `X`, and of every block `Q`, `K`, `V`, scores, weights, mix, output.
+    pub activations: Activations<f32>,
+    /// The model's answers.
+    pub answers: Answers,
+    /// The steps between projections and weights, for each head of each block, the source's first.
+    pub arithmetic: Vec<Arithmetic<f32>>,
+    /// Contributions of each block, per head and source token.
+    pub contributions: Vec<Contributions<f32>>,
+    /// The same in the basis, of each block.
+    pub moves: Vec<Moves>,
+    /// Static vectors of the tokens in the basis, (T, 3): where the points start.
+    pub start: Matrix<f32>,
+    /// Outputs in the basis, (T, 3): where the points end.
+    pub end: Matrix<f32>,
+    /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
+    pub trained_end: Matrix<f32>,
+    /// The result without the learner's changes; `None` where nothing is changed.
+    pub unchanged: Option<Unchanged>,
+    /// Neighbours of each token's static vector.
+    pub static_neighbours: Vec<Neighbours>,
+    /// Neighbours of each token's output.
+    pub contextual_neighbours: Vec<Neighbours>,
+}
+
+impl SentenceSnapshot {
+    /// The learner's sentence, whether it is read or looked at.
+    pub fn chosen(&self) -> &[Token] {
+        self.source.as_ref().unwrap_or(&self.tokens)
+    }
+}
+
+/// The same sentence with the trained parameters and no intervention, beside what is shown.
+#[derive(Clone, Debug)]
+pub struct Unchanged {
+    /// The same `Arc` as long as the sentence and the trained parameters are the same.
+    pub result: Arc<UnchangedResult>,
+    /// `‖y_i − y_i'‖` in the true space: how far the changes moved each output.
+    pub moved: Vec<f32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct UnchangedResult {
+    pub activations: Activations<f32>,
+    /// Neighbours of each token's output.
+    pub contextual_neighbours: Vec<Neighbours>,
+}
+
+/// Words that the model wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    pub words: Vec<Token>,
+    pub choice: Choice,
+    /// True while the weights are those that it wrote them with.
+    pub is_current: bool,
+}

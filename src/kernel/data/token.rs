@@ -1,0 +1,33 @@
+//! Tokens, and their labels where they stand beside others: words that occur twice are numbered.
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub text: String,
+    /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
+    pub word: Option<usize>,
+}
+
+/// How a sentence stands for the start of one that is yet to be written.
+pub const START: &str = "[start]";
+
+/// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
+pub fn token_labels(tokens: &[Token]) -> Vec<String> {
+    let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
+    (0..texts.len())
+        .map(|i| match occurrence(&texts, i) {
+            Some(n) => format!("{}{}", texts[i], subscript(n)),
+            None => texts[i].to_owned(),
+        })
+        .collect()
+}
+
+/// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.
+pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
+    let same = |range: &[&str]| range.iter().filter(|t| **t == tokens[i]).count();
+    (same(tokens) > 1).then(|| same(&tokens[..=i]))
+}
+
+/// `n` in subscript digits.
+pub fn subscript(n: usize) -> String {
+    n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
+}

@@ -1,0 +1,196 @@
+//! The axes of the picture: the lesson's own, fitted again, or chosen by the learner. Always one linear
+//! map for everything that is on the stage, so that arrows add up whatever the axes are.
+
+use std::sync::Arc;
+
+use crate::kernel::command::AxisCommand;
+use crate::kernel::data::space::{Axis, Basis, ChosenAxis, StaticSpace};
+use crate::kernel::data::word_group::WordGroup;
+use crate::kernel::model::{LessonModel, UndoPart};
+use crate::kernel::persist::saved::SavedBasis;
+use crate::kernel::vectors::basis_vectors;
+use crate::lesson::schema::Lesson;
+use crate::numerics::Matrix;
+use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::spread::Spread;
+use crate::numerics::vectors::centroid;
+
+impl ChosenAxis {
+    /// # Errors
+    /// In words for the learner, if the two have one centre, or one that is not finite.
+    fn direction(&self, vectors: &Matrix<f32>) -> Result<Vec<f32>, String> {
+        let (from, to) = (centroid(vectors, &self.from.words), centroid(vectors, &self.to.words));
+        let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
+        // Sums in another order may differ in their last digits alone.
+        const ROUNDING: f32 = 1e-6;
+        let size = |vector: &[f32]| vector.iter().map(|x| x.abs()).fold(0.0, f32::max);
+        let least = ROUNDING * size(&from).max(size(&to));
+        if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
+            let (from, to) = (&self.from.text, &self.to.text);
+            return Err(format!("from {from:?} to {to:?} there is no way: they have the same centre"));
+        }
+        Ok(direction)
+    }
+}
+
+impl Basis {
+    /// The map to the axes.
+    fn projection(&self, lesson: &Lesson, space: &StaticSpace) -> Result<Projection, String> {
+        if *self == Basis::default() {
+            return Ok(space.own_projection.clone());
+        }
+        let own;
+        let spread = match &self.fitted {
+            Some(fitted) => &**fitted,
+            None => {
+                own = Spread::of(&basis_vectors(lesson, &space.vocabulary, &space.vectors));
+                &own
+            }
+        };
+        if self.chosen.iter().all(Option::is_none) {
+            return Ok(Projection::of_spread(spread));
+        }
+        let mut directions: [Option<Vec<f32>>; AXES] = Default::default();
+        for (direction, chosen) in directions.iter_mut().zip(&self.chosen) {
+            *direction = chosen.as_ref().map(|chosen| chosen.direction(&space.vectors)).transpose()?;
+        }
+        Projection::along(spread, directions.each_ref().map(Option::as_deref))
+            .ok_or_else(|| "the static vectors are not finite along this axis".to_owned())
+    }
+}
+
+impl LessonModel {
+    pub(super) fn apply_to_axes(&mut self, command: AxisCommand, lesson: &Lesson) -> Result<(), String> {
+        match command {
+            AxisCommand::Refit => self.refit(lesson),
+            AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
+            AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
+            AxisCommand::ResetAll => self.choose("reset of the axes", Basis::default(), lesson),
+        }
+    }
+
+    fn refit(&mut self, lesson: &Lesson) -> Result<(), String> {
+        let width = self.space.vectors.cols();
+        if width <= AXES {
+            return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
+        }
+        let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
+        let (network, live) = (&self.training.trainer().model, self.training.model().live());
+        let outputs = self.scene.outputs(network, live);
+        let rows: Vec<&[f32]> = (0..words.rows())
+            .map(|row| words.row(row))
+            .chain(outputs.iter().flat_map(|output| (0..output.rows()).map(|row| output.row(row))))
+            .collect();
+        if !rows.iter().all(|row| row.iter().all(|x| x.is_finite())) {
+            return Err("some points are not finite: no axes fit them".to_owned());
+        }
+        let spread = Spread::of(&Matrix::from_fn(rows.len(), width, |i, j| rows[i][j]));
+        // Numbers whose squares are too large make no basis, and could not be kept.
+        let spread = Spread::from_packed(spread.mean().to_vec(), &spread.packed())
+            .ok_or_else(|| "some points are too far away: no axes fit them".to_owned())?;
+        let basis = Basis { fitted: Some(Arc::new(spread)), chosen: self.space.basis.chosen.clone() };
+        self.choose("refit of the axes", basis, lesson)
+    }
+
+    /// `None`: a principal component.
+    fn set_axis(&mut self, axis: Axis, words: Option<(&str, &str)>, lesson: &Lesson) -> Result<(), String> {
+        let mut basis = self.space.basis.clone();
+        basis.chosen[axis.index()] = words.map(|words| self.chosen_axis(axis, words, lesson)).transpose()?;
+        let letter = axis.letter();
+        let label = match &basis.chosen[axis.index()] {
+            Some(ChosenAxis { from, to }) => format!("axis {letter}: {} → {}", from.text, to.text),
+            None => format!("reset of axis {letter}"),
+        };
+        self.choose(&label, basis, lesson)
+    }
+
+    fn chosen_axis(&self, axis: Axis, (from, to): (&str, &str), lesson: &Lesson) -> Result<ChosenAxis, String> {
+        let dimensions = self.space.projection.dimensions();
+        if axis.index() >= dimensions {
+            return Err(format!("there is no axis {}: the vectors have {dimensions} dimensions", axis.letter()));
+        }
+        let read = |text: &str| WordGroup::read(text, lesson, &self.space.vocabulary);
+        Ok(ChosenAxis { from: read(from)?, to: read(to)? })
+    }
+
+    fn choose(&mut self, label: &str, basis: Basis, lesson: &Lesson) -> Result<(), String> {
+        if basis == self.space.basis {
+            return Ok(());
+        }
+        let projection = basis.projection(lesson, &self.space)?;
+        let before = self.rebase((basis, projection));
+        self.changes.push((label.to_owned(), UndoPart::Basis(Box::new(before))));
+        Ok(())
+    }
+
+    /// The axes as they were chosen, as far as that fits.
+    pub(in crate::kernel) fn put_back_basis(&mut self, saved: &SavedBasis, lesson: &Lesson, report: &mut Vec<String>) {
+        let width = self.space.vectors.cols();
+        let fitted = (!saved.mean.is_empty()).then(|| {
+            let spread = Spread::from_packed(saved.mean.clone(), &saved.covariance);
+            spread.filter(|spread| width > AXES && spread.width() == width).map(Arc::new)
+        });
+        if fitted == Some(None) {
+            report.push("The axes are not those that you fitted: the vectors are others now.".to_owned());
+        }
+        let mut basis = Basis { fitted: fitted.flatten(), ..Basis::default() };
+        for (letter, from, to) in &saved.axes {
+            let Some(axis) = Axis::ALL.into_iter().find(|axis| axis.letter() == letter) else { continue };
+            let chosen = self.chosen_axis(axis, (from, to), lesson);
+            let chosen = chosen.and_then(|chosen| chosen.direction(&self.space.vectors).map(|_| chosen));
+            match chosen {
+                Ok(chosen) => basis.chosen[axis.index()] = Some(chosen),
+                Err(why) => report.push(format!("Axis {letter} is left out: {why}.")),
+            }
+        }
+        match basis.projection(lesson, &self.space) {
+            Ok(projection) => {
+                self.rebase((basis, projection));
+            }
+            Err(why) => report.push(format!("The axes are the lesson's: {why}.")),
+        }
+    }
+
+    /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with
+    /// words for the learner.
+    pub(in crate::kernel) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
+        let mut basis = Basis { fitted: None, chosen: of.chosen.clone() };
+        let mut left_out = Vec::new();
+        let width = self.space.vectors.cols();
+        for (axis, slot) in Axis::ALL.into_iter().zip(&mut basis.chosen) {
+            let Some(chosen) = slot else { continue };
+            // An axis that a narrower space does not have could be neither seen nor reset.
+            let is_there = match axis.index() < width {
+                true => chosen.direction(&self.space.vectors).map(|_| ()),
+                false => Err(format!("the vectors have {} now", dimensions(width))),
+            };
+            if let Err(why) = is_there {
+                let ChosenAxis { from, to } = chosen;
+                let (letter, from, to) = (axis.letter(), &from.text, &to.text);
+                left_out.push(format!("axis {letter} no longer runs from {from:?} to {to:?}: {why}"));
+                *slot = None;
+            }
+        }
+        match basis.projection(lesson, &self.space) {
+            Ok(projection) => {
+                self.rebase((basis, projection));
+            }
+            Err(why) => left_out.push(format!("the axes are the lesson's: {why}")),
+        }
+        left_out
+    }
+
+    /// Everything in another basis; returns the one of before.
+    pub(in crate::kernel) fn rebase(&mut self, (basis, projection): (Basis, Projection)) -> (Basis, Projection) {
+        let mut space = StaticSpace::clone(&self.space);
+        space.points = projection.points(&space.vectors);
+        let before = (std::mem::replace(&mut space.basis, basis), std::mem::replace(&mut space.projection, projection));
+        self.space = Arc::new(space);
+        self.scene.set_space(&self.space);
+        before
+    }
+}
+
+fn dimensions(width: usize) -> String {
+    if width == 1 { "1 dimension".to_owned() } else { format!("{width} dimensions") }
+}

@@ -1,0 +1,125 @@
+//! Memory of undo's states, in bytes: each with all that it owns, as if it shared nothing with the others.
+//!
+//! Small things of a fixed size are counted with what they hang on, and small texts not at all.
+
+use crate::kernel::data::answers::Answer;
+use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
+use crate::kernel::data::sentence::SentenceSnapshot;
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::space::{Basis, ChosenAxis};
+use crate::kernel::data::token::Token;
+use crate::kernel::model::UndoPart;
+use crate::kernel::scene::interventions::bytes as of_interventions;
+use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::snapshot::Replaced;
+use crate::kernel::training::comparison::Comparison;
+use crate::numerics::Matrix;
+use crate::numerics::model::Activations;
+use crate::numerics::projection::{AXES, Projection};
+
+/// A word's text, about.
+const WORD_BYTES: usize = 16;
+const NUMBER: usize = size_of::<f32>();
+
+fn of_numbers(matrices: &[&Matrix<f32>]) -> usize {
+    matrices.iter().map(|matrix| size_of_val(matrix.flat())).sum()
+}
+
+impl UndoPart {
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Model(model) => model.bytes(),
+            Self::Comparison(comparison) => comparison.as_ref().map_or(0, Comparison::bytes),
+            Self::Interventions(interventions) => of_interventions(interventions),
+            Self::Sentence((sentence, interventions)) => of_sentence(sentence) + of_interventions(interventions),
+            Self::Second(sentence) => sentence.as_ref().map_or(0, of_sentence),
+            Self::Basis(basis) => of_basis(&basis.0) + of_projection(&basis.1),
+        }
+    }
+}
+
+fn of_sentence(sentence: &Sentence) -> usize {
+    size_of_val(&sentence.words[..])
+}
+
+fn of_basis(basis: &Basis) -> usize {
+    let chosen = |ChosenAxis { from, to }: &ChosenAxis| size_of_val(&from.words[..]) + size_of_val(&to.words[..]);
+    // Mean and covariance.
+    let fitted = basis.fitted.as_ref().map_or(0, |spread| spread.width() * (spread.width() + 1) * size_of::<f64>());
+    fitted + basis.chosen.iter().flatten().map(chosen).sum::<usize>()
+}
+
+/// The mean and the axes.
+fn of_projection(projection: &Projection) -> usize {
+    (1 + AXES) * size_of_val(projection.mean())
+}
+
+impl StaticSpace {
+    pub fn bytes(&self) -> usize {
+        of_numbers(&[&self.vectors, &self.points])
+            + self.vocabulary.len() * (size_of::<String>() + WORD_BYTES + size_of::<Option<usize>>())
+            + of_basis(&self.basis)
+            + 2 * of_projection(&self.projection)
+    }
+}
+
+impl Replaced {
+    pub fn bytes(&self) -> usize {
+        self.space.bytes() + self.sentence.bytes()
+    }
+}
+
+impl SentenceSnapshot {
+    pub fn bytes(&self) -> usize {
+        let unchanged = self.unchanged.as_ref().map_or(0, |unchanged| {
+            of_activations(&unchanged.result.activations) + self.tokens.len() * (NEIGHBOURS_BYTES + NUMBER)
+        });
+        let tokens = self.tokens.len() + self.source.as_ref().map_or(0, Vec::len);
+        let answers: usize = self.answers.likeliest.iter().map(|row| size_of_val(&row[..])).sum();
+        of_activations(&self.activations)
+            + of_what_follows(&self.activations)
+            + of_numbers(&[&self.start, &self.end, &self.trained_end, &self.answers.logits])
+            + answers
+            + self.answers.likeliest.len() * size_of::<Vec<Answer>>()
+            + tokens * (size_of::<Token>() + WORD_BYTES + 2 * NEIGHBOURS_BYTES)
+            + unchanged
+    }
+}
+
+fn of_activations(activations: &Activations<f32>) -> usize {
+    let source = activations.source.as_ref().map_or(0, |source| of_numbers(&[source]));
+    let blocks = activations.blocks.iter().map(|block| {
+        let normed = block.normed.as_ref().map_or(0, |normed| of_numbers(&[normed]));
+        let heads = block.heads.iter().map(|head| {
+            size_of_val(head)
+                + of_numbers(&[&head.query, &head.key, &head.value, &head.scores, &head.weights, &head.mix])
+        });
+        size_of_val(block) + normed + heads.sum::<usize>() + of_numbers(&[&block.input, &block.summed, &block.output])
+    });
+    of_numbers(&[&activations.input, &activations.output]) + source + blocks.sum::<usize>()
+}
+
+/// Contributions with their moves, and the arithmetic: of each head, query and key so many numbers, and fewer
+/// of each query, of each pair and of each block.
+fn of_what_follows(activations: &Activations<f32>) -> usize {
+    let blocks = activations.blocks.iter().map(|block| {
+        let width = block.output.cols();
+        let of_heads: usize = block
+            .heads
+            .iter()
+            .map(|head| {
+                let (queries, keys) = (head.weights.rows(), head.weights.cols());
+                // A term with its place in the basis and its length, a product, what distance adds to it, and an
+                // exponential.
+                let of_a_key = width + AXES + 1 + 3;
+                // A head's length, the largest score and the sum.
+                NUMBER * (queries * keys * of_a_key + 3 * queries) + 12 * size_of::<Matrix<f32>>()
+            })
+            .sum();
+        let (queries, keys) = block.heads.first().map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
+        // Lengths and shares by word; where a move begins and ends, its length and the bias's share.
+        let of_block = 2 * queries * keys + queries * (2 * AXES + 2) + width;
+        of_heads + NUMBER * of_block + 12 * size_of::<Matrix<f32>>()
+    });
+    blocks.sum()
+}

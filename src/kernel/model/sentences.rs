@@ -1,0 +1,81 @@
+//! Commands of the sentences: the one on the stage, one beside it, and words that the model writes.
+
+use super::{Drag, LessonModel, UndoPart, chosen};
+use crate::kernel::command::SentenceCommand;
+use crate::kernel::scene::sentence::{Sentence, read_sentence};
+use crate::lesson::schema::Lesson;
+
+impl LessonModel {
+    pub(super) fn apply_to_sentences(
+        &mut self,
+        command: SentenceCommand,
+        last: Option<Drag>,
+        lesson: &Lesson,
+    ) -> Result<(), String> {
+        match command {
+            SentenceCommand::Select(index) => {
+                let count = lesson.sentences.len();
+                let sentence = chosen(lesson, &self.space, index).ok_or_else(|| {
+                    format!("there is no sentence {}: the lesson has {count}", index.saturating_add(1))
+                })?;
+                self.show(sentence, false);
+                Ok(())
+            }
+            SentenceCommand::Set(text) => {
+                self.show(self.read(&text, lesson)?, false);
+                Ok(())
+            }
+            SentenceCommand::Type(text) => {
+                let goes_on = last == Some(Drag::Sentence);
+                // One that cannot be read yet is on its way to another that can.
+                self.last_drag = goes_on.then_some(Drag::Sentence);
+                if self.show(self.read(&text, lesson)?, goes_on) {
+                    self.last_drag = Some(Drag::Sentence);
+                }
+                Ok(())
+            }
+            SentenceCommand::SetSecond(text) => self.set_second(text, last == Some(Drag::Second), lesson),
+            SentenceCommand::Generate { count, choice } => {
+                let (model, live) = (&self.training.trainer().model, self.training.model().live());
+                self.scene.generate((count, choice), lesson, model, live)
+            }
+        }
+    }
+
+    /// True if it is another one; `goes_on` as in [`Self::change_model`].
+    fn show(&mut self, sentence: Sentence, goes_on: bool) -> bool {
+        if sentence == *self.scene.sentence() {
+            return false;
+        }
+        let before = self.scene.show(sentence);
+        if !goes_on {
+            self.changes.push(("choice of the sentence".to_owned(), UndoPart::Sentence(before)));
+        }
+        true
+    }
+
+    /// A learner's words as a sentence, which may be one of the lesson's.
+    fn read(&self, text: &str, lesson: &Lesson) -> Result<Sentence, String> {
+        let words = read_sentence(text, &self.words, lesson.model.architecture.max_tokens)?;
+        let texts = || words.iter().map(|&word| &self.words[word]);
+        let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(texts()));
+        Ok(Sentence { index, words })
+    }
+
+    /// `goes_on`: the last command set one too.
+    fn set_second(&mut self, text: Option<String>, goes_on: bool, lesson: &Lesson) -> Result<(), String> {
+        let sentence = text.map(|text| self.read(&text, lesson)).transpose()?;
+        let (was, is) = (self.scene.second().is_some(), sentence.is_some());
+        let is_other = sentence.as_ref() != self.scene.second();
+        if is_other {
+            let before = self.scene.set_second(sentence);
+            let label = if is { "second sentence" } else { "end of the comparison" };
+            if !goes_on {
+                self.changes.push((label.to_owned(), UndoPart::Second(before)));
+            }
+        }
+        // What begins the comparison, or ends it, undoes by itself.
+        self.last_drag = (was && is && (is_other || goes_on)).then_some(Drag::Second);
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Commands of the training: play, pause, look back, branch, compare.
+
+use super::{Drag, LessonModel, UndoPart};
+use crate::kernel::command::TrainingCommand;
+use crate::kernel::training::Training;
+use crate::kernel::training::comparison::Comparison;
+
+impl LessonModel {
+    pub(super) fn apply_to_training(&mut self, command: TrainingCommand, last: Option<Drag>) -> Result<(), String> {
+        match command {
+            TrainingCommand::Play if self.training.plays_to_the_end() => Ok(()),
+            TrainingCommand::Play => {
+                let goal = self.training.trainer().steps();
+                self.change_model("training", false, |training| training.play_to(goal))
+            }
+            TrainingCommand::Step(0) => Err("a step back or in place is no training step".to_owned()),
+            TrainingCommand::Step(steps) => {
+                let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
+                self.change_model(&format!("training by {steps}"), false, |training| training.play_to(goal))
+            }
+            TrainingCommand::Pause => {
+                self.training.pause();
+                Ok(())
+            }
+            TrainingCommand::Reset => self.change_model("reset of the training", false, |training| {
+                training.reset();
+                Ok(())
+            }),
+            TrainingCommand::Scrub(step) => self.scrub(step, last),
+            TrainingCommand::ShowLatest => self.scrub(self.steps_done(), last),
+            TrainingCommand::Branch => {
+                let label = format!("branch from step {}", self.training.model().shown().steps_done());
+                self.change_model(&label, false, Training::branch)
+            }
+            TrainingCommand::SetLearningRate(rate) => {
+                if rate != self.training.learning_rate() {
+                    let label = format!("learning rate {rate}");
+                    let goes_on = last == Some(Drag::LearningRate);
+                    self.change_model(&label, goes_on, |training| training.set_learning_rate(rate))?;
+                }
+                self.last_drag = Some(Drag::LearningRate);
+                Ok(())
+            }
+            TrainingCommand::Compare(with) => {
+                let before = self.training.comparison().cloned();
+                if before.as_ref().map(Comparison::reference) != with {
+                    self.training.compare(with)?;
+                    self.changes.push(("choice of a comparison".to_owned(), UndoPart::Comparison(before)));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn scrub(&mut self, step: usize, last: Option<Drag>) -> Result<(), String> {
+        if step != self.training.step_in_sight() {
+            // Weights edited at a past step are left behind with it, and undo brings them back.
+            let model = self.training.model();
+            let leaves_edits = model.replay().is_some() && model.is_edited();
+            let goes_on = last == Some(Drag::Look) && !leaves_edits;
+            self.change_model("look at another step", goes_on, |training| training.scrub(step))?;
+        }
+        self.last_drag = Some(Drag::Look);
+        Ok(())
+    }
+}

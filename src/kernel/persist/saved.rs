@@ -1,0 +1,369 @@
+//! The saved form of a running lesson: plain data, made from a snapshot alone.
+//!
+//! Training is deterministic, so of the model only that is kept which the learner did: how far it was
+//! trained, what was changed on its way, and what was turned since. [`crate::kernel::persist::resume`] does it again.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::data::space::Axis;
+use crate::kernel::data::space::{Basis, ChosenAxis};
+use crate::kernel::data::token::Token;
+use crate::kernel::notebook::saved::SavedNotebook;
+use crate::kernel::notebook::snapshot::NotebookSnapshot;
+use crate::kernel::scene::interventions::are_none;
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::kernel::training::change_log::Change;
+use crate::kernel::training::stop::Stopped;
+use crate::lesson::Recipe;
+use crate::numbers;
+use crate::numerics::Matrix;
+use crate::numerics::attention::{HeadMode, Mask};
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::params::{Parameters, TensorSpec};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Saved {
+    /// The lesson's id.
+    pub lesson: String,
+    pub seed: Option<u64>,
+    pub notebook: SavedNotebook,
+    /// None where there was no model yet.
+    pub model: Option<SavedModel>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedModel {
+    /// The recipe that the lesson was trained with; none where that is its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<Recipe>,
+    /// The recipe of a retraining under way, which starts again once all of this is restored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retraining: Option<Recipe>,
+    /// The words of the sentence on the stage; none where it is the lesson's first.
+    pub sentence: Option<Vec<String>>,
+    /// The words of the sentence beside it; none where there is none.
+    pub second: Option<Vec<String>>,
+    /// None where the axes are the lesson's own.
+    pub basis: Option<SavedBasis>,
+    /// None where nothing is changed.
+    pub interventions: Option<SavedInterventions>,
+    pub training: SavedTraining,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedBasis {
+    /// Where the axes were fitted again: the mean of what they were fitted to ...
+    #[serde(with = "numbers::many")]
+    pub mean: Vec<f64>,
+    /// ... and the lower triangle of its covariance, row by row.
+    #[serde(with = "numbers::many")]
+    pub covariance: Vec<f64>,
+    /// The axes that were chosen: X, Y or Z, from which words, and to which.
+    pub axes: Vec<(String, String, String)>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedInterventions {
+    pub temperature: Option<f64>,
+    pub scale: Option<bool>,
+    pub heads: Vec<SavedHead>,
+    pub mask: Option<SavedMask>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SavedHead {
+    Live,
+    Off,
+    Uniform,
+    Frozen {
+        rows: usize,
+        #[serde(with = "numbers::many")]
+        weights: Vec<f32>,
+    },
+    Gain(f32),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SavedMask {
+    None,
+    Causal,
+    /// A row for each query, a character for each key: [`SEEN`] or [`HIDDEN`].
+    Custom(Vec<String>),
+}
+
+pub const SEEN: char = '1';
+pub const HIDDEN: char = '0';
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedTraining {
+    /// Steps done.
+    pub steps: usize,
+    /// They were all that the lesson asked for.
+    pub is_at_end: bool,
+    /// Training goes on from there.
+    pub is_playing: bool,
+    /// A past step that is shown.
+    pub look: Option<usize>,
+    /// Changes on its way, in the order of the steps.
+    pub changes: Vec<SavedChange>,
+    /// Edits at the step that is shown.
+    pub edits: Vec<SavedTensor>,
+    /// Edits at the latest step, while a past one is shown.
+    pub edits_at_latest: Vec<SavedTensor>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedChange {
+    /// After this step and before the next.
+    pub step: usize,
+    pub learning_rate: Option<f64>,
+    pub entries: Vec<SavedTensor>,
+}
+
+/// Entries of a tensor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SavedTensor {
+    /// As code calls it.
+    pub name: String,
+    pub rows: usize,
+    pub cols: usize,
+    /// Row-major; none where they are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Vec<usize>>,
+    #[serde(with = "numbers::many")]
+    pub values: Vec<f32>,
+}
+
+impl Saved {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let model = snapshot.model.as_ref().map(|model| {
+            let basis = snapshot.space.as_ref().and_then(|space| SavedBasis::of(&space.basis));
+            let retraining = snapshot.retraining.as_ref().map(|under_way| Recipe::clone(&under_way.recipe));
+            SavedModel { basis, retraining, ..SavedModel::of(model) }
+        });
+        // What is yet to be put back is as it was saved.
+        let model = match (model, snapshot.awaited.as_deref()) {
+            (Some(model), Some(awaited)) => {
+                let SavedModel { training, retraining, .. } = awaited.clone();
+                Some(SavedModel { training, retraining, ..model })
+            }
+            (None, Some(awaited)) => Some(awaited.clone()),
+            (model, None) => model,
+        };
+        Self {
+            lesson: snapshot.lesson.id.clone(),
+            seed: Some(snapshot.lesson.seed),
+            notebook: SavedNotebook::of(&snapshot.notebook, &snapshot.lesson),
+            model,
+        }
+    }
+
+    /// Between two snapshots something was done that is to be saved; the steps of a training under way
+    /// are not.
+    pub fn differs(before: &Snapshot, now: &Snapshot) -> bool {
+        let models = match (&before.model, &now.model) {
+            (Some(before), Some(now)) => is_other_model(before, now),
+            (before, now) => before.is_some() != now.is_some(),
+        };
+        let basis = |snapshot: &Snapshot| snapshot.space.as_ref().map(|space| space.basis.clone());
+        let retraining = |snapshot: &Snapshot| snapshot.retraining.as_ref().map(|under_way| under_way.recipe.clone());
+        models
+            || retraining(before) != retraining(now)
+            || basis(before) != basis(now)
+            || is_other_notebook(&before.notebook, &now.notebook)
+            || before.awaited.as_ref().map(Arc::as_ptr) != now.awaited.as_ref().map(Arc::as_ptr)
+            || !Arc::ptr_eq(&before.lesson, &now.lesson)
+    }
+}
+
+fn is_other_notebook(before: &Arc<NotebookSnapshot>, now: &Arc<NotebookSnapshot>) -> bool {
+    let is_same = |(before, now): (&crate::kernel::notebook::snapshot::CellSnapshot, &_)| {
+        let crate::kernel::notebook::snapshot::CellSnapshot { cell, run, .. } = now;
+        Arc::ptr_eq(&before.cell, cell) && before.run.as_ref().map(Arc::as_ptr) == run.as_ref().map(Arc::as_ptr)
+    };
+    !Arc::ptr_eq(before, now)
+        && (before.auto_run != now.auto_run
+            || before.cells.len() != now.cells.len()
+            || !before.cells.iter().zip(&now.cells).all(is_same))
+}
+
+fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
+    let edited = |model: &ModelSnapshot| {
+        (!Arc::ptr_eq(&model.parameters, &model.trained)).then_some(Arc::as_ptr(&model.parameters))
+    };
+    let training = |model: &ModelSnapshot| {
+        let training = &model.training;
+        let steps = (!training.playing).then_some(training.progress.done);
+        (
+            steps,
+            training.look.map(|look| look.target),
+            training.edited_latest.as_ref().map(|(_, live)| Arc::as_ptr(live)),
+        )
+    };
+    before.recipe != now.recipe
+        || edited(before) != edited(now)
+        || training(before) != training(now)
+        || before.training.changes != now.training.changes
+        || before.interventions != now.interventions
+        || before.sentence.chosen() != now.sentence.chosen()
+        || second_words(before) != second_words(now)
+}
+
+/// The words of the second sentence.
+fn second_words(model: &ModelSnapshot) -> Option<Vec<String>> {
+    model.second.as_ref().map(|second| texts(second.sentence.chosen()))
+}
+
+fn texts(tokens: &[Token]) -> Vec<String> {
+    tokens.iter().map(|token| token.text.clone()).collect()
+}
+
+impl SavedBasis {
+    fn of(basis: &Basis) -> Option<Self> {
+        let axis = |(axis, chosen): (Axis, &Option<ChosenAxis>)| {
+            let ChosenAxis { from, to } = chosen.as_ref()?;
+            Some((axis.letter().to_owned(), from.text.clone(), to.text.clone()))
+        };
+        let axes = Axis::ALL.into_iter().zip(&basis.chosen).filter_map(axis).collect();
+        let fitted = basis.fitted.as_ref();
+        let mean = fitted.map_or_else(Vec::new, |fitted| fitted.mean().to_vec());
+        let covariance = fitted.map_or_else(Vec::new, |fitted| fitted.packed());
+        (*basis != Basis::default()).then_some(Self { mean, covariance, axes })
+    }
+}
+
+impl SavedModel {
+    /// But for the basis, which is the space's, and what is under way.
+    fn of(model: &ModelSnapshot) -> Self {
+        let sentence = &model.sentence;
+        let interventions = &*model.interventions;
+        Self {
+            recipe: (!model.recipe.is_default()).then(|| Recipe::clone(&model.recipe)),
+            sentence: (sentence.index != Some(0)).then(|| texts(sentence.chosen())),
+            second: second_words(model),
+            basis: None,
+            retraining: None,
+            interventions: (!are_none(interventions))
+                .then(|| SavedInterventions::of(interventions, sentence.tokens.len())),
+            training: SavedTraining::of(model),
+        }
+    }
+}
+
+impl SavedInterventions {
+    fn of(interventions: &Interventions<f32>, tokens: usize) -> Self {
+        let Interventions { heads, temperature, scale, mask } = interventions;
+        let head = |mode: &HeadMode<f32>| match mode {
+            HeadMode::Live => SavedHead::Live,
+            HeadMode::Off => SavedHead::Off,
+            HeadMode::Uniform => SavedHead::Uniform,
+            HeadMode::Frozen(weights) => SavedHead::frozen(weights),
+            HeadMode::Gain(gain) => SavedHead::Gain(*gain),
+        };
+        let mask = mask.as_ref().map(|mask| match mask {
+            Mask::None => SavedMask::None,
+            Mask::Causal => SavedMask::Causal,
+            Mask::Custom(table) => {
+                let sign = |query, key| if table.sees(query, key) { SEEN } else { HIDDEN };
+                SavedMask::Custom((0..tokens).map(|q| (0..tokens).map(|k| sign(q, k)).collect()).collect())
+            }
+        });
+        Self { temperature: *temperature, scale: *scale, heads: heads.iter().map(head).collect(), mask }
+    }
+}
+
+impl SavedHead {
+    fn frozen(weights: &Matrix<f32>) -> Self {
+        Self::Frozen { rows: weights.rows(), weights: weights.flat().to_vec() }
+    }
+}
+
+impl SavedTraining {
+    fn of(model: &ModelSnapshot) -> Self {
+        let training = &model.training;
+        let steps = training.progress.done;
+        let change = |step, change: &Change| match change {
+            Change::LearningRate(rate) => SavedChange { step, learning_rate: Some(*rate), entries: Vec::new() },
+            Change::Entries(entries) => {
+                SavedChange { step, learning_rate: None, entries: SavedTensor::all(&model.parameters, entries) }
+            }
+        };
+        Self {
+            steps,
+            is_at_end: steps >= training.progress.of,
+            // What diverged does so again, and says why.
+            is_playing: training.playing || matches!(training.stopped, Some(Stopped::Diverged(_))),
+            look: training.look.map(|look| look.target),
+            changes: training.changes.iter().map(|done| change(done.step, &done.change)).collect(),
+            edits: SavedTensor::between(&model.trained, &model.parameters),
+            edits_at_latest: training
+                .edited_latest
+                .as_ref()
+                .map_or_else(Vec::new, |(trained, live)| SavedTensor::between(trained, live)),
+        }
+    }
+}
+
+impl SavedTensor {
+    /// The entries in which two sets of parameters differ, by their bits; with the values of the second.
+    fn between(trained: &Arc<Parameters<f32>>, live: &Arc<Parameters<f32>>) -> Vec<Self> {
+        if Arc::ptr_eq(trained, live) {
+            return Vec::new();
+        }
+        let pairs = trained.flat().iter().zip(live.flat()).enumerate();
+        let differ = pairs.filter(|(_, (old, new))| old.to_bits() != new.to_bits());
+        let entries: Vec<(usize, f32)> = differ.map(|(index, (_, new))| (index, *new)).collect();
+        Self::all(live, &entries)
+    }
+
+    /// Entries of the flat parameters, in their order, by the tensors that they belong to.
+    fn all(parameters: &Parameters<f32>, entries: &[(usize, f32)]) -> Vec<Self> {
+        let mut rest = entries;
+        let mut saved = Vec::new();
+        for (spec, begin, end) in ranges(parameters) {
+            let count = rest.partition_point(|(index, _)| *index < end);
+            let (own, others) = rest.split_at(count);
+            rest = others;
+            if own.is_empty() {
+                continue;
+            }
+            let at = (own.len() < end - begin).then(|| own.iter().map(|(index, _)| index - begin).collect());
+            let values = own.iter().map(|(_, value)| *value).collect();
+            saved.push(Self { name: spec.id.code_name(), rows: spec.rows, cols: spec.cols, at, values });
+        }
+        saved
+    }
+
+    /// The entries of the flat parameters; `None` where these have no such tensor, or it could not hold
+    /// the values.
+    pub(in crate::kernel) fn entries(&self, parameters: &Parameters<f32>) -> Option<Vec<(usize, f32)>> {
+        let (spec, begin, end) = ranges(parameters).into_iter().find(|(spec, ..)| spec.id.code_name() == self.name)?;
+        let count = self.at.as_ref().map_or(end - begin, Vec::len);
+        let fits = (spec.rows, spec.cols) == (self.rows, self.cols)
+            && count == self.values.len()
+            && self.values.iter().all(|value| value.is_finite())
+            && self.at.iter().flatten().all(|at| *at < end - begin);
+        let place = |i: usize| begin + self.at.as_ref().map_or(i, |at| at[i]);
+        fits.then(|| self.values.iter().enumerate().map(|(i, value)| (place(i), *value)).collect())
+    }
+}
+
+/// Each tensor with where it begins and ends in the flat parameters.
+fn ranges(parameters: &Parameters<f32>) -> Vec<(TensorSpec, usize, usize)> {
+    let mut end = 0;
+    let range = |(spec, values): (&TensorSpec, &[f32])| {
+        let begin = end;
+        end += values.len();
+        (*spec, begin, end)
+    };
+    parameters.tensors().map(range).collect()
+}

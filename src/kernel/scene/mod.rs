@@ -1,0 +1,232 @@
+//! The scene on the stage: a sentence, the learner's interventions on its forward pass, and the words that the
+//! model wrote after it.
+
+pub mod interventions;
+pub mod second;
+pub mod sentence;
+
+use std::sync::Arc;
+
+use self::interventions::check_temperature;
+use crate::kernel::command::HeadSetting;
+use crate::kernel::data::answers::Answers;
+use crate::kernel::data::answers::{answers, cannot_generate_words, check_generates};
+use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::token::Token;
+use crate::kernel::scene::interventions::bytes as of_interventions;
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
+use crate::kernel::vectors::examples::Rewriter;
+use crate::lesson::limits::GENERATED_MAX;
+use crate::lesson::schema::Lesson;
+use crate::numerics::Matrix;
+use crate::numerics::attention::{HeadMode, Mask};
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::generate::Choice;
+use crate::numerics::model::{Activations, AttentionModel};
+use crate::numerics::params::Parameters;
+use crate::numerics::rng::{Generator, Stream, stream};
+
+pub struct Scene {
+    space: Arc<StaticSpace>,
+    frame: SentenceFrame,
+    /// The sentence that is compared with it.
+    second: Option<SentenceFrame>,
+    interventions: Arc<Interventions<f32>>,
+    /// Makes the target of a sentence that is a source.
+    rewriter: Option<Rewriter>,
+    written: Option<Written>,
+    generator: Generator,
+}
+
+/// A sentence with the interventions, some of which belong to it alone.
+pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
+
+/// Words that the model wrote, and the weights that it wrote them with.
+struct Written {
+    words: Vec<usize>,
+    choice: Choice,
+    by: Arc<Parameters<f32>>,
+}
+
+impl Scene {
+    pub fn new(lesson: &Lesson, space: &Arc<StaticSpace>, sentence: Sentence) -> Self {
+        let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
+        Self {
+            frame: SentenceFrame::new(sentence, space, rewriter.as_ref()),
+            interventions: Arc::new(interventions::none(&lesson.model.architecture)),
+            second: None,
+            rewriter,
+            written: None,
+            generator: stream(lesson.seed, Stream::Generation),
+            space: space.clone(),
+        }
+    }
+
+    /// Drops caches, for undo to remember the rest.
+    pub fn freeze(&mut self) {
+        self.frame.freeze();
+        if let Some(second) = &mut self.second {
+            second.freeze();
+        }
+    }
+
+    /// The memory that it takes when frozen, without the space.
+    pub fn bytes(&self) -> usize {
+        let written = self.written.as_ref().map_or(0, |written| size_of_val(written.by.flat()));
+        // What each word of the vocabulary becomes in a target.
+        let rewriter = self.rewriter.as_ref().map_or(0, |_| size_of::<usize>() * self.space.vocabulary.len());
+        let second = self.second.as_ref().map_or(0, SentenceFrame::bytes);
+        self.frame.bytes() + second + of_interventions(&self.interventions) + written + rewriter
+    }
+
+    pub fn sentence(&self) -> &Sentence {
+        &self.frame.sentence
+    }
+
+    pub fn interventions(&self) -> &Arc<Interventions<f32>> {
+        &self.interventions
+    }
+
+    /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
+    pub fn show(&mut self, sentence: Sentence) -> SentenceState {
+        let kept = Arc::new(interventions::for_any_sentence(&self.interventions));
+        self.restore((sentence, kept))
+    }
+
+    /// Shows a sentence as it was.
+    pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
+        self.written = None;
+        let frame = SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref());
+        let before = std::mem::replace(&mut self.frame, frame);
+        (before.sentence, self.set_interventions(interventions))
+    }
+
+    /// Shows another one beside it, or none, and returns what was there before.
+    pub fn set_second(&mut self, sentence: Option<Sentence>) -> Option<Sentence> {
+        let frame = sentence.map(|sentence| SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref()));
+        std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence)
+    }
+
+    pub fn second(&self) -> Option<&Sentence> {
+        self.second.as_ref().map(|frame| &frame.sentence)
+    }
+
+    /// The same in another basis.
+    pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
+        self.space = space.clone();
+        let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());
+        (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
+    }
+
+    pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {
+        std::mem::replace(&mut self.interventions, interventions)
+    }
+
+    /// The mode that a setting means now.
+    pub fn mode(
+        &self,
+        setting: HeadSetting,
+        head: usize,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+    ) -> HeadMode<f32> {
+        let weights = || {
+            let activations = self.frame.activations(model, live, &self.interventions);
+            activations.heads().nth(head).map(|head| head.weights.clone())
+        };
+        match setting {
+            HeadSetting::Live => HeadMode::Live,
+            HeadSetting::Off => HeadMode::Off,
+            HeadSetting::Uniform => HeadMode::Uniform,
+            HeadSetting::Gain(gain) => interventions::mode_of_gain(gain),
+            HeadSetting::Frozen => weights().map_or(HeadMode::Live, |weights| HeadMode::Frozen(Arc::new(weights))),
+        }
+    }
+
+    /// The mask with one pair turned; `None` where it is the lesson's again.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such pair.
+    pub fn toggled_mask(&self, model: &AttentionModel<f32>, pair: (usize, usize)) -> Result<Option<Mask>, String> {
+        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
+    }
+
+    /// The forward pass and its answers.
+    pub fn forward(
+        &self,
+        model: &AttentionModel<f32>,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> (Activations<f32>, Answers) {
+        let activations = self.frame.activations(model, parameters, interventions);
+        let answers = answers(model, parameters, &activations.output);
+        (activations, answers)
+    }
+
+    pub fn tokens(&self) -> &[Token] {
+        self.frame.tokens()
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.frame.source_tokens()
+    }
+
+    /// # Errors
+    /// In words for the learner; what was written before stays then.
+    pub fn generate(
+        &mut self,
+        (count, choice): (usize, Choice),
+        lesson: &Lesson,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Result<(), String> {
+        check_generates(&lesson.model.objective)?;
+        if !(1..=GENERATED_MAX).contains(&count) {
+            return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
+        }
+        if let Choice::Sampled { temperature } = choice {
+            check_temperature(temperature)?;
+        }
+        let chosen = &self.frame.sentence.words[..];
+        let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
+        let words = model.generate(live, prompt, source, count, choice, &mut self.generator);
+        self.written = Some(Written { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
+        Ok(())
+    }
+
+    /// The forward pass, its contributions and its points.
+    pub fn run(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> SentenceSnapshot {
+        self.frame.run(&self.space, model, live, trained, &self.interventions)
+    }
+
+    /// The output of each sentence.
+    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Parameters<f32>) -> Vec<Matrix<f32>> {
+        let first = self.frame.activations(model, live, &self.interventions).output;
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        let second = self.second.as_ref().map(|second| second.activations(model, live, &interventions).output);
+        std::iter::once(first).chain(second).collect()
+    }
+
+    /// As [`Self::run`], for the second sentence; without a mask and frozen weights, which belong to the first alone.
+    pub fn run_second(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+        trained: &Arc<Parameters<f32>>,
+    ) -> Option<SentenceSnapshot> {
+        let interventions = interventions::for_any_sentence(&self.interventions);
+        Some(self.second.as_ref()?.run(&self.space, model, live, trained, &interventions))
+    }
+
+    pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {
+        let Written { words, choice, by } = self.written.as_ref()?;
+        let words = words.iter().map(|&word| token(Some(word), &self.space)).collect();
+        Some(Arc::new(Generated { words, choice: *choice, is_current: by == live }))
+    }
+}

@@ -1,0 +1,286 @@
+//! One sentence through the model: everything that a viewer may see of it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::kernel::data::answers::answers;
+use crate::kernel::data::moves::Moves;
+use crate::kernel::data::neighbours::NEIGHBOURS;
+use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
+use crate::kernel::data::neighbours::{Neighbour, Neighbours};
+use crate::kernel::data::sentence::{SentenceSnapshot, Unchanged, UnchangedResult};
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::token::START;
+use crate::kernel::data::token::Token;
+use crate::kernel::data::vocabulary::index_of;
+use crate::kernel::scene::interventions::are_none;
+use crate::kernel::vectors::examples::Rewriter;
+use crate::lesson::issue::shorten;
+use crate::lesson::text::tokenize;
+use crate::nearest::nearest as nearest_name;
+use crate::numerics::Matrix;
+use crate::numerics::arithmetic::{Arithmetic, distance_scores};
+use crate::numerics::block::BlockConfig;
+use crate::numerics::contributions::Contributions;
+use crate::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
+use crate::numerics::model::{Activations, AttentionModel, Sequences};
+use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::vectors::{Similarity, nearest};
+
+/// A sentence that can be run: words of the vocabulary, at least one and not too many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// Index into the lesson's sentences, if it is one of them.
+    pub index: Option<usize>,
+    /// Rows of the vocabulary.
+    pub words: Vec<usize>,
+}
+
+/// The sequence that a model reads of a learner's sentence, and the source that it looks at, if it has one.
+///
+/// The sentence is the source then, and what is read is its target by the lesson's rule, each word
+/// from those before it: as in training, and so that what each position answers can be held against
+/// what is right. What the model writes by itself is [`SentenceCommand::Generate`]'s.
+pub fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
+    let Some(rewriter) = rewriter else { return (Sequences::one(words), None) };
+    let target = rewriter.target(words);
+    let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
+    let mut input = Sequences::default();
+    input.push(std::iter::once(None).chain(before), 0);
+    (input, Some(Sequences::one(words)))
+}
+
+/// The parts of a snapshot that change with the sentence alone.
+#[derive(Clone, Debug)]
+pub struct SentenceFrame {
+    pub sentence: Sentence,
+    input: Sequences,
+    source: Option<Sequences>,
+    tokens: Vec<Token>,
+    source_tokens: Option<Vec<Token>>,
+    start: Matrix<f32>,
+    static_neighbours: Vec<Neighbours>,
+    unchanged: UnchangedCache,
+}
+
+impl SentenceFrame {
+    pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        let (input, source) = sequences(&sentence.words, rewriter);
+        let nothing = space.projection.points(&Matrix::zeros(1, space.vectors.cols()));
+        let start = Matrix::from_fn(input.words.len(), space.points.cols(), |i, axis| {
+            input.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
+        });
+        let near = |word: usize| neighbours(space, space.vectors.row(word), Some(word));
+        let static_neighbours = input.words.iter().map(|word| word.map_or_else(Neighbours::default, near)).collect();
+        Self {
+            tokens: tokens(&input, space),
+            source_tokens: source.as_ref().map(|source| tokens(source, space)),
+            input,
+            source,
+            start,
+            static_neighbours,
+            unchanged: UnchangedCache::default(),
+            sentence,
+        }
+    }
+
+    /// The memory that it takes when frozen.
+    pub fn bytes(&self) -> usize {
+        let of_a_token = size_of::<Token>() + size_of_val(self.start.row(0)) + NEIGHBOURS_BYTES;
+        let tokens = self.tokens.len() + self.source_tokens.as_ref().map_or(0, Vec::len);
+        tokens * of_a_token + size_of_val(&self.sentence.words[..])
+    }
+
+    /// Drops the cache.
+    pub fn freeze(&mut self) {
+        self.unchanged = UnchangedCache::default();
+    }
+
+    /// Tokens that are read.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    pub fn source_tokens(&self) -> Option<&[Token]> {
+        self.source_tokens.as_deref()
+    }
+
+    /// The forward pass.
+    pub fn activations(
+        &self,
+        model: &AttentionModel<f32>,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> Activations<f32> {
+        Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
+    }
+
+    /// The forward pass, its contributions and its points.
+    pub fn run(
+        &self,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        live: &Parameters<f32>,
+        trained: &Arc<Parameters<f32>>,
+        interventions: &Interventions<f32>,
+    ) -> SentenceSnapshot {
+        let activations = self.activations(model, live, interventions);
+        let contributions = contributions(model, live, &activations, interventions);
+        let end = space.projection.points(&activations.output);
+        // The ghost differs only while weights or interventions do.
+        let is_changed = !(std::ptr::eq(live, &**trained) && are_none(interventions));
+        let unchanged = is_changed.then(|| self.unchanged.of(trained, || self.unchanged(space, model, trained)));
+        let trained_end = unchanged.as_ref().map_or_else(|| end.clone(), |(_, end)| end.clone());
+        let unchanged = unchanged.map(|(result, _)| {
+            let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
+            let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
+            Unchanged { result, moved }
+        });
+        let contextual_neighbours =
+            (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
+        let blocks = || model.architecture.numbered_blocks().zip(&activations.blocks);
+        let arithmetic = blocks().flat_map(|((b, config), block)| arithmetic(config, b, live, block, interventions));
+        let moves = blocks().zip(&contributions).map(|(((_, config), block), contributions)| {
+            Moves::of(&space.projection, block, contributions, config.residual)
+        });
+        let (arithmetic, moves) = (arithmetic.collect(), moves.collect());
+        SentenceSnapshot {
+            arithmetic,
+            moves,
+            index: self.sentence.index,
+            tokens: self.tokens.clone(),
+            source: self.source_tokens.clone(),
+            answers: answers(model, live, &activations.output),
+            start: self.start.clone(),
+            static_neighbours: self.static_neighbours.clone(),
+            activations,
+            contributions,
+            end,
+            trained_end,
+            unchanged,
+            contextual_neighbours,
+        }
+    }
+
+    fn unchanged(
+        &self,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        trained: &Parameters<f32>,
+    ) -> (Arc<UnchangedResult>, Matrix<f32>) {
+        let activations = self.activations(model, trained, &Interventions::default());
+        let rows = (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None));
+        let contextual_neighbours = rows.collect();
+        let end = space.projection.points(&activations.output);
+        (Arc::new(UnchangedResult { activations, contextual_neighbours }), end)
+    }
+}
+
+/// With the points of its outputs.
+type Ghost = (Arc<UnchangedResult>, Matrix<f32>);
+
+/// The unchanged result of a sentence: while a slider is dragged it stays, and is not run again.
+#[derive(Clone, Debug, Default)]
+struct UnchangedCache(RefCell<Option<(Arc<Parameters<f32>>, Ghost)>>);
+
+impl UnchangedCache {
+    fn of(&self, trained: &Arc<Parameters<f32>>, make: impl FnOnce() -> Ghost) -> Ghost {
+        let mut kept = self.0.borrow_mut();
+        match &*kept {
+            // Held, so that nothing new can stand at its address.
+            Some((of, ghost)) if Arc::ptr_eq(of, trained) => ghost.clone(),
+            _ => kept.insert((trained.clone(), make())).1.clone(),
+        }
+    }
+}
+
+fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
+    sequences.words.iter().map(|&word| token(word, space)).collect()
+}
+
+pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
+    Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word }
+}
+
+/// The arithmetic of a block, one for each head.
+fn arithmetic(
+    config: &BlockConfig,
+    b: usize,
+    parameters: &Parameters<f32>,
+    block: &BlockActivations<f32>,
+    interventions: &Interventions<f32>,
+) -> Vec<Arithmetic<f32>> {
+    let scale = interventions.score_scale(config);
+    let temperature = interventions.temperature_of(config);
+    let mut biases = parameters
+        .values_of(TensorName::DistanceBias.of_block(b))
+        .chunks_exact(config.attention.distance_count().max(1));
+    let of_head = |head: &HeadActivations<f32>| {
+        let (queries, keys) = (head.query.rows(), head.key.rows());
+        let distances = biases.next().map(|bias| distance_scores(bias, temperature, queries, keys));
+        Arithmetic::of(head, scale, distances)
+    };
+    block.heads.iter().map(of_head).collect()
+}
+
+/// Contributions, one per block.
+pub fn contributions(
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+    activations: &Activations<f32>,
+    interventions: &Interventions<f32>,
+) -> Vec<Contributions<f32>> {
+    let mut modes = &interventions.heads[..];
+    let of_block = |((b, config), activations): ((usize, &BlockConfig), _)| {
+        let (own, others) = modes.split_at(config.attention.heads.min(modes.len()));
+        modes = others;
+        Contributions::of(config, b, parameters, activations, own)
+    };
+    model.architecture.numbered_blocks().zip(&activations.blocks).map(of_block).collect()
+}
+
+fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Neighbours {
+    let by = |similarity: Similarity| {
+        let found = nearest(similarity, &space.vectors, vector, NEIGHBOURS, except.as_slice());
+        let of = |measure: Similarity, word: usize| measure.of(space.vectors.row(word), vector);
+        let neighbour = |(word, _)| Neighbour {
+            word,
+            cosine: of(Similarity::Cosine, word),
+            distance: -of(Similarity::Euclidean, word),
+        };
+        found.into_iter().map(neighbour).collect()
+    };
+    Neighbours { by_cosine: by(Similarity::Cosine), by_distance: by(Similarity::Euclidean) }
+}
+
+/// A learner's sentence as rows of the vocabulary.
+///
+/// # Errors
+/// In words for the learner: nothing to read, too many words, or the first unknown one with the
+/// nearest known.
+pub fn read_sentence(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
+    let words = tokenize(text);
+    if words.is_empty() {
+        return Err("the sentence has no words".to_owned());
+    }
+    if words.len() > max_tokens {
+        return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
+    }
+    let rows = index_of(vocabulary);
+    let row = |word: &String| {
+        rows.get(word.as_str()).copied().ok_or_else(|| {
+            let known = nearest_name(word, vocabulary.iter().map(String::as_str));
+            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            format!("the word {:?} is not in the lesson's vocabulary of {}{hint}", shorten(word), vocabulary.len())
+        })
+    };
+    words.iter().map(row).collect()
+}

@@ -1,0 +1,208 @@
+//! Training of the attention model, step by step: resumable, deterministic, without threads.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use crate::kernel::data::answers::answers;
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::training::log::StepRecord;
+use crate::kernel::training::overflow::{first_not_finite as first_activation, largest};
+use crate::kernel::training::stop::{Diverged, Origin, Overflow};
+use crate::kernel::vectors::examples::Example;
+use crate::kernel::vectors::examples::has_one_meaning;
+use crate::kernel::vectors::network;
+use crate::lesson::schema::{Lesson, ModelConfig, Objective};
+use crate::numerics::attention::Room;
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::cost::forward_cost;
+use crate::numerics::model::{Activations, AttentionModel, Batch, Pooling, Workspace, model_backward, model_forward};
+use crate::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
+use crate::numerics::params::Parameters;
+use crate::numerics::rng::{Generator, Stream, stream};
+use crate::numerics::tensor_norms::{TensorNorms, first_not_finite};
+
+/// Everything that a training step reads and changes: from the same state come the same steps, bit
+/// for bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingState {
+    /// Shared with the snapshots that show them; the next step then works on a copy.
+    pub parameters: Arc<Parameters<f32>>,
+    pub optimiser: Optimiser<f32>,
+    step: usize,
+    draws: Draws,
+}
+
+/// The random streams of training.
+#[derive(Clone, Debug, PartialEq)]
+struct Draws {
+    batches: Generator,
+    masking: Generator,
+}
+
+impl TrainingState {
+    pub fn steps_done(&self) -> usize {
+        self.step
+    }
+
+    /// The memory that one takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + NUMBERS_PER_PARAMETER * self.parameters.len() * size_of::<f32>()
+    }
+}
+
+/// The training set, the model, and room for one step.
+pub struct Trainer {
+    pub model: AttentionModel<f32>,
+    config: ModelConfig,
+    examples: Vec<Example>,
+    /// By word: its meaning is the same in every sentence, so that it has a place to keep.
+    keeps: Vec<bool>,
+    seed: u64,
+    /// The longest sentence, and the most rows of a batch.
+    longest: usize,
+    rows: usize,
+    batch: Batch,
+    workspace: Workspace<f32>,
+    norms: TensorNorms,
+}
+
+impl Trainer {
+    /// Examples that the model cannot learn from are left out.
+    pub fn new(lesson: &Lesson, space: &StaticSpace, examples: &[Example]) -> Self {
+        let (model, config) = (network(lesson, space), lesson.model.clone());
+        let keeps = space.vocabulary.iter().map(|word| has_one_meaning(lesson, word)).collect();
+        let max_tokens = config.architecture.max_tokens;
+        let shortest = if config.objective == Objective::NextWord { 2 } else { 1 };
+        let masked = matches!(config.objective, Objective::MaskedWord { .. });
+        let fits = |example: &&Example| {
+            let words = example.words();
+            (shortest..=max_tokens).contains(&words.len())
+                && (!masked
+                    || words.iter().any(|&word| model.classes.candidates().is_some_and(|c| c.class(word).is_some())))
+        };
+        let examples: Vec<Example> = examples.iter().filter(fits).cloned().collect();
+        let longest = examples.iter().map(|example| example.words().len()).max().unwrap_or(0);
+        let rows = config.batch * longest;
+        // A target is as long as its source.
+        let room = Room { rows, longest };
+        let workspace = Workspace::new(&model, room, room);
+        let batch = Batch::with_capacity(config.batch, rows);
+        let batch = if config.architecture.has_source() { batch.with_source(config.batch, rows) } else { batch };
+        Self {
+            batch,
+            norms: TensorNorms::new(&workspace.gradient),
+            workspace,
+            model,
+            config,
+            examples,
+            keeps,
+            seed: lesson.seed,
+            longest,
+            rows,
+        }
+    }
+
+    /// Sentences that the model can learn from.
+    pub fn sentences(&self) -> usize {
+        self.examples.len()
+    }
+
+    /// The optimiser steps that the lesson asks for.
+    pub fn steps(&self) -> usize {
+        self.config.steps
+    }
+
+    /// How many steps are worth one look at the commands: a few milliseconds of work.
+    pub fn steps_at_once(&self) -> usize {
+        const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
+        const STEPS_AT_ONCE_MAX: f64 = 8.0;
+        let classes = self.model.classes.count();
+        let step = forward_cost(&self.config.architecture, classes, self.rows, self.longest);
+        (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
+    }
+
+    /// The initialisation: the same whenever it is asked for.
+    pub fn start(&self) -> TrainingState {
+        let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
+        let mut parameters = self.model.init(self.seed);
+        for (tensor, values) in &self.config.weights {
+            parameters.values_of_mut(*tensor).copy_from_slice(values.flat());
+        }
+        TrainingState {
+            optimiser: Optimiser::new(OptimiserConfig { method, learning_rate, weight_decay }, &parameters),
+            parameters: Arc::new(parameters),
+            step: 0,
+            draws: Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) },
+        }
+    }
+
+    /// One optimiser step. Allocates nothing, unless a snapshot shares the parameters.
+    ///
+    /// # Errors
+    /// If a number overflows. The state is then as before the step, but for an overflow of a
+    /// parameter, which the update has already overwritten: to keep a copy for that rare case would slow
+    /// every step down, and [`crate::kernel::training::run::TrainingRun`] gets the state from a checkpoint.
+    pub fn step(&mut self, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
+        let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
+        let mut draws = state.draws.clone();
+        self.draw_batch(&mut draws);
+        let Self { model, batch, workspace, norms, .. } = self;
+        let loss = model_forward(model, &state.parameters, batch, workspace);
+        if !loss.is_finite() {
+            return Err(Diverged { origin: origin(model, batch, &state.parameters), ..diverged(Overflow::Loss) });
+        }
+        model_backward(model, &state.parameters, batch, workspace);
+        norms.measure(&workspace.gradient).map_err(|tensor| diverged(Overflow::Gradient(tensor)))?;
+        let parameters = Arc::make_mut(&mut state.parameters);
+        state.optimiser.update(parameters, &workspace.gradient);
+        if let Some(tensor) = first_not_finite(parameters) {
+            return Err(diverged(Overflow::Parameter(tensor)));
+        }
+        state.step += 1;
+        state.draws = draws;
+        Ok(StepRecord { loss, gradient_norm: norms.overall, by_tensor: &norms.by_tensor })
+    }
+
+    fn draw_batch(&mut self, draws: &mut Draws) {
+        self.batch.clear();
+        if self.examples.is_empty() {
+            return;
+        }
+        let max_tokens = self.config.architecture.max_tokens;
+        for _ in 0..self.config.batch {
+            let example = &self.examples[draws.batches.random_range(0..self.examples.len())];
+            // Sentences begin anywhere, so that the model learns how far apart words stand and not where.
+            let first = draws.batches.random_range(0..=max_tokens - example.words().len());
+            let sentences = self.batch.input.rows.count();
+            match (example, &self.config.objective, self.model.classes.candidates()) {
+                (Example::Words(words), Objective::MaskedWord { rate, .. }, Some(candidates)) => {
+                    self.batch.push_masked(words, first, candidates, *rate, &mut draws.masking);
+                }
+                (Example::Words(words), _, Some(candidates)) => self.batch.push_next(words, first, candidates),
+                (Example::Labelled { words, label }, ..) => self.batch.push_labelled(words, first, *label),
+                (Example::Pair { source, target }, _, Some(candidates)) => {
+                    self.batch.push_pair(source, target, candidates);
+                }
+                // Words are asked for where there are words to choose among.
+                (Example::Words(_) | Example::Pair { .. }, _, None) => {}
+            }
+            if self.config.costs.keep > 0.0 && self.batch.input.rows.count() > sentences {
+                self.batch.keep_last(self.config.architecture.pooling, |word| self.keeps[word]);
+            }
+        }
+    }
+}
+
+/// Finds the reason why the loss of a batch overflows, sentence by sentence.
+fn origin(model: &AttentionModel<f32>, batch: &Batch, parameters: &Parameters<f32>) -> Option<Origin> {
+    let architecture = &model.architecture;
+    let of_rows = architecture.pooling == Pooling::Every;
+    let first = (0..batch.input.rows.count()).find_map(|i| {
+        let one = batch.sentences(i..i + 1, of_rows);
+        let source = architecture.has_source().then_some(&one.source);
+        let run = Activations::of(model, parameters, &one.input, source, &Interventions::default());
+        first_activation(architecture, &run, &answers(model, parameters, &run.output).logits)
+    });
+    first.map(Origin::Activation).or_else(|| largest(parameters).map(Origin::Largest))
+}

@@ -1,0 +1,286 @@
+//! The static vectors: the lesson's corpus as word indices, word2vec or a given table, and the basis of all pictures.
+
+pub mod examples;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::kernel::data::progress::Progress;
+use crate::kernel::data::space::Basis;
+use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::vocabulary::{index_of, rows_of};
+use crate::kernel::vectors::examples::{Example, Rewriter, examples};
+use crate::lesson::corpus;
+use crate::lesson::locate::FieldPath;
+use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
+use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
+use crate::numerics::Matrix;
+use crate::numerics::model::{AttentionModel, Candidates, Classes, Readout};
+use crate::numerics::procrustes::turn_between;
+use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::spread::Spread;
+use crate::numerics::vectors::{add_scaled, centroid};
+use crate::numerics::word2vec::Word2Vec;
+
+/// Work of one [`SpaceTrainer::advance`].
+const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
+
+/// Why a lesson that reads well has nothing to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonFault {
+    /// For the learner.
+    pub words: String,
+    /// The field that is to blame.
+    pub field: FieldPath,
+}
+
+/// Static vectors in the making.
+pub struct SpaceTrainer {
+    vocabulary: Vec<String>,
+    /// Word indices of every sentence: those that training sees, then those that they become where
+    /// the model writes other words.
+    corpus: Vec<Vec<usize>>,
+    examples: Arc<[Example]>,
+    source: Source,
+}
+
+enum Source {
+    Training {
+        word2vec: Box<Word2Vec<f32>>,
+        epochs: usize,
+        /// A few milliseconds of work.
+        sentences_at_once: usize,
+        diverged: Option<Diverged>,
+    },
+    /// A row for each word of the vocabulary.
+    Given(Matrix<f32>),
+}
+
+/// How many epochs were done when a vector was found not to be finite, and the first such word.
+#[derive(Clone, Copy)]
+struct Diverged {
+    epoch: usize,
+    row: usize,
+}
+
+impl SpaceTrainer {
+    /// Draws the corpus of the lesson's seed.
+    pub fn new(lesson: &Lesson) -> Self {
+        let vocabulary = lesson.vocabulary();
+        let index = index_of(&vocabulary);
+        let sentences = corpus::sentences(&lesson.corpus, &lesson.groups, lesson.seed);
+        let rows =
+            |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
+        let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
+        let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
+        let examples = examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into();
+        if let Some(rewriter) = Rewriter::of(&lesson.model.objective, &vocabulary).filter(Rewriter::replaces_words) {
+            let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
+            corpus.extend(written);
+        }
+        let source = match &lesson.static_embedding {
+            StaticEmbedding::Word2Vec(config) => {
+                let longest = corpus.iter().map(Vec::len).max().unwrap_or(0);
+                let at_once = (MULTIPLICATIONS_AT_ONCE / config.multiplications(longest).max(1.0)).ceil();
+                let word2vec = Word2Vec::new(config.clone(), vocabulary.len(), &corpus, lesson.seed);
+                Source::Training {
+                    word2vec: Box::new(word2vec),
+                    epochs: config.epochs,
+                    sentences_at_once: at_once as usize,
+                    diverged: None,
+                }
+            }
+            StaticEmbedding::Given(given) => {
+                let rows =
+                    rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
+                Source::Given(Matrix::from_fn(rows.len(), given.vectors.cols(), |i, j| given.vectors.get(rows[i], j)))
+            }
+        };
+        Self { vocabulary, corpus, examples, source }
+    }
+
+    /// Examples that the attention model is trained on.
+    pub fn examples(&self) -> &Arc<[Example]> {
+        &self.examples
+    }
+
+    pub fn progress(&self) -> Progress {
+        match &self.source {
+            Source::Training { word2vec, epochs, .. } => Progress { done: word2vec.epochs_done(), of: *epochs },
+            Source::Given(_) => Progress { done: 0, of: 0 },
+        }
+    }
+
+    /// A few milliseconds of work; true when it was the last.
+    pub fn advance(&mut self) -> bool {
+        match &mut self.source {
+            Source::Training { word2vec, sentences_at_once, diverged, .. } => {
+                let before = word2vec.epochs_done();
+                word2vec.advance(&self.corpus, *sentences_at_once);
+                let epoch = word2vec.epochs_done();
+                if epoch > before {
+                    let vectors = word2vec.vectors();
+                    let row = (0..vectors.rows()).find(|&row| !vectors.row(row).iter().all(|x| x.is_finite()));
+                    *diverged = row.map(|row| Diverged { epoch, row });
+                }
+                word2vec.is_done() || diverged.is_some()
+            }
+            Source::Given(_) => true,
+        }
+    }
+
+    /// The finished vectors. Trained ones are less their mean: what all words share would hide what
+    /// tells them apart (Mu & Viswanath 2018, arXiv 1702.01417). Given ones are as they were written.
+    ///
+    /// # Errors
+    /// If a vector is not finite, or none was trained.
+    pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, LessonFault> {
+        let vectors = match &self.source {
+            Source::Training { word2vec, .. } => {
+                let vectors = word2vec.vectors();
+                self.check_trained(lesson, &vectors)?;
+                centred(vectors)
+            }
+            Source::Given(vectors) => vectors.clone(),
+        };
+        let groups = lesson.groups.iter().enumerate();
+        let of: HashMap<&str, usize> =
+            groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
+        let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
+        let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
+        let (points, own_projection) = (projection.points(&vectors), projection.clone());
+        Ok(StaticSpace {
+            vocabulary: self.vocabulary.clone(),
+            vectors,
+            projection,
+            points,
+            basis: Basis::default(),
+            own_projection,
+            group_of,
+        })
+    }
+}
+
+impl SpaceTrainer {
+    fn check_trained(&self, lesson: &Lesson, vectors: &Matrix<f32>) -> Result<(), LessonFault> {
+        let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding else { return Ok(()) };
+        if let Source::Training { diverged: Some(Diverged { epoch, row }), .. } = self.source {
+            let (word, rate, negatives) = (&self.vocabulary[row], config.learning_rate, config.negatives);
+            let words = format!(
+                "the static vectors diverged by epoch {epoch}, first that of {word:?}: the learning_rate of {rate} is \
+                 too large for {negatives} negatives"
+            );
+            return Err(LessonFault { words, field: &["static_embedding", "learning_rate"] });
+        }
+        if let Some(share) = config.subsample {
+            let untrained = Word2Vec::new(config.clone(), self.vocabulary.len(), &self.corpus, lesson.seed).vectors();
+            if *vectors == untrained {
+                let words = format!("the static vectors learnt nothing: a subsample of {share:e} leaves too few words");
+                return Err(LessonFault { words, field: &["static_embedding", "subsample"] });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The vectors that choose the axes of the picture.
+pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f32>) -> Matrix<f32> {
+    rows(vectors, &basis_rows(lesson, vocabulary))
+}
+
+/// The space of a lesson that was trained again, turned so that its picture lies as nearly as it can as
+/// that of the lesson itself; the words that choose the axes also choose the turn. Lengths and angles stay.
+pub fn turned(space: StaticSpace, like: &StaticSpace, lesson: &Lesson) -> StaticSpace {
+    let chosen = basis_rows(lesson, &space.vocabulary);
+    let own = index_of(&like.vocabulary);
+    let pairs: Vec<(usize, usize)> =
+        chosen.iter().filter_map(|&row| Some((row, *own.get(space.vocabulary[row].as_str())?))).collect();
+    let (from, to): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+    let turn = turn_between(&rows(&space.points, &from), &rows(&like.points, &to));
+    let projection = space.projection.turned(&Spread::of(&rows(&space.vectors, &chosen)), &turn);
+    let (points, own_projection) = (projection.points(&space.vectors), projection.clone());
+    StaticSpace { points, projection, own_projection, ..space }
+}
+
+fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {
+    Matrix::from_fn(chosen.len(), of.cols(), |i, j| of.get(chosen[i], j))
+}
+
+/// The words whose vectors choose the axes of the picture: those of the words that the lesson names, in its
+/// groups and sentences, so that what tells these apart is what the axes show. All words, where
+/// those are too few to span three axes.
+fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
+    let in_groups = lesson.groups.iter().flat_map(|group| &group.words);
+    let named: HashSet<&String> = in_groups.chain(lesson.sentences.iter().flatten()).collect();
+    let rows: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    if rows.len() <= AXES { (0..vocabulary.len()).collect() } else { rows }
+}
+
+fn centred(mut vectors: Matrix<f32>) -> Matrix<f32> {
+    let all: Vec<usize> = (0..vectors.rows()).collect();
+    let mean = centroid(&vectors, &all);
+    for row in all {
+        add_scaled(vectors.row_mut(row), -1.0, &mean);
+    }
+    vectors
+}
+
+/// The attention model over a space: everything but its parameters.
+pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
+    let classes = match &lesson.model.objective {
+        Objective::Label => labels(lesson, &space.vocabulary),
+        _ => Classes::Words(candidates(lesson, &space.vocabulary)),
+    };
+    let embedding = Arc::new(space.vectors.clone());
+    AttentionModel::new(lesson.model.architecture.clone(), embedding, classes).with_costs(lesson.model.costs)
+}
+
+/// The labels, which a tied readout reads as words.
+fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
+    let topics = &lesson.corpus.topics;
+    if lesson.model.architecture.readout == Readout::Linear {
+        return Classes::Labels(topics.len());
+    }
+    let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
+    let words = rows_of(&names, &index_of(vocabulary)).expect("each label is a word: it was checked");
+    Classes::Words(Candidates::new(vocabulary.len(), words))
+}
+
+/// The words that the lesson's objective chooses among.
+fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    let among = match &lesson.model.objective {
+        Objective::MaskedWord { among, .. } if !among.is_empty() => among,
+        objective @ Objective::Sequence(_) => return written(objective, lesson, vocabulary),
+        _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
+    };
+    let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
+    let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
+    let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
+    let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
+    let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
+    let candidates =
+        if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };
+    with_stand_ins(candidates, lesson, vocabulary)
+}
+
+/// The candidates of masked words, with the words that stand in for hidden ones.
+fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    match &lesson.model.objective {
+        Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
+            let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
+            candidates.with_stand_ins(rows)
+        }
+        _ => candidates,
+    }
+}
+
+/// The words that a sequence objective can write.
+fn written(objective: &Objective, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
+    let rewriter = Rewriter::of(objective, vocabulary);
+    let index = index_of(vocabulary);
+    let sources = rows_of(&corpus_vocabulary(&lesson.corpus, &lesson.groups), &index).unwrap_or_default();
+    let mut words = rewriter.map_or(sources.clone(), |rewriter| rewriter.target(&sources));
+    words.sort_unstable();
+    words.dedup();
+    Candidates::new(vocabulary.len(), words)
+}

@@ -15,6 +15,7 @@
 //! ```
 
 pub mod budget;
+pub mod editor;
 mod expect;
 mod explain;
 mod fault;

@@ -56,7 +56,7 @@ struct Trace<'a> {
     tokens: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<Vec<&'a str>>,
-    /// What the columns of the logits are.
+    /// Columns of the logits.
     classes: &'a [String],
     vocabulary: &'a [String],
     r#static: Vec<&'a [f32]>,

@@ -1,8 +1,8 @@
-//! What there is to know about a quantity before any number of it.
+//! Definition of a quantity: names, indices and meanings.
 
-/// What a quantity belongs to.
+/// Owners that a quantity may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum OwnerKind {
     Model,
     Block,
     Head,
@@ -10,7 +10,7 @@ pub enum Scope {
     Point,
 }
 
-/// What an index of a quantity counts.
+/// Things that an index of a quantity counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// Words of the vocabulary.
@@ -39,7 +39,7 @@ pub enum Index {
 pub struct Definition {
     /// Symbol of the literature; `{}` is where block and head are named.
     pub symbol: &'static str,
-    pub scope: Scope,
+    pub owner: OwnerKind,
     pub indices: &'static [Index],
     /// Name in code cells.
     pub code: Option<&'static str>,
@@ -54,24 +54,24 @@ pub struct Definition {
 }
 
 impl Definition {
-    const fn new(scope: Scope, symbol: &'static str, indices: &'static [Index]) -> Self {
-        Self { symbol, scope, indices, code: None, trace: None, short: None, meaning: "", entry: "" }
+    const fn new(owner: OwnerKind, symbol: &'static str, indices: &'static [Index]) -> Self {
+        Self { symbol, owner, indices, code: None, trace: None, short: None, meaning: "", entry: "" }
     }
 
     pub(super) const fn of_model(symbol: &'static str, indices: &'static [Index]) -> Self {
-        Self::new(Scope::Model, symbol, indices)
+        Self::new(OwnerKind::Model, symbol, indices)
     }
 
     pub(super) const fn of_block(symbol: &'static str, indices: &'static [Index]) -> Self {
-        Self::new(Scope::Block, symbol, indices)
+        Self::new(OwnerKind::Block, symbol, indices)
     }
 
     pub(super) const fn of_head(symbol: &'static str, indices: &'static [Index]) -> Self {
-        Self::new(Scope::Head, symbol, indices)
+        Self::new(OwnerKind::Head, symbol, indices)
     }
 
     pub(super) const fn of_point(symbol: &'static str, indices: &'static [Index]) -> Self {
-        Self::new(Scope::Point, symbol, indices)
+        Self::new(OwnerKind::Point, symbol, indices)
     }
 
     pub(super) const fn code(self, code: &'static str) -> Self {

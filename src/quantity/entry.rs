@@ -15,7 +15,7 @@ pub struct Entry {
     pub index: [usize; INDICES_MAX],
 }
 
-/// What an entry belongs to.
+/// Owner of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     Model,

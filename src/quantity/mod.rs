@@ -8,7 +8,7 @@ mod definition;
 mod entry;
 mod learned;
 
-pub use definition::{Definition, Index, Scope};
+pub use definition::{Definition, Index, OwnerKind};
 pub use entry::{Entry, Owner, StagePoint};
 pub use learned::{latex, meaning};
 

@@ -13,7 +13,7 @@ use crate::quantity::{Entry, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswersModel {
-    /// What is asked, in a sentence.
+    /// The question, in a sentence.
     pub question: &'static str,
     /// One for each token, or one for the sentence as a whole.
     pub rows: Vec<AnswerRow>,
@@ -80,7 +80,7 @@ pub enum Writing {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Of the sentence that it went on from; none of a sentence that was written from a source.
+    /// Words of the sentence that the model continued; none where it wrote from a source.
     pub before: Vec<String>,
     pub words: Vec<String>,
     /// How they were chosen, and whether the weights are still those that chose them.

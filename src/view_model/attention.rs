@@ -6,7 +6,7 @@ use crate::numerics::model::activations::HeadActivations;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionModel {
-    /// Of the sentence that the stage shows.
+    /// Words of the sentence on the stage.
     pub tokens: Vec<String>,
     pub heads: Vec<HeadMap>,
 }
@@ -48,7 +48,7 @@ impl AttentionModel {
         Some(AttentionModel { tokens: labels.tokens, heads })
     }
 
-    /// Of these heads, for a spreadsheet: the words of the rows and columns, every digit, a head below the other.
+    /// These heads' weights for a spreadsheet: the words of rows and columns, every digit, one head below another.
     pub fn tsv(&self, heads: &[usize]) -> String {
         let table = |head: &usize| {
             let map = &self.heads[*head];

@@ -12,9 +12,9 @@ pub struct AxesModel {
     pub rows: Vec<AxisRow>,
     /// Share of the variance that the axes show together.
     pub together: f32,
-    /// What is to be known about the picture: it shows little, or its axes are not at right angles.
+    /// Cautions about the picture: it shows little, or its axes are not at right angles.
     pub warnings: Vec<String>,
-    /// What the shares are of.
+    /// Says whose variance the shares divide.
     pub about: String,
     /// The lesson's groups, by name.
     pub groups: Vec<String>,
@@ -83,7 +83,7 @@ fn warnings(space: &StaticSpace) -> Vec<String> {
     little.into_iter().chain(skewed).collect()
 }
 
-/// What each axis is called.
+/// Names of the axes.
 pub fn names(space: &StaticSpace) -> Vec<String> {
     let own = space.projection.names();
     let name = |(own, chosen): (&str, &Option<ChosenAxis>)| match chosen {

@@ -29,7 +29,7 @@ pub struct PairModel {
     pub after: Likeness,
     /// The nearest other words to each output, by cosine.
     pub near: [Vec<NearOutput>; 2],
-    /// What attention does to it, in a sentence.
+    /// Says in a sentence how attention changes it.
     pub said: String,
 }
 

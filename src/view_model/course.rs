@@ -68,7 +68,7 @@ pub fn name(file: &Path) -> Option<String> {
 }
 
 impl Course {
-    /// What a window adds: how far its lesson is. Nothing of a file whose path is no text.
+    /// The course as one window knows it: the progress of its lesson. Empty for a file whose path is no text.
     pub fn of(file: &Path, snapshot: &Snapshot, opened: SystemTime) -> Self {
         let Some(path) = name(file) else { return Self::default() };
         let opened = opened.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -91,7 +91,7 @@ impl Course {
         *self = self.bounded();
     }
 
-    /// What it could have become by itself: the latest lessons, as many as are kept.
+    /// The latest lessons, as many as are kept.
     pub fn bounded(&self) -> Self {
         let mut latest: Vec<_> = self.lessons.iter().collect();
         latest.sort_by_key(|(_, lesson)| Reverse(lesson.opened));

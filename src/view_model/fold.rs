@@ -39,7 +39,7 @@ pub enum Sheet {
 }
 
 impl Sheet {
-    /// What it shows, and of which head.
+    /// Quantity that the sheet shows, and its head.
     fn quantity(self) -> (Quantity, Option<usize>) {
         match self {
             Self::Input => (Quantity::Input, None),
@@ -182,7 +182,7 @@ impl FoldModel {
         }
     }
 
-    /// What a row, or a column, is called: a word, or its number.
+    /// Name of a row or column: a word, or its number.
     fn label(&self, labels: Option<&[String]>, index: usize) -> String {
         labels.and_then(|labels| labels.get(index)).map_or_else(|| index.to_string(), Clone::clone)
     }
@@ -254,7 +254,7 @@ impl FoldModel {
         self.head(own).weights.get(query, key)
     }
 
-    /// What a step does to the matrices.
+    /// Says how a step changes the matrices.
     pub fn said(&self, step: Step) -> String {
         let (heads, tokens) = (self.heads.len(), self.queries.len());
         let (key_width, value_width) = (self.head(0).query.cols(), self.head(0).value.cols());

@@ -14,9 +14,9 @@ use crate::lesson::text::markdown_options;
 #[derive(Clone, Debug, Default)]
 pub struct GlossaryModel {
     glossary: Glossary,
-    /// Of each term.
+    /// First appearance of each term.
     firsts: Vec<First>,
-    /// Of each, in small letters: what it is called, and all that is said of it.
+    /// Name and whole text of each term, in lower case.
     words: Vec<(String, String)>,
     /// Their places, by name.
     order: Vec<usize>,
@@ -29,9 +29,9 @@ pub struct First {
     pub title: String,
     /// To open it; none for the lesson that is open, or not there.
     pub path: Option<PathBuf>,
-    /// It is the lesson that is open.
+    /// Whether that lesson is open.
     pub is_here: bool,
-    /// It stands behind that one in the course.
+    /// Whether it comes after the open lesson in the course.
     is_later: bool,
 }
 
@@ -118,7 +118,7 @@ fn number(file: &CourseFile) -> Option<usize> {
     file.heading.as_ref().ok()?.number
 }
 
-/// What a term means, in one line without markup: for those who hear it, and for what shows no more.
+/// Meaning of a term in one line without markup, for screen readers and tooltips.
 pub fn told(term: &Term) -> String {
     let mut told = plain(&term.meaning);
     if !term.shape.is_empty() {

@@ -1,4 +1,4 @@
-//! What a head is called, and what its rows and columns are.
+//! Names of a head, and of its rows and columns.
 
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::ModelSnapshot;
@@ -8,7 +8,7 @@ use crate::numerics::params::TensorName;
 
 pub struct HeadLabels<'a> {
     architecture: &'a Architecture,
-    /// Of the sentence that is read.
+    /// Words of the sentence that is read.
     pub tokens: Vec<String>,
     source: Vec<String>,
 }
@@ -27,7 +27,7 @@ impl<'a> HeadLabels<'a> {
         sentence_case([self.kind_and_layer(head), vec![format!("head {}", own + 1)]].concat())
     }
 
-    /// What the head's block is called: `Layer 2`, `Source`; empty where there is but one.
+    /// Name of the head's block: `Layer 2`, `Source`; empty where there is only one.
     pub fn block(&self, head: usize) -> String {
         sentence_case(self.kind_and_layer(head))
     }

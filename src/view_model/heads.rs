@@ -19,7 +19,7 @@ pub struct HeadRow {
     pub enabled: bool,
     /// How often its mix counts; none where its weights are set by hand.
     pub gain: Option<f32>,
-    /// It is the only one that takes part.
+    /// The only head that takes part.
     pub solo: bool,
     /// Columns of `W_Q` and `W_K` that are this head's.
     pub key_columns: std::ops::Range<usize>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::course::{self, Course, LessonProgress, Tasks};
 use crate::lesson::course::CourseFile;
 
-/// What the page shows.
+/// Contents of the home page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeModel {
     /// In the order of the course.
@@ -17,7 +17,7 @@ pub struct HomeModel {
     pub folder: Option<PathBuf>,
     /// To begin or to go on with.
     pub next: Option<HomeNext>,
-    /// Of the whole course.
+    /// Tasks of the whole course.
     pub tasks: Tasks,
 }
 
@@ -37,7 +37,7 @@ pub struct HomeRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowState {
     New,
-    /// It was opened before.
+    /// Opened before.
     Begun,
     /// Every task of it is done.
     Done,
@@ -52,11 +52,11 @@ pub enum RowState {
 pub struct HomeNext {
     pub path: PathBuf,
     pub title: String,
-    /// It was begun.
+    /// Whether it was begun.
     pub is_begun: bool,
 }
 
-/// What was found on the disk.
+/// Works and lessons that were found on the disk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub folder: Option<PathBuf>,

@@ -18,7 +18,7 @@ pub struct NeighboursModel {
     pub tokens: Vec<TokenNeighbours>,
 }
 
-/// Of one token.
+/// Neighbours of one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenNeighbours {
     pub label: String,
@@ -59,7 +59,7 @@ pub struct NearWord {
     pub group: Option<usize>,
     pub cosine: f32,
     pub distance: f32,
-    /// It is not in the other list.
+    /// Missing from the other list.
     pub is_new: bool,
 }
 

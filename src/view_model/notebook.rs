@@ -13,9 +13,9 @@ use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
 use super::course::Tasks;
-use super::highlight::highlight;
 use super::output::OutputModel;
-use super::scope::{Name, NameKind, Names, Scope, definitions};
+use crate::code::editor::highlight::highlight;
+use crate::code::editor::scope::{Name, NameKind, Names, Scope, definitions};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookModel {
@@ -57,9 +57,9 @@ pub struct CellModel {
     pub note: String,
     /// Where a slider stands, once what it turns is there.
     pub turned: Option<f64>,
-    /// Of a text that begins a section: the level and the words.
+    /// Level and words of the heading that a text begins with.
     pub heading: Option<(usize, String)>,
-    /// What the cells below see of it.
+    /// Names that the cells below see.
     defines: Arc<[Name]>,
 }
 
@@ -141,7 +141,7 @@ impl NotebookModel {
         }
     }
 
-    /// What a cell sees: the model's tensors and, unless it starts `clean`, what the cells above it define.
+    /// Names in scope of a cell: the tensors and, unless it starts `clean`, the names that the cells above define.
     pub fn scope(&self, index: usize, is_clean: bool) -> Scope {
         let seen = self.seen.get(index).copied().filter(|_| !is_clean);
         Scope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
@@ -186,7 +186,7 @@ fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
     }
 }
 
-/// What all cells see together, and how much of it each. The same list as before, if nothing in it changed.
+/// Names that all cells see together, and how many of them each sees. The list is kept if nothing in it changed.
 fn names(
     cells: &[CellModel],
     live: &Arc<[LiveNameSnapshot]>,
@@ -219,7 +219,7 @@ fn names(
     (Arc::new(Names::new(live.chain(defined))), above.collect())
 }
 
-/// What the cells below see of a cell. Before it has run, that is what its text will define.
+/// Names that a cell gives to those below. Before it has run, these are the names that its text will define.
 fn defines(cell: &DocumentCell, run: Option<&RunSnapshot>) -> Arc<[Name]> {
     if let Some((name, value)) = cell.turned_variable() {
         return Arc::from([Name::plain(name, NameKind::Variable, format!("= {value}"))]);

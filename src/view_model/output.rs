@@ -1,12 +1,12 @@
-//! What a code cell shows: the words and ranges of each output. Made once for each run.
+//! Outputs of a code cell: the words and ranges of each, made once for each run.
 
 use std::sync::Arc;
 
 use crate::code::{Help, Output};
 
-use super::highlight::{Kind, highlight};
 use super::plot::PlotModel;
 use super::table::TableModel;
+use crate::code::editor::highlight::{Kind, highlight};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputModel {
@@ -63,7 +63,7 @@ pub struct TextModel {
     pub text: Arc<str>,
     /// Bytes of it that are shown; a copy has all.
     pub shown: usize,
-    /// What `help` said of a function.
+    /// Reference that `help` printed.
     pub help: Option<&'static Help>,
 }
 
@@ -79,7 +79,7 @@ impl TextModel {
         &self.text[..self.shown]
     }
 
-    /// What is left out, in words.
+    /// Says how much is left out.
     pub fn left_out(&self) -> Option<String> {
         let left = self.text[self.shown..].chars().count();
         (left > 0).then(|| format!("… and {left} more characters, which a copy has too"))
@@ -99,7 +99,7 @@ pub struct RankingRow {
     pub word: String,
     pub number: f64,
     pub shown: String,
-    /// Of the longest bar, in [-1, 1]; `None` if it is no number.
+    /// Share of the longest bar, in [-1, 1]; `None` for NaN.
     pub share: Option<f32>,
 }
 

@@ -8,7 +8,7 @@ use crate::kernel::data::moves::{Moves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::quantity::{Entry, Quantity};
 
-/// What an arrow stands for.
+/// Parts that an arrow stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// A word, through all heads.
@@ -55,7 +55,7 @@ const NAMED: usize = 3;
 const SHARE_MIN: f32 = 0.01;
 
 impl PathModel {
-    /// Of a token in the block of a head; `None` until there is a model, and where it has no such head or token.
+    /// Path of a token in the block of a head; `None` until there is a model, and where it lacks the head or token.
     pub fn of(snapshot: &Snapshot, query: usize, head: usize, by: By) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         if head >= model.architecture.heads() {
@@ -66,24 +66,24 @@ impl PathModel {
         if query >= moves.queries() {
             return None;
         }
-        let told = Told { labels: HeadLabels::of(model), model, moves, block, query, head };
+        let writer = Writer { labels: HeadLabels::of(model), model, moves, block, query, head };
         let from = moves.start(query);
-        let mut parts = told.parts(by);
+        let mut parts = writer.parts(by);
         parts.sort_by(|a, b| b.length.total_cmp(&a.length));
-        let bias = told.bias();
+        let bias = writer.bias();
         let mut tip = from;
-        let mut lay = |part: Part| {
+        let mut lay = |part: Segment| {
             let start = tip;
             tip = std::array::from_fn(|axis| start[axis] + part.arrow[axis]);
-            let Part { label, head, key, weight, length, entry, .. } = part;
+            let Segment { label, head, key, weight, length, entry, .. } = part;
             PathArrow { label, head, key, weight, length, entry, from: start, to: tip }
         };
         let arrows = parts.into_iter().chain(bias).map(&mut lay).collect();
-        Some(Self { query, arrows, from, to: moves.end(query), why: told.why() })
+        Some(Self { query, arrows, from, to: moves.end(query), why: writer.why() })
     }
 }
 
-struct Told<'a> {
+struct Writer<'a> {
     labels: HeadLabels<'a>,
     model: &'a ModelSnapshot,
     moves: &'a Moves,
@@ -93,7 +93,7 @@ struct Told<'a> {
     head: usize,
 }
 
-struct Part {
+struct Segment {
     label: String,
     head: Option<usize>,
     key: Option<usize>,
@@ -103,7 +103,7 @@ struct Part {
     arrow: Point,
 }
 
-impl Told<'_> {
+impl Writer<'_> {
     /// The first head of the block, counted over all.
     fn first_head(&self) -> usize {
         let (_, _, own) = self.model.architecture.head(self.head);
@@ -114,12 +114,12 @@ impl Told<'_> {
         self.moves.term(own, self.query, key)
     }
 
-    fn parts(&self, by: By) -> Vec<Part> {
+    fn parts(&self, by: By) -> Vec<Segment> {
         let (heads, keys) = (self.moves.heads(), self.moves.keys());
         let names = self.labels.keys(self.head);
         match by {
             By::Word => (0..keys)
-                .map(|key| Part {
+                .map(|key| Segment {
                     label: names[key].clone(),
                     head: None,
                     key: Some(key),
@@ -130,7 +130,7 @@ impl Told<'_> {
                 })
                 .collect(),
             By::Head => (0..heads)
-                .map(|own| Part {
+                .map(|own| Segment {
                     label: self.labels.title(self.first_head() + own).to_lowercase(),
                     head: Some(self.first_head() + own),
                     key: None,
@@ -142,7 +142,7 @@ impl Told<'_> {
                 .collect(),
             By::Both => (0..heads)
                 .flat_map(|own| (0..keys).map(move |key| (own, key)))
-                .map(|(own, key)| Part {
+                .map(|(own, key)| Segment {
                     label: format!("{} in {}", names[key], self.labels.title(self.first_head() + own).to_lowercase()),
                     head: Some(self.first_head() + own),
                     key: Some(key),
@@ -159,11 +159,11 @@ impl Told<'_> {
         self.model.sentence.activations.blocks[self.block].heads[own].weights.get(self.query, key)
     }
 
-    fn bias(&self) -> Option<Part> {
+    fn bias(&self) -> Option<Segment> {
         let arrow = self.moves.bias;
         let length = self.moves.bias_length;
         let entry = Quantity::BiasLength.of_block(self.block, []);
-        let part = Part { label: "b_O".to_owned(), head: None, key: None, weight: None, length, entry, arrow };
+        let part = Segment { label: "b_O".to_owned(), head: None, key: None, weight: None, length, entry, arrow };
         (length > 0.0).then_some(part)
     }
 

@@ -9,7 +9,7 @@ use super::output::full;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlotModel {
     pub lines: Vec<LineModel>,
-    /// What was not finite, and so is not drawn.
+    /// How many points were not finite, and are not drawn.
     pub left_out: usize,
 }
 
@@ -61,7 +61,7 @@ pub fn tell(name: &str, x: f64, y: f64) -> String {
     format!("{name}({}, {})", full(x), full(y))
 }
 
-/// Of many points the first, least, greatest and last of each stretch, in order: the drawing is the same.
+/// Fewer points that draw the same line: the first, least, greatest and last of each stretch, in order.
 fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     const STRETCHES: usize = 1000;
     const KEPT: usize = 4;

@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         block < self.first_block()
     }
 
-    /// What goes in comes from the static vectors, not from a block below.
+    /// Whether the block's input is made of the static vectors, not of another block's output.
     pub fn is_first(&self, block: usize) -> bool {
         block == 0 || block == self.first_block()
     }

@@ -9,13 +9,13 @@ use crate::lesson::{Lesson, Recipe};
 #[derive(Clone, Debug)]
 pub struct RetrainModel {
     pub sliders: Vec<SliderModel>,
-    /// What is shown, in words.
+    /// The state of training, in words.
     pub told: String,
     pub is_own: bool,
     pub has_ghosts: bool,
     /// While it trains: how far, from 0 to 1, and what it does.
     pub under_way: Option<(f32, String)>,
-    /// What the sliders were made of.
+    /// Lesson and recipe that the sliders were made of.
     made_of: (Arc<Lesson>, Arc<Recipe>),
 }
 

@@ -3,7 +3,7 @@
 use super::stage::StageModel;
 use crate::pattern;
 
-/// What is looked for; blank: nothing.
+/// Text to search for; a blank one finds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     pub text: String,
@@ -20,7 +20,7 @@ pub enum Hit {
     Token(usize),
 }
 
-/// What a search has found, the sentence first; or what is wrong with its pattern.
+/// Results of a search, those in the sentence first; or the fault in its pattern.
 pub type Found = Result<Vec<Hit>, String>;
 
 /// True of the words that match.
@@ -56,14 +56,14 @@ fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
 
 /// How a point is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum Visibility {
     #[default]
     Lit,
     Faded,
     Hidden,
 }
 
-/// What the viewer chose to look at.
+/// The viewer's selection.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     pub search: &'a Search,
@@ -80,8 +80,8 @@ pub struct Choice<'a> {
 pub struct Emphasis {
     pub found: Option<Found>,
     is_isolated: bool,
-    tokens: Vec<Shown>,
-    words: Vec<Shown>,
+    tokens: Vec<Visibility>,
+    words: Vec<Visibility>,
 }
 
 impl Emphasis {
@@ -96,11 +96,11 @@ impl Emphasis {
         }
     }
 
-    pub fn token(&self, position: usize) -> Shown {
+    pub fn token(&self, position: usize) -> Visibility {
         self.tokens.get(position).copied().unwrap_or_default()
     }
 
-    pub fn word(&self, index: usize) -> Shown {
+    pub fn word(&self, index: usize) -> Visibility {
         self.words.get(index).copied().unwrap_or_default()
     }
 
@@ -120,23 +120,23 @@ impl Emphasis {
     }
 }
 
-type Rule<'a> = Box<dyn Fn(&str, bool) -> Shown + 'a>;
+type Rule<'a> = Box<dyn Fn(&str, bool) -> Visibility + 'a>;
 
 impl<'a> Choice<'a> {
     /// From a word, and whether it is in the sentence, to how it is shown; none: all are lit.
     fn rule(self) -> Option<Rule<'a>> {
         let lit = move |word: &str| {
             let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
-            if is_lit { Shown::Lit } else { Shown::Faded }
+            if is_lit { Visibility::Lit } else { Visibility::Faded }
         };
         // While a pattern is being written, nothing changes.
         let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
-        let other = if self.is_isolated { Shown::Hidden } else { Shown::Faded };
+        let other = if self.is_isolated { Visibility::Hidden } else { Visibility::Faded };
         match matches {
-            Some(matches) => Some(Box::new(move |word, _| if matches(word) { Shown::Lit } else { other })),
+            Some(matches) => Some(Box::new(move |word, _| if matches(word) { Visibility::Lit } else { other })),
             None if self.is_isolated && self.search.is_blank() => {
                 let is_kept = move |word: &str, in_sentence| in_sentence || self.near.contains(&word);
-                Some(Box::new(move |word, there| if is_kept(word, there) { lit(word) } else { Shown::Hidden }))
+                Some(Box::new(move |word, there| if is_kept(word, there) { lit(word) } else { Visibility::Hidden }))
             }
             None => (!self.lit.is_empty()).then(|| Box::new(move |word: &str, _| lit(word)) as Rule<'a>),
         }
@@ -185,9 +185,9 @@ mod tests {
         let stage = stage();
         let emphasis = Emphasis::of(&stage, Choice { search, is_isolated, lit, near });
         let sign = |shown| match shown {
-            Shown::Lit => '*',
-            Shown::Faded => '.',
-            Shown::Hidden => ' ',
+            Visibility::Lit => '*',
+            Visibility::Faded => '.',
+            Visibility::Hidden => ' ',
         };
         let tokens = (0..stage.tokens.len()).map(|i| sign(emphasis.token(i)));
         let words = (0..stage.words.len()).map(|i| sign(emphasis.word(i)));

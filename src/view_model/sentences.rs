@@ -25,11 +25,11 @@ pub struct SentencesModel {
     pub selected: Option<usize>,
     /// The one beside it.
     pub second: Option<String>,
-    /// What could stand beside it: the lesson's sentence that shares the longest word with it.
+    /// A sentence to compare with: the lesson's that shares the longest word with it.
     pub suggestion: Option<usize>,
 }
 
-/// What a model reads.
+/// Words and sizes that a model reads.
 #[derive(Debug)]
 pub struct Lexicon {
     space: Arc<StaticSpace>,
@@ -75,7 +75,7 @@ pub enum WordKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     pub words: String,
-    /// It is only not finished.
+    /// Whether the text is only unfinished.
     pub is_early: bool,
 }
 
@@ -106,7 +106,7 @@ impl SentencesModel {
         })
     }
 
-    /// What a comparison begins with: the suggestion, or the sentence itself where the lesson has no other.
+    /// First text of a comparison: the suggestion, or the sentence itself where the lesson has no other.
     pub fn first_second(&self) -> String {
         self.suggestion.map_or(&self.shown, |index| &self.sentences[index]).clone()
     }

@@ -23,7 +23,7 @@ pub struct StageModel {
     pub shared: Vec<SharedWord>,
     /// Names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
-    /// What the axes are, with their share of the variance of the words that the lesson names: three, or as many as
+    /// Names of the axes, with their share of the variance of the words that the lesson names: three, or as many as
     /// the vectors have dimensions.
     pub axes: Vec<AxisLabel>,
     /// Share of the variance that the axes show together.
@@ -32,7 +32,7 @@ pub struct StageModel {
     pub is_whole: bool,
     /// Where words and tokens were before the lesson was trained again, each picture at its own scale.
     pub ghosts: Vec<GhostPoint>,
-    /// What is to be known of the picture.
+    /// A caution about reading the picture.
     pub note: Option<String>,
     /// Radius around the origin that holds every static point: the scale of the picture, fixed for the lesson.
     pub radius: f32,
@@ -176,7 +176,7 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
     sentence.tokens.iter().enumerate().map(point).collect()
 }
 
-/// Of the words that have a group, and of the sentence, as far as it is the same; at the scale of the picture now.
+/// Ghosts of the words that have a group, and of the sentence where it is the same; at the picture's present scale.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     let Some(model) = &snapshot.model else { return Vec::new() };
     // In other axes the old places would be elsewhere.

@@ -5,7 +5,7 @@ use crate::kernel::snapshot::StaticSpace;
 #[derive(Clone, Debug, PartialEq)]
 pub struct StillModel {
     pub points: Vec<StillPoint>,
-    /// What the picture may be read for.
+    /// How far the picture can be trusted.
     pub about: &'static str,
 }
 

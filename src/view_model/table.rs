@@ -9,7 +9,7 @@ use super::output::{extent, full, share};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableModel {
-    /// What hovering calls it: a name of the language, or empty.
+    /// Name for tooltips: one that code can write, or empty.
     pub name: String,
     pub caption: Arc<str>,
     tensor: Tensor,

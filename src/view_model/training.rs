@@ -17,15 +17,15 @@ pub struct TrainingModel {
     pub shown: Option<usize>,
     /// The step that was asked for; it is being recalled while another is shown.
     pub sought: usize,
-    /// Of the step after the one that is shown.
+    /// Learning rate of the step after the one that is shown.
     pub learning_rate: f64,
     /// Loss, in nats, and gradient norms of each step.
     pub log: TrainingLog,
-    /// What the norms by tensor in the log belong to.
+    /// Tensors whose norms are in the log.
     pub tensors: Vec<String>,
     /// The loss of a model that knows nothing.
     pub chance: Option<f32>,
-    /// What is remembered of the steps.
+    /// How many steps can be recalled, in words.
     pub checkpoints: String,
     /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
     pub honest_label: String,
@@ -144,7 +144,7 @@ fn rule_words(rule: StopRule) -> String {
     }
 }
 
-/// What went wrong, and where.
+/// Says how training diverged, and where.
 pub fn diverged_words(diverged: &Diverged) -> String {
     let what = match diverged.overflow {
         Overflow::Loss => "the loss is no longer finite".to_owned(),

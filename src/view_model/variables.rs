@@ -9,7 +9,7 @@ use crate::kernel::notebook::live::{Live, LiveName, LiveTensor, live_names};
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::superscript;
-use crate::quantity::{Entry, Owner, Quantity, Scope};
+use crate::quantity::{Entry, Owner, OwnerKind, Quantity};
 
 /// Worked out when somebody looks, and then kept: the tables cost more than a frame should when nobody does.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct VariableModel {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum VariableKind {
-    /// Of the forward pass of the sentence.
+    /// Tensors of the sentence's forward pass.
     Forward,
     /// Learned or given.
     Weights,
@@ -82,9 +82,9 @@ impl VariableModel {
 fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry> {
     let LiveTensor { quantity, block } = tensor;
     let definition = quantity.definition();
-    let owner = match definition.scope {
-        Scope::Head => Owner::Head(architecture.heads_of(block).start),
-        Scope::Model if tensor.parameter().is_none() => Owner::Model,
+    let owner = match definition.owner {
+        OwnerKind::Head => Owner::Head(architecture.heads_of(block).start),
+        OwnerKind::Model if tensor.parameter().is_none() => Owner::Model,
         _ => Owner::Block(block),
     };
     (!definition.entry.is_empty()).then(|| quantity.of(owner, [0, 0]))
@@ -136,7 +136,7 @@ fn rank(LiveTensor { quantity, block }: LiveTensor) -> (usize, bool, Quantity) {
     match quantity {
         Quantity::Input | Quantity::Static => (0, false, quantity),
         Quantity::Parameter(name) => (1 + block, !name.is_of_a_block(), quantity),
-        _ if quantity.definition().scope == Scope::Head => (1 + block, false, quantity),
+        _ if quantity.definition().owner == OwnerKind::Head => (1 + block, false, quantity),
         _ => (usize::MAX, false, quantity),
     }
 }
@@ -150,7 +150,7 @@ fn live_variable(live: &Live, known: &LiveName) -> VariableModel {
     };
     let symbol = match known.tensor.parameter() {
         Some(id) => id.to_string(),
-        None if definition.scope == Scope::Head => format!("{}{}", definition.letter(), superscript(block)),
+        None if definition.owner == OwnerKind::Head => format!("{}{}", definition.letter(), superscript(block)),
         None => definition.letter(),
     };
     let given = live.given(known).variable;
@@ -167,7 +167,7 @@ fn table(name: &str, tensor: &Tensor) -> VariableValue {
     VariableValue::Table(TableModel::of(&Arc::from(name), tensor))
 }
 
-/// Of two of one name the later one, which the cells below see.
+/// Variables of code cells; where a name stands twice, the later one, which the cells below see.
 fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
     let mut all: Vec<VariableModel> = Vec::new();
     let mut add = |variable: VariableModel| {

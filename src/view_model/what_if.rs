@@ -15,9 +15,9 @@ pub struct WhatIfModel {
     pub key_width: usize,
     pub heads: Vec<HeadState>,
     pub mask: MaskState,
-    /// What is changed, in sentences; empty where nothing is.
+    /// The changes, in sentences; empty where there are none.
     pub said: Vec<String>,
-    /// Of each token; where nothing is changed, before is as now.
+    /// Effects on each token; where nothing is changed, before is as now.
     pub effects: Vec<Effect>,
 }
 
@@ -44,7 +44,7 @@ pub struct HeadState {
     /// Labels of what it looks at.
     pub keys: Vec<String>,
     pub setting: HeadSetting,
-    /// It is the only one that takes part.
+    /// The only head that takes part.
     pub solo: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct MaskState {
     pub own: Vec<bool>,
 }
 
-/// What the changes do to one token.
+/// Effect of the changes on one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// `‖y − y'‖`, in the true space.

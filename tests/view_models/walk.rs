@@ -219,3 +219,27 @@ fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
     assert!(why.starts_with("“apple₁” moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");
     assert_eq!(PathModel::of(&snapshot, 99, 0, By::Word), None);
 }
+
+/// A trained `E` moves away from the static vectors; that is no place's doing.
+#[test]
+fn a_model_without_positions_speaks_of_none() {
+    for positions in ["None", "Distances", "Learned"] {
+        let text = format!(
+            r#"Lesson(
+                id: "trained", title: "Trained", seed: 3,
+                corpus: Sentences(["a b c d", "d c b a"]), static_embedding: SkipGram(dim: 6, epochs: 2),
+                model: Attention(
+                    heads: 2, objective: NextWord, steps: 5, train_embedding: true, positions: {positions},
+                ),
+                sentences: ["a b c a"],
+            )"#
+        );
+        let walk = WalkModel::of(&kernel(&text).snapshot(), FIRST).expect("a walk");
+        let embed = walk.step(Step::Embed);
+        let has_positions = positions == "Learned";
+        assert_eq!(embed.said.contains("its place in the sentence"), has_positions, "{positions}: {}", embed.said);
+        assert_eq!(embed.equation.contains("P_i"), has_positions, "{positions}: {}", embed.equation);
+        let [word, input] = [0, 1].map(|row| &embed.rows[row].values);
+        assert_eq!(word == input, !has_positions, "{positions}: x is E's row, and nothing added to it");
+    }
+}

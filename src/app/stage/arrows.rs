@@ -2,7 +2,7 @@
 //! the ground with a line from each token down to it.
 
 use crate::app::theme::Palette;
-use crate::view_model::search::{Emphasis, Shown};
+use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
 
 use super::points::{Instance, scaled, shade, token_color};
@@ -37,7 +37,7 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> 
             kind,
         }
     };
-    let shown = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Shown::Hidden);
+    let shown = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let drops = shown().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
     let arrows = shown().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
     let of_tokens = drops.chain(arrows).filter(Instance::has_place);

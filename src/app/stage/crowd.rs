@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bevy::math::Vec2;
 
-use crate::view_model::search::{Emphasis, Hit, Shown};
+use crate::view_model::search::{Emphasis, Hit, Visibility};
 use crate::view_model::stage::StageModel;
 
 use super::points::{has_place, is_small, scaled};
@@ -38,7 +38,7 @@ impl Crowd {
     pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> Crowd {
         // A word of the sentence is where its token is.
         let resting = || model.words.iter().enumerate().filter(|(_, word)| !word.in_sentence);
-        let drawn = |(index, at): &(usize, [f32; 3])| emphasis.word(*index) != Shown::Hidden && has_place(*at);
+        let drawn = |(index, at): &(usize, [f32; 3])| emphasis.word(*index) != Visibility::Hidden && has_place(*at);
         let (words, places): (Vec<usize>, Vec<[f32; 3]>) =
             resting().map(|(index, word)| (index, scaled(model, word.at))).filter(drawn).unzip();
         let (named, apart): (Vec<usize>, Vec<usize>) =
@@ -89,8 +89,8 @@ impl Crowd {
 fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize) -> bool {
     let is_searched = emphasis.is_searched();
     match emphasis.word(index) {
-        Shown::Hidden => false,
-        Shown::Faded if is_searched => false,
+        Visibility::Hidden => false,
+        Visibility::Faded if is_searched => false,
         _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
     }
 }

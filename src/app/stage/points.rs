@@ -3,7 +3,7 @@
 use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
-use crate::view_model::search::{Emphasis, Shown};
+use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
@@ -63,8 +63,8 @@ pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
 }
 
 /// The colour of a word or token, stepped back when others are lit.
-pub fn shade(palette: &Palette, color: Color32, shown: Shown) -> Color32 {
-    if shown == Shown::Lit { color } else { palette.dimmed(color) }
+pub fn shade(palette: &Palette, color: Color32, shown: Visibility) -> Color32 {
+    if shown == Visibility::Lit { color } else { palette.dimmed(color) }
 }
 
 /// A point that has no place cannot be drawn.
@@ -88,9 +88,9 @@ pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     let words = model.words.iter().enumerate().filter_map(|(index, word)| {
         let shown = emphasis.word(index);
-        (shown != Shown::Hidden).then(|| word_point(model, word, shown, palette))
+        (shown != Visibility::Hidden).then(|| word_point(model, word, shown, palette))
     });
-    let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Shown::Hidden);
+    let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
     let tokens = in_sight().map(|token| token_point(model, token, emphasis.token(token.position), palette));
@@ -100,7 +100,7 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     all.filter(Instance::has_place).collect()
 }
 
-fn word_point(model: &StageModel, word: &WordPoint, shown: Shown, palette: &Palette) -> Instance {
+fn word_point(model: &StageModel, word: &WordPoint, shown: Visibility, palette: &Palette) -> Instance {
     let at = scaled(model, word.at);
     let (color, size, kind) = if word.in_sentence {
         (token_color(model, &word.text, word.group, palette), TOKEN_RADIUS, RING)
@@ -112,7 +112,7 @@ fn word_point(model: &StageModel, word: &WordPoint, shown: Shown, palette: &Pale
     Instance { start: at, end: at, color: shade(palette, color, shown), size, kind }
 }
 
-fn token_point(model: &StageModel, token: &TokenPoint, shown: Shown, palette: &Palette) -> Instance {
+fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
     let color = shade(palette, token_color(model, &token.text, token.group, palette), shown);
     Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
 }

@@ -8,7 +8,7 @@ use egui::{Color32, Pos2, Rect};
 use crate::app::theme::Palette;
 use crate::kernel::data::token::START;
 use crate::view_model::path::PathModel;
-use crate::view_model::search::{Emphasis, Hit, Shown};
+use crate::view_model::search::{Emphasis, Hit, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
@@ -139,7 +139,7 @@ impl<'a> Sight<'a> {
             }
             Hit::Token(position) => (emphasis.token(position), TOKEN_RADIUS, Priority::Token),
         };
-        if shown == Shown::Hidden {
+        if shown == Visibility::Hidden {
             return None;
         }
         let seen = self.projection.project(self.place(hit)?)?;
@@ -177,7 +177,7 @@ impl<'a> Sight<'a> {
         };
         let left = model.tokens.iter().filter_map(|token| {
             let is_first = of_word(token).next().is_some_and(|first| first.position == token.position);
-            if !is_first || token.text == START || emphasis.token(token.position) == Shown::Hidden {
+            if !is_first || token.text == START || emphasis.token(token.position) == Visibility::Hidden {
                 return None;
             }
             let seen = self.projection.project(Vec3::from(scaled(model, token.start)))?;

@@ -3,7 +3,7 @@
 use crate::app::theme::Palette;
 use crate::quantity::Quantity;
 use crate::view_model::path::{PathArrow, PathModel};
-use crate::view_model::search::{Emphasis, Shown};
+use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
@@ -58,7 +58,7 @@ fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32,
         let alpha = shown * seen * (PLAIN + (1.0 - PLAIN) * weighed) * (1.0 - (1.0 - FAINT) * gone);
         let size = THIN + WEIGHT_WIDTH * weight * weighed;
         // What weighs next to nothing is no line any more.
-        let is_drawn = key != walk.focus.query && alpha > 0.0 && emphasis.token(key) != Shown::Hidden;
+        let is_drawn = key != walk.focus.query && alpha > 0.0 && emphasis.token(key) != Visibility::Hidden;
         let start = scaled(model, token.start);
         let line = |end, alpha, kind| Instance { start, end, color: hue.gamma_multiply(alpha), size, kind };
         // The value comes along the line; once it is there the line is an arrow.

@@ -8,9 +8,9 @@ use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::highlight::markdown::{Mark, marks};
-use crate::view_model::highlight::{Kind, Span, highlight};
-use crate::view_model::scope::{NameKind, Scope, definitions};
+use crate::code::editor::highlight::{Kind, Span, highlight};
+use crate::code::editor::scope::{NameKind, Scope, definitions};
+use crate::view_model::markdown::{Mark, marks};
 
 /// What a text is written in.
 #[derive(Clone, Copy)]

@@ -6,8 +6,8 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::completion::{Completion, completions};
-use crate::view_model::scope::Scope;
+use crate::code::editor::completion::{Completion, completions};
+use crate::code::editor::scope::Scope;
 
 use super::code_text::name_ink;
 use super::equation::equation_ui;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::code::editor::highlight::{Kind, highlight};
 use crate::export::escape;
-use crate::view_model::highlight::{Kind, highlight};
 
 /// A block of code; with colours where it is of the code cells' language.
 pub fn block(language: &str, source: &str) -> String {

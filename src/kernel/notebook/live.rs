@@ -11,7 +11,7 @@ use crate::numerics::block::BlockConfig;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::{Parameters, TensorId, TensorName, code_suffix};
-use crate::quantity::{Index, Owner, Quantity, Scope};
+use crate::quantity::{Index, Owner, OwnerKind, Quantity};
 
 /// A name that every cell sees.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ impl LiveTensor {
         let definition = self.quantity.definition();
         match self.parameter() {
             Some(id) => id.code_name(),
-            None if definition.scope == Scope::Head => {
+            None if definition.owner == OwnerKind::Head => {
                 format!("{}{}", definition.code.unwrap_or_default(), code_suffix(self.block))
             }
             None => definition.code.unwrap_or_default().to_owned(),
@@ -88,9 +88,9 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
     let Live { architecture, parameters, .. } = live;
     let mut tensors: Vec<LiveTensor> = Vec::new();
     for &quantity in Quantity::ALL.iter().filter(|quantity| quantity.definition().code.is_some()) {
-        let blocks = match (quantity, quantity.definition().scope) {
+        let blocks = match (quantity, quantity.definition().owner) {
             (Quantity::Static, _) if parameters.spec(TensorName::Embedding).is_some() => 0..0,
-            (_, Scope::Head) => 0..architecture.numbered_blocks().count(),
+            (_, OwnerKind::Head) => 0..architecture.numbered_blocks().count(),
             _ => {
                 let block = live.block_of(quantity);
                 block..block + 1
@@ -168,7 +168,7 @@ impl Live {
         let tokens = || Axis::labelled(self.tokens.clone());
         let source = || self.source.clone().map_or_else(tokens, Axis::labelled);
         let of_source = block < self.architecture.source_blocks.len();
-        let has_block = matches!(definition.scope, Scope::Block | Scope::Head);
+        let has_block = matches!(definition.owner, OwnerKind::Block | OwnerKind::Head);
         let to_source = of_source || self.config(block).is_some_and(BlockConfig::attends_to_source);
         let rows = self.answers.logits.rows();
         let axis = |index: &Index| match index {
@@ -181,7 +181,7 @@ impl Live {
             Index::Row => Axis::plain(rows),
             _ => Axis::plain(self.matrices(tensor).next().map_or(self.architecture.width, Matrix::cols)),
         };
-        let heads = (definition.scope == Scope::Head).then(|| Axis::plain(self.matrices(tensor).count()));
+        let heads = (definition.owner == OwnerKind::Head).then(|| Axis::plain(self.matrices(tensor).count()));
         heads.into_iter().chain(definition.indices.iter().map(axis)).collect()
     }
 
@@ -197,8 +197,8 @@ impl Live {
 
     /// The matrices that the forward pass left: one for each head, where heads have it.
     fn matrices(&self, LiveTensor { quantity, block }: LiveTensor) -> impl Iterator<Item = &Matrix<f32>> {
-        let owners = match quantity.definition().scope {
-            Scope::Head => self.architecture.heads_of(block).map(Owner::Head).collect(),
+        let owners = match quantity.definition().owner {
+            OwnerKind::Head => self.architecture.heads_of(block).map(Owner::Head).collect(),
             _ => vec![Owner::Block(block)],
         };
         owners.into_iter().filter_map(move |owner| quantity.matrix(&self.activations, owner))

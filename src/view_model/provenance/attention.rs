@@ -171,7 +171,7 @@ impl Reader<'_> {
         Some((symbols.to_owned(), worked, notes))
     }
 
-    /// What the learner did to a head, where it counts.
+    /// Says what the learner did to a head, where it counts.
     pub(super) fn head_notes(&self, head: usize, effect: Effect) -> Vec<String> {
         let title = self.labels.title(head);
         let said: Option<String> = match (self.model.interventions.heads.get(head), effect) {
@@ -247,7 +247,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an intervention on a head changes: its weights, or what it adds.
+/// Parts of a head that an intervention changes: its weights, or the sum that it adds.
 #[derive(Clone, Copy)]
 pub enum Effect {
     Weights,

@@ -43,7 +43,7 @@ impl Reader<'_> {
         Some((symbols.to_owned(), sum(terms), notes))
     }
 
-    /// What a head reads: its own input, behind its norm where it norms first, or the source's last vectors.
+    /// Entry that a head reads: of its input, behind its norm where it norms first, or of the source's last vectors.
     pub(super) fn read(&self, head: usize, token: usize, dim: usize, of_keys: bool) -> Option<Entry> {
         let parts = self.head(head)?;
         if of_keys && parts.config.attends_to_source() {
@@ -69,7 +69,7 @@ impl Reader<'_> {
         Some(Worked::Norm { row, at: dim, gain: own(gain)?, bias: own(bias)? })
     }
 
-    /// What all heads and keys of a block add to one entry.
+    /// Terms that all heads and keys of a block add to one entry.
     pub(super) fn terms_of(&self, block: usize, query: usize, dim: usize) -> Vec<Entry> {
         let keys = self.sentence.contributions.get(block).map_or(0, |terms| terms.keys());
         let heads = self.heads_of(block);

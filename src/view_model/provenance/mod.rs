@@ -24,7 +24,7 @@ pub struct Provenance {
     pub entry: Entry,
     /// By words: `A₁["apple₁", "phone"]`.
     pub name: String,
-    /// What it is, in a few words.
+    /// Meaning in a few words.
     pub meaning: String,
     /// Where it lies, by numbers: `A[0, 0, 4]`, as code reads it.
     pub place: String,
@@ -33,11 +33,11 @@ pub struct Provenance {
     pub symbols: String,
     /// The same with the numbers in.
     pub worked: Worked,
-    /// What else is to be said: why it is exactly 0, what was changed.
+    /// Notes: why the number is exactly 0, what was changed.
     pub notes: Vec<String>,
-    /// What it leads back to: from one number to the one that counts most in it, as far as it goes.
+    /// The way back: from each number to the one that counts most in it, as far as it goes.
     pub way: Vec<(Entry, String)>,
-    /// What stands beside it: the other axes of a point.
+    /// Neighbouring entries: the other axes of a point.
     pub beside: Vec<(Entry, String)>,
 }
 

@@ -54,7 +54,7 @@ impl Term {
 /// How a number is made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Worked {
-    /// It is not worked out of others: given, trained, kept or set.
+    /// Not computed from others: given, trained, kept or set.
     Given(Vec<Operand>),
     Sum(Vec<Term>),
     /// `exp(score − largest)`
@@ -107,7 +107,7 @@ pub fn sum(operands: Vec<Operand>) -> Worked {
     Worked::Sum(operands.into_iter().map(|operand| Term::of([operand])).collect())
 }
 
-/// What a line is made of.
+/// Pieces of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     Text(String),

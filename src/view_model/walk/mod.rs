@@ -68,12 +68,12 @@ pub struct Focus {
     pub key: Option<usize>,
 }
 
-/// What the numbers of a row are of.
+/// Meaning of a row's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
     Entries,
     Keys,
-    /// Of one block.
+    /// Heads of one block.
     Heads,
 }
 
@@ -104,7 +104,7 @@ pub struct StepModel {
     pub step: Step,
     /// In LaTeX, with the sizes of this model.
     pub equation: String,
-    /// What happens, with the numbers.
+    /// The step in words, with the numbers.
     pub said: String,
     pub rows: Vec<NumberRow>,
 }
@@ -115,7 +115,7 @@ pub struct WalkModel {
     pub focus: Focus,
     /// `Head 1`
     pub head: String,
-    /// Of the head's sentence.
+    /// Words of the head's sentence.
     pub queries: Vec<String>,
     pub keys: Vec<String>,
     /// The key of the worked product.
@@ -147,7 +147,7 @@ impl WalkModel {
         self.step(step).rows.iter().find(|row| row.first.quantity == quantity).map_or(&[], |row| &row.values)
     }
 
-    /// What a step gives a key, as it stands beside its point.
+    /// Number that a step gives a key, as it stands beside the key's point.
     pub fn beside(&self, step: Step, key: usize) -> Option<String> {
         let number = |quantity| self.by_key(step, quantity).get(key).copied();
         let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");

@@ -1,11 +1,11 @@
-//! What all steps of a walk are written from: the numbers of one query in one head.
+//! Numbers of one query in one head, from which all steps of a walk are written.
 
 use super::{Columns, Focus, NumberRow, Step, StepModel};
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::activations::HeadActivations;
-use crate::quantity::{Index, Owner, Quantity, Scope};
+use crate::quantity::{Index, Owner, OwnerKind, Quantity};
 use crate::view_model::heads::strongest;
 use crate::view_model::quoted;
 use crate::view_model::reader::Reader;
@@ -61,8 +61,8 @@ impl<'a> Writer<'a> {
     pub fn row(&self, label: impl Into<String>, quantity: Quantity) -> NumberRow {
         let definition = quantity.definition();
         let letter = definition.letter();
-        let (owner, tensor) = match definition.scope {
-            Scope::Head => (Owner::Head(self.head), format!("{letter}[{}]", self.head)),
+        let (owner, tensor) = match definition.owner {
+            OwnerKind::Head => (Owner::Head(self.head), format!("{letter}[{}]", self.head)),
             _ => (Owner::Block(self.block), letter),
         };
         let row = if definition.counts(Index::Query) { self.query } else { self.key };

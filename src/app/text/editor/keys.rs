@@ -5,8 +5,8 @@ use egui::{Event, Id, Key, Modifiers, Ui};
 use super::{EditorModel, EditorState, NotebookKey, select, selection, take};
 use crate::app::text::code_text::Language;
 use crate::app::text::completion::Offer;
-use crate::view_model::editing::{self, Selection};
-use crate::view_model::scope::Scope;
+use crate::code::editor::editing::{self, Selection};
+use crate::code::editor::scope::Scope;
 
 /// A key that is not egui's editor's.
 enum Action {

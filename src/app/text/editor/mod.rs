@@ -12,10 +12,10 @@ use egui::{WidgetInfo, WidgetType};
 
 use crate::app::theme::{Palette, size};
 use crate::code::Fault;
-use crate::view_model::completion::Completion;
-use crate::view_model::editing::Selection;
-use crate::view_model::highlight::{Kind, pair_at, token_at};
-use crate::view_model::scope::Scope;
+use crate::code::editor::completion::Completion;
+use crate::code::editor::editing::Selection;
+use crate::code::editor::highlight::{Kind, pair_at, token_at};
+use crate::code::editor::scope::Scope;
 
 use self::keys::Keys;
 use super::code_text::{Inked, Laid, Language, squiggle};

@@ -7,8 +7,8 @@ use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Pars
 use super::flaws::with_flaws;
 use super::formula::Maths;
 use super::terms::Named;
+use crate::code::editor::highlight::{Kind, Span, highlight};
 use crate::lesson::text::markdown_options;
-use crate::view_model::highlight::{Kind, Span, highlight};
 
 /// The most Markdown of one cell that is shown.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;

@@ -9,7 +9,7 @@ use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 use super::formula::Maths;
 use super::terms::Named;
 use crate::app::theme::{self, prose};
-use crate::view_model::highlight::Span;
+use crate::code::editor::highlight::Span;
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use super::inlines::{TASK, Tone, fitting, inlines, spoken, wrong};
 use super::table;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
-use crate::view_model::highlight::Span;
+use crate::code::editor::highlight::Span;
 
 /// A text cell in a column of one width.
 #[derive(Clone, Debug, Default, PartialEq)]

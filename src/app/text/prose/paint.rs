@@ -14,8 +14,8 @@ use crate::app::text::code_text::code;
 use crate::app::text::images::Images;
 use crate::app::text::term_card::term_card_ui;
 use crate::app::theme::{self, Palette, prose, size};
+use crate::code::editor::scope::Scope;
 use crate::view_model::glossary::GlossaryModel;
-use crate::view_model::scope::Scope;
 
 /// What the things of a text have to do with.
 pub struct Around<'a> {

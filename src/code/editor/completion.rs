@@ -54,7 +54,7 @@ fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
     matches!(before, Some("." | "?."))
 }
 
-/// What stands behind a dot.
+/// Names that may stand behind a dot.
 fn members() -> Vec<Name> {
     let turned = "Rows become columns.".to_owned();
     let equation = r"(A^\top)_{ij} = A_{ji}".to_owned();
@@ -168,7 +168,7 @@ mod tests {
         ])
     }
 
-    /// What is offered at `|`.
+    /// Names that are offered at `|`.
     fn offered(text: &str) -> Vec<String> {
         let caret = text.find('|').unwrap();
         let source = text.replacen('|', "", 1);

@@ -1,10 +1,9 @@
 //! The tokens of a code cell, for its colours, its brackets and its completion.
 //!
-//! It is a scanner of its own and not Rhai's, which stops at the first mistake: a text that is being
+//! The scanner is not Rhai's, which stops at the first mistake: a text that is being
 //! typed is wrong most of the time.
 
 mod lexemes;
-pub mod markdown;
 
 use std::ops::Range;
 
@@ -12,15 +11,15 @@ use crate::code::Place;
 
 use self::lexemes::{block_comment, character, number, operator, raw_string, string};
 
-/// What a piece of the text is. White space is in no span.
+/// Kinds of spans. White space is in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Keyword,
     Number,
-    /// Of a string or a character, with its quotes.
+    /// A string or a character, with its quotes.
     Text,
     Comment,
-    /// Of a variable, function or property: which one is the scope's to say.
+    /// Name of a variable, function or property: the scope says which.
     Name,
     Operator,
     Bracket,
@@ -101,9 +100,9 @@ pub(super) fn is_open(source: &str, span: &Span) -> bool {
 /// A bracket that waits for its partner.
 struct Open {
     span: usize,
-    /// What closes it.
+    /// The bracket that closes it.
     partner: char,
-    /// It is `${` within a string, which goes on behind it.
+    /// Whether it is `${` within a string, which goes on behind it.
     in_string: bool,
 }
 

@@ -7,12 +7,12 @@ use crate::code::{Axis, Help, REFERENCE, Tensor};
 
 use super::highlight::{KEYWORDS, Kind, Span};
 
-/// What a name stands for, in the order in which they are offered.
+/// Kinds of names, in the order in which they are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
     /// Defined by this cell or one above.
     Variable,
-    /// Of the model.
+    /// A tensor of the model.
     Tensor,
     Function,
     Keyword,
@@ -100,7 +100,7 @@ impl PartialEq for Names {
     }
 }
 
-/// What one cell sees: cheap to clone.
+/// Names that one cell sees; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     names: Arc<Names>,
@@ -109,7 +109,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Of two names the later one is seen.
+    /// Names in order; where one stands twice, the later is seen.
     pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
         let names = Arc::new(Names::new(names));
         Self { seen: names.all.len(), names }
@@ -165,7 +165,7 @@ impl<'a, I: Iterator<Item = &'a Name>> Iterator for Latest<I> {
     }
 }
 
-/// Of every cell, by name.
+/// Names of the language, which every cell sees; sorted.
 static LANGUAGE: LazyLock<Vec<Name>> = LazyLock::new(|| {
     let keywords = KEYWORDS.iter().map(|keyword| Name::plain(*keyword, NameKind::Keyword, ""));
     let mut all: Vec<Name> = keywords.chain(REFERENCE.iter().map(Name::reference)).collect();
@@ -183,7 +183,7 @@ pub struct Definition {
     pub is_whole: bool,
 }
 
-/// What a text of these tokens defines, in order. Values are not known before it runs.
+/// Variables and functions that a text of these tokens defines, in order. Values are not known before it runs.
 pub fn definitions(source: &str, spans: &[Span]) -> Vec<Definition> {
     let text = |span: &Span| &source[span.range.clone()];
     let last_end = spans.iter().rposition(|span| text(span) == ";");
@@ -225,7 +225,7 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<Definition> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view_model::highlight::highlight;
+    use crate::code::editor::highlight::highlight;
 
     fn number(name: &str, value: f64) -> Name {
         Name::plain(name, NameKind::Variable, format!("= {value}"))

@@ -1,4 +1,4 @@
-//! What keys do to the text of a code cell beside inserting what is on them.
+//! Keys that do more to the text of a code cell than insert their character.
 
 use std::ops::Range;
 
@@ -94,7 +94,7 @@ pub fn toggle_comments(text: &mut String, selection: Selection) -> Selection {
     })
 }
 
-/// What a bracket or quote does beside being inserted: it closes, wraps or is stepped over. `None`: nothing.
+/// Types a bracket or quote that closes, wraps or is stepped over; `None` where it is only inserted.
 pub fn typed(text: &mut String, selection: Selection, c: char) -> Option<Selection> {
     if let Some((_, close)) = PAIRS.iter().find(|(open, _)| *open == c) {
         let spans = highlight(text);
@@ -126,7 +126,7 @@ pub fn typed(text: &mut String, selection: Selection, c: char) -> Option<Selecti
     Some(Selection::at(selection.caret - out + 1))
 }
 
-/// What deleting backwards takes beside one character: an empty pair, or a level. `None`: nothing.
+/// Deletes an empty pair or a level of indentation backwards; `None` where one character goes.
 pub fn backspace(text: &mut String, selection: Selection) -> Option<Selection> {
     if !selection.is_empty() {
         return None;

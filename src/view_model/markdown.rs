@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::lesson::text::markdown_options;
 
-/// What a piece of a text is.
+/// Kinds of pieces of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Plain,
@@ -52,12 +52,12 @@ fn of_tag(tag: &Tag, around: Mark) -> Mark {
 
 struct Pieces {
     found: Vec<(Range<usize>, Mark)>,
-    /// Of the last piece.
+    /// End of the last piece.
     end: usize,
 }
 
 impl Pieces {
-    /// What stands before it is signs.
+    /// Adds a piece, and marks the characters before it as signs.
     fn push(&mut self, range: Range<usize>, mark: Mark) {
         let start = range.start.max(self.end);
         self.join(self.end..start, Mark::Sign);

@@ -4,5 +4,6 @@
 
 #[cfg(feature = "app")]
 pub mod dressed;
+pub mod lessons;
 pub mod numerics;
 pub mod resaved;

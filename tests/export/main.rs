@@ -1,5 +1,8 @@
 //! Exports: whole, valid, true to the numbers, and never more than text.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod command;
 mod files;
 mod hostile;

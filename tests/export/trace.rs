@@ -6,6 +6,8 @@ use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel};
 use serde_json::Value;
 
+use crate::common::lessons::{APPLE, SMALL};
+
 type Rows = Vec<Vec<f64>>;
 
 fn rows(tensor: &Value) -> Rows {
@@ -130,16 +132,15 @@ fn recompute(lesson: &str, sentence: Option<&str>) {
 
 #[test]
 fn the_trace_can_be_recomputed() {
-    recompute(include_str!("../fixtures/small.ron"), None);
-    recompute(include_str!("../fixtures/small.ron"), Some("seal"));
-    recompute(include_str!("../../lessons/apple.ron"), None);
-    recompute(include_str!("../../lessons/apple.ron"), Some("investors like apple"));
+    recompute(SMALL, None);
+    recompute(SMALL, Some("seal"));
+    recompute(APPLE, None);
+    recompute(APPLE, Some("investors like apple"));
 }
 
 #[test]
 fn a_masked_score_is_null_and_its_weight_is_zero() {
-    let causal = include_str!("../fixtures/small.ron")
-        .replace("MaskedWord(rate: 0.3, among: [\"mineral\", \"animal\"])", "NextWord");
+    let causal = SMALL.replace("MaskedWord(rate: 0.3, among: [\"mineral\", \"animal\"])", "NextWord");
     let trace = trace(&causal, None);
     assert_eq!(trace["config"]["blocks"][0]["mask"], "causal");
     assert_eq!(trace["tensors"]["scores[0]"]["rows"][0][1], Value::Null);

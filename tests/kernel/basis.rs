@@ -1,7 +1,5 @@
 //! The axes of the picture: fitted again or chosen, undone, kept, and always one linear map.
 
-use std::sync::Arc;
-
 use attune::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, WeightCommand};
 use attune::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
 use attune::kernel::snapshot::StaticSpace;
@@ -11,11 +9,7 @@ use attune::view_model::axes::AxesModel;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::stage::StageModel;
 
-const SMALL: &str = include_str!("../fixtures/small.ron");
-
-fn lesson(text: &str) -> Arc<attune::lesson::Lesson> {
-    Arc::new(attune::lesson::parse("basis.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
-}
+use crate::common::lessons::{SMALL, lesson};
 
 fn with(commands: &[Command]) -> Kernel {
     let mut kernel = Kernel::trained(lesson(SMALL));

@@ -11,9 +11,11 @@ use attune::numerics::Matrix;
 use attune::numerics::params::TensorName;
 use attune::view_model::stage::StageModel;
 
+use crate::common::lessons::SMALL;
+
 /// Small and quick, but with everything that the kernel knows.
 fn lesson() -> Arc<Lesson> {
-    let text = include_str!("../fixtures/small.ron");
+    let text = SMALL;
     Arc::new(attune::lesson::parse("small.ron", text).unwrap_or_else(|issues| panic!("{issues:?}")))
 }
 

@@ -1,16 +1,11 @@
 //! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
-use std::sync::Arc;
-
 use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand};
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel};
 use attune::numerics::attention::{HeadMode, Mask, MaskTable};
 
-fn kernel() -> Kernel {
-    let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
-    Kernel::trained(Arc::new(lesson))
-}
+use crate::common::lessons::small as kernel;
 
 fn model(kernel: &Kernel) -> ModelSnapshot {
     kernel.snapshot().model.expect("a model")

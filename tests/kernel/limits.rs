@@ -1,20 +1,14 @@
 //! What a kernel remembers and counts stays within its limits, whatever it is asked.
 
-use std::sync::Arc;
-
 use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::training::run::CHANGED_ENTRIES_MAX;
 use attune::kernel::training::stop::{Origin, Overflow};
 use attune::kernel::{Command, Kernel};
-use attune::lesson::schema::{Lesson, StaticEmbedding};
-use attune::lesson::{locate, parse};
+use attune::lesson::locate;
+use attune::lesson::schema::StaticEmbedding;
 use attune::numerics::params::TensorName;
 
-fn lesson(change: impl FnOnce(&mut Lesson)) -> Arc<Lesson> {
-    let mut lesson = parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
-    change(&mut lesson);
-    Arc::new(lesson)
-}
+use crate::common::lessons::changed as lesson;
 
 fn finish(kernel: &mut Kernel) {
     while kernel.is_busy() {

@@ -14,6 +14,7 @@ use attune::numerics::model::{Architecture, AttentionModel, Classes, Pooling, Re
 use attune::numerics::params::TensorName;
 use attune::numerics::positions::Positions;
 
+use crate::common::lessons::SMALL;
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
 use crate::counting::bytes_of;
 
@@ -78,7 +79,7 @@ fn a_workspace_takes_no_more_than_is_counted() {
 
 /// A lesson of so large a model that bytes bound its history, not states.
 fn large() -> Kernel {
-    let text = include_str!("../fixtures/small.ron").replace("dim: 6", "dim: 128").replace("steps: 20", "steps: 400");
+    let text = SMALL.replace("dim: 6", "dim: 128").replace("steps: 20", "steps: 400");
     Kernel::embedded(Arc::new(attune::lesson::parse("large.ron", &text).expect("no issues")))
 }
 
@@ -116,7 +117,7 @@ fn undo_remembers_no_more_than_its_bytes() {
 /// A lesson that trains in no time and shows much.
 fn wide() -> Kernel {
     let words = "a seal is happy warm ".repeat(11);
-    let text = include_str!("../fixtures/small.ron")
+    let text = SMALL
         .replace("dim: 6", "dim: 64")
         .replace("heads: 2", "heads: 8")
         .replace("max_tokens: 12", "max_tokens: 64")

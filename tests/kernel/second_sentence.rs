@@ -11,8 +11,10 @@ use attune::numerics::vectors::cosine;
 use attune::view_model::compare::CompareModel;
 use attune::view_model::stage::StageModel;
 
+use crate::common::lessons::SMALL;
+
 fn lesson() -> Arc<attune::lesson::Lesson> {
-    Arc::new(attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues"))
+    Arc::new(attune::lesson::parse("small.ron", SMALL).expect("no issues"))
 }
 
 fn with(commands: &[Command]) -> Kernel {

@@ -1,7 +1,5 @@
 //! The Answers panel: the model's own probabilities, row by row, and the words that it writes on.
 
-use std::sync::Arc;
-
 use attune::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune::kernel::data::answers::probabilities;
 use attune::kernel::{Command, Kernel, Snapshot};
@@ -10,14 +8,7 @@ use attune::numerics::params::TensorName;
 use attune::view_model::answers::{AnswersModel, Writing};
 use attune::view_model::provenance::Provenance;
 
-fn kernel(text: &str) -> Kernel {
-    let lesson = attune::lesson::parse("answers.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
-}
-
-fn small() -> Kernel {
-    kernel(include_str!("../fixtures/small.ron"))
-}
+use crate::common::lessons::{kernel, small};
 
 fn next_word() -> Kernel {
     kernel(include_str!("../fixtures/forms/next_word.ron"))

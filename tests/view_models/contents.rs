@@ -14,10 +14,7 @@ use attune::view_model::stage::StageModel;
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use attune::view_model::weights::WeightsModel;
 
-fn kernel() -> Kernel {
-    let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
-    Kernel::trained(Arc::new(lesson))
-}
+use crate::common::lessons::{SMALL, small as kernel};
 
 fn with(commands: &[Command]) -> Snapshot {
     let mut kernel = kernel();
@@ -27,7 +24,7 @@ fn with(commands: &[Command]) -> Snapshot {
 
 #[test]
 fn before_training_there_is_a_notebook_and_nothing_false() {
-    let lesson = attune::lesson::parse("small.ron", include_str!("../fixtures/small.ron")).expect("no issues");
+    let lesson = attune::lesson::parse("small.ron", SMALL).expect("no issues");
     let snapshot = Snapshot::before(Arc::new(lesson));
     assert_eq!(StageModel::of(&snapshot), None);
     assert_eq!(AttentionModel::of(&snapshot), None);

@@ -1,10 +1,8 @@
 //! Where a number comes from: every formula, worked out again in double precision from the numbers that it
 //! names, comes to the number that is shown.
 
-use std::sync::Arc;
-
 use attune::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};
-use attune::kernel::{Command, Kernel, Snapshot};
+use attune::kernel::{Command, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::norm::NORM_EPSILON;
 use attune::numerics::params::TensorName;
@@ -13,14 +11,7 @@ use attune::view_model::path::{By, PathModel};
 use attune::view_model::provenance::{Provenance, Worked};
 use attune::view_model::walk::{Focus, WalkModel};
 
-fn kernel(text: &str) -> Kernel {
-    let lesson = attune::lesson::parse("provenance.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
-}
-
-fn small() -> Kernel {
-    kernel(include_str!("../fixtures/small.ron"))
-}
+use crate::common::lessons::{SMALL, kernel, small};
 
 /// Everything that a model can have: norms, feed-forward, layers, positions, no residual, no projections.
 fn odd(model: &str) -> String {
@@ -278,7 +269,7 @@ fn what_is_not_there_has_no_provenance() {
 
 #[test]
 fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
-    for text in [include_str!("../fixtures/small.ron"), include_str!("../fixtures/forms/translation.ron")] {
+    for text in [SMALL, include_str!("../fixtures/forms/translation.ron")] {
         let snapshot = kernel(text).snapshot();
         let heads = snapshot.model.as_ref().expect("a model").architecture.heads();
         for head in 0..heads {

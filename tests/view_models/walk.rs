@@ -1,24 +1,19 @@
 //! The walk through attention: its numbers lead from one to the next, and its words say them.
 
-use std::sync::Arc;
-
 use attune::kernel::command::{HeadSetting, InterventionCommand};
 use attune::kernel::data::moves::Point;
-use attune::kernel::{Command, Kernel, Snapshot};
+use attune::kernel::{Command, Snapshot};
 use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::softmax::softmax_forward;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
 
+use crate::common::lessons::{APPLE, SMALL, kernel};
+
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
 
-fn kernel(text: &str) -> Kernel {
-    let lesson = attune::lesson::parse("walk.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
-}
-
 fn small() -> Snapshot {
-    kernel(include_str!("../fixtures/small.ron")).snapshot()
+    kernel(SMALL).snapshot()
 }
 
 /// `The, cat, sat` of CURRICULUM 6: every projection is the identity.
@@ -81,7 +76,7 @@ fn a_walk_is_within_the_sentence_of_its_queries_and_keys_alone() {
 
 #[test]
 fn a_hidden_key_has_a_score_of_minus_infinity() {
-    let mut kernel = kernel(include_str!("../fixtures/small.ron"));
+    let mut kernel = kernel(SMALL);
     let tokens = kernel.snapshot().model.expect("a model").sentence.tokens.len();
     let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, |query, key| (query, key) != (0, 1)));
     kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(mask))));
@@ -92,7 +87,7 @@ fn a_hidden_key_has_a_score_of_minus_infinity() {
 
 #[test]
 fn each_number_leads_to_the_next() {
-    for snapshot in [small(), kernel(include_str!("../../lessons/apple.ron")).snapshot()] {
+    for snapshot in [small(), kernel(APPLE).snapshot()] {
         let model = snapshot.model.as_ref().expect("a model");
         for (head, (arithmetic, activations)) in
             model.sentence.arithmetic.iter().zip(model.sentence.activations.heads()).enumerate()
@@ -119,7 +114,7 @@ fn each_number_leads_to_the_next() {
 
 #[test]
 fn arrows_lead_tip_to_tail_from_the_point_before_to_the_point_after() {
-    for snapshot in [small(), scaling(), kernel(include_str!("../../lessons/apple.ron")).snapshot()] {
+    for snapshot in [small(), scaling(), kernel(APPLE).snapshot()] {
         let model = snapshot.model.as_ref().expect("a model");
         let space = snapshot.space.as_ref().expect("a space");
         for moves in &model.sentence.moves {
@@ -158,7 +153,7 @@ fn the_steps_are_said_with_their_numbers() {
 
 #[test]
 fn a_head_whose_scores_do_not_count_says_so() {
-    let mut kernel = kernel(include_str!("../fixtures/small.ron"));
+    let mut kernel = kernel(SMALL);
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("everywhere alike"));
@@ -200,7 +195,7 @@ fn every_form_of_a_model_can_be_walked_through() {
 
 #[test]
 fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
-    let snapshot = kernel(include_str!("../../lessons/apple.ron")).snapshot();
+    let snapshot = kernel(APPLE).snapshot();
     for by in [By::Word, By::Head, By::Both] {
         let path = PathModel::of(&snapshot, 0, 0, by).expect("a path");
         let mut tip = path.from;

@@ -10,14 +10,7 @@ use attune::view_model::attention::AttentionModel;
 use attune::view_model::variables::{VariableKind, VariableValue, VariablesModel};
 use attune::view_model::what_if::WhatIfModel;
 
-fn kernel(text: &str) -> Kernel {
-    let lesson = attune::lesson::parse("what_if.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
-}
-
-fn small() -> Kernel {
-    kernel(include_str!("../fixtures/small.ron"))
-}
+use crate::common::lessons::{SMALL, kernel, small};
 
 fn what_if(kernel: &Kernel) -> WhatIfModel {
     WhatIfModel::of(&kernel.snapshot()).expect("a model")
@@ -113,7 +106,7 @@ fn weights_are_copied_with_the_words_of_their_rows_and_columns() {
 
 #[test]
 fn every_tensor_and_every_variable_of_code_is_listed_with_its_numbers() {
-    let text = include_str!("../fixtures/small.ron").replace(
+    let text = SMALL.replace(
         "Stage(id: \"both\"",
         "Code(id: \"make\", src: \"let s = X @ X.T; let n = 2; let words = [\\\"a\\\", \\\"b\\\"]; fn f(x) { x }\"), Stage(id: \"both\"",
     );

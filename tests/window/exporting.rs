@@ -10,7 +10,9 @@ use attune::app::{AppFault, PictureOptions, draw};
 use attune::export::file::Format;
 use attune::kernel::{Kernel, Snapshot};
 
-const LESSON: &str = include_str!("../fixtures/notebook.ron");
+use crate::common::lessons::NOTEBOOK;
+
+const LESSON: &str = NOTEBOOK;
 const SIZE: (u32, u32) = (320, 180);
 const PATIENCE: Duration = Duration::from_secs(240);
 

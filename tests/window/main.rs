@@ -1,6 +1,9 @@
 //! A window without a screen: lessons that open one after another, the page of the course, two windows on
 //! one lesson, a lesson's file that is saved while it is open, and pictures of the stage.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod closing;
 mod course;
 mod exporting;

@@ -12,8 +12,10 @@ use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
 
+use crate::common::lessons::NOTEBOOK;
+
 fn lesson() -> Arc<Lesson> {
-    let text = include_str!("../../fixtures/notebook.ron");
+    let text = NOTEBOOK;
     Arc::new(attune::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 

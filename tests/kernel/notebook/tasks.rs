@@ -11,6 +11,7 @@ use attune::view_model::notebook::NotebookModel;
 use std::sync::Arc;
 
 use super::{apply, cell, found, kernel, run, shown, status, write};
+use crate::common::lessons::NOTEBOOK;
 
 fn verdict(kernel: &Kernel, id: &str) -> Verdict {
     let run = shown(kernel, id);
@@ -73,7 +74,7 @@ fn the_check_cannot_be_talked_round() {
 
 /// The exercise `middle` with another check and another solution.
 fn with_check(check: &str, solution: &str) -> Kernel {
-    let text = include_str!("../../fixtures/notebook.ron");
+    let text = NOTEBOOK;
     let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
     let text = text.replacen("{ (a + b) / 2 }", &format!("{{ (a + b) / 2 }} {solution}"), 1);
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
@@ -110,7 +111,7 @@ fn an_exercise_may_be_solved_by_hand() {
 /// `middle`, whose check is that the temperature is below 1.
 fn with_live_check() -> Kernel {
     let (check, value) = (r#"check: "middle(a, b) == b && temperature < 1""#, r#"value: "temperature""#);
-    let text = include_str!("../../fixtures/notebook.ron").replacen(r#"value: "norm(middle(a, b))""#, value, 1);
+    let text = NOTEBOOK.replacen(r#"value: "norm(middle(a, b))""#, value, 1);
     let text = text.replacen(r#"check: "norm(middle(a, b) - (a + b) / 2) < 0.000001""#, check, 1);
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
     Kernel::trained(Arc::new(lesson))
@@ -145,11 +146,7 @@ fn kernel_temperature(kernel: &Kernel) -> f64 {
 
 #[test]
 fn the_model_is_asked_again_when_it_has_changed() {
-    let text = include_str!("../../fixtures/notebook.ron").replacen(
-        "shape(A)[0] - 1",
-        "if temperature < 1 { 0 } else { 1 }",
-        1,
-    );
+    let text = NOTEBOOK.replacen("shape(A)[0] - 1", "if temperature < 1 { 0 } else { 1 }", 1);
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let mut kernel = Kernel::trained(Arc::new(lesson));
     cell(&mut kernel, "guess", CellCommand::Choose(1));
@@ -213,7 +210,7 @@ fn hints_come_one_by_one_and_gates_can_be_passed() {
 #[test]
 fn a_lesson_is_rehearsed() {
     assert_eq!(rehearse(&mut kernel()), []);
-    let text = include_str!("../../fixtures/notebook.ron");
+    let text = NOTEBOOK;
     let broken = [
         (r#"src: "E @ E", fails: true"#, r#"src: "E @ E.T", fails: true"#),
         (r#"src: "let b = a * much; b""#, r#"src: "let b = a * such; b""#),

@@ -12,8 +12,10 @@ use attune::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::{Lesson, Recipe};
 
+use crate::common::lessons::SMALL;
+
 fn lesson() -> Arc<Lesson> {
-    Arc::new(attune::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues"))
+    Arc::new(attune::lesson::parse("small.ron", SMALL).expect("no issues"))
 }
 
 fn trained() -> Kernel {

@@ -13,13 +13,9 @@ use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
 use attune::numerics::params::TensorName;
 
-/// The small lesson with more steps, so that not every one has a checkpoint.
-fn lesson(change: impl FnOnce(&mut Lesson)) -> Arc<Lesson> {
-    let mut lesson = attune::lesson::parse("small.ron", include_str!("../../fixtures/small.ron")).expect("no issues");
-    change(&mut lesson);
-    Arc::new(lesson)
-}
+use crate::common::lessons::changed as lesson;
 
+/// The small lesson with more steps, so that not every one has a checkpoint.
 const LONG: usize = 1200;
 
 fn long() -> Arc<Lesson> {

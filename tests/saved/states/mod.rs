@@ -8,6 +8,7 @@ mod round_trip;
 
 use std::sync::Arc;
 
+use crate::common::lessons::NOTEBOOK;
 use crate::common::resaved::{open, saved};
 use attune::code::Output;
 use attune::kernel::notebook::snapshot::CellSnapshot;
@@ -15,7 +16,7 @@ use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Lesson;
 
-const TEXT: &str = include_str!("../../fixtures/notebook.ron");
+const TEXT: &str = NOTEBOOK;
 
 fn parsed(text: &str) -> Arc<Lesson> {
     Arc::new(attune::lesson::parse("notebook.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))

@@ -1,0 +1,61 @@
+//! The lessons of `tests/fixtures`, and kernels that run them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::lesson::{Lesson, parse};
+
+/// Two heads over nine words, with given groups, a slider cell and a claim.
+pub const SMALL: &str = include_str!("../fixtures/small.ron");
+
+/// Cells of every kind.
+pub const NOTEBOOK: &str = include_str!("../fixtures/notebook.ron");
+
+/// The main lesson of the course.
+pub const APPLE: &str = include_str!("../../lessons/apple.ron");
+
+/// A lesson without issues.
+#[track_caller]
+pub fn lesson(text: &str) -> Arc<Lesson> {
+    Arc::new(parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+}
+
+/// The small lesson with a change.
+#[track_caller]
+pub fn changed(change: impl FnOnce(&mut Lesson)) -> Arc<Lesson> {
+    let mut small = parse("small.ron", SMALL).expect("no issues");
+    change(&mut small);
+    Arc::new(small)
+}
+
+/// A kernel that has trained its lesson.
+#[track_caller]
+pub fn kernel(text: &str) -> Kernel {
+    Kernel::trained(lesson(text))
+}
+
+/// A kernel that has trained the small lesson.
+pub fn small() -> Kernel {
+    kernel(SMALL)
+}
+
+/// A kernel that has trained a lesson of `tests/fixtures/forms`.
+pub fn form(name: &str) -> Kernel {
+    let path = format!("{}/tests/fixtures/forms/{name}.ron", env!("CARGO_MANIFEST_DIR"));
+    let lesson = attune::lesson::read(Path::new(&path)).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+/// Applies a command and waits for all that follows from it.
+pub fn apply(kernel: &mut Kernel, command: Command) {
+    kernel.apply(command);
+    kernel.settle();
+}
+
+/// The small lesson's snapshot after some commands.
+pub fn after(commands: &[Command]) -> Snapshot {
+    let mut kernel = small();
+    commands.iter().for_each(|command| apply(&mut kernel, command.clone()));
+    kernel.snapshot()
+}

@@ -51,12 +51,13 @@
 //!
 //! ```
 //! use std::sync::Arc;
+//! use attune::kernel::command::SentenceCommand;
 //! use attune::kernel::{Command, Kernel};
 //!
 //! # let text = include_str!("../tests/fixtures/small.ron");
 //! let lesson = attune::lesson::parse("small.ron", text).expect("the lesson has no issues");
 //! let mut kernel = Kernel::trained(Arc::new(lesson));
-//! kernel.apply(SentenceCommand::Set("the seal sank".to_owned()));
+//! kernel.apply(Command::Sentence(SentenceCommand::Set("the seal sank".to_owned())));
 //! let model = kernel.snapshot().model.expect("it is trained");
 //! let weights = &model.sentence.activations.blocks[0].heads[0].weights;
 //! assert!((weights.row(1).iter().sum::<f32>() - 1.0).abs() < 1e-6);

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use crate::kernel::command::Command;
 use crate::kernel::notebook::execution::{Answered, is_right};
+use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::snapshot::{RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::state::Kernel;
-use crate::lesson::cells::{Cell, CellKind};
+use crate::lesson::cells::Cell;
 
 /// A problem with a cell of the lesson, in words for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,12 +25,11 @@ pub fn rehearse(kernel: &mut Kernel) -> Vec<Problem> {
     let lesson = kernel.snapshot().lesson;
     let mut problems = Vec::new();
     for cell in &lesson.cells {
-        let words = match &cell.kind {
-            CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => None,
-            CellKind::Code { fails, .. } => code(kernel, cell, *fails),
-            CellKind::Plot { .. } => code(kernel, cell, false),
-            CellKind::Predict(_) => predict(kernel, cell),
-            CellKind::Exercise(_) => exercise(kernel, cell),
+        let words = match Behaviour::of(&cell.kind).runs {
+            Runs::Nothing => None,
+            Runs::Code { fails } => code(kernel, cell, fails),
+            Runs::Predict(_) => predict(kernel, cell),
+            Runs::Exercise(_) => exercise(kernel, cell),
         };
         problems.extend(words.map(|words| Problem { cell: cell.id.clone(), words }));
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::kinds::Behaviour;
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
@@ -138,11 +139,7 @@ impl DocumentCell {
 
     /// Its text can be written.
     pub fn is_written(&self) -> bool {
-        match &*self.kind {
-            CellKind::Text { .. } | CellKind::Code { .. } | CellKind::Plot { .. } => true,
-            CellKind::Exercise(exercise) => exercise.start.is_some(),
-            CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Predict(_) | CellKind::Gate { .. } => false,
-        }
+        Behaviour::of(&self.kind).text.is_some()
     }
 
     /// True where it differs from the lesson's.
@@ -177,12 +174,7 @@ impl DocumentCell {
 
 /// The text that a lesson gives a cell.
 pub(super) fn original(kind: &CellKind) -> &str {
-    match kind {
-        CellKind::Text { markdown } => markdown,
-        CellKind::Code { source, .. } | CellKind::Plot { source, .. } => source,
-        CellKind::Exercise(exercise) => exercise.start.as_deref().unwrap_or_default(),
-        CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Predict(_) | CellKind::Gate { .. } => "",
-    }
+    Behaviour::of(kind).text.unwrap_or_default()
 }
 
 pub(super) fn first_answer(kind: &CellKind) -> Answer {

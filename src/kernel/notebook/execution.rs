@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
 use crate::fnv::fnv1a;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
+use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::notebook::live::{Live, LiveName};
 use crate::kernel::notebook::runs::{CellRun, Outcome};
 use crate::kernel::notebook::snapshot::Verdict;
@@ -28,12 +29,11 @@ pub trait LiveModel {
 
 /// The code whose names decide when a cell is stale; `None` of a cell that does not run.
 pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
-    match &*cell.kind {
-        CellKind::Code { .. } | CellKind::Plot { .. } => Some(cell.text.clone()),
-        CellKind::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
-        CellKind::Exercise(exercise) => Some(exercise.check.as_str().into()),
-        CellKind::Predict(predict) => Some(predict.answer.as_str().into()),
-        CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => None,
+    match Behaviour::of(&cell.kind).runs {
+        Runs::Nothing => None,
+        Runs::Code { .. } | Runs::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
+        Runs::Exercise(exercise) => Some(exercise.check.as_str().into()),
+        Runs::Predict(predict) => Some(predict.answer.as_str().into()),
     }
 }
 
@@ -70,11 +70,11 @@ impl Notebook {
     /// Runs a cell, writes what it wrote to the model, and keeps what came of it.
     pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel) {
         let Some(cell) = self.document.cell(id).cloned() else { return };
-        let outcome = match &*cell.kind {
-            CellKind::Code { .. } | CellKind::Plot { .. } => self.run_code(&cell, model),
-            CellKind::Exercise(exercise) => self.try_exercise(exercise, &cell, model),
-            CellKind::Predict(predict) => self.answer_prediction(predict, &model.live()),
-            CellKind::Text { .. } | CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => return,
+        let outcome = match Behaviour::of(&cell.kind).runs {
+            Runs::Nothing => return,
+            Runs::Code { .. } => self.run_code(&cell, model),
+            Runs::Exercise(exercise) => self.try_exercise(exercise, &cell, model),
+            Runs::Predict(predict) => self.answer_prediction(predict, &model.live()),
         };
         let outcome = self.within_memory(id, outcome);
         self.record(id, outcome, model.versions());

@@ -1,6 +1,6 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
-//! In reading order: [`document`] holds the cells, which undo restores, and [`command`] the commands;
+//! In reading order: [`kinds`] says how each kind of cell behaves, [`document`] holds the cells, which undo restores, and [`command`] the commands;
 //! [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`] says which cells are stale,
 //! [`execution`] runs one, [`runs`] holds the results, and [`snapshot`] is for viewers. [`saved`] is the saved form,
 //! and [`merge`] restores it over a lesson that may have changed.
@@ -10,6 +10,7 @@ pub mod dependencies;
 pub mod document;
 pub mod editing;
 pub mod execution;
+pub mod kinds;
 pub mod live;
 pub mod merge;
 pub mod runs;

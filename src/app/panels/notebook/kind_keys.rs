@@ -50,7 +50,8 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
             }
             enters
         }
-        CellKind::Text { .. } | CellKind::Code { .. } | CellKind::Plot { .. } => false,
+        // No keys but those of all cells.
+        _ => false,
     }
 }
 

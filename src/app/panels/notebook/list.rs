@@ -86,6 +86,6 @@ fn estimate(cell: &CellModel, width: f32) -> f32 {
         CellKind::Code { .. } | CellKind::Plot { .. } => CHROME + LINE * lines(&cell.cell.text),
         CellKind::Predict(predict) => TASK + LINE * lines(&predict.ask),
         CellKind::Exercise(exercise) => TASK + LINE * (lines(&exercise.ask) + lines(&cell.cell.text)),
-        CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => CHROME + 2.0 * LINE,
+        _ => CHROME + 2.0 * LINE,
     }
 }

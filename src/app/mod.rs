@@ -2,6 +2,7 @@
 //!
 //! | folder | job |
 //! |---|---|
+//! | [`actions`] | every key and menu entry, one row each |
 //! | [`theme`] | every colour, size, duration and face |
 //! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
 //! | [`widgets`] | controls that several panels share |
@@ -13,6 +14,7 @@
 //!
 //! Panels and stage never import each other; [`shell::workspace`] hands the stage to the dock.
 
+pub mod actions;
 pub mod fault;
 pub mod look;
 pub mod panels;
@@ -58,7 +60,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<work::source::LessonIssues>()
         .init_resource::<view::ViewState>()
         .init_resource::<shell::course::CoursePage>()
-        .init_resource::<shell::wishes::Wishes>()
+        .init_resource::<shell::perform::WindowState>()
         .init_resource::<shell::workspace::Desk>()
         .configure_sets(Update, (AppSystems::Receive, AppSystems::Advance).chain())
         // What egui draws with for the first time, new letters above all, is sent in the same frame.
@@ -73,8 +75,8 @@ pub fn plugin(app: &mut App) {
                     shell::bridge::follow_walk,
                     work::session::show,
                     shell::course::receive,
-                    shell::wishes::follow_export,
-                    shell::wishes::follow_map,
+                    shell::perform::follow_export,
+                    shell::perform::follow_map,
                 )
                     .chain()
                     .in_set(AppSystems::Receive),
@@ -93,7 +95,7 @@ pub fn plugin(app: &mut App) {
             Last,
             (
                 (shell::bridge::set_pace, shell::bridge::send).chain().in_set(AppSystems::Send),
-                (work::session::keep, work::profile::keep, shell::wishes::grant)
+                (work::session::keep, work::profile::keep, shell::perform::perform)
                     .chain()
                     .after(AppSystems::Send)
                     .before(AppSystems::BuildStage),

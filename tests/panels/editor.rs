@@ -2,8 +2,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use attune::app::actions::NotebookAction;
 use attune::app::text::code_text::Language;
-use attune::app::text::editor::{EditorModel, EditorState, NotebookKey, editor_id, editor_ui};
+use attune::app::text::editor::{Asked, EditorModel, EditorState, editor_id, editor_ui};
 use attune::app::theme::{self, fonts};
 use attune::code::editor::scope::{Name, Scope};
 use attune::code::{Axis, Fault, Labels, Place, Tensor};
@@ -17,7 +18,7 @@ const SIZE: Vec2 = Vec2::new(420.0, 400.0);
 #[derive(Default)]
 struct Seen {
     text: String,
-    keys: Vec<NotebookKey>,
+    keys: Vec<Asked>,
     caret: usize,
     focused: bool,
 }
@@ -60,7 +61,7 @@ impl Bench {
             let model = EditorModel { name: "Code of cell one", language, fault, hint: "", editable: true };
             let seen = &mut *inner.borrow_mut();
             let shown = editor_ui(ui, &mut seen.text, &model, &mut state);
-            seen.keys.extend(shown.key);
+            seen.keys.extend(shown.asked);
             (seen.caret, seen.focused) = (shown.caret, shown.focused);
         });
         harness.run_steps(4);
@@ -125,8 +126,9 @@ fn the_notebooks_keys_are_told_and_not_typed() {
     assert!(bench.seen.borrow().focused);
     bench.press(Modifiers::NONE, Key::Escape);
     let seen = bench.seen.borrow();
-    use NotebookKey::{Leave, Run, RunAndGoOn, RunAndInsert, Split};
-    assert_eq!(seen.keys, [RunAndGoOn, Run, RunAndInsert, Split(10), Leave]);
+    use NotebookAction::{Leave, Run, RunAndGoOn, RunAndInsert, Split};
+    let expected = [RunAndGoOn, Run, RunAndInsert, Split, Leave].map(|action| Asked { action, caret: 10 });
+    assert_eq!(seen.keys, expected);
     assert_eq!(seen.text, "let a = 1;");
     assert!(!seen.focused);
 }
@@ -245,11 +247,12 @@ fn arrows_leave_the_text_from_its_ends() {
     bench.press(Modifiers::NONE, Key::ArrowUp);
     assert_eq!(bench.seen.borrow().keys, [], "first to the start of the text");
     bench.press(Modifiers::NONE, Key::ArrowUp);
-    assert_eq!(bench.seen.borrow().keys, [NotebookKey::Above]);
+    let above = Asked { action: NotebookAction::SelectAbove, caret: 0 };
+    assert_eq!(bench.seen.borrow().keys, [above]);
     bench.press(Modifiers::NONE, Key::ArrowDown);
     bench.press(Modifiers::NONE, Key::ArrowDown);
     bench.press(Modifiers::NONE, Key::ArrowDown);
-    assert_eq!(bench.seen.borrow().keys, [NotebookKey::Above, NotebookKey::Below]);
+    assert_eq!(bench.seen.borrow().keys, [above, Asked { action: NotebookAction::SelectBelow, caret: 7 }]);
     assert!(bench.seen.borrow().focused, "the notebook says where to");
 }
 
@@ -296,5 +299,6 @@ fn markdown_has_its_colours_and_no_keys_of_code() {
         [palette.code.variable, palette.code.text, palette.code.number]
     );
     bench.press(Modifiers::SHIFT, Key::Enter);
-    assert_eq!(bench.seen.borrow().keys, [NotebookKey::RunAndGoOn]);
+    let actions: Vec<NotebookAction> = bench.seen.borrow().keys.iter().map(|asked| asked.action).collect();
+    assert_eq!(actions, [NotebookAction::RunAndGoOn]);
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::shell::glossary::{GlossaryUiState, glossary_keys, glossary_window_ui};
-use attune::app::shell::menu::Wish;
+use attune::app::actions::{Action, WindowAction, focus};
+use attune::app::shell::glossary::{GlossaryUiState, glossary_window_ui};
+use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
 use attune::lesson::course::{CourseFile, Heading};
 use attune::lesson::glossary::parse;
@@ -43,7 +44,7 @@ fn model(more: &str) -> Arc<GlossaryModel> {
 #[derive(Default)]
 struct Done {
     asked: Option<usize>,
-    wish: Option<Wish>,
+    action: Option<Action>,
 }
 
 /// A text above the glossary, as the notebook and the window have them.
@@ -54,7 +55,14 @@ fn desk(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harnes
     prose.set_glossary(glossary);
     let mut state = GlossaryUiState::default();
     let harness = dressed(SIZE, move |ui| {
-        glossary_keys(ui.ctx(), &mut state);
+        let keys = LessonKeys { has_notebook: true, is_glossary_open: state.is_open, ..LessonKeys::default() };
+        for pressed in lesson_keys(ui.ctx(), &keys) {
+            match pressed.action {
+                WindowAction::Glossary if state.toggle() => focus::ask(ui.ctx(), focus::glossary_search()),
+                WindowAction::CloseGlossary => state.is_open = false,
+                _ => {}
+            }
+        }
         ui.set_max_width(340.0);
         prose_ui(ui, markdown, &mut prose);
         let mut done = inner.borrow_mut();
@@ -62,8 +70,8 @@ fn desk(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harnes
             done.asked = Some(term);
             state.ask(term);
         }
-        let wish = glossary_window_ui(ui.ctx(), prose.glossary().map(|model| &**model), &mut state);
-        done.wish = done.wish.take().or(wish);
+        let action = glossary_window_ui(ui.ctx(), prose.glossary().map(|model| &**model), &mut state);
+        done.action = done.action.take().or(action);
     });
     (harness, done)
 }
@@ -141,7 +149,7 @@ fn a_key_opens_the_glossary_and_another_closes_it() {
     assert!(harness.query_by_label("What a word looks for.").is_none());
     harness.get_by_label("Open 1 · On words, where dot product begins").click();
     harness.run_steps(2);
-    assert_eq!(done.borrow().wish, Some(Wish::Open(PathBuf::from("lessons/words.ron"))));
+    assert_eq!(done.borrow().action, Some(Action::Open(PathBuf::from("lessons/words.ron"))));
     harness.get_by_label("Search the terms").focus();
     harness.run_steps(2);
     harness.get_by_label("Search the terms").type_text(" and none");

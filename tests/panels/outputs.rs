@@ -188,5 +188,5 @@ fn help_is_set_and_not_shown_as_its_source() {
     let harness = shown(&[Output::Text(said.into())]);
     assert!(harness.query_by_label_contains("$").is_none());
     harness.get_by_label("softmax(S)");
-    harness.get_by_label("Each row becomes weights that sum to 1.");
+    harness.get_by_label("Turns each row into weights that sum to 1.");
 }

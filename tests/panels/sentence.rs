@@ -4,9 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::common::dressed::dressed;
+use attune::app::actions::{Action, WindowAction, focus};
 use attune::app::panels::axes::{AxesUiState, axes_ui};
-use attune::app::panels::compare::{CompareUiState, compare_ui};
-use attune::app::shell::top_bar::{TopBarUiState, top_bar_ui};
+use attune::app::panels::compare::{CompareUiState, compare_ui, toggle};
+use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
+use attune::app::shell::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
 use attune::app::theme;
 use attune::app::view::ViewState;
 use attune::kernel::command::{Axis, AxisCommand, SentenceCommand};
@@ -63,11 +65,24 @@ fn bar(width: f32) -> (Harness<'static>, Shared) {
     desk(Vec2::new(width, 400.0), move |ui, snapshot, view| {
         known = SentencesModel::of(snapshot, known.as_ref());
         let model = NotebookModel::of(snapshot, None);
-        ui.vertical(|ui| {
-            ui.set_height(theme::size::BAR_HEIGHT);
-            top_bar_ui(ui, &model, known.as_ref(), &mut state, view)
-        })
-        .inner
+        let keys = LessonKeys { has_sentences: true, ..LessonKeys::default() };
+        state.asked = lesson_keys(ui.ctx(), &keys).into_iter().next().map(Action::Row);
+        let mut commands = ui
+            .vertical(|ui| {
+                ui.set_height(theme::size::BAR_HEIGHT);
+                top_bar_ui(ui, &model, known.as_ref(), &mut state, view.preferences.theme)
+            })
+            .inner;
+        match state.asked.take() {
+            Some(Action::Row(pressed)) if pressed.action == WindowAction::WriteSentence => {
+                focus::ask(ui.ctx(), focus::sentence_field(SENTENCE));
+            }
+            Some(Action::Row(pressed)) if pressed.action == WindowAction::Compare => {
+                commands.extend(known.as_ref().map(toggle));
+            }
+            _ => {}
+        }
+        commands
     })
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use attune::app::panels::retrain::retrain_ui;
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, weights_ui};
-use attune::app::shell::shortcuts;
+use attune::app::shell::perform::training_command;
+use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
 use attune::kernel::command::{Brush, Reference, TrainingCommand, WeightCommand};
@@ -136,8 +137,11 @@ fn a_past_step_is_said_and_left_by_its_buttons() {
 #[test]
 fn the_brackets_look_along_the_steps() {
     let model = TrainingModel::of(&snapshot(&[Command::Training(TrainingCommand::Scrub(7))]));
-    let mut view = ViewState::default();
-    let (mut harness, seen) = show(|ui| shortcuts::shortcuts(ui.ctx(), &mut view, Some(&model)));
+    let keys = LessonKeys { training: Some(model.stage), ..LessonKeys::default() };
+    let (mut harness, seen) = show(|ui| {
+        let pressed = lesson_keys(ui.ctx(), &keys).into_iter();
+        pressed.filter_map(|pressed| training_command(pressed, &model)).collect()
+    });
     harness.key_press(Key::OpenBracket);
     harness.run_steps(1);
     harness.key_press(Key::CloseBracket);

@@ -4,10 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::actions::WindowAction;
 use attune::app::panels::attention::{AttentionUiState, attention_ui};
 use attune::app::panels::variables::{VariablesUiState, variables_ui};
 use attune::app::panels::what_if::{WhatIfUiState, what_if_ui};
-use attune::app::shell::provenance::{provenance_keys, provenance_ui};
+use attune::app::shell::provenance::provenance_ui;
+use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::view::ViewState;
 use attune::kernel::command::{HeadSetting, InterventionCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
@@ -178,7 +180,10 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
     let kernel = Rc::new(RefCell::new(small()));
     let mut state = AttentionUiState::default();
     let (mut harness, seen) = live(Vec2::new(1000.0, 900.0), kernel, move |ui, snapshot, view| {
-        provenance_keys(ui.ctx(), None, view);
+        let pressed = lesson_keys(ui.ctx(), &LessonKeys { trail: Some(&view.trail), ..LessonKeys::default() });
+        if pressed.iter().any(|pressed| pressed.action == WindowAction::CloseOrigin) {
+            view.trail.close();
+        }
         let commands = attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, view);
         let told = view.trail.entry().and_then(|entry| Provenance::of(snapshot, entry));
         provenance_ui(ui.ctx(), told.as_ref(), view);

@@ -14,8 +14,8 @@ use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
 use attune::app::panels::training::{TrainingUiState, training_ui};
 use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
 use attune::app::shell::dock::{Workspace, WorkspaceModel, workspace_ui};
-use attune::app::shell::menu::Wish;
-use attune::app::shell::shortcuts;
+use attune::app::shell::perform::training_command;
+use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::view::ViewState;
@@ -474,39 +474,15 @@ fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
         [(TrainingStage::Finished, vec![Command::Training(TrainingCommand::Play)]), (TrainingStage::Diverged, vec![])]
     {
         let model = training(stage);
-        let (mut harness, seen) = show(SIZE, |ui, view| shortcuts::shortcuts(ui.ctx(), view, Some(&model)));
+        let keys = LessonKeys { training: Some(model.stage), ..LessonKeys::default() };
+        let (mut harness, seen) = show(SIZE, |ui, _| {
+            let pressed = lesson_keys(ui.ctx(), &keys).into_iter();
+            pressed.filter_map(|pressed| training_command(pressed, &model)).collect()
+        });
         harness.key_press(egui::Key::P);
         harness.run_steps(2);
         assert_eq!(seen.commands(), asked, "{stage:?}");
     }
-}
-
-#[test]
-fn keys_reach_the_view_and_the_kernel() {
-    let model = training(TrainingStage::Playing);
-    let wish = Rc::new(RefCell::new(Vec::new()));
-    let wished = wish.clone();
-    let (mut harness, seen) = show(SIZE, |ui, view| {
-        wished.borrow_mut().extend(shortcuts::window_shortcuts(ui.ctx(), view));
-        shortcuts::shortcuts(ui.ctx(), view, Some(&model))
-    });
-    for (modifiers, key) in [
-        (Modifiers::ALT, egui::Key::Home),
-        (Modifiers::COMMAND, egui::Key::O),
-        (Modifiers::NONE, egui::Key::P),
-        (Modifiers::COMMAND, egui::Key::Z),
-        (Modifiers::COMMAND | Modifiers::SHIFT, egui::Key::Z),
-        (Modifiers::NONE, egui::Key::Home),
-        (Modifiers::NONE, egui::Key::F1),
-        (Modifiers::NONE, egui::Key::Space),
-    ] {
-        harness.key_press_modifiers(modifiers, key);
-        harness.run_steps(2);
-    }
-    assert_eq!(seen.commands(), vec![Command::Training(TrainingCommand::Pause), Command::Undo, Command::Redo]);
-    assert_eq!(*wish.borrow(), [Wish::Home, Wish::Browse]);
-    let view = seen.view();
-    assert!(view.home_requested && view.key_sheet && view.walk.is_gliding());
 }
 
 #[test]

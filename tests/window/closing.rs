@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use attune::app::actions::Action;
 use attune::app::shell::bridge::LatestSnapshot;
 use attune::app::shell::closing::close;
-use attune::app::shell::menu::Wish;
 use attune::app::shell::saving::SavingChoice;
 use attune::app::view::ViewState;
 use attune::app::work::profile::{self, Look, Profile};
@@ -15,7 +15,7 @@ use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy::window::{PrimaryWindow, WindowCloseRequested};
 
-use crate::{copy_of, frame, home, open, send, sentence, until, wish};
+use crate::{ask, copy_of, frame, home, open, send, sentence, until};
 
 fn cell(world: &World, id: &str, command: CellCommand) {
     send(world, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
@@ -38,9 +38,9 @@ fn what_is_typed_while_a_cell_runs_is_there_again() {
     until(&mut world, "the text", |world| text(world, "double").starts_with("loop"));
     // The kernel is in the loop for seconds, and has not heard of this when the next lesson opens.
     cell(&world, "uses", CellCommand::SetText("typed_meanwhile".into()));
-    wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
+    ask(&mut world, Action::Open("tests/fixtures/small.ron".into()));
     until(&mut world, "the other lesson", |world| sentence(world).is_some());
-    wish(&mut world, Wish::Open(own));
+    ask(&mut world, Action::Open(own));
     until(&mut world, "the first lesson", |world| sentence(world).is_some());
     assert_eq!(text(&world, "uses"), "typed_meanwhile");
     drop(world);

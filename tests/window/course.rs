@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use attune::app::actions::Action;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::home::{HomeFrame, HomeUiState, home_ui};
-use attune::app::shell::menu::Wish;
 use attune::app::theme::{self, fonts};
-use attune::app::view::ViewState;
+use attune::app::view::ThemeChoice;
 use attune::app::work::session::State;
 use attune::app::work::source::Waker;
 use attune::lesson::course::{CourseFile, Heading};
@@ -97,10 +97,9 @@ fn after_a_lesson_that_is_done_comes_the_first_that_is_not() {
     assert_eq!(HomeModel::of(&found).next, None);
 }
 
-fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec<Wish>>>) {
-    let wishes = Rc::new(RefCell::new(Vec::new()));
-    let (seen, mut state, mut view, mut dressed) =
-        (wishes.clone(), HomeUiState::default(), ViewState::default(), false);
+fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec<Action>>>) {
+    let asked = Rc::new(RefCell::new(Vec::new()));
+    let (seen, mut state, mut dressed) = (asked.clone(), HomeUiState::default(), false);
     let mut harness = Harness::builder().with_size(egui::Vec2::new(1280.0, 720.0)).build_ui(move |ui| {
         if !dressed {
             ui.ctx().set_fonts(fonts::definitions());
@@ -108,10 +107,10 @@ fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec
             dressed = true;
             return;
         }
-        seen.borrow_mut().extend(home_ui(ui, Some(&model), &frame, &mut state, &mut view));
+        seen.borrow_mut().extend(home_ui(ui, Some(&model), &frame, &mut state, ThemeChoice::System));
     });
     harness.run_steps(3);
-    (harness, wishes)
+    (harness, asked)
 }
 
 fn click(harness: &mut Harness, label: &str) {
@@ -121,12 +120,12 @@ fn click(harness: &mut Harness, label: &str) {
 
 #[test]
 fn a_row_opens_its_lesson_and_enter_goes_on() {
-    let (mut harness, wishes) = show(HomeModel::of(&found()), HomeFrame::default());
+    let (mut harness, asked) = show(HomeModel::of(&found()), HomeFrame::default());
     harness.key_press(egui::Key::Enter);
     harness.run_steps(3);
     click(&mut harness, "3 Heads, 10 minutes");
     // The page begins anew with the keyboard on the way on; arrows reach every row.
-    assert_eq!(*wishes.borrow(), [Wish::Open("/course/bank.ron".into()), Wish::Open("/course/heads.ron".into())]);
+    assert_eq!(*asked.borrow(), [Action::Open("/course/bank.ron".into()), Action::Open("/course/heads.ron".into())]);
     assert!(harness.query_by_label("broken.ron, issues: 2").is_some());
     assert!(harness.query_by_label("/mine/gone.ron is no longer there").is_some());
     assert!(harness.query_by_label("4 lessons, about 30 minutes · 3 of 9 tasks done").is_some());
@@ -134,17 +133,17 @@ fn a_row_opens_its_lesson_and_enter_goes_on() {
 
 #[test]
 fn a_reset_asks_first_and_can_be_undone() {
-    let (mut harness, wishes) = show(HomeModel::of(&found()), HomeFrame::default());
+    let (mut harness, asked) = show(HomeModel::of(&found()), HomeFrame::default());
     click(&mut harness, "Reset the course …");
-    assert!(wishes.borrow().is_empty());
+    assert!(asked.borrow().is_empty());
     click(&mut harness, "Reset the course");
-    assert_eq!(*wishes.borrow(), [Wish::ResetCourse]);
+    assert_eq!(*asked.borrow(), [Action::ResetCourse]);
     let frame = HomeFrame { reset: Some(2), behind: Some("Bank".to_owned()), ..HomeFrame::default() };
-    let (mut harness, wishes) = show(HomeModel::of(&found()), frame);
+    let (mut harness, asked) = show(HomeModel::of(&found()), frame);
     click(&mut harness, "Undo the reset");
     harness.key_press(egui::Key::Escape);
     harness.run_steps(3);
-    assert_eq!(*wishes.borrow(), [Wish::UndoResetCourse, Wish::Back]);
+    assert_eq!(*asked.borrow(), [Action::UndoResetCourse, Action::Back]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 mod closing;
 mod course;
 mod exporting;
+mod keys;
 mod owners;
 mod reload;
 mod stage_picture;
@@ -15,11 +16,11 @@ mod switching;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use attune::app::actions::Action;
 use attune::app::shell::bridge::{LatestSnapshot, Link, Models, Outbox};
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::menu::Wish;
 use attune::app::shell::opening::{Opening, Setup};
-use attune::app::shell::wishes::{Wishes, grant};
+use attune::app::shell::perform::{WindowState, perform};
 use attune::app::shell::workspace::Desk;
 use attune::app::stage::frame::StageTab;
 use attune::app::view::ViewState;
@@ -60,7 +61,7 @@ fn window(home: &Home) -> World {
     world.init_resource::<LessonIssues>();
     world.init_resource::<ViewState>();
     world.init_resource::<CoursePage>();
-    world.init_resource::<Wishes>();
+    world.init_resource::<WindowState>();
     world.init_resource::<Desk>();
     world.init_resource::<StageTab>();
     world.init_resource::<Messages<AppExit>>();
@@ -70,9 +71,9 @@ fn window(home: &Home) -> World {
     world
 }
 
-fn wish(world: &mut World, wish: Wish) {
-    world.resource_mut::<Wishes>().next = Some(wish);
-    grant(world);
+fn ask(world: &mut World, action: impl Into<Action>) {
+    world.resource_mut::<WindowState>().asked.push(action.into());
+    perform(world);
 }
 
 /// A frame: the latest snapshot comes in, and what has changed is saved.

@@ -1,12 +1,12 @@
 //! Two windows on one lesson.
 
-use attune::app::shell::menu::Wish;
+use attune::app::actions::WindowAction;
 use attune::app::shell::saving::{SavingChoice, SavingStatus};
 use attune::app::shell::workspace::Desk;
 use attune::app::work::session::Session;
 use bevy::prelude::World;
 
-use crate::{frame, home, lesson_in, open, say, sentence, until, wish};
+use crate::{ask, frame, home, lesson_in, open, say, sentence, until};
 
 const FIRST: &str = "the seal sank";
 const SECOND: &str = "the duck swam";
@@ -47,7 +47,7 @@ fn the_second_window_says_so_and_saves_nothing_until_it_takes_over() {
     // By choice it goes on with what is saved, with its own beside it, and the first is told.
     choose(&mut second, SavingChoice::TakeOver);
     until(&mut second, "what the first window saved", says(FIRST));
-    wish(&mut second, Wish::Checkpoints);
+    ask(&mut second, WindowAction::Checkpoints);
     let rows = second.resource::<Desk>().0.checkpoints.clone().expect("a list");
     assert!(rows.iter().any(|row| row.why.starts_with("this window's")), "{rows:?}");
     say(&second, SECOND);

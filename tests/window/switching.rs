@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use attune::app::actions::{Action, WindowAction};
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::menu::Wish;
+use attune::app::shell::perform::WindowState;
 use attune::app::shell::workspace::Desk;
 use attune::app::view::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 
-use crate::{frame, home, lesson_in, open, say, sentence, until, wish};
+use crate::{ask, frame, home, lesson_in, open, say, sentence, until};
 
 #[test]
 fn lessons_open_one_after_another_each_as_it_was_left() {
@@ -20,46 +21,48 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     say(&world, "the seal sank");
     until(&mut world, "the sentence", |world| sentence(world).as_deref() == Some("the seal sank"));
     {
+        world.resource_mut::<WindowState>().is_key_sheet_open = true;
         let mut view = world.resource_mut::<ViewState>();
-        (view.preferences.theme, view.key_sheet) = (ThemeChoice::Dark, true);
+        view.preferences.theme = ThemeChoice::Dark;
         view.walk.set_time(0.25);
     }
     frame(&mut world);
 
     // What is no lesson opens nothing, and is said on the page of the course.
-    wish(&mut world, Wish::Open(folder.clone()));
+    ask(&mut world, Action::Open(folder.clone()));
     assert!(world.resource::<CoursePage>().frame.fault.as_ref().is_some_and(|fault| fault.contains("is no lesson")));
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
 
-    wish(&mut world, Wish::Open(own.clone()));
+    ask(&mut world, Action::Open(own.clone()));
     assert!(!world.resource::<CoursePage>().is_open);
     assert_eq!(world.resource::<Session>().path(), own);
     until(&mut world, "the other model", |world| sentence(world).is_some());
     assert_eq!(sentence(&world), first);
     let view = world.resource::<ViewState>();
-    assert_eq!((view.preferences.theme, view.walk.time(), view.key_sheet), (ThemeChoice::Dark, 0.0, false));
+    assert_eq!((view.preferences.theme, view.walk.time()), (ThemeChoice::Dark, 0.0));
+    assert!(!world.resource::<WindowState>().is_key_sheet_open);
 
-    wish(&mut world, Wish::Open("tests/fixtures/small.ron".into()));
+    ask(&mut world, Action::Open("tests/fixtures/small.ron".into()));
     until(&mut world, "the first model again", |world| sentence(world).is_some());
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
     assert_eq!(world.resource::<ViewState>().walk.time(), 0.25);
 
     // A reset of the lesson, and back.
-    wish(&mut world, Wish::ResetLesson);
+    ask(&mut world, WindowAction::ResetLesson);
     frame(&mut world);
     until(&mut world, "the lesson as at its start", |world| sentence(world) == first);
     assert!(world.resource::<Session>().model.is_reset);
-    wish(&mut world, Wish::Checkpoints);
+    ask(&mut world, WindowAction::Checkpoints);
     let rows = world.resource::<Desk>().0.checkpoints.clone().expect("a list");
     assert_eq!(rows.first().map(|row| row.why.as_str()), Some("before the lesson was reset"));
-    wish(&mut world, Wish::GoBack(0));
+    ask(&mut world, Action::GoBack(0));
     frame(&mut world);
     until(&mut world, "the work", |world| sentence(world).as_deref() == Some("the seal sank"));
 
     // The page of the course goes over the lesson and away again.
-    wish(&mut world, Wish::Home);
+    ask(&mut world, WindowAction::Course);
     assert!(world.resource::<CoursePage>().is_open);
-    wish(&mut world, Wish::Home);
+    ask(&mut world, WindowAction::Course);
     assert!(!world.resource::<CoursePage>().is_open);
     drop(world);
     std::fs::remove_dir_all(folder).expect("it was there");

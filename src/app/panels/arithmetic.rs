@@ -5,6 +5,7 @@ use egui::{
     Vec2, WidgetInfo, WidgetType,
 };
 
+use crate::app::actions::{ActionTable, Row, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::quantity::Quantity;
@@ -114,18 +115,18 @@ fn steps_ui(ui: &mut Ui, view: &mut ViewState) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let now = view.walk.step();
-    let mut turn = |ui: &mut Ui, sign: &str, name: &str, hint: &str, is_enabled: bool, steps: isize| {
+    let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, steps: isize| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
-        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, name));
-        if button.on_hover_text(hint).clicked() {
+        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
+        if button.on_hover_text(row.hint()).clicked() {
             view.walk.step_by(steps);
         }
     };
-    turn(ui, "←", "A step back", "A step back (Shift+Space)", now > Step::Embed, -1);
+    turn(ui, "←", WindowAction::StepBack.row(), now > Step::Embed, -1);
     let words = RichText::new(format!("{} {}", now.index() + 1, now.name()));
     let words = words.font(theme::strong(size::BODY)).color(palette.accent);
     ui.add_sized(Vec2::new(NAME, size::SLIDER_ROW), Label::new(words));
-    turn(ui, "→", "A step on", "A step on (Space)", now < Step::Contextual, 1);
+    turn(ui, "→", WindowAction::StepOn.row(), now < Step::Contextual, 1);
 }
 
 /// Rows that share their columns: keys, or entries by their numbers. Each is shaded for itself.

@@ -3,6 +3,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::command::{Axis, AxisCommand, Command};
 use crate::view_model::axes::{AxesModel, AxisRow};
@@ -40,8 +41,8 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<C
         if reset.on_hover_text("The axes as the lesson began").clicked() {
             commands.push(Command::Axes(AxisCommand::ResetAll));
         }
-        let tip = "A still map of all words by t-SNE, in a window of its own; nothing moves in it";
-        state.wants_map |= ui.button("Map …").on_hover_text(tip).clicked();
+        let map = WindowAction::Map.row();
+        state.wants_map |= ui.button(map.text).on_hover_text(map.tooltip).clicked();
         let together = format!("together {:.0} %", model.together * 100.0);
         ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
     });

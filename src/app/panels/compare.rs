@@ -2,6 +2,7 @@
 
 use egui::{Button, Grid, RichText, ScrollArea, Ui};
 
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::kernel::command::{Command, SentenceCommand};
@@ -10,11 +11,12 @@ use crate::view_model::sentences::SentencesModel;
 
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
+/// The name of its field.
+pub const SECOND_SENTENCE: &str = "Second sentence";
+
 #[derive(Default)]
 pub struct CompareUiState {
     field: SentenceFieldState,
-    /// The keyboard comes to the second sentence as soon as there is one.
-    pub wants_focus: bool,
 }
 
 /// Begins or ends a comparison.
@@ -32,7 +34,7 @@ pub fn compare_ui(
     let mut commands = Vec::new();
     let (Some(model), Some(second)) = (model, &sentences.second) else {
         ui.label("Two sentences on one stage, in one basis: a word of both starts at one place and is taken two ways.");
-        let hint = "Put a second sentence beside the one on the stage (Alt+C)";
+        let hint = WindowAction::Compare.row().hint_with("Put a second sentence beside the one on the stage");
         if ui.button("Compare with a second sentence").on_hover_text(hint).clicked() {
             commands.push(toggle(sentences));
         }
@@ -62,13 +64,11 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
     ui.horizontal(|ui| {
         let selected = sentences.sentences.iter().position(|sentence| sentence == second);
         let field = SentenceField {
-            name: "Second sentence",
+            name: SECOND_SENTENCE,
             hint: "The sentence beside the one on the stage",
             shown: second,
             selected,
             width: (ui.available_width() - END - MENU).max(size::CHART_MIN),
-            key: None,
-            takes_focus: std::mem::take(&mut state.wants_focus),
         };
         for change in sentence_field_ui(ui, &field, sentences, &mut state.field) {
             commands.push(Command::Sentence(SentenceCommand::SetSecond(Some(match change {
@@ -77,7 +77,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
             }))));
         }
         let end = Button::new("✕  End");
-        if ui.add(end).on_hover_text("One sentence again (Alt+C)").clicked() {
+        if ui.add(end).on_hover_text(WindowAction::Compare.row().hint_with("One sentence again")).clicked() {
             commands.push(Command::Sentence(SentenceCommand::SetSecond(None)));
         }
     });

@@ -2,9 +2,8 @@
 
 use egui::{Align2, Context, Label, RichText, ScrollArea, Window};
 
+use crate::app::actions::Action;
 use crate::app::theme::{Palette, size};
-
-use super::menu::Wish;
 
 /// A checkpoint, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,12 +15,12 @@ pub struct CheckpointRow {
 }
 
 /// Over everything; `rows` is none while the list is closed.
-pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> Option<Wish> {
+pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> Option<Action> {
     const WIDTH: f32 = 420.0;
     const HIGHEST: f32 = 320.0;
     let shown = rows.as_ref()?;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    let (mut is_open, mut wish) = (true, None);
+    let (mut is_open, mut action) = (true, None);
     Window::new("Checkpoints")
         .open(&mut is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
@@ -41,7 +40,7 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
                 for (index, row) in shown.iter().enumerate() {
                     ui.horizontal(|ui| {
                         if ui.button("Go back").on_hover_text(format!("To your work of {}", row.when)).clicked() {
-                            wish = Some(Wish::GoBack(index));
+                            action = Some(Action::GoBack(index));
                         }
                         ui.label(&row.when);
                         ui.add(Label::new(RichText::new(&row.why).color(palette.ink_soft)).truncate());
@@ -49,8 +48,8 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
                 }
             });
         });
-    if !is_open || wish.is_some() || ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
+    if !is_open || action.is_some() || ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
         *rows = None;
     }
-    wish
+    action
 }

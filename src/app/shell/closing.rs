@@ -5,7 +5,7 @@ use bevy::window::WindowCloseRequested;
 
 use super::course::CoursePage;
 use super::opening::unsaved;
-use super::wishes::Wishes;
+use super::perform::WindowState;
 use crate::app::work::session::Session;
 
 /// Asks once; asked a second time, the window closes.
@@ -28,6 +28,6 @@ pub fn close(world: &mut World) {
 /// What would be lost.
 fn obstacle(world: &mut World) -> Option<String> {
     let unsaved = unsaved(world).map(|why| format!("Your last changes are not saved: {why}."));
-    let is_exporting = world.resource::<Wishes>().is_exporting();
+    let is_exporting = world.resource::<WindowState>().is_exporting();
     unsaved.or_else(|| is_exporting.then(|| "An export is being written.".to_owned()))
 }

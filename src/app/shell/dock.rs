@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::{CornerRadius, Frame, Margin, Stroke, Ui, UiBuilder, WidgetText};
 use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
 
+use crate::app::actions::{Action, WindowAction};
 use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
@@ -31,12 +32,10 @@ use crate::view_model::what_if::WhatIfModel;
 
 use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
-use super::glossary::{GlossaryUiState, glossary_keys, glossary_window_ui};
-use super::key_sheet::key_sheet_ui;
-use super::menu::Wish;
+use super::glossary::{GlossaryUiState, glossary_window_ui};
 use super::note::{NoticeUiState, notice_ui};
 use super::panel_id::PanelId;
-use super::provenance::{provenance_keys, provenance_ui};
+use super::provenance::provenance_ui;
 use super::top_bar::{TopBarUiState, top_bar_ui};
 use crate::app::panels::answers::{AnswersUiState, answers_ui};
 use crate::app::panels::arithmetic::arithmetic_ui;
@@ -85,7 +84,7 @@ pub struct Workspace {
     pub checkpoints: Option<Vec<CheckpointRow>>,
     notice: NoticeUiState,
     notebook: NotebookUiState,
-    glossary: GlossaryUiState,
+    pub(super) glossary: GlossaryUiState,
     attention: AttentionUiState,
     what_if: WhatIfUiState,
     variables: VariablesUiState,
@@ -179,9 +178,9 @@ impl Workspace {
     }
 
     /// What is wanted of the window, once.
-    pub fn take_wish(&mut self) -> Option<Wish> {
-        let map = std::mem::take(&mut self.axes.wants_map).then_some(Wish::DrawMap);
-        self.top_bar.wish.take().or(map)
+    pub fn take_action(&mut self) -> Option<Action> {
+        let map = std::mem::take(&mut self.axes.wants_map).then(|| WindowAction::Map.into());
+        self.top_bar.asked.take().or(map)
     }
 
     /// The glossary of the lesson's folder; none where there is none, or as it has these faults.
@@ -190,11 +189,6 @@ impl Workspace {
         let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
         self.glossary.faults = faults;
         self.notebook.prose.set_glossary(glossary);
-    }
-
-    /// Opens the glossary, or closes it.
-    pub fn toggle_glossary(&mut self) {
-        self.glossary.toggle();
     }
 
     /// The lesson was saved, and its pictures perhaps with it.
@@ -236,7 +230,7 @@ pub fn workspace_ui(
     let mut commands = Vec::new();
     let Some(notebook) = model.notebook else {
         if fault_page_ui(ui, issues) {
-            workspace.top_bar.wish = Some(Wish::Home);
+            workspace.top_bar.asked = Some(WindowAction::Course.into());
         }
         return commands;
     };
@@ -258,19 +252,10 @@ pub fn workspace_ui(
         neighbours,
         ..
     } = workspace;
-    provenance_keys(ui.ctx(), model.walk, view);
-    glossary_keys(ui.ctx(), glossary);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        commands.extend(top_bar_ui(ui, notebook, model.sentences, top_bar, view));
+        commands.extend(top_bar_ui(ui, notebook, model.sentences, top_bar, view.preferences.theme));
     });
-    if std::mem::take(&mut top_bar.begins_comparison)
-        && let Some(place) = dock.find_tab(&PanelId::Compare)
-    {
-        // It is there: it was found.
-        let _ = dock.set_active_tab(place);
-        compare.wants_focus = true;
-    }
     fault_strip_ui(ui, issues);
     notice_ui(ui.ctx(), notebook.notice.as_ref(), notice);
     let mut tabs = Tabs {
@@ -299,10 +284,9 @@ pub fn workspace_ui(
     if let Some(term) = notebook_state.prose.take_asked() {
         glossary.ask(term);
     }
-    let wish = glossary_window_ui(ui.ctx(), notebook_state.prose.glossary().map(|model| &**model), glossary);
-    top_bar.wish = top_bar.wish.take().or(wish);
+    let asked = glossary_window_ui(ui.ctx(), notebook_state.prose.glossary().map(|model| &**model), glossary);
+    top_bar.asked = top_bar.asked.take().or(asked);
     provenance_ui(ui.ctx(), model.provenance, view);
-    key_sheet_ui(ui.ctx(), view);
     commands
 }
 

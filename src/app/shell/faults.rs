@@ -2,12 +2,14 @@
 
 use egui::{Frame, Margin, RichText, ScrollArea, Ui};
 
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 
 /// Every issue, to be read, copied and mended; the lesson opens as soon as the file is saved without one.
 /// True when the course is wanted instead.
 pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
     let mut wants_course = false;
+    let course = WindowAction::Course.row();
     const MARGIN: i8 = 48;
     let palette = Palette::of(ui.visuals().dark_mode);
     Frame::new().fill(palette.surface).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
@@ -20,7 +22,7 @@ pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
         ui.label(RichText::new(format!("The lesson has {count}")).font(theme::strong(size::HEADING)));
         ui.horizontal(|ui| {
             ui.weak("Mend the file and save it: it is read again by itself.");
-            wants_course = ui.button("The course").on_hover_text("Another lesson (Alt+Home)").clicked();
+            wants_course = ui.button(course.text).on_hover_text(course.hint_with("Another lesson")).clicked();
         });
         ui.add_space(size::GAP_WIDE);
         issue_list_ui(ui, issues);

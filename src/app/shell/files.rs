@@ -5,12 +5,12 @@ use std::path::Path;
 use egui::{Align2, Context, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
+use crate::app::actions::Action;
 use crate::app::theme::Palette;
 use crate::export::Format;
 use crate::lesson::course::is_named_as_lesson;
 
-use super::menu::Wish;
-use super::picture_choice::PictureChoice;
+use crate::app::actions::window::PictureChoice;
 
 /// None while it is closed.
 #[derive(Default)]
@@ -69,7 +69,7 @@ fn folder_of(file: &Path) -> Option<&Path> {
 }
 
 /// The file that was chosen in this frame, and what for.
-pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Wish> {
+pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
     let (dialog, purpose) = state.dialog.as_mut()?;
     let purpose = *purpose;
     dialog.config_mut().modal_overlay_color = shade(ctx);
@@ -88,9 +88,9 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Wish> {
         state.dialog = None;
     }
     picked.map(|file| match purpose {
-        Purpose::Open => Wish::Open(file),
-        Purpose::Save(format) => Wish::Save(format, file),
-        Purpose::SavePicture(choice) => Wish::SavePicture(choice, file),
+        Purpose::Open => Action::Open(file),
+        Purpose::Save(format) => Action::Save(format, file),
+        Purpose::SavePicture(choice) => Action::SavePicture(choice, file),
     })
 }
 

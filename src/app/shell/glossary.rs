@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use egui::{
-    Align, Context, Event, Frame, Key, Margin, Modifiers, Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, UiBuilder,
-    Window, pos2, vec2,
+    Align, Context, Frame, Key, Margin, Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, UiBuilder, Window, pos2, vec2,
 };
 
+use crate::app::actions::{Action, focus};
 use crate::app::theme::{self, Palette, size};
 use crate::view_model::glossary::GlossaryModel;
 
-use super::menu::Wish;
 use crate::app::text::term_card::term_entry_ui;
 
 #[derive(Default)]
@@ -19,8 +18,6 @@ pub struct GlossaryUiState {
     /// What is wrong with its file.
     pub faults: Vec<String>,
     search: String,
-    /// The search gets the keyboard when it is next shown.
-    wants_focus: bool,
     /// It has the keyboard.
     is_searching: bool,
     /// The entry that was asked for; it is brought into sight for so many frames.
@@ -34,10 +31,11 @@ pub struct GlossaryUiState {
 const FOLLOWED: usize = 8;
 
 impl GlossaryUiState {
-    pub fn toggle(&mut self) {
+    /// Opens it, or closes it. True when it is open then.
+    pub fn toggle(&mut self) -> bool {
         self.is_open = !self.is_open;
-        self.wants_focus = self.is_open;
         self.asked = None;
+        self.is_open
     }
 
     /// Opens it at an entry.
@@ -54,50 +52,34 @@ impl GlossaryUiState {
     }
 }
 
-/// Keys, before the panels take theirs.
-pub fn glossary_keys(ctx: &Context, state: &mut GlossaryUiState) {
-    if ctx.text_edit_focused() {
-        return;
-    }
-    let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    if pressed(Key::G) {
-        // The letter is no search.
-        ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
-        state.toggle();
-    } else if state.is_open && pressed(Key::Escape) {
-        state.is_open = false;
-    }
-}
-
 /// Over the stage, until it is closed.
-pub fn glossary_window_ui(ctx: &Context, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Wish> {
+pub fn glossary_window_ui(ctx: &Context, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
     const SIZE: (f32, f32) = (380.0, 500.0);
     /// From the corner of the window.
     const AT: (f32, f32) = (440.0, 92.0);
-    let (mut is_open, mut wish) = (state.is_open, None);
+    let (mut is_open, mut action) = (state.is_open, None);
     let leaves = ctx.input(|input| input.key_pressed(Key::Escape));
     Window::new("Glossary")
         .open(&mut is_open)
         .default_size(SIZE)
         .default_pos(pos2(AT.0, AT.1))
-        .show(ctx, |ui| wish = glossary_ui(ui, model, state));
+        .show(ctx, |ui| action = glossary_ui(ui, model, state));
     // Esc has taken the keyboard away by now.
     state.is_open = is_open && !(leaves && state.is_searching);
-    wish
+    action
 }
 
 /// The lesson that is to be opened, if one is.
-pub fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Wish> {
+pub fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
     let Some(model) = model else {
         missing_ui(ui, &state.faults);
         return None;
     };
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
-    let search = TextEdit::singleline(&mut state.search).hint_text("Search the terms").margin(margin);
+    let search = TextEdit::singleline(&mut state.search).id(focus::glossary_search()).margin(margin);
+    let search = search.hint_text("Search the terms");
     let search = ui.add(search.desired_width(f32::INFINITY)).on_hover_text("A term, a symbol, or words of a meaning");
-    if std::mem::take(&mut state.wants_focus) {
-        search.request_focus();
-    }
+    focus::take(ui.ctx(), search.id);
     if search.changed() {
         state.asked = None;
     }
@@ -126,9 +108,9 @@ fn missing_ui(ui: &mut Ui, faults: &[String]) {
 }
 
 /// Only those in sight are laid out; of the others the height is remembered, or estimated.
-fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut GlossaryUiState) -> Option<Wish> {
+fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut GlossaryUiState) -> Option<Action> {
     const ESTIMATE: f32 = 104.0;
-    let mut wish = None;
+    let mut action = None;
     ScrollArea::vertical().auto_shrink([false, false]).show_viewport(ui, |ui, sight| {
         let (origin, width) = (ui.min_rect().min, ui.available_width());
         let mut y = 0.0;
@@ -141,7 +123,7 @@ fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut G
             if is_near || is_followed {
                 let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
                 let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(term));
-                wish = wish.take().or(entry_ui(&mut child, model, term, is_asked));
+                action = action.take().or(entry_ui(&mut child, model, term, is_asked));
                 let rect = child.min_rect();
                 seen = rect.height();
                 state.heights.insert(term, seen);
@@ -155,10 +137,10 @@ fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut G
         }
         ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), Sense::hover());
     });
-    wish
+    action
 }
 
-fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> Option<Wish> {
+fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> Option<Action> {
     let (term, first) = model.entry(term)?;
     let palette = Palette::of(ui.visuals().dark_mode);
     let edge = if is_asked { palette.accent } else { theme::CLEAR };

@@ -5,11 +5,11 @@ use egui::{
     Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
+use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::ThemeChoice;
 use crate::view_model::home::{HomeModel, HomeRow, RowState};
 
-use super::menu::Wish;
 use super::top_bar::view_ui;
 
 /// What the page needs to know beside the course.
@@ -39,14 +39,14 @@ pub fn home_ui(
     model: Option<&HomeModel>,
     frame: &HomeFrame,
     state: &mut HomeUiState,
-    view: &mut ViewState,
-) -> Option<Wish> {
+    theme: ThemeChoice,
+) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let mut wish = None;
+    let mut action = None;
     ui.painter().rect_filled(ui.max_rect(), CornerRadius::ZERO, palette.surface);
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("home_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
-        wish = bar_ui(ui, frame, view);
+        action = bar_ui(ui, frame, theme);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let width = (ui.available_width() - 2.0 * MARGIN).min(COLUMN);
@@ -55,28 +55,29 @@ pub fn home_ui(
         let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
             ui.set_width(width);
             match model {
-                Some(model) => wish.take().or_else(|| page_ui(ui, model, frame, state)),
+                Some(model) => action.take().or_else(|| page_ui(ui, model, frame, state)),
                 None => {
                     ui.weak("Looking for lessons …");
-                    wish.take()
+                    action.take()
                 }
             }
         });
-        wish = column.inner;
+        action = column.inner;
         ui.add_space(MARGIN);
     });
     let is_back = frame.behind.is_some() && ui.input(|input| input.key_pressed(Key::Escape));
-    wish.or(is_back.then_some(Wish::Back))
+    action.or(is_back.then_some(Action::Back))
 }
 
-fn bar_ui(ui: &mut Ui, frame: &HomeFrame, view: &mut ViewState) -> Option<Wish> {
-    let mut wish = None;
+fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice) -> Option<Action> {
+    let mut action = None;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        view_ui(ui, view);
+        action = view_ui(ui, theme).map(Action::from);
         ui.add_space(size::GAP_WIDE);
-        let open = ui.button("Open a file …").on_hover_text("Any lesson on this computer (Ctrl+O)");
+        let browse = WindowAction::Browse.row();
+        let open = ui.button(browse.text).on_hover_text(browse.hint_with("Any lesson on this computer"));
         if open.clicked() {
-            wish = Some(Wish::Browse);
+            action = Some(WindowAction::Browse.into());
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.label(RichText::new("attune").font(theme::strong(size::HEADING)));
@@ -84,17 +85,17 @@ fn bar_ui(ui: &mut Ui, frame: &HomeFrame, view: &mut ViewState) -> Option<Wish> 
                 ui.add_space(size::GAP_WIDE);
                 let back = Button::new(format!("← Back to {title}")).truncate();
                 if ui.add(back).on_hover_text("To the lesson as you left it (Esc)").clicked() {
-                    wish = Some(Wish::Back);
+                    action = Some(Action::Back);
                 }
             }
         });
     });
-    wish
+    action
 }
 
-fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Wish> {
+fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let mut wish = None;
+    let mut action = None;
     if let Some(fault) = &frame.fault {
         ui.add(Label::new(RichText::new(fault).color(palette.error)).wrap());
         ui.add_space(size::GAP);
@@ -118,28 +119,28 @@ fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUi
             ui.painter().rect_stroke(button.rect.expand(size::RING), corner, ring, StrokeKind::Outside);
         }
         if button.on_hover_text("Enter").clicked() {
-            wish = Some(Wish::Open(next.path.clone()));
+            action = Some(Action::Open(next.path.clone()));
         }
         ui.add_space(size::GAP_WIDE);
     }
     for row in &model.lessons {
-        wish = wish.or(row_ui(ui, row));
+        action = action.or(row_ui(ui, row));
     }
     if !model.others.is_empty() {
         ui.add_space(size::GAP_WIDE);
         ui.label(RichText::new("Other files").font(theme::strong(size::READING)));
         ui.add_space(size::GAP_TIGHT);
         for row in &model.others {
-            wish = wish.or(row_ui(ui, row));
+            action = action.or(row_ui(ui, row));
         }
     }
     ui.add_space(size::GAP_WIDE);
     ui.weak("Drop a lesson's file on this window to open it.");
     if model.is_begun() || frame.reset.is_some() {
         ui.add_space(size::GAP);
-        wish = wish.or(reset_ui(ui, frame, state));
+        action = action.or(reset_ui(ui, frame, state));
     }
-    wish
+    action
 }
 
 /// How far the learner is, in a sentence.
@@ -162,20 +163,20 @@ fn standing(model: &HomeModel) -> String {
     }
 }
 
-fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Wish> {
-    let mut wish = None;
+fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<Action> {
+    let mut action = None;
     ui.horizontal(|ui| {
         if let Some(count) = frame.reset {
             let lessons = if count == 1 { "1 lesson is".to_owned() } else { format!("{count} lessons are") };
             ui.weak(format!("{lessons} as at the start."));
             if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
-                wish = Some(Wish::UndoResetCourse);
+                action = Some(Action::UndoResetCourse);
             }
         } else if state.asks_reset {
             ui.label("Every lesson goes back to its start. Your work stays as a checkpoint of each.");
             if ui.button("Reset the course").clicked() {
                 state.asks_reset = false;
-                wish = Some(Wish::ResetCourse);
+                action = Some(Action::ResetCourse);
             }
             if ui.button("Cancel").clicked() {
                 state.asks_reset = false;
@@ -185,10 +186,10 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<W
             state.asks_reset = reset.clicked();
         }
     });
-    wish
+    action
 }
 
-fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Wish> {
+fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
     const HEIGHT: f32 = 45.0;
     const NUMBER: f32 = 34.0;
     const SIDE: f32 = 130.0;
@@ -230,7 +231,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Wish> {
         ui.add(Label::new(RichText::new(words).color(ink)).truncate());
     }
     side_ui(ui, row, side, palette);
-    response.clicked().then(|| Wish::Open(row.path.clone()))
+    response.clicked().then(|| Action::Open(row.path.clone()))
 }
 
 /// Minutes above, progress below.

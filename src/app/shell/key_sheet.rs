@@ -2,21 +2,31 @@
 
 use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Window};
 
-use crate::app::panels::notebook::SHEET as NOTEBOOK;
-use crate::app::shell::shortcuts::{SHEET, STAGE_SHEET};
+use crate::app::actions::sheet::{KeyLine, lines};
+use crate::app::actions::{NotebookAction, StageAction, WindowAction, stage, window};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
-
 use crate::app::widgets::controls::checkbox_ui;
 
 /// Around the keys: the window's title and its margins.
 const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 
-pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
-    let mut open = view.key_sheet;
+/// Each part of the sheet with its heading.
+pub fn parts() -> [(&'static str, Vec<KeyLine>); 3] {
+    [
+        ("Stage: the pointer over it, or clicked", lines::<StageAction>(&stage::MOUSE)),
+        ("Notebook", lines::<NotebookAction>(&[])),
+        ("Window", lines::<WindowAction>(&window::MOUSE)),
+    ]
+}
+
+pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool) {
+    if !*is_open {
+        return;
+    }
+    let [stage, notebook, window] = parts();
     let room = (ctx.content_rect().size() - AROUND).max(egui::Vec2::ZERO);
     Window::new("Keys and mouse")
-        .open(&mut open)
+        .open(is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
         .collapsible(false)
         .auto_sized()
@@ -24,35 +34,30 @@ pub fn key_sheet_ui(ctx: &Context, view: &mut ViewState) {
             ScrollArea::both().max_width(room.x).max_height(room.y).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     ui.vertical(|ui| {
-                        sheet_ui(ui, "Stage: the pointer over it, or clicked", &STAGE_SHEET);
+                        sheet_ui(ui, &stage);
                         ui.add_space(size::GAP_TIGHT);
-                        sheet_ui(ui, "Notebook", &NOTEBOOK);
+                        sheet_ui(ui, &notebook);
                     });
                     ui.add_space(size::GAP_WIDE);
                     ui.vertical(|ui| {
-                        sheet_ui(ui, "Window", &SHEET);
+                        sheet_ui(ui, &window);
                         ui.add_space(size::GAP_WIDE);
-                        checkbox_ui(
-                            ui,
-                            &mut view.preferences.reduced_motion,
-                            "Reduced motion: jump instead of gliding",
-                        );
+                        checkbox_ui(ui, reduced_motion, "Reduced motion: jump instead of gliding");
                     });
                 })
             });
         });
-    view.key_sheet = open;
 }
 
-fn sheet_ui(ui: &mut Ui, title: &str, sheet: &[(&str, &str)]) {
+fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+    ui.label(RichText::new(*title).font(theme::strong(size::BODY)));
     /// Lines of text, not controls.
     const ROW: f32 = 16.0;
     let spacing = [size::GAP_WIDE, size::HAIRLINE];
-    Grid::new(title).num_columns(2).spacing(spacing).min_row_height(ROW).show(ui, |ui| {
-        for (keys, meaning) in sheet {
-            ui.label(RichText::new(*keys).font(theme::mono(size::MONO)).color(palette.accent));
+    Grid::new(*title).num_columns(2).spacing(spacing).min_row_height(ROW).show(ui, |ui| {
+        for KeyLine { keys, meaning } in lines {
+            ui.label(RichText::new(keys).font(theme::mono(size::MONO)).color(palette.accent));
             ui.label(*meaning);
             ui.end_row();
         }

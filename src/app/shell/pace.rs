@@ -34,7 +34,6 @@ pub fn pace(
         || models.glide.is_some()
         || tab.hands.rig.is_moving()
         || tab.is_settling()
-        || view.home_requested
         || recovery.is_under_way();
     let is_busy = moves || now - *last_input < motion::AFTER_INPUT;
     let mode = mode(is_busy);

@@ -2,29 +2,20 @@
 
 use egui::{Align2, Context, DragValue, Key, RichText, Window};
 
+use crate::app::actions::Action;
+use crate::app::actions::window::PictureChoice;
 use crate::app::theme::{Palette, size};
 
-use super::menu::Wish;
 use crate::app::widgets::controls::checkbox_ui;
 
 /// The smallest and the largest picture, in pixels a side.
 pub const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
-/// The picture that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PictureChoice {
-    /// In pixels.
-    pub size: (u32, u32),
-    pub is_transparent: bool,
-    /// The sentence and the step stand below.
-    pub has_caption: bool,
-}
-
 /// Over everything; `choice` is none while it is closed.
-pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> Option<Wish> {
+pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> Option<Action> {
     let chosen = choice.as_mut()?;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    let (mut is_open, mut is_over, mut wish) = (true, false, None);
+    let (mut is_open, mut is_over, mut action) = (true, false, None);
     Window::new("Picture of the stage")
         .open(&mut is_open)
         .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
@@ -50,15 +41,15 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
                 let words = RichText::new("Choose a file …").color(palette.on_accent);
                 let go_on = ui.add(egui::Button::new(words).fill(palette.accent));
                 if go_on.on_hover_text("PNG, of the stage as you see it now").clicked() {
-                    wish = Some(Wish::PlacePicture(*chosen));
+                    action = Some(Action::PlacePicture(*chosen));
                 }
                 if ui.button("Cancel").on_hover_text("No picture (Esc)").clicked() {
                     is_over = true;
                 }
             });
         });
-    if !is_open || is_over || wish.is_some() || ctx.input(|input| input.key_pressed(Key::Escape)) {
+    if !is_open || is_over || action.is_some() || ctx.input(|input| input.key_pressed(Key::Escape)) {
         *choice = None;
     }
-    wish
+    action
 }

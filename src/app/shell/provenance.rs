@@ -1,16 +1,16 @@
 //! The card that tells where a number comes from.
 
 use egui::{
-    Align, Button, Context, CursorIcon, Id, Key, Label, Layout, Modifiers, Pos2, RichText, ScrollArea, Sense, Ui, Vec2,
-    WidgetInfo, WidgetType, Window,
+    Align, Button, Context, CursorIcon, Id, Label, Layout, Pos2, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo,
+    WidgetType, Window,
 };
 
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::quantity::{Entry, Quantity};
+use crate::quantity::Entry;
 use crate::view_model::provenance::worked::exact;
 use crate::view_model::provenance::{Operand, Piece, Provenance};
-use crate::view_model::walk::WalkModel;
 
 use crate::app::text::equation::equation_ui;
 use crate::app::widgets::copy::copy_button;
@@ -18,23 +18,6 @@ use crate::app::widgets::traced::underline;
 
 /// Of the card, within its margins.
 const WIDTH: f32 = 400.0;
-
-/// Keys, before the panels take theirs.
-pub fn provenance_keys(ctx: &Context, walk: Option<&WalkModel>, view: &mut ViewState) {
-    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
-    if view.trail.entry().is_some() && !view.key_sheet {
-        if pressed(Modifiers::NONE, Key::Escape) {
-            view.trail.close();
-        } else if pressed(Modifiers::ALT, Key::ArrowLeft) && view.trail.depth() > 1 {
-            view.trail.back();
-        }
-    }
-    if let Some(walk) = walk.filter(|_| !ctx.text_edit_focused())
-        && pressed(Modifiers::NONE, Key::W)
-    {
-        view.trail.open(Quantity::Weight.of_head(walk.focus.head, [walk.focus.query, walk.key]));
-    }
-}
 
 /// Which number the card was opened for, and when.
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -104,14 +87,14 @@ fn card_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
 fn header_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
     ui.horizontal(|ui| {
         if view.trail.depth() > 1 {
-            let back = ui.add(Button::new("←").small()).on_hover_text("Back to the number before (Alt+Left)");
+            let back = ui.add(Button::new("←").small()).on_hover_text(WindowAction::OriginBefore.row().hint());
             back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Back"));
             if back.clicked() {
                 view.trail.back();
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");
+            let close = ui.add(Button::new("×").frame(false)).on_hover_text(WindowAction::CloseOrigin.row().hint());
             close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close where it comes from"));
             if close.clicked() {
                 view.trail.close();

@@ -2,11 +2,10 @@
 
 use egui::{Align2, Context, Id, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2, Window};
 
+use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::snapshot::Progress;
 use crate::view_model::still::{StillModel, StillPoint};
-
-use super::menu::Wish;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum StillState {
@@ -24,8 +23,8 @@ const POINT: f32 = 3.5;
 /// Between two looks at how far the drawing is, in seconds.
 const LOOK: f32 = 0.1;
 
-/// Returns the wish to close it.
-pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Wish> {
+/// Returns the action to close it.
+pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
     if *state == StillState::None {
         return None;
     }
@@ -48,7 +47,7 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Wish> {
         }
     });
     let is_left = !ctx.text_edit_focused() && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
-    (is_closed || is_left || !is_open).then_some(Wish::CloseMap)
+    (is_closed || is_left || !is_open).then_some(Action::CloseMap)
 }
 
 fn map_ui(ui: &mut Ui, model: &StillModel) {

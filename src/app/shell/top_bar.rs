@@ -1,28 +1,29 @@
 //! The bar on top: the lesson, the sentence on the stage, undo and redo, theme and size.
 
-use egui::{Align, Button, Key, Layout, Modifiers, RichText, Ui};
+use egui::{Align, Button, Layout, RichText, Ui};
 
+use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, size};
-use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::view::ThemeChoice;
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::kernel::snapshot::HistorySnapshot;
 use crate::view_model::notebook::NotebookModel;
 use crate::view_model::sentences::SentencesModel;
 
-use super::menu::{Wish, menu_ui};
+use super::menu::menu_ui;
 use super::saving::{SavingStatus, saving_status_ui};
-use crate::app::panels::compare::toggle;
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
+
+/// The name of the field with the sentence on the stage.
+pub const SENTENCE: &str = "Sentence";
 
 #[derive(Default)]
 pub struct TopBarUiState {
     sentence: SentenceFieldState,
-    /// A comparison was begun in this frame: its panel comes to the front.
-    pub(super) begins_comparison: bool,
     /// How the learner's work is kept.
     pub(super) saving: SavingStatus,
-    /// What the menu was asked for in this frame.
-    pub(super) wish: Option<Wish>,
+    /// What the bar was asked for in this frame.
+    pub asked: Option<Action>,
 }
 
 pub fn top_bar_ui(
@@ -30,24 +31,23 @@ pub fn top_bar_ui(
     model: &NotebookModel,
     sentences: Option<&SentencesModel>,
     state: &mut TopBarUiState,
-    view: &mut ViewState,
+    theme: ThemeChoice,
 ) -> Vec<Command> {
     /// What is left of the undo button.
     const WITH_STATUS: f32 = 400.0;
     let mut commands = Vec::new();
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        view_ui(ui, view);
+        let look = view_ui(ui, theme);
         ui.add_space(size::GAP_WIDE);
-        commands.extend(history_ui(ui, &model.history));
+        let history = history_ui(ui, &model.history);
+        state.asked = state.asked.take().or(look.or(history).map(Action::from));
         if ui.available_width() > WITH_STATUS {
             saving_status_ui(ui, &state.saving);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 720.0;
-            if let Some(wish) = menu_ui(ui) {
-                state.wish = Some(wish);
-            }
+            state.asked = state.asked.take().or(menu_ui(ui));
             if ui.available_width() > WITH_TITLE {
                 ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
                 ui.add_space(size::GAP_WIDE);
@@ -66,16 +66,14 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -
     /// For the buttons beside it.
     const RESERVED: f32 = 140.0;
     let field = SentenceField {
-        name: "Sentence",
-        hint: "The sentence on the stage: write your own (Alt+S)",
+        name: SENTENCE,
+        hint: &WindowAction::WriteSentence.row().hint(),
         shown: &model.shown,
         selected: model.selected,
         width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH),
-        key: Some(Key::S),
-        takes_focus: false,
     };
     let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
-    let mut commands: Vec<Command> = changes
+    let commands: Vec<Command> = changes
         .into_iter()
         .map(|change| match change {
             Change::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
@@ -84,50 +82,55 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -
         })
         .collect();
     let is_comparing = model.second.is_some();
-    let hint = if is_comparing { "One sentence again (Alt+C)" } else { "A second sentence beside this one (Alt+C)" };
-    let is_pressed = !ui.ctx().text_edit_focused() && ui.input_mut(|input| input.consume_key(Modifiers::ALT, Key::C));
-    if ui.selectable_label(is_comparing, "Compare").on_hover_text(hint).clicked() || is_pressed {
-        commands.push(toggle(model));
-        state.begins_comparison = !is_comparing;
+    let row = WindowAction::Compare.row();
+    let hint = row.hint_with(if is_comparing { "One sentence again" } else { row.tooltip });
+    if ui.selectable_label(is_comparing, row.text).on_hover_text(hint).clicked() {
+        state.asked = Some(WindowAction::Compare.into());
     }
     commands
 }
 
-fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Vec<Command> {
-    let mut commands = Vec::new();
-    let steps = (history.undo.as_deref(), history.redo.as_deref());
+fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
+    let steps =
+        [("↷", WindowAction::Redo, history.redo.as_deref()), ("↶", WindowAction::Undo, history.undo.as_deref())];
+    let mut asked = None;
     // Right to left: redo stands to the right of undo.
-    for (icon, name, keys, step, command) in
-        [("↷", "Redo", "Ctrl+Shift+Z", steps.1, Command::Redo), ("↶", "Undo", "Ctrl+Z", steps.0, Command::Undo)]
-    {
-        let text = step
-            .map_or_else(|| format!("Nothing to {}", name.to_lowercase()), |step| format!("{name} {step} ({keys})"));
+    for (icon, action, step) in steps {
+        let name = action.row().text;
+        let text = step.map_or_else(
+            || format!("Nothing to {}", name.to_lowercase()),
+            |step| action.row().hint_with(&format!("{name} {step}")),
+        );
         if icon_button(ui, icon, name, step.is_some()).on_hover_text(&text).on_disabled_hover_text(&text).clicked() {
-            commands.push(command);
+            asked = Some(action);
         }
     }
-    commands
+    asked
 }
 
-pub(super) fn view_ui(ui: &mut Ui, view: &mut ViewState) {
-    if icon_button(ui, "?", "Keys", true).on_hover_text("Keys (F1)").clicked() {
-        view.key_sheet = !view.key_sheet;
-    }
-    let theme = format!("Theme: {} (T)", view.preferences.theme.name());
-    let sign = match view.preferences.theme {
+/// The buttons that change what the window looks like.
+pub(super) fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
+    let sign = match theme {
         ThemeChoice::System => "◐",
         ThemeChoice::Light => "○",
         ThemeChoice::Dark => "●",
     };
-    if icon_button(ui, sign, "Theme", true).on_hover_text(theme).clicked() {
-        view.preferences.theme = view.preferences.theme.next();
+    let theme = format!("Theme: {}", theme.name());
+    let text = |action: WindowAction| (action.row().text, action.row().tooltip);
+    let buttons = [
+        (WindowAction::KeySheet, text(WindowAction::KeySheet), None),
+        (WindowAction::Theme, (sign, "Theme"), Some(&*theme)),
+        (WindowAction::Larger, text(WindowAction::Larger), None),
+        (WindowAction::Smaller, text(WindowAction::Smaller), None),
+    ];
+    let mut asked = None;
+    for (action, (icon, name), hint) in buttons {
+        let hint = action.row().hint_with(hint.unwrap_or(name));
+        if icon_button(ui, icon, name, true).on_hover_text(hint).clicked() {
+            asked = Some(action);
+        }
     }
-    if icon_button(ui, "A+", "Larger", true).on_hover_text("Larger (Ctrl+plus)").clicked() {
-        view.preferences.zoom_by(1.0);
-    }
-    if icon_button(ui, "A−", "Smaller", true).on_hover_text("Smaller (Ctrl+minus)").clicked() {
-        view.preferences.zoom_by(-1.0);
-    }
+    asked
 }
 
 /// A button that shows a sign and is called by a word.

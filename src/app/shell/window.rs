@@ -13,7 +13,7 @@ use crate::store::Home;
 
 use super::closing;
 use super::opening::{Opening, Setup, title};
-use super::wishes::{self, show_course};
+use super::perform::{perform, show_course};
 use crate::app::AppSystems;
 use crate::app::fault::AppFault;
 use crate::app::render::gpu;
@@ -106,7 +106,7 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
     .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
     .insert_resource(ClearColor(ground(options.dark != Some(false))))
     .add_systems(Startup, spawn_camera)
-    .add_systems(Last, closing::close.after(wishes::grant).before(AppSystems::BuildStage));
+    .add_systems(Last, closing::close.after(perform).before(AppSystems::BuildStage));
     app
 }
 

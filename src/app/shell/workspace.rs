@@ -16,12 +16,12 @@ use super::exported::{ExportModel, exported_ui};
 use super::files::files_ui;
 use super::home::{drop_ui, home_ui};
 use super::key_sheet::key_sheet_ui;
-use super::menu::Wish;
+use super::perform::WindowState;
 use super::picture_choice::picture_choice_ui;
 use super::saving::saving_strip_ui;
-use super::shortcuts::{shortcuts, window_shortcuts};
+use super::shortcuts::{LessonKeys, lesson_keys, window_keys};
 use super::still_map::still_ui;
-use super::wishes::Wishes;
+use crate::app::actions::Action;
 use crate::app::look::Look;
 use crate::app::render::figure::figure_ui;
 use crate::app::stage::bar::{self, bar_ui};
@@ -68,7 +68,7 @@ pub fn workspace(
     mut outbox: ResMut<Outbox>,
     session: Option<ResMut<Session>>,
     mut page: ResMut<CoursePage>,
-    mut wishes: ResMut<Wishes>,
+    mut state: ResMut<WindowState>,
     figure: Option<Res<Figure>>,
 ) -> Result {
     let ctx = contexts.ctx_mut()?.clone();
@@ -78,16 +78,25 @@ pub fn workspace(
     }
     let mut ui = root(&ctx);
     if figure.is_none() {
-        let wish = window_ui(&mut ui, &mut page, &mut wishes, &mut desk.0, &mut view);
-        wishes.next = wishes.next.take().or(wish);
+        let asked = window_ui(&mut ui, &mut page, &mut state, &mut desk.0, &view);
+        state.asked.extend(asked);
         if page.is_open {
+            key_sheet_ui(&ctx, &mut state.is_key_sheet_open, &mut view.preferences.reduced_motion);
             return Ok(());
         }
     }
     keys(&ctx, models.stage.as_deref(), &models.emphasis, &mut tab.hands, &mut view);
     // The stage may be behind another tab: where it is shown, it says so again.
     tab.hands.is_over = false;
-    outbox.0.extend(shortcuts(&ctx, &mut view, models.training.as_ref()));
+    let keys = LessonKeys {
+        has_notebook: models.notebook.is_some(),
+        has_sentences: models.sentences.is_some(),
+        has_walk: models.walk.is_some(),
+        training: models.training.as_ref().map(|training| training.stage),
+        trail: Some(&view.trail).filter(|_| !state.is_key_sheet_open),
+        is_glossary_open: desk.0.glossary.is_open,
+    };
+    state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
     let mut stage = StageSide { models: &models, tab: &mut tab };
     if figure.is_some() {
         figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
@@ -123,7 +132,8 @@ pub fn workspace(
         axes: models.axes.as_ref(),
     };
     outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
-    wishes.next = wishes.next.take().or(desk.0.take_wish());
+    state.asked.extend(desk.0.take_action());
+    key_sheet_ui(&ctx, &mut state.is_key_sheet_open, &mut view.preferences.reduced_motion);
     Ok(())
 }
 
@@ -131,35 +141,34 @@ pub fn workspace(
 fn window_ui(
     ui: &mut Ui,
     page: &mut CoursePage,
-    wishes: &mut Wishes,
+    state: &mut WindowState,
     desk: &mut Workspace,
-    view: &mut ViewState,
-) -> Option<Wish> {
+    view: &ViewState,
+) -> Vec<Action> {
     let ctx = ui.ctx().clone();
-    let is_dialog = wishes.files.is_open() || wishes.picture.is_some() || desk.checkpoints.is_some();
-    let chosen = files_ui(&ctx, &mut wishes.files)
-        .or_else(|| picture_choice_ui(&ctx, &mut wishes.picture))
+    let is_dialog = state.files.is_open() || state.picture.is_some() || desk.checkpoints.is_some();
+    let chosen = files_ui(&ctx, &mut state.files)
+        .or_else(|| picture_choice_ui(&ctx, &mut state.picture))
         .or_else(|| checkpoints_ui(&ctx, &mut desk.checkpoints));
     if is_dialog {
         // What is typed there is for nobody below.
         ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
     }
-    let chosen = chosen.or_else(|| dropped(&ctx).map(Wish::Open));
-    let mut wish = chosen.or_else(|| window_shortcuts(&ctx, view));
-    if exported_ui(&ctx, &wishes.export) {
-        wishes.export = ExportModel::None;
+    let mut asked: Vec<Action> = chosen.into_iter().chain(dropped(&ctx).map(Action::Open)).collect();
+    asked.extend(window_keys(&ctx, state.is_key_sheet_open).into_iter().map(Action::Row));
+    if exported_ui(&ctx, &state.export) {
+        state.export = ExportModel::None;
     }
-    wish = wish.or(still_ui(&ctx, &wishes.map));
+    asked.extend(still_ui(&ctx, &state.map));
     let is_held = ctx.input(|input| !input.raw.hovered_files.is_empty());
     if page.is_open {
         let CoursePage { model, frame, ui: state, .. } = page;
-        wish = wish.or(home_ui(ui, model.as_ref(), frame, state, view));
-        key_sheet_ui(&ctx, view);
+        asked.extend(home_ui(ui, model.as_ref(), frame, state, view.preferences.theme));
     }
     if is_held {
         drop_ui(&ctx);
     }
-    wish
+    asked
 }
 
 /// A file that was let go over the window.

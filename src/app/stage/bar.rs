@@ -1,7 +1,8 @@
 //! The bar above the stage: search, what it hides, and where the camera looks from.
 
-use egui::{Align, Id, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType};
+use egui::{Align, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType};
 
+use crate::app::actions::{ActionTable, Shortcut, StageAction, focus};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::view_model::search::{Emphasis, Found};
@@ -17,7 +18,7 @@ const WITH_AXES: f32 = 400.0;
 const WITH_VIEWS: f32 = 300.0;
 /// A search is no longer than this.
 const TEXT_MAX: usize = 200;
-const AXES: [(&str, &str); 3] = [("X", "first"), ("Y", "second"), ("Z", "third")];
+const ORDINALS: [&str; 3] = ["first", "second", "third"];
 
 /// How high the bar is over a stage of this height.
 pub fn height(stage: f32, emphasis: &Emphasis) -> f32 {
@@ -36,7 +37,7 @@ pub fn bar_ui(ui: &mut Ui, model: Option<&StageModel>, emphasis: &Emphasis, rig:
     ui.scope_builder(UiBuilder::new().max_rect(inner).layout(Layout::right_to_left(Align::Center)), |ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         if width > WITH_VIEWS {
-            views_ui(ui, rig, view, width > WITH_AXES);
+            views_ui(ui, rig, width > WITH_AXES);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             search_ui(ui, model, emphasis, rig, view, width > WITH_COUNT);
@@ -48,27 +49,25 @@ pub fn bar_ui(ui: &mut Ui, model: Option<&StageModel>, emphasis: &Emphasis, rig:
 }
 
 /// From right to left.
-fn views_ui(ui: &mut Ui, rig: &mut CameraRig, view: &mut ViewState, with_axes: bool) {
+fn views_ui(ui: &mut Ui, rig: &mut CameraRig, with_axes: bool) {
     let quiet = |ui: &mut Ui, sign: &str, name: &str| {
         let response = ui.add(egui::Button::new(RichText::new(sign).size(size::BODY)).frame_when_inactive(false));
         named(response, name)
     };
-    if quiet(ui, "Home", "Camera home").on_hover_text("Camera home (Home)").clicked() {
-        view.home_requested = true;
+    let [home, flat] = [StageAction::Home, StageAction::Flat].map(StageAction::row);
+    if quiet(ui, home.text, home.tooltip).on_hover_text(home.hint()).clicked() {
+        rig.home();
     }
-    let is_flat = rig.is_flat();
-    if toggle(ui, is_flat, "2D", "2D")
-        .on_hover_text("The plane of two axes, without perspective; a drag pans (2)")
-        .clicked()
-    {
+    if toggle(ui, rig.is_flat(), flat.text, flat.text).on_hover_text(flat.hint()).clicked() {
         rig.toggle_flat();
     }
     if !with_axes {
         return;
     }
-    for (axis, (sign, ordinal)) in AXES.into_iter().enumerate().rev() {
+    let keys = StageAction::LookAlong.row().keys.iter().map(Shortcut::text);
+    for (axis, (sign, ordinal)) in keys.zip(ORDINALS).enumerate().collect::<Vec<_>>().into_iter().rev() {
         let hint = format!("Look along the {ordinal} axis; again: from the other side ({sign})");
-        if quiet(ui, sign, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
+        if quiet(ui, &sign, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
             rig.look_along(axis);
         }
     }
@@ -106,17 +105,18 @@ fn search_ui(
         view.highlight.looked_at = None;
     }
     let count = emphasis.found.as_ref().map(|found| count(found, view.highlight.looked_at));
+    let isolate = StageAction::Isolate.row();
     let hint = if view.highlight.search.is_blank() {
-        "Show only the sentence, and what is near its chosen word (I)"
+        isolate.hint_with("Show only the sentence, and what is near its chosen word")
     } else {
-        "Show only what is found (I)"
+        isolate.hint()
     };
-    if toggle(ui, view.highlight.isolated, "Isolate", "Isolate").on_hover_text(hint).clicked() {
+    if toggle(ui, view.highlight.isolated, isolate.text, isolate.text).on_hover_text(hint).clicked() {
         view.highlight.isolated = !view.highlight.isolated;
     }
     if view.highlight.is_narrowed() {
         let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
-        if named(clear, "Clear").on_hover_text("All points again (Esc)").clicked() {
+        if named(clear, "Clear").on_hover_text(StageAction::Clear.row().hint()).clicked() {
             view.clear();
         }
     }
@@ -126,9 +126,10 @@ fn search_ui(
 }
 
 fn field_ui(ui: &mut Ui, width: f32, view: &mut ViewState) -> Response {
+    let search = StageAction::Search.row();
     let field = TextEdit::singleline(&mut view.highlight.search.text)
-        .id(Id::new("stage search"))
-        .hint_text("Search words")
+        .id(focus::stage_search())
+        .hint_text(search.text)
         .char_limit(TEXT_MAX)
         .margin(Margin::symmetric(size::RADIUS as i8, size::RADIUS_SMALL as i8))
         .font(theme::plain(size::BODY))
@@ -136,13 +137,10 @@ fn field_ui(ui: &mut Ui, width: f32, view: &mut ViewState) -> Response {
     let response = ui.add(field);
     response.widget_info(|| {
         let info = WidgetInfo::text_edit(true, &view.highlight.search.text, &view.highlight.search.text, "");
-        WidgetInfo { label: Some("Search words".to_owned()), ..info }
+        WidgetInfo { label: Some(search.text.to_owned()), ..info }
     });
-    if view.search_requested {
-        view.search_requested = false;
-        response.request_focus();
-    }
-    response.on_hover_text("Words with these letters are lit (/); Enter looks at the next")
+    focus::take(ui.ctx(), response.id);
+    response.on_hover_text(search.hint())
 }
 
 /// How many were found, or which of them is looked at.

@@ -77,10 +77,6 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
     if view.walk.is_gliding() {
         view.walk.advance(glide_seconds);
     }
-    if view.home_requested {
-        view.home_requested = false;
-        tab.hands.rig.home();
-    }
     if let Some(model) = &models.stage {
         let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
         let extent = known.unwrap_or_else(|| points::extent(model));

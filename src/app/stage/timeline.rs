@@ -3,6 +3,7 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{EventFilter, Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::app::view::walk::LAST;
@@ -86,8 +87,9 @@ const LINES: usize = 2;
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let step = view.walk.step();
-    let hint = "Click a word to follow it. Space: next step; Shift+Space: back.";
-    let said = walk.map_or(hint, |walk| &walk.step(step).said);
+    let [on, back] = [WindowAction::StepOn, WindowAction::StepBack].map(|action| action.row().keys_text());
+    let hint = format!("Click a word to follow it. {on}: next step; {back}: back.");
+    let said = walk.map_or(&*hint, |walk| &walk.step(step).said);
     let title = format!("{} {}", step.index() + 1, step.name());
     let mut job = LayoutJob::default();
     job.wrap.max_rows = LINES;

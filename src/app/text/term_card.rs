@@ -2,12 +2,12 @@
 
 use egui::{Button, Label, RichText, Ui, WidgetInfo, WidgetType};
 
+use crate::app::actions::Action;
 use crate::app::theme::{self, Palette, prose, size};
 use crate::lesson::glossary::Term;
 use crate::view_model::glossary::{First, GlossaryModel};
 
 use super::equation::words_ui;
-use crate::app::shell::menu::Wish;
 
 /// For the pointer to look at, not to touch.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
@@ -37,7 +37,7 @@ fn first_words(first: &First) -> String {
 }
 
 /// The same with a way to its lesson, where that is another one.
-pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Wish> {
+pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
     term_words_ui(ui, term);
     let words = RichText::new(first_words(first)).size(size::SMALL);
@@ -49,5 +49,5 @@ pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Wish> {
         ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap()).on_hover_text("Open that lesson");
     let name = || format!("Open {}, where {} begins", first.title, term.name);
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name()));
-    button.clicked().then(|| Wish::Open(path.clone()))
+    button.clicked().then(|| Action::Open(path.clone()))
 }

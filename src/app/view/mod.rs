@@ -28,11 +28,6 @@ pub struct ViewState {
     pub hover: Hover,
     pub preferences: Preferences,
     pub figure: FigureOptions,
-    pub key_sheet: bool,
-    /// Asks the stage's camera to go home.
-    pub home_requested: bool,
-    /// Asks the field of the search for the keyboard.
-    pub search_requested: bool,
 }
 
 /// The stage as a picture of its own.
@@ -68,9 +63,6 @@ impl ViewState {
             hover: Hover::default(),
             preferences: Preferences { theme, zoom, reduced_motion: true },
             figure: FigureOptions { is_on: true, ..self.figure.clone() },
-            key_sheet: false,
-            home_requested: false,
-            search_requested: false,
             ..self.clone()
         }
     }

@@ -8,6 +8,7 @@ use egui::{
     TextWrapMode, Ui,
 };
 
+use crate::app::actions::focus;
 use crate::app::theme::{self, Palette, size};
 use crate::view_model::sentences::{CHARS_MAX, Fault, ReadWord, Reading, SentencesModel, WordKind, shortened};
 
@@ -33,10 +34,6 @@ pub struct SentenceField<'a> {
     /// The lesson's that it is.
     pub selected: Option<usize>,
     pub width: f32,
-    /// With Alt it brings the keyboard here.
-    pub key: Option<Key>,
-    /// It comes here now.
-    pub takes_focus: bool,
 }
 
 pub enum Change {
@@ -57,16 +54,8 @@ pub fn sentence_field_ui(
     let mut changes = Vec::new();
     follow(field, state);
     changes.extend(menu_ui(ui, field, model, state).map(Change::Chosen));
-    let id = ui.make_persistent_id(("sentence", field.name));
-    if let Some(key) = field.key
-        && !ui.ctx().text_edit_focused()
-        && ui.input_mut(|input| input.consume_key(Modifiers::ALT, key))
-    {
-        ui.memory_mut(|memory| memory.request_focus(id));
-    }
-    if field.takes_focus {
-        ui.memory_mut(|memory| memory.request_focus(id));
-    }
+    let id = focus::sentence_field(field.name);
+    focus::take(ui.ctx(), id);
     let mut edit = keys(ui, id, state);
     let response = ui.add(
         TextEdit::singleline(&mut state.text)

@@ -4,16 +4,17 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2};
 
+use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::outputs::pictures_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::notebook::CellCommand;
-use crate::kernel::notebook::document::OwnKind;
 use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
 use super::code_cell::code_ui;
+use super::keys::perform;
 use super::slider_cell::slider_ui;
 use super::stage_card::stage_ui;
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
@@ -121,8 +122,9 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
             menu_ui(ui, cell, frame);
             if is_code {
                 let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
-                let response =
-                    ui.add(run).on_hover_text("Run this cell (Ctrl+Enter), or run it and go on (Shift+Enter)");
+                let [run_it, go_on] =
+                    [NotebookAction::Run, NotebookAction::RunAndGoOn].map(|action| action.row().hint());
+                let response = ui.add(run).on_hover_text(format!("{run_it}, or {go_on}"));
                 response
                     .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Run cell {}", cell.id())));
                 if response.clicked() {
@@ -162,41 +164,45 @@ fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
 }
 
 fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+    use NotebookAction::{
+        AutoRun, ClearOutputs, Delete, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, MoveDown, MoveUp,
+        Reset, RunAbove, Write,
+    };
     let is_text = cell.cell.is_text();
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
-    let id = cell.id();
-    let mut entry = |ui: &mut Ui, shown: bool, words: &str, keys: &str, act: &mut dyn FnMut(&mut Frame)| {
-        if shown && ui.add(Button::new(words).shortcut_text(keys)).clicked() {
-            act(frame);
-            ui.close();
+    let is_changed = cell.cell.is_edited() || cell.shown.run.is_some();
+    let groups: [&[(NotebookAction, bool)]; 3] = [
+        &[(Write, is_text), (RunAbove, is_code), (ClearOutputs, is_code), (AutoRun, is_code), (Fold, true)],
+        &[
+            (InsertAbove, true),
+            (InsertBelow, true),
+            (MakeText, is_code),
+            (MakeCode, is_text),
+            (MoveUp, true),
+            (MoveDown, true),
+            (Merge, is_text || is_code),
+        ],
+        &[(Reset, is_changed), (Delete, true)],
+    ];
+    for (place, entries) in groups.into_iter().enumerate() {
+        if place > 0 {
+            ui.separator();
         }
-    };
-    entry(ui, is_text, "Write", "Enter", &mut |frame| frame.write(id));
-    entry(ui, is_code, "Run the cells above", "", &mut |frame| frame.ask(id, CellCommand::RunAbove));
-    entry(ui, is_code, "Clear its outputs", "", &mut |frame| frame.ask(id, CellCommand::ClearOutputs));
-    let auto = if cell.cell.auto_run { "✓ Runs by itself" } else { "Run by itself" };
-    let is_auto = cell.cell.auto_run;
-    entry(ui, is_code, auto, "", &mut |frame| frame.ask(id, CellCommand::SetAutoRun(!is_auto)));
-    let fold = if cell.cell.is_folded { "Unfold" } else { "Fold" };
-    let is_folded = cell.cell.is_folded;
-    entry(ui, true, fold, "O", &mut |frame| frame.ask(id, CellCommand::Fold(!is_folded)));
-    ui.separator();
-    entry(ui, true, "Insert code above", "A", &mut |frame| frame.insert(id, OwnKind::Code, true, false));
-    entry(ui, true, "Insert code below", "B", &mut |frame| frame.insert(id, OwnKind::Code, false, false));
-    entry(ui, is_code, "Make it text", "M", &mut |frame| frame.ask(id, CellCommand::SetKind(OwnKind::Text)));
-    entry(ui, is_text, "Make it code", "Y", &mut |frame| frame.ask(id, CellCommand::SetKind(OwnKind::Code)));
-    entry(ui, true, "Move up", "Ctrl+Shift+↑", &mut |frame| frame.ask(id, CellCommand::Shift(-1)));
-    entry(ui, true, "Move down", "Ctrl+Shift+↓", &mut |frame| frame.ask(id, CellCommand::Shift(1)));
-    entry(ui, is_text || is_code, "Merge with the cell below", "Shift+M", &mut |frame| {
-        frame.ask(id, CellCommand::MergeBelow);
-        frame.state.drafts.forget(id);
-    });
-    ui.separator();
-    entry(ui, cell.cell.is_edited() || cell.shown.run.is_some(), "Reset to the lesson's", "", &mut |frame| {
-        frame.ask(id, CellCommand::Reset);
-        frame.state.drafts.forget(id);
-    });
-    entry(ui, true, "Delete", "D D", &mut |frame| frame.ask(id, CellCommand::Delete));
+        for (action, _) in entries.iter().filter(|(_, is_shown)| *is_shown) {
+            let row = action.row();
+            let words = match action {
+                Fold if cell.cell.is_folded => "Unfold",
+                AutoRun if cell.cell.auto_run => "✓ Runs by itself",
+                _ => row.text,
+            };
+            if ui.add(Button::new(words).shortcut_text(row.keys_text())).clicked() {
+                if let Some(index) = frame.model.index(cell.id()) {
+                    perform(*action, frame, cell.id(), index);
+                }
+                ui.close();
+            }
+        }
+    }
 }
 
 /// The first line of what is folded.
@@ -211,7 +217,9 @@ fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
     };
     let line = line.trim_start_matches(['#', ' ']).lines().next().unwrap_or_default();
     let words = RichText::new(format!("▶  {line} …")).color(palette.ink_soft);
-    let response = ui.add(Label::new(words).truncate().sense(Sense::click())).on_hover_text("Unfold (O)");
+    let response = ui
+        .add(Label::new(words).truncate().sense(Sense::click()))
+        .on_hover_text(NotebookAction::Fold.row().hint_with("Unfold"));
     if response.clicked() {
         frame.ask(cell.id(), CellCommand::Fold(false));
     }

@@ -2,61 +2,45 @@
 
 use std::time::{Duration, Instant};
 
-use egui::{Key, Modifiers, Ui};
+use egui::Ui;
 
+use crate::app::actions::{NotebookAction, Pressed, drop_text, first_pressed, pressed};
 use crate::kernel::command::Command;
-use crate::kernel::notebook::document::OwnKind;
+use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
 use super::Frame;
-use super::kind_keys::kind_keys;
+use super::kind_keys::{is_of_kind, kind_keys};
 use super::writing::go_on;
 
-/// Of the key sheet.
-pub const SHEET: [(&str, &str); 16] = [
-    ("Enter, Esc", "write in the selected cell; leave it"),
-    ("↑ ↓ or K J", "select the cell above, below"),
-    ("Shift + Enter", "run the cell and go on"),
-    ("Ctrl + Enter", "run the cell"),
-    ("Alt + Enter", "run it and insert a cell below"),
-    ("A, B", "insert a cell above, below"),
-    ("D D", "delete the cell; Z brings it back"),
-    ("M, Y", "make it text, code"),
-    ("Ctrl + Shift + ↑ ↓", "move the cell"),
-    ("Ctrl + Shift + minus", "split the cell at the caret"),
-    ("Shift + M", "merge it with the cell below"),
-    ("O; I I; 0 0", "fold; stop what runs; restart"),
-    ("1 … 8, Enter", "choose an answer, lock it in"),
-    ("Enter; ← →", "set the stage; turn a slider"),
-    ("H, Shift + H", "a hint, the solution"),
-    ("F", "the functions of code cells"),
-];
-
-/// The longest time between two keys that belong together.
+/// The longest time between two presses that belong together.
 const TWICE: Duration = Duration::from_millis(600);
 
 pub fn keys(ui: &Ui, frame: &mut Frame) {
+    use NotebookAction::{Delete, Functions, Interrupt, Leave, Restart, SelectAbove, SelectBelow, Split};
     let ctx = ui.ctx();
     if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
         return;
     }
-    let pressed = |modifiers, key| ctx.input_mut(|input| input.consume_key(modifiers, key));
-    // Several may come in one frame.
-    let count = |key| ctx.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-    let steps = (count(Key::ArrowDown) + count(Key::J)) as isize - (count(Key::ArrowUp) + count(Key::K)) as isize;
+    let is_first = |action| matches!(action, SelectAbove | SelectBelow | Functions | Delete | Interrupt | Restart);
+    let mut deletes = false;
+    let mut steps = 0;
+    for Pressed { action, count, .. } in pressed(ctx, is_first) {
+        match action {
+            SelectAbove => steps -= count as isize,
+            SelectBelow => steps += count as isize,
+            Functions => {
+                frame.toggle_reference(ui);
+                drop_text(ctx);
+            }
+            _ if !is_second(frame, action, count) => {}
+            Interrupt => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
+            Restart => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
+            _ => deletes = true,
+        }
+    }
     if steps != 0 {
         frame.step(steps);
-    }
-    if pressed(Modifiers::NONE, Key::F) {
-        // The letter is no search.
-        ctx.input_mut(|input| input.events.retain(|event| !matches!(event, egui::Event::Text(_))));
-        frame.toggle_reference();
-    }
-    let twice = [Key::D, Key::I, Key::Num0].into_iter().find(|key| is_second(frame, *key, count(*key)));
-    match twice {
-        Some(Key::I) => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
-        Some(Key::Num0) => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
-        _ => {}
     }
     let Some((id, index)) = frame.state.selected.clone().and_then(|id| {
         let index = frame.model.index(&id)?;
@@ -64,71 +48,102 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
     }) else {
         return;
     };
-    if twice == Some(Key::D) {
-        let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
-        let next = next.map(|cell| cell.id().clone());
-        frame.ask(&id, CellCommand::Delete);
-        frame.state.selected = next;
+    if deletes {
+        delete(frame, &id, index);
         return;
     }
     if kind_keys(ui, frame, index) {
         return;
     }
-    let cell = &frame.model.cells[index];
-    let runs = !cell.cell.is_text();
-    if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::ArrowUp) {
-        frame.ask(&id, CellCommand::Shift(-1));
-        frame.reveal(&id);
-    } else if pressed(Modifiers::COMMAND | Modifiers::SHIFT, Key::ArrowDown) {
-        frame.ask(&id, CellCommand::Shift(1));
-        frame.reveal(&id);
-    } else if pressed(Modifiers::SHIFT, Key::Enter) {
+    // One of them: what follows may be meant for another cell, or for the text of this one.
+    let is_on = |action| !is_first(action) && !is_of_kind(action) && !matches!(action, Leave | Split);
+    if let Some(action) = first_pressed(ctx, is_on) {
+        perform(action, frame, &id, index);
+    }
+}
+
+/// Deletes a cell and selects the one that comes in its place.
+fn delete(frame: &mut Frame, id: &CellId, index: usize) {
+    let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
+    let next = next.map(|cell| cell.id().clone());
+    frame.ask(id, CellCommand::Delete);
+    frame.state.selected = next;
+}
+
+/// Does to a cell what its menu or a key asks for.
+pub fn perform(action: NotebookAction, frame: &mut Frame, id: &CellId, index: usize) {
+    let cell = &frame.model.cells[index].cell;
+    let runs = !cell.is_text();
+    let run = |frame: &mut Frame| {
         if runs {
-            frame.ask(&id, CellCommand::Run);
+            frame.ask(id, CellCommand::Run);
         }
-        go_on(frame, index);
-    } else if pressed(Modifiers::ALT, Key::Enter) {
-        if runs {
-            frame.ask(&id, CellCommand::Run);
+    };
+    match action {
+        NotebookAction::Write => frame.write(id),
+        NotebookAction::RunAndGoOn => {
+            run(frame);
+            go_on(frame, index);
         }
-        frame.insert(&id, OwnKind::Code, false, true);
-    } else if pressed(Modifiers::COMMAND, Key::Enter) {
-        if runs {
-            frame.ask(&id, CellCommand::Run);
-            frame.reveal_end(&id);
+        NotebookAction::Run => {
+            run(frame);
+            if runs {
+                frame.reveal_end(id);
+            }
         }
-    } else if pressed(Modifiers::NONE, Key::Enter) {
-        frame.write(&id);
-    } else if pressed(Modifiers::SHIFT, Key::M) {
-        frame.ask(&id, CellCommand::MergeBelow);
-        frame.state.drafts.forget(&id);
-    } else if pressed(Modifiers::NONE, Key::A) {
-        frame.insert(&id, OwnKind::Code, true, false);
-    } else if pressed(Modifiers::NONE, Key::B) {
-        frame.insert(&id, OwnKind::Code, false, false);
-    } else if pressed(Modifiers::NONE, Key::M) {
-        frame.ask(&id, CellCommand::SetKind(OwnKind::Text));
-    } else if pressed(Modifiers::NONE, Key::Y) {
-        frame.ask(&id, CellCommand::SetKind(OwnKind::Code));
-    } else if pressed(Modifiers::NONE, Key::O) {
-        let is_folded = cell.cell.is_folded;
-        frame.ask(&id, CellCommand::Fold(!is_folded));
-    } else if pressed(Modifiers::NONE, Key::Z) {
-        frame.commands.push(Command::Undo);
+        NotebookAction::RunAndInsert => {
+            run(frame);
+            frame.insert(id, OwnKind::Code, false, true);
+        }
+        NotebookAction::InsertAbove => frame.insert(id, OwnKind::Code, true, false),
+        NotebookAction::InsertBelow => frame.insert(id, OwnKind::Code, false, false),
+        NotebookAction::Delete => frame.ask(id, CellCommand::Delete),
+        NotebookAction::UndoDelete => frame.commands.push(Command::Undo),
+        NotebookAction::MakeText => frame.ask(id, CellCommand::SetKind(OwnKind::Text)),
+        NotebookAction::MakeCode => frame.ask(id, CellCommand::SetKind(OwnKind::Code)),
+        NotebookAction::MoveUp | NotebookAction::MoveDown => {
+            frame.ask(id, CellCommand::Shift(if action == NotebookAction::MoveUp { -1 } else { 1 }));
+            frame.reveal(id);
+        }
+        NotebookAction::Merge => {
+            frame.ask(id, CellCommand::MergeBelow);
+            frame.state.drafts.forget(id);
+        }
+        NotebookAction::Fold => frame.ask(id, CellCommand::Fold(!cell.is_folded)),
+        NotebookAction::Hint | NotebookAction::Solution => {
+            let command = if action == NotebookAction::Hint { CellCommand::Hint } else { CellCommand::Reveal };
+            frame.ask(id, command);
+            frame.reveal_end(id);
+        }
+        NotebookAction::RunAbove => frame.ask(id, CellCommand::RunAbove),
+        NotebookAction::ClearOutputs => frame.ask(id, CellCommand::ClearOutputs),
+        NotebookAction::AutoRun => frame.ask(id, CellCommand::SetAutoRun(!cell.auto_run)),
+        NotebookAction::Reset => {
+            frame.ask(id, CellCommand::Reset);
+            frame.state.drafts.forget(id);
+        }
+        // Of the whole notebook, of a cell that is written, or of one of a certain kind.
+        NotebookAction::SelectAbove
+        | NotebookAction::SelectBelow
+        | NotebookAction::Interrupt
+        | NotebookAction::Restart
+        | NotebookAction::Functions
+        | NotebookAction::Leave
+        | NotebookAction::Split
+        | NotebookAction::Answer
+        | NotebookAction::Turn
+        | NotebookAction::TurnFinely => {}
     }
 }
 
 /// The same key was pressed a moment ago, or twice in this frame.
-fn is_second(frame: &mut Frame, key: Key, count: usize) -> bool {
-    if count == 0 {
-        return false;
-    }
+fn is_second(frame: &mut Frame, action: NotebookAction, count: usize) -> bool {
     // Not the frame's time: after a rest the first frame has that of the last one.
     let now = Instant::now();
-    let before = frame.state.first_key.take();
-    let is_second = count > 1 || before.is_some_and(|(first, at)| first == key && now - at < TWICE);
+    let before = frame.state.first_press.take();
+    let is_second = count > 1 || before.is_some_and(|(first, at)| first == action && now - at < TWICE);
     if !is_second {
-        frame.state.first_key = Some((key, now));
+        frame.state.first_press = Some((action, now));
     }
     is_second
 }

@@ -1,50 +1,60 @@
 //! Keys that mean what the selected cell is: an answer, a hint, the stage, a slider, a gate.
 
-use egui::{Key, Modifiers, Ui};
+use egui::Ui;
 
+use crate::app::actions::{NotebookAction, Pressed, pressed};
 use crate::kernel::notebook::CellCommand;
 use crate::kernel::notebook::document::Answer;
 use crate::lesson::cells::{Bind, CellKind, Predict, Slider};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
+use super::keys::perform;
 use super::stage_card;
 use super::writing::go_on;
 
-const ANSWERS: [Key; 8] = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8];
 /// Steps from one end of a slider to the other, where the lesson gives none.
 const STEPS: f64 = 40.0;
 /// With Shift.
 const FINE: f64 = 0.1;
 
+/// The action is for cells of one kind alone.
+pub fn is_of_kind(action: NotebookAction) -> bool {
+    use NotebookAction::{Answer, Hint, Solution, Turn, TurnFinely};
+    matches!(action, Answer | Hint | Solution | Turn | TurnFinely)
+}
+
+/// Enter, with or without modifiers.
+fn is_enter(action: NotebookAction) -> bool {
+    use NotebookAction::{Run, RunAndGoOn, RunAndInsert, Write};
+    matches!(action, Write | Run | RunAndGoOn | RunAndInsert)
+}
+
 /// True when a key was meant for the cell.
 pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
+    use NotebookAction::{Hint, Run, Solution, Turn, TurnFinely};
     let cell = &frame.model.cells[index];
+    let asked = |is_on: fn(NotebookAction) -> bool| pressed(ui.ctx(), is_on);
     match &*cell.cell.kind {
         CellKind::Stage { sentence, words, time, .. } => {
-            let Some(entered) = entered(ui) else { return false };
+            let entered = asked(is_enter);
+            let Some(Pressed { action, .. }) = entered.first() else { return false };
             stage_card::show(cell, *sentence, (words, *time), frame);
-            end(frame, index, entered);
+            end(frame, index, *action);
             true
         }
         CellKind::Predict(predict) => predict_keys(ui, frame, index, predict),
         CellKind::Exercise(_) => {
-            let pressed = |modifiers| ui.input_mut(|input| input.consume_key(modifiers, Key::H));
-            let command = if pressed(Modifiers::SHIFT) {
-                CellCommand::Reveal
-            } else if pressed(Modifiers::NONE) {
-                CellCommand::Hint
-            } else {
-                return false;
-            };
-            frame.ask(cell.id(), command);
-            frame.reveal_end(cell.id());
-            true
+            let hints = asked(|action| matches!(action, Hint | Solution));
+            hints.iter().for_each(|hint| perform(hint.action, frame, cell.id(), index));
+            !hints.is_empty()
         }
-        CellKind::Slider(slider) => slider_keys(ui, frame, cell, slider),
+        CellKind::Slider(slider) => {
+            slider_keys(frame, cell, slider, &asked(|action| matches!(action, Turn | TurnFinely)))
+        }
         CellKind::Gate { .. } => {
             let closed = frame.model.closed_gate == Some(index);
-            let enters = closed && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            let enters = closed && !asked(|action| is_enter(action) && action != Run).is_empty();
             if enters {
                 frame.ask(cell.id(), CellCommand::Skip);
             }
@@ -55,23 +65,8 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Entered {
-    Stay,
-    GoOn,
-}
-
-fn entered(ui: &Ui) -> Option<Entered> {
-    let pressed = |modifiers| ui.input_mut(|input| input.consume_key(modifiers, Key::Enter));
-    if pressed(Modifiers::SHIFT) {
-        Some(Entered::GoOn)
-    } else {
-        (pressed(Modifiers::COMMAND) || pressed(Modifiers::NONE)).then_some(Entered::Stay)
-    }
-}
-
-fn end(frame: &mut Frame, index: usize, entered: Entered) {
-    if entered == Entered::GoOn {
+fn end(frame: &mut Frame, index: usize, entered: NotebookAction) {
+    if entered == NotebookAction::RunAndGoOn {
         go_on(frame, index);
     }
 }
@@ -80,18 +75,20 @@ fn end(frame: &mut Frame, index: usize, entered: Entered) {
 fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> bool {
     let cell = &frame.model.cells[index];
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return false };
-    let answers = ANSWERS.iter().take(predict.choices.len());
-    let choice = answers.into_iter().position(|key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, *key)));
-    if let Some(choice) = choice.filter(|_| !is_locked) {
+    // Where frames are slow, an answer and Enter come in one.
+    let pressed = pressed(ui.ctx(), |action| action == NotebookAction::Answer || is_enter(action));
+    let choice = pressed.iter().find(|pressed| pressed.action == NotebookAction::Answer).map(|pressed| pressed.which);
+    let choice = choice.filter(|choice| !is_locked && *choice < predict.choices.len());
+    let entered = pressed.iter().map(|pressed| pressed.action).find(|action| is_enter(*action));
+    if let Some(choice) = choice {
         frame.ask(cell.id(), CellCommand::Choose(choice));
-        // Where frames are slow, both keys come in one.
-        if entered(ui).is_some() {
+        if entered.is_some() {
             frame.ask(cell.id(), CellCommand::Reveal);
         }
         frame.reveal_end(cell.id());
         return true;
     }
-    let Some(entered) = entered(ui) else { return false };
+    let Some(entered) = entered else { return false };
     if chosen.is_some() && !is_locked {
         frame.ask(cell.id(), CellCommand::Reveal);
         frame.reveal_end(cell.id());
@@ -101,10 +98,13 @@ fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> 
     true
 }
 
-fn slider_keys(ui: &Ui, frame: &mut Frame, cell: &CellModel, slider: &Slider) -> bool {
-    let pressed = |modifiers, key| ui.input_mut(|input| input.count_and_consume_key(modifiers, key)) as f64;
-    let turns = |modifiers| pressed(modifiers, Key::ArrowRight) - pressed(modifiers, Key::ArrowLeft);
-    let steps = turns(Modifiers::SHIFT) * FINE + turns(Modifiers::NONE);
+fn slider_keys(frame: &mut Frame, cell: &CellModel, slider: &Slider, pressed: &[Pressed<NotebookAction>]) -> bool {
+    let steps = pressed.iter().map(|pressed| {
+        let direction = if pressed.which == 0 { -1.0 } else { 1.0 };
+        let size = if pressed.action == NotebookAction::TurnFinely { FINE } else { 1.0 };
+        direction * size * pressed.count as f64
+    });
+    let steps: f64 = steps.sum();
     if steps == 0.0 {
         return false;
     }

@@ -29,6 +29,7 @@ use std::collections::HashMap;
 
 use egui::Ui;
 
+use crate::app::actions::{NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::Prose;
 use crate::app::view::ViewState;
@@ -38,7 +39,6 @@ use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::view_model::notebook::NotebookModel;
 
 use self::drafts::Drafts;
-pub use self::keys::SHEET;
 use self::list::{FOLLOWED, Follow};
 
 #[derive(Default)]
@@ -60,8 +60,8 @@ pub struct NotebookUiState {
     awaited: Option<Awaited>,
     /// Heights that were seen, for what is out of sight.
     heights: HashMap<CellId, f32>,
-    /// The first of two keys, such as D D, and when it was pressed.
-    first_key: Option<(egui::Key, std::time::Instant)>,
+    /// The first of two presses, such as D D, and when it came.
+    first_press: Option<(NotebookAction, std::time::Instant)>,
     reference: ReferenceUiState,
     is_reference_open: bool,
 }
@@ -122,9 +122,11 @@ impl Frame<'_> {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
     }
 
-    pub fn toggle_reference(&mut self) {
+    pub fn toggle_reference(&mut self, ui: &Ui) {
         self.state.is_reference_open = !self.state.is_reference_open;
-        self.state.reference.wants_focus = self.state.is_reference_open;
+        if self.state.is_reference_open {
+            focus::ask(ui.ctx(), focus::function_search());
+        }
     }
 
     /// Brings a cell into sight, from its beginning.

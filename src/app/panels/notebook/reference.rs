@@ -2,6 +2,7 @@
 
 use egui::{Button, Frame, Label, Margin, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, WidgetType};
 
+use crate::app::actions::focus;
 use crate::app::theme::{self, Palette, size};
 use crate::code::Help;
 use crate::view_model::reference::found;
@@ -11,8 +12,6 @@ use crate::app::text::equation::equation_ui;
 #[derive(Default)]
 pub struct ReferenceUiState {
     pub search: String,
-    /// The search gets the keyboard when it is next shown.
-    pub wants_focus: bool,
     /// It has the keyboard.
     pub is_searching: bool,
 }
@@ -20,12 +19,10 @@ pub struct ReferenceUiState {
 /// The function whose example was asked for, if one was.
 pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'static Help> {
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
-    let search = TextEdit::singleline(&mut state.search).hint_text("Search the functions").margin(margin);
-    let search = search.desired_width(f32::INFINITY);
+    let search = TextEdit::singleline(&mut state.search).id(focus::function_search()).margin(margin);
+    let search = search.hint_text("Search the functions").desired_width(f32::INFINITY);
     let search = ui.add(search).on_hover_text("A name, or words of a meaning");
-    if std::mem::take(&mut state.wants_focus) {
-        search.request_focus();
-    }
+    focus::take(ui.ctx(), search.id);
     // Esc has taken the keyboard away by now, and closes the window.
     state.is_searching = search.has_focus() || search.lost_focus();
     ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the functions"));

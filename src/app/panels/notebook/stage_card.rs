@@ -2,6 +2,7 @@
 
 use egui::{Frame as Card, Margin, RichText, Stroke, Ui};
 
+use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::view_model::notebook::CellModel;
@@ -52,7 +53,8 @@ fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -
         }
         ui.add_space(size::GAP_TIGHT);
         let button = egui::Button::new(RichText::new("▶  Show").color(palette.on_accent)).fill(palette.accent);
-        let response = ui.add(button).on_hover_text("Set the stage: this sentence, these words, this time (Enter)");
+        let hint = NotebookAction::Write.row().hint_with("Set the stage: this sentence, these words, this time");
+        let response = ui.add(button).on_hover_text(hint);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Show: {caption}")));
         response.clicked()
     });

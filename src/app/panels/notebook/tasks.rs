@@ -2,6 +2,7 @@
 
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
+use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
 use crate::app::text::prose::prose_ui;
 use crate::app::theme::{Palette, size};
@@ -71,25 +72,31 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
 
 pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut Frame) {
     let attempts = cell.cell.attempts();
+    let try_it = NotebookAction::Run.row().hint_with("Try this answer");
     prose_ui(ui, &exercise.ask, &mut frame.state.prose);
     if exercise.start.is_some() {
         write_ui(ui, cell, index, frame);
     }
     ui.horizontal_wrapped(|ui| {
-        if exercise.start.is_some() && button(ui, true, "Check", "Try this answer (Ctrl+Enter)", cell) {
+        if exercise.start.is_some() && button(ui, true, "Check", &try_it, cell) {
             frame.ask(cell.id(), CellCommand::Run);
             frame.select(cell.id());
             frame.reveal_end(cell.id());
         }
         let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
         if !exercise.hints.is_empty() {
-            let words = if left > 0 { format!("{left} left; each says more") } else { "No more hints".to_owned() };
+            let words = if left > 0 {
+                NotebookAction::Hint.row().hint_with(&format!("{left} left; each says more"))
+            } else {
+                "No more hints".to_owned()
+            };
             if button(ui, left > 0, "Hint", &words, cell) {
                 frame.ask(cell.id(), CellCommand::Hint);
                 frame.reveal_end(cell.id());
             }
         }
-        if button(ui, !attempts.is_revealed, "Solution", "Show the lesson's solution", cell) {
+        let solution = NotebookAction::Solution.row();
+        if button(ui, !attempts.is_revealed, solution.text, &solution.hint(), cell) {
             frame.ask(cell.id(), CellCommand::Reveal);
             frame.reveal_end(cell.id());
         }

@@ -3,6 +3,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Layout, RichText, ScrollArea, TextStyle, TextWrapMode, Ui, WidgetText};
 
+use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::reference::reference_ui;
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::Command;
@@ -17,13 +18,14 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
         outline_ui(ui, frame);
         let (button, _) = MenuButton::new("Run").ui(ui, |ui| run_ui(ui, frame));
         button.on_hover_text("Run, restart, reset");
-        let reference = ui.selectable_label(frame.state.is_reference_open, "Functions");
-        if reference.on_hover_text("Every function of code cells, with its equation (F)").clicked() {
-            frame.toggle_reference();
+        let functions = NotebookAction::Functions.row();
+        let reference = ui.selectable_label(frame.state.is_reference_open, functions.text);
+        if reference.on_hover_text(functions.hint()).clicked() {
+            frame.toggle_reference(ui);
         }
         if frame.model.is_running {
-            let stop = ui.button("■ Stop").on_hover_text("End the cell that runs, and those that wait (I I)");
-            if stop.clicked() {
+            let stop = NotebookAction::Interrupt.row();
+            if ui.button(stop.text).on_hover_text(stop.hint()).clicked() {
                 frame.commands.push(Command::Notebook(NotebookCommand::Interrupt));
             }
         }
@@ -45,15 +47,16 @@ pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 fn run_ui(ui: &mut Ui, frame: &mut Frame) {
-    let mut entry = |ui: &mut Ui, words: &str, keys: &str, commands: &[NotebookCommand]| {
+    let mut entry = |ui: &mut Ui, words: &str, keys: String, commands: &[NotebookCommand]| {
         if ui.add(Button::new(words).shortcut_text(keys)).clicked() {
             frame.commands.extend(commands.iter().cloned().map(Command::Notebook));
             ui.close();
         }
     };
-    entry(ui, "Run all cells", "", &[NotebookCommand::RunAll]);
-    entry(ui, "Restart: forget variables and outputs", "0 0", &[NotebookCommand::Restart]);
-    entry(ui, "Restart and run all", "", &[NotebookCommand::Restart, NotebookCommand::RunAll]);
+    let (no_keys, restart) = (String::new, NotebookAction::Restart.row());
+    entry(ui, "Run all cells", no_keys(), &[NotebookCommand::RunAll]);
+    entry(ui, restart.text, restart.keys_text(), &[NotebookCommand::Restart]);
+    entry(ui, "Restart and run all", no_keys(), &[NotebookCommand::Restart, NotebookCommand::RunAll]);
     let auto = frame.model.auto_run;
     let words = if auto { "✓ Cells run by themselves" } else { "Let cells run by themselves" };
     if ui.button(words).on_hover_text("When what they read has changed").clicked() {

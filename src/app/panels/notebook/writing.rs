@@ -2,8 +2,9 @@
 
 use egui::{RichText, Ui};
 
+use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::text::code_text::Language;
-use crate::app::text::editor::{EditorModel, NotebookKey, editor_ui, focus_editor};
+use crate::app::text::editor::{Asked, EditorModel, editor_ui, focus_editor};
 use crate::app::theme::Palette;
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::CellCommand;
@@ -23,8 +24,8 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) 
     let fault = run.and_then(|run| run.fault.as_ref()).filter(|_| cell.shown.status != CellStatus::Stale);
     let fault = fault.map(|fault| (fault, &*cell.cell.text));
     let mistake = cell.shown.mistake.as_deref().map(|fault| (fault, &*cell.cell.text));
-    let (what, hint) =
-        if is_text { ("Markdown", "Markdown, with $maths$") } else { ("Code", "Code: Shift+Enter runs it") };
+    let code_hint = format!("Code: {} runs it", NotebookAction::RunAndGoOn.row().keys_text());
+    let (what, hint) = if is_text { ("Markdown", "Markdown, with $maths$") } else { ("Code", &*code_hint) };
     let model = EditorModel {
         name: &format!("{what} of cell {id}"),
         language: if is_text { Language::Markdown } else { Language::Code(&scope) },
@@ -54,23 +55,22 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) 
     if response.focused {
         frame.select(&id);
     }
-    if let Some(key) = response.key {
-        act(ui, key, cell, index, frame);
+    if let Some(asked) = response.asked {
+        act(ui, asked, cell, index, frame);
     }
 }
 
-fn act(ui: &Ui, key: NotebookKey, cell: &CellModel, index: usize, frame: &mut Frame) {
+fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame) {
+    use NotebookAction::{Run, RunAndGoOn, RunAndInsert, SelectAbove, SelectBelow, Split};
+    let Asked { action, caret } = asked;
     let id = cell.id();
     let is_text = cell.cell.is_text();
-    let neighbour = match key {
-        NotebookKey::Above => index.checked_sub(1),
-        _ => Some(index + 1),
-    };
+    let neighbour = if action == SelectAbove { index.checked_sub(1) } else { Some(index + 1) };
     let neighbour = neighbour.and_then(|index| frame.model.open_cells().get(index));
-    let leaves = match key {
+    let leaves = match action {
         // Code that was run is written on; text that was is read.
-        NotebookKey::Run => is_text,
-        NotebookKey::Above | NotebookKey::Below => neighbour.is_some(),
+        Run => is_text,
+        SelectAbove | SelectBelow => neighbour.is_some(),
         _ => true,
     };
     if leaves {
@@ -79,20 +79,20 @@ fn act(ui: &Ui, key: NotebookKey, cell: &CellModel, index: usize, frame: &mut Fr
         frame.state.open_text.take_if(|open| open == id);
         frame.select(id);
     }
-    let runs = matches!(key, NotebookKey::Run | NotebookKey::RunAndGoOn | NotebookKey::RunAndInsert);
+    let runs = matches!(action, Run | RunAndGoOn | RunAndInsert);
     if runs && !is_text && !frame.state.drafts.is_too_long(id) {
         frame.ask(id, CellCommand::Run);
     }
-    match (key, neighbour) {
-        (NotebookKey::Run, _) => frame.reveal_end(id),
-        (NotebookKey::RunAndGoOn, _) => go_on(frame, index),
-        (NotebookKey::RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
-        (NotebookKey::Split(at), _) => {
-            frame.ask(id, CellCommand::Split(at));
+    match (action, neighbour) {
+        (Run, _) => frame.reveal_end(id),
+        (RunAndGoOn, _) => go_on(frame, index),
+        (RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
+        (Split, _) => {
+            frame.ask(id, CellCommand::Split(caret));
             frame.state.drafts.forget(id);
         }
-        (NotebookKey::Above, Some(cell)) => enter(frame, cell, Edge::LastLine),
-        (NotebookKey::Below, Some(cell)) => enter(frame, cell, Edge::Start),
+        (SelectAbove, Some(cell)) => enter(frame, cell, Edge::LastLine),
+        (SelectBelow, Some(cell)) => enter(frame, cell, Edge::Start),
         _ => {}
     }
 }

@@ -4,6 +4,7 @@ pub mod curve;
 
 use egui::{Button, ComboBox, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
+use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{Palette, size};
 use crate::kernel::command::{Command, TrainingCommand};
 use crate::kernel::worker::pace::Pace;
@@ -96,13 +97,15 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Comma
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let toggle = play_or_pause(model);
         let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
-        let tip = if name == "Pause" { "Stand still at this step (P)" } else { "Train to the last step (P)" };
+        let tip = if name == "Pause" { "Stand still at this step" } else { "Train to the last step" };
+        let tip = WindowAction::Play.row().hint_with(tip);
         if ui.add_enabled(toggle.is_some(), Button::new(name)).on_hover_text(tip).clicked() {
             commands.extend(toggle);
         }
-        for (steps, name, key) in [(SMALL_STEP, "Step", " (.)"), (LARGE_STEP, "Step 10", "")] {
-            let plural = if steps == SMALL_STEP { "" } else { "s" };
-            let tip = format!("Train {steps} optimiser step{plural} and stand still{key}");
+        let step = WindowAction::TrainStep.row();
+        let small = step.hint_with(&format!("Train {SMALL_STEP} optimiser step and stand still"));
+        let large = format!("Train {LARGE_STEP} optimiser steps and stand still");
+        for (steps, name, tip) in [(SMALL_STEP, step.text, small), (LARGE_STEP, "Step 10", large)] {
             if ui.add_enabled(can_step, Button::new(name)).on_hover_text(tip).clicked() {
                 commands.push(Command::Training(TrainingCommand::Step(steps)));
             }

@@ -2,7 +2,9 @@
 
 use egui::{Event, Id, Key, Modifiers, Ui};
 
-use super::{EditorModel, EditorState, NotebookKey, select, selection, take};
+use super::{Asked, EditorModel, EditorState, select, selection, take};
+use crate::app::actions::NotebookAction;
+use crate::app::actions::keys::action_of;
 use crate::app::text::code_text::Language;
 use crate::app::text::completion::Offer;
 use crate::code::editor::editing::{self, Selection};
@@ -10,9 +12,7 @@ use crate::code::editor::scope::Scope;
 
 /// A key that is not egui's editor's.
 enum Action {
-    Notebook(NotebookKey),
-    Split,
-    Escape,
+    Notebook(NotebookAction),
     Enter,
     Tab,
     Outdent,
@@ -41,13 +41,11 @@ fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<Action> 
         Event::Key { key, pressed: true, modifiers, .. } => (*key, *modifiers),
         _ => return None,
     };
+    if let Some(action) = action_of(key, modifiers, NotebookAction::is_of_editor) {
+        return Some(Action::Notebook(action));
+    }
     let Modifiers { alt, shift, command, .. } = modifiers;
     Some(match (key, command, shift, alt) {
-        (Key::Enter, true, ..) => Action::Notebook(NotebookKey::Run),
-        (Key::Enter, _, true, _) => Action::Notebook(NotebookKey::RunAndGoOn),
-        (Key::Enter, _, _, true) => Action::Notebook(NotebookKey::RunAndInsert),
-        (Key::Minus, true, true, _) => Action::Split,
-        (Key::Escape, ..) => Action::Escape,
         (Key::ArrowUp, false, false, false) if !offering => Action::Up,
         (Key::ArrowDown, false, false, false) if !offering => Action::Down,
         _ if !editable => return None,
@@ -83,7 +81,7 @@ pub struct Keys<'a, 'm> {
     pub id: Id,
     pub model: &'a EditorModel<'m>,
     pub changed: bool,
-    pub key: Option<NotebookKey>,
+    pub asked: Option<Asked>,
 }
 
 impl Keys<'_, '_> {
@@ -106,7 +104,7 @@ impl Keys<'_, '_> {
         while let Some(event) = queue.pop_front() {
             match action(&event, state.offer.is_some(), self.model) {
                 None => through.push(event),
-                Some(_) if !through.is_empty() || self.key.is_some() => {
+                Some(_) if !through.is_empty() || self.asked.is_some() => {
                     queue.push_front(event);
                     break;
                 }
@@ -135,20 +133,15 @@ impl Keys<'_, '_> {
     fn act(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, action: Action) -> bool {
         let at = selection(ui, self.id, text);
         let after = match action {
-            Action::Notebook(key) => {
-                self.key = Some(key);
-                state.offer = None;
-                return true;
-            }
-            Action::Split => {
-                self.key = Some(NotebookKey::Split(at.caret));
-                return true;
-            }
-            Action::Escape => {
-                if state.offer.take().is_none() {
-                    ui.memory_mut(|memory| memory.surrender_focus(self.id));
-                    self.key = Some(NotebookKey::Leave);
+            // Esc first takes the names away that are offered.
+            Action::Notebook(NotebookAction::Leave) if state.offer.take().is_some() => return true,
+            Action::Notebook(action) => {
+                match action {
+                    NotebookAction::Leave => ui.memory_mut(|memory| memory.surrender_focus(self.id)),
+                    NotebookAction::Split => {}
+                    _ => state.offer = None,
                 }
+                self.asked = Some(Asked { action, caret: at.caret });
                 return true;
             }
             Action::Offer => {
@@ -169,13 +162,13 @@ impl Keys<'_, '_> {
             }
             // First to the end of the text, and from there out of it, as in JupyterLab.
             Action::Up | Action::Down => {
-                let (end, key) = match action {
-                    Action::Up => (0, NotebookKey::Above),
-                    _ => (text.len(), NotebookKey::Below),
+                let (end, action) = match action {
+                    Action::Up => (0, NotebookAction::SelectAbove),
+                    _ => (text.len(), NotebookAction::SelectBelow),
                 };
                 let leaves = at.caret == end;
                 if leaves {
-                    self.key = Some(key);
+                    self.asked = Some(Asked { action, caret: at.caret });
                 }
                 return leaves;
             }

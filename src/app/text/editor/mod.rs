@@ -10,6 +10,7 @@ use egui::text_edit::{TextEditOutput, TextEditState};
 use egui::{Event, EventFilter, Frame, Id, Margin, Response, RichText, Sense, Stroke, TextBuffer, TextEdit, Ui};
 use egui::{WidgetInfo, WidgetType};
 
+use crate::app::actions::NotebookAction;
 use crate::app::theme::{Palette, size};
 use crate::code::Fault;
 use crate::code::editor::completion::Completion;
@@ -42,23 +43,12 @@ pub struct EditorState {
     later: VecDeque<Event>,
 }
 
-/// A key that is the notebook's, pressed within the editor.
+/// What the notebook is asked for within the editor: the row of a key, or to go on in the cell above or below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotebookKey {
-    /// Ctrl+Enter
-    Run,
-    /// Shift+Enter
-    RunAndGoOn,
-    /// Alt+Enter
-    RunAndInsert,
-    /// Esc: the editor has lost the keyboard.
-    Leave,
-    /// Ctrl+Shift+minus: at this byte of the text.
-    Split(usize),
-    /// The arrow up at the start of the text.
-    Above,
-    /// The arrow down at its end.
-    Below,
+pub struct Asked {
+    pub action: NotebookAction,
+    /// The byte of the text at which it was asked.
+    pub caret: usize,
 }
 
 pub struct EditorResponse {
@@ -68,7 +58,7 @@ pub struct EditorResponse {
     pub focused: bool,
     /// Byte of the text.
     pub caret: usize,
-    pub key: Option<NotebookKey>,
+    pub asked: Option<Asked>,
 }
 
 impl EditorState {
@@ -95,9 +85,9 @@ pub fn focus_editor(ui: &Ui, text: &str, caret: Option<usize>) {
 pub fn editor_ui(ui: &mut Ui, text: &mut String, model: &EditorModel, state: &mut EditorState) -> EditorResponse {
     let id = editor_id(ui);
     let focused = ui.memory(|memory| memory.has_focus(id));
-    let mut keys = Keys { id, model, changed: false, key: None };
+    let mut keys = Keys { id, model, changed: false, asked: None };
     keys.read(ui, text, state, focused);
-    let Keys { changed, key, .. } = keys;
+    let Keys { changed, asked, .. } = keys;
     let shown = show(ui, id, text, model, state, focused);
     let caret = selection(ui, id, text).caret;
     let laid = Laid { source: text, galley: &shown.galley, origin: shown.galley_pos };
@@ -115,7 +105,7 @@ pub fn editor_ui(ui: &mut Ui, text: &mut String, model: &EditorModel, state: &mu
         response.mark_changed();
     }
     let focused = ui.memory(|memory| memory.has_focus(id));
-    EditorResponse { changed: response.changed(), response, focused, caret, key }
+    EditorResponse { changed: response.changed(), response, focused, caret, asked }
 }
 
 fn show(

@@ -1,0 +1,157 @@
+//! The actions of the window: its pages and dialogs, the walk, training, history, what it looks like.
+
+use std::path::PathBuf;
+
+use egui::Key;
+
+use crate::export::Format;
+
+use super::SheetLine::{Joined, Mentioned, New};
+use super::action_table;
+use super::keys::{Pressed, alt, ctrl, ctrl_shift, key, shift};
+
+/// What the mouse does everywhere.
+pub const MOUSE: [(&str, &str); 1] = [("Right-click", "where a number, a cell, an arrow or a point comes from")];
+
+action_table! {
+    /// An action of the window or of the lesson in it.
+    WindowAction {
+        StepOn { tooltip: "A step on", keys: &[key(Key::Space)], line: New("a step on the walk through attention") }
+        StepBack { tooltip: "A step back", keys: &[shift(Key::Space)], line: New("and a step back") }
+        Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
+        CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
+        OriginBefore {
+            tooltip: "Back to the number before",
+            keys: &[alt(Key::ArrowLeft)],
+            line: Mentioned,
+        }
+        Play { keys: &[key(Key::P)], line: New("play or pause training") }
+        TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }
+        Look {
+            keys: &[key(Key::OpenBracket), key(Key::CloseBracket)],
+            line: New("look at the training step before, after; with Shift by ten"),
+        }
+        LookFar {
+            keys: &[shift(Key::OpenBracket), shift(Key::CloseBracket)],
+            aliases: &[shift(Key::OpenCurlyBracket), shift(Key::CloseCurlyBracket)],
+            line: Mentioned,
+        }
+        Undo { text: "Undo", keys: &[ctrl(Key::Z)], line: New("undo, redo") }
+        Redo { text: "Redo", keys: &[ctrl_shift(Key::Z)], aliases: &[ctrl(Key::Y)], line: Joined }
+        WriteSentence {
+            tooltip: "The sentence on the stage: write your own",
+            keys: &[alt(Key::S)],
+            line: New("write a sentence of your own"),
+        }
+        Compare {
+            text: "Compare",
+            tooltip: "A second sentence beside this one",
+            keys: &[alt(Key::C)],
+            line: New("compare with a second sentence, or no longer"),
+        }
+        Glossary {
+            text: "Glossary",
+            tooltip: "Every term and symbol of the course, with its first lesson",
+            keys: &[key(Key::G)],
+            line: New("the glossary: every term and symbol; Esc closes"),
+        }
+        CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
+        Panel {
+            tooltip: "Brings it to the front",
+            keys: &[
+                alt(Key::Num1),
+                alt(Key::Num2),
+                alt(Key::Num3),
+                alt(Key::Num4),
+                alt(Key::Num5),
+                alt(Key::Num6),
+                alt(Key::Num7),
+                alt(Key::Num8),
+                alt(Key::Num9),
+                alt(Key::Num0),
+            ],
+            line: New("a panel to the front: as the menu numbers them"),
+        }
+        Course {
+            text: "The course",
+            tooltip: "Every lesson, and how far you are",
+            keys: &[alt(Key::Home)],
+            line: New("the course"),
+        }
+        Browse {
+            text: "Open a file …",
+            tooltip: "Another lesson on this computer",
+            keys: &[ctrl(Key::O)],
+            line: New("open a file"),
+        }
+        Theme { keys: &[key(Key::T)], line: New("theme: system, light, dark") }
+        Larger {
+            text: "A+",
+            tooltip: "Larger",
+            keys: &[ctrl(Key::Plus)],
+            aliases: &[ctrl(Key::Equals)],
+            line: New("size of everything"),
+        }
+        // With Shift it splits a cell.
+        Smaller { text: "A−", tooltip: "Smaller", keys: &[ctrl(Key::Minus).without_shift()], line: Joined }
+        UsualSize { keys: &[ctrl(Key::Num0)], line: Joined }
+        KeySheet {
+            text: "?",
+            tooltip: "Keys",
+            keys: &[key(Key::F1)],
+            or: &[key(Key::Questionmark)],
+            line: New("this sheet; Esc closes it"),
+        }
+        CloseKeySheet { keys: &[key(Key::Escape)], line: Mentioned }
+        Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
+        Checkpoints { text: "Checkpoints …", tooltip: "Go back to how your work on this lesson was" }
+        ResetLesson {
+            text: "Reset the lesson",
+            tooltip: "Cells, answers and weights as at the start; your work stays as a checkpoint",
+        }
+        Map {
+            text: "Map …",
+            tooltip: "A still map of all words by t-SNE, in a window of its own; nothing moves in it",
+        }
+    }
+}
+
+/// What is asked of the window; what is asked of the kernel is a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// An action with a row in the table.
+    Row(Pressed<WindowAction>),
+    /// From the page of the course back to the lesson.
+    Back,
+    /// Opens a lesson in place of this one.
+    Open(PathBuf),
+    /// Opens a dialog to write the lesson as a file.
+    Export(Format),
+    /// Writes the lesson as that file.
+    Save(Format, PathBuf),
+    /// Opens a dialog to write the picture as a file.
+    PlacePicture(PictureChoice),
+    /// Writes the picture as that file.
+    SavePicture(PictureChoice, PathBuf),
+    CloseMap,
+    /// Goes back to the checkpoint at this place of the list.
+    GoBack(usize),
+    ResetCourse,
+    UndoResetCourse,
+}
+
+impl From<WindowAction> for Action {
+    fn from(action: WindowAction) -> Action {
+        Action::Row(Pressed::once(action))
+    }
+}
+
+/// The picture of the stage that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureChoice {
+    /// In pixels.
+    pub size: (u32, u32),
+    pub is_transparent: bool,
+    /// The sentence and the step stand below.
+    pub has_caption: bool,
+}

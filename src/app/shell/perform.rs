@@ -1,0 +1,366 @@
+//! What is asked of the window, by keys, buttons and dialogs: the one place where it is done.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bevy::prelude::*;
+use bevy_egui::{EguiContext, PrimaryEguiContext};
+use egui::Id;
+
+use crate::export::Format;
+use crate::kernel::command::{Command, TrainingCommand};
+use crate::kernel::snapshot::Progress;
+use crate::lesson::course::is_lesson;
+use crate::quantity::Quantity;
+use crate::view_model::training::{TrainingModel, TrainingStage};
+
+use super::bridge::{LatestSnapshot, Models, Outbox, send};
+use super::course::CoursePage;
+use super::exported::ExportModel;
+use super::files::FilesUiState;
+use super::opening::{Opening, Setup, close, name_window, unsaved};
+use super::panel_id::PanelId;
+use super::picture_choice::SIDES;
+use super::saving::SavingChoice;
+use super::still_map::StillState;
+use super::top_bar::SENTENCE;
+use super::workspace::Desk;
+use crate::app::actions::window::PictureChoice;
+use crate::app::actions::{Action, Pressed, WindowAction, focus};
+use crate::app::panels::compare::{SECOND_SENTENCE, toggle};
+use crate::app::panels::training::curve::{LONG_LOOK, look_at};
+use crate::app::panels::training::play_or_pause;
+use crate::app::render::picture::{PictureOptions, StageView};
+use crate::app::stage::frame::StageTab;
+use crate::app::view::ViewState;
+use crate::app::work::exporting::Export;
+use crate::app::work::profile::Profile;
+use crate::app::work::session::Session;
+use crate::app::work::still_map::Drawing;
+
+/// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
+const ZOOM: (f32, f32) = (0.25, 12.0);
+
+/// What is asked of the window, its dialogs, and the work beside it.
+#[derive(Resource, Default)]
+pub struct WindowState {
+    /// In the order in which it was asked.
+    pub asked: Vec<Action>,
+    pub is_key_sheet_open: bool,
+    pub files: FilesUiState,
+    /// The picture that is being chosen.
+    pub picture: Option<PictureChoice>,
+    /// What the window says of the export.
+    pub export: ExportModel,
+    job: Option<Mutex<Export>>,
+    /// The still map of the words.
+    pub map: StillState,
+    drawing: Option<Mutex<Drawing>>,
+}
+
+impl WindowState {
+    pub fn is_exporting(&self) -> bool {
+        self.job.is_some()
+    }
+}
+
+/// How the export goes.
+pub fn follow_export(mut state: ResMut<WindowState>) {
+    let Some(job) = &mut state.job else { return };
+    let job = job.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let (end, Progress { done, of }) = (job.poll(), job.progress());
+    state.export = match end {
+        None => ExportModel::Writing { done, of },
+        Some(Ok(what)) => ExportModel::Written(what),
+        Some(Err(why)) => ExportModel::Failed(why),
+    };
+    if !matches!(state.export, ExportModel::Writing { .. }) {
+        state.job = None;
+    }
+}
+
+/// How the still map goes.
+pub fn follow_map(mut state: ResMut<WindowState>) {
+    let Some(drawing) = &mut state.drawing else { return };
+    let drawing = drawing.get_mut().unwrap_or_else(PoisonError::into_inner);
+    let (end, progress) = (drawing.poll(), drawing.progress());
+    state.map = match end {
+        None => StillState::Drawing(progress),
+        Some(Ok(model)) => StillState::Drawn(model),
+        Some(Err(why)) => StillState::Failed(why),
+    };
+    if !matches!(state.map, StillState::Drawing(_)) {
+        state.drawing = None;
+    }
+}
+
+/// Does what was asked for in this frame.
+pub fn perform(world: &mut World) {
+    let Some(mut state) = world.get_resource_mut::<WindowState>() else { return };
+    for action in std::mem::take(&mut state.asked) {
+        match action {
+            Action::Row(pressed) => perform_row(world, pressed),
+            Action::Back => world.resource_mut::<CoursePage>().close(),
+            Action::Open(path) => open(world, path),
+            // One at a time.
+            Action::Export(_) | Action::Save(..) | Action::SavePicture(..)
+                if world.resource::<WindowState>().is_exporting() => {}
+            Action::Export(format) => {
+                if let Some(path) = lesson_path(world) {
+                    world.resource_mut::<WindowState>().files.save(format, &path);
+                }
+            }
+            Action::Save(format, file) => export(world, format, file),
+            Action::PlacePicture(choice) => {
+                if let Some(path) = lesson_path(world) {
+                    world.resource_mut::<WindowState>().files.save_picture(choice, &path);
+                }
+            }
+            Action::SavePicture(choice, file) => save_picture(world, choice, file),
+            Action::CloseMap => {
+                let mut state = world.resource_mut::<WindowState>();
+                (state.map, state.drawing) = (StillState::None, None);
+            }
+            Action::GoBack(place) => choose(world, SavingChoice::GoBack(place)),
+            Action::ResetCourse => reset_course(world, true),
+            Action::UndoResetCourse => reset_course(world, false),
+        }
+        // What comes next may open another lesson: commands are for this one.
+        world.run_system_cached(send).expect("its resources are the window's own");
+    }
+}
+
+fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
+    let Pressed { action, which, count } = pressed;
+    let ask = |world: &mut World, command: Command| {
+        world.resource_mut::<Outbox>().0.extend(std::iter::repeat_n(command, count));
+    };
+    match action {
+        WindowAction::StepOn => world.resource_mut::<ViewState>().walk.step_by(count as isize),
+        WindowAction::StepBack => world.resource_mut::<ViewState>().walk.step_by(-(count as isize)),
+        WindowAction::Origin => {
+            let walk = world.resource::<Models>().walk.as_ref();
+            let entry = walk.map(|walk| Quantity::Weight.of_head(walk.focus.head, [walk.focus.query, walk.key]));
+            if let Some(entry) = entry {
+                world.resource_mut::<ViewState>().trail.open(entry);
+            }
+        }
+        WindowAction::CloseOrigin => world.resource_mut::<ViewState>().trail.close(),
+        WindowAction::OriginBefore => world.resource_mut::<ViewState>().trail.back(),
+        WindowAction::Play | WindowAction::TrainStep | WindowAction::Look | WindowAction::LookFar => {
+            let training = world.resource::<Models>().training.as_ref();
+            let command = training.and_then(|training| training_command(pressed, training));
+            world.resource_mut::<Outbox>().0.extend(command);
+        }
+        WindowAction::Undo => ask(world, Command::Undo),
+        WindowAction::Redo => ask(world, Command::Redo),
+        WindowAction::WriteSentence => ask_for_keyboard(world, focus::sentence_field(SENTENCE)),
+        WindowAction::Compare => compare(world),
+        WindowAction::Glossary => {
+            if world.resource_mut::<Desk>().0.glossary.toggle() {
+                ask_for_keyboard(world, focus::glossary_search());
+            }
+        }
+        WindowAction::CloseGlossary => world.resource_mut::<Desk>().0.glossary.is_open = false,
+        WindowAction::Panel => {
+            if let Some(panel) = PanelId::ALL.get(which) {
+                world.resource_mut::<Desk>().0.show(*panel);
+            }
+        }
+        WindowAction::Course => show_course(world),
+        WindowAction::Browse => browse(world),
+        WindowAction::Theme => {
+            let preferences = &mut world.resource_mut::<ViewState>().preferences;
+            preferences.theme = preferences.theme.next();
+        }
+        WindowAction::Larger => world.resource_mut::<ViewState>().preferences.zoom_by(count as f32),
+        WindowAction::Smaller => world.resource_mut::<ViewState>().preferences.zoom_by(-(count as f32)),
+        WindowAction::UsualSize => world.resource_mut::<ViewState>().preferences.zoom = 1.0,
+        WindowAction::KeySheet => {
+            let state = &mut *world.resource_mut::<WindowState>();
+            state.is_key_sheet_open = !state.is_key_sheet_open;
+        }
+        WindowAction::CloseKeySheet => world.resource_mut::<WindowState>().is_key_sheet_open = false,
+        WindowAction::Picture if world.resource::<WindowState>().is_exporting() => {}
+        WindowAction::Picture => {
+            let choice = picture_of(world.resource::<StageTab>());
+            world.resource_mut::<WindowState>().picture = Some(choice);
+        }
+        WindowAction::Checkpoints => {
+            let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
+            world.resource_mut::<Desk>().0.checkpoints = rows;
+        }
+        WindowAction::ResetLesson => choose(world, SavingChoice::Reset),
+        WindowAction::Map => draw_map(world),
+    }
+}
+
+/// Plays or pauses, takes a step, or looks at another step.
+pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel) -> Option<Command> {
+    let Pressed { action, which, count } = pressed;
+    let look = |by: usize| {
+        let to = if which == 0 { training.sought.saturating_sub(by) } else { training.sought + by };
+        look_at(training, to)
+    };
+    match action {
+        // At the last step the button cannot be pressed, but the key can: the kernel's notice says why nothing happens.
+        WindowAction::Play if training.stage == TrainingStage::Finished => {
+            Some(Command::Training(TrainingCommand::Play))
+        }
+        WindowAction::Play => play_or_pause(training),
+        WindowAction::TrainStep => Some(Command::Training(TrainingCommand::Step(count))),
+        WindowAction::Look => look(count),
+        WindowAction::LookFar => look(count * LONG_LOOK),
+        _ => None,
+    }
+}
+
+/// Begins a comparison, with its panel in front and the keyboard for the second sentence; or ends it.
+fn compare(world: &mut World) {
+    let Some(sentences) = &world.resource::<Models>().sentences else { return };
+    let (begins, command) = (sentences.second.is_none(), toggle(sentences));
+    world.resource_mut::<Outbox>().0.push(command);
+    if begins {
+        world.resource_mut::<Desk>().0.show(PanelId::Compare);
+        ask_for_keyboard(world, focus::sentence_field(SECOND_SENTENCE));
+    }
+}
+
+fn ask_for_keyboard(world: &mut World, to: Id) {
+    let mut contexts = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
+    for mut context in contexts.iter_mut(world) {
+        focus::ask(context.get_mut(), to);
+    }
+}
+
+fn lesson_path(world: &World) -> Option<PathBuf> {
+    world.get_resource::<Session>().map(|session| session.path().to_owned())
+}
+
+/// Writes what the window shows, beside it.
+fn export(world: &mut World, format: Format, file: PathBuf) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let lesson = world.get_resource::<Session>().map(|session| session.path().to_owned());
+    let snapshot = world.resource::<LatestSnapshot>().0.clone();
+    let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
+    let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
+    world.resource_mut::<WindowState>().job = Some(Mutex::new(job));
+}
+
+fn draw_map(world: &mut World) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let space = world.resource::<LatestSnapshot>().0.as_ref().and_then(|snapshot| snapshot.space.clone());
+    let Some(space) = space else { return };
+    let drawing = Drawing::start(space, move || setup.waker.wake());
+    let mut state = world.resource_mut::<WindowState>();
+    state.map = StillState::Drawing(drawing.progress());
+    state.drawing = Some(Mutex::new(drawing));
+}
+
+/// As large as the stage is on the screen.
+fn picture_of(tab: &StageTab) -> PictureChoice {
+    let side = |points: f32| ((points * tab.pixels_per_point).round() as u32).clamp(*SIDES.start(), *SIDES.end());
+    PictureChoice { size: (side(tab.points.x), side(tab.points.y)), is_transparent: false, has_caption: false }
+}
+
+/// Draws the stage as the window shows it, beside the window.
+fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let Some(snapshot) = world.resource::<LatestSnapshot>().0.clone() else { return };
+    let tab = world.resource::<StageTab>();
+    let mut view = world.resource::<ViewState>().clone();
+    view.figure.bare = !choice.has_caption;
+    let seen = StageView { view, rig: tab.hands.rig.clone() };
+    // What is written is as large, beside the points, as it is on the screen.
+    let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);
+    let zoom = scale(choice.size.0, tab.points.x).min(scale(choice.size.1, tab.points.y));
+    let options = PictureOptions {
+        size: choice.size,
+        zoom: zoom.clamp(ZOOM.0, ZOOM.1),
+        dark: tab.dark,
+        transparent: choice.is_transparent,
+        seen: Some(Arc::new(seen)),
+        ..PictureOptions::of(snapshot)
+    };
+    let job = Export::picture(options, file, move || setup.waker.wake());
+    world.resource_mut::<WindowState>().job = Some(Mutex::new(job));
+}
+
+fn choose(world: &mut World, choice: SavingChoice) {
+    if let Some(mut session) = world.get_resource_mut::<Session>() {
+        session.choice = Some(choice);
+    }
+}
+
+/// The page of the course, over the lesson; from there back to the lesson.
+pub fn show_course(world: &mut World) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let behind = world.resource::<LatestSnapshot>().0.as_ref().map(|snapshot| snapshot.lesson.title.clone());
+    let page = world.resource::<CoursePage>();
+    if page.is_open && behind.is_some() && page.frame.fault.is_none() {
+        world.resource_mut::<CoursePage>().close();
+        return;
+    }
+    // What the page is about to read.
+    if let Some(mut profile) = world.get_resource_mut::<Profile>() {
+        profile.flush();
+    }
+    let mut page = world.resource_mut::<CoursePage>();
+    page.frame.behind = behind;
+    page.open(setup.home.as_ref(), &setup.waker);
+}
+
+/// Begins where the learner is: in the folder of the lesson, or of the course.
+fn browse(world: &mut World) {
+    let of_lesson = world.get_resource::<Session>().and_then(|session| session.path().parent().map(Path::to_owned));
+    let of_course = world.resource::<CoursePage>().model.as_ref().and_then(|model| model.folder.clone());
+    let folder = of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course);
+    world.resource_mut::<WindowState>().files.browse(folder.as_deref());
+}
+
+/// Opens another lesson, once the work on this one is safe.
+fn open(world: &mut World, path: PathBuf) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    if !is_lesson(&path) {
+        let shown = crate::lesson::issue::printable(&path.display().to_string());
+        say(world, format!("{shown} is no lesson: a lesson is a file whose name ends in .ron"));
+        return;
+    }
+    if let Some(why) = unsaved(world) {
+        say(world, format!("No other lesson is opened, as the work on this one cannot be saved yet: {why}"));
+        return;
+    }
+    close(world);
+    world.resource_mut::<WindowState>().is_key_sheet_open = false;
+    Opening::of(&path, &setup).show(world);
+    world.resource_mut::<CoursePage>().close();
+}
+
+/// On the page of the course, which is where other lessons are opened from.
+fn say(world: &mut World, fault: String) {
+    if !world.resource::<CoursePage>().is_open {
+        show_course(world);
+    }
+    world.resource_mut::<CoursePage>().frame.fault = Some(fault);
+}
+
+fn reset_course(world: &mut World, forward: bool) {
+    let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
+    let Some(home) = &setup.home else { return };
+    if let Some(why) = unsaved(world) {
+        say(world, format!("The course was not reset, as the work on the open lesson cannot be saved yet: {why}"));
+        return;
+    }
+    // The lesson that is open may be among them.
+    close(world);
+    name_window(world, None);
+    let mut page = world.resource_mut::<CoursePage>();
+    let progress = if forward { page.reset(home) } else { page.undo_reset(home) };
+    page.frame.behind = None;
+    page.is_open = true;
+    if let Some(mut profile) = world.get_resource_mut::<Profile>() {
+        profile.add(progress);
+        profile.flush();
+    }
+    world.resource_mut::<CoursePage>().open(Some(home), &setup.waker);
+}

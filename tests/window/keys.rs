@@ -1,0 +1,734 @@
+//! Every key of the tables of actions, pressed in the whole window over a running kernel: each does what its row says.
+//! And the key sheet, as it is printed from them.
+
+use std::path::PathBuf;
+
+use attune::app::actions::sheet::KeyLine;
+use attune::app::actions::{
+    Action, ActionTable, NotebookAction, Pressed, Row, SheetLine, Shortcut, StageAction, WindowAction, focus,
+};
+use attune::app::panels::compare::SECOND_SENTENCE;
+use attune::app::shell::bridge::{self, LatestSnapshot, Outbox};
+use attune::app::shell::course::CoursePage;
+use attune::app::shell::key_sheet::parts;
+use attune::app::shell::layout::Layout;
+use attune::app::shell::perform::{WindowState, perform};
+use attune::app::shell::still_map::StillState;
+use attune::app::shell::top_bar::SENTENCE;
+use attune::app::shell::workspace::{self, Desk};
+use attune::app::stage::camera::Pose;
+use attune::app::stage::frame::StageTab;
+use attune::app::stage::view::stage_id;
+use attune::app::theme::{self, fonts};
+use attune::app::view::{Preferences, ViewState};
+use attune::app::work::session::{self, Session};
+use attune::app::work::source;
+use attune::kernel::command::{SentenceCommand, TrainingCommand};
+use attune::kernel::notebook::NotebookCommand;
+use attune::kernel::notebook::document::{Answer, DocumentCell};
+use attune::kernel::{Command, Snapshot};
+use attune::quantity::Quantity;
+use attune::view_model::training::{TrainingModel, TrainingStage};
+use bevy::ecs::system::RunSystemOnce;
+use bevy::prelude::*;
+use bevy_egui::{EguiContext, EguiUserTextures, PrimaryEguiContext};
+use egui::{Context, Event, Id, LayerId, Modifiers, Order, Pos2, RawInput, TextureId};
+
+use crate::{home, open, sentence, wait};
+
+const SIZE: egui::Vec2 = egui::vec2(1600.0, 1000.0);
+/// Away from the stage: over the bar on top.
+const ELSEWHERE: Pos2 = egui::pos2(800.0, 2.0);
+const NOTEBOOK: &str = include_str!("../fixtures/notebook.ron");
+/// Steps that its training has.
+const STEPS: usize = 20;
+/// In the order of their keys.
+const PANELS: [&str; 10] =
+    ["Notebook", "Stage", "Fold", "Attention", "Arithmetic", "Heads", "What if", "Weights", "Neighbours", "Training"];
+/// With the panels that have no key.
+const PANEL_COUNT: usize = 15;
+
+/// A window on a lesson with every kind of cell, whose frames are drawn one by one.
+struct Bench {
+    world: World,
+    ctx: Context,
+    folder: PathBuf,
+    time: f64,
+    /// All that was asked of the kernel.
+    sent: Vec<Command>,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // What is left is found by the next run.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Bench {
+    fn open(name: &str) -> Bench {
+        let (folder, home) = home(name);
+        // An answer for each of the keys.
+        let answers: Vec<String> = (1..=8).map(|answer| format!("\"{answer}\"")).collect();
+        let lesson = NOTEBOOK.replace(r#"["one", "two"]"#, &format!("[{}]", answers.join(", ")));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("own.ron");
+        std::fs::write(&path, lesson).expect("a lesson");
+        let mut world = open(&home, &path);
+        world.init_resource::<EguiUserTextures>();
+        world.resource_mut::<StageTab>().texture = Some(TextureId::User(0));
+        world.spawn((EguiContext::default(), PrimaryEguiContext));
+        let ctx = world.query::<&mut EguiContext>().single_mut(&mut world).expect("one").get_mut().clone();
+        ctx.set_fonts(fonts::definitions());
+        theme::apply(&ctx);
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        let mut bench = Bench { world, ctx, folder, time: 0.0, sent: Vec::new() };
+        bench.until("a trained model", |bench| bench.training().stage == TrainingStage::Finished);
+        bench.point_at(ELSEWHERE);
+        bench
+    }
+
+    /// The systems of a frame in their order, without those that need a graphics card.
+    fn frame(&mut self, events: Vec<Event>) {
+        self.time += 0.05;
+        let world = &mut self.world;
+        world.run_system_once(source::reload).expect("it runs");
+        world.run_system_once(bridge::receive).expect("it runs");
+        world.run_system_once(bridge::follow_walk).expect("it runs");
+        world.run_system_once(session::show).expect("it runs");
+        let screen_rect = Some(egui::Rect::from_min_size(Pos2::ZERO, SIZE));
+        let input = RawInput { screen_rect, time: Some(self.time), focused: true, events, ..RawInput::default() };
+        self.ctx.begin_pass(input);
+        let drawn: Result = world.run_system_once(workspace::workspace).expect("it runs");
+        drawn.expect("a context");
+        self.ctx.end_pass().textures_delta.clear();
+        self.sent.extend(world.resource::<Outbox>().0.iter().cloned());
+        world.run_system_once(bridge::send).expect("it runs");
+        world.run_system_once(session::keep).expect("it runs");
+        perform(world);
+        world.resource_mut::<StageTab>().hands.rig.advance(f32::INFINITY);
+    }
+
+    fn rest(&mut self) {
+        for _ in 0..4 {
+            self.frame(Vec::new());
+        }
+    }
+
+    fn until(&mut self, what: &str, is_done: impl Fn(&Bench) -> bool) {
+        wait(what, || {
+            self.frame(Vec::new());
+            is_done(self)
+        });
+    }
+
+    fn point_at(&mut self, at: Pos2) {
+        self.frame(vec![Event::PointerMoved(at)]);
+        self.rest();
+    }
+
+    /// Presses the key, or the button of an action that has none.
+    fn press(&mut self, shortcut: Shortcut) {
+        let Modifiers { alt, shift, command, .. } = shortcut.modifiers;
+        let modifiers = Modifiers { alt, shift, command, ctrl: command, ..Modifiers::NONE };
+        let press = |pressed| Event::Key { key: shortcut.key, physical_key: None, pressed, repeat: false, modifiers };
+        for _ in 0..if shortcut.is_twice { 2 } else { 1 } {
+            self.frame(vec![press(true)]);
+            self.frame(vec![press(false)]);
+        }
+        self.rest();
+    }
+
+    fn ask(&mut self, action: impl Into<Action>) {
+        self.world.resource_mut::<WindowState>().asked.push(action.into());
+        self.rest();
+    }
+
+    fn send(&mut self, command: Command) {
+        self.world.resource_mut::<Outbox>().0.push(command);
+        self.rest();
+    }
+
+    fn snapshot(&self) -> &Snapshot {
+        self.world.resource::<LatestSnapshot>().0.as_ref().expect("a snapshot")
+    }
+
+    fn training(&self) -> TrainingModel {
+        let shown = self.world.resource::<LatestSnapshot>().0.as_ref();
+        TrainingModel::of(shown.expect("a kernel publishes at once"))
+    }
+
+    fn view(&mut self) -> Mut<'_, ViewState> {
+        self.world.resource_mut::<ViewState>()
+    }
+
+    fn preferences(&self) -> Preferences {
+        self.world.resource::<ViewState>().preferences
+    }
+
+    fn state(&mut self) -> Mut<'_, WindowState> {
+        self.world.resource_mut::<WindowState>()
+    }
+
+    fn pose(&self) -> Pose {
+        self.world.resource::<StageTab>().hands.rig.pose
+    }
+
+    fn focused(&self) -> Option<Id> {
+        self.ctx.memory(|memory| memory.focused())
+    }
+
+    fn leave_field(&mut self) {
+        self.ctx.memory_mut(|memory| memory.stop_text_input());
+        self.rest();
+        assert_eq!(self.focused(), None);
+    }
+
+    fn is_visible(&self, window: &str) -> bool {
+        // The name of a window is a text that may be missing.
+        let layer = LayerId::new(Order::Middle, Id::new(Some(window)));
+        self.ctx.memory(|memory| memory.areas().is_visible(&layer))
+    }
+
+    fn fronts(&self) -> Vec<String> {
+        fn fronts(layout: &Layout) -> Vec<String> {
+            match layout {
+                Layout::Tabs { panels, front } => vec![panels[*front].clone()],
+                Layout::Split { parts, .. } => [fronts(&parts.0), fronts(&parts.1)].concat(),
+            }
+        }
+        fronts(&self.world.resource::<Desk>().0.layout().expect("a layout"))
+    }
+
+    fn show_panel(&mut self, which: usize) {
+        self.ask(Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) }));
+    }
+
+    fn step_shown(&self) -> usize {
+        self.training().shown.unwrap_or(self.training().step)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.snapshot().notebook.cells.iter().map(|cell| cell.cell.id.to_string()).collect()
+    }
+
+    fn place(&self, id: &str) -> Option<usize> {
+        self.ids().iter().position(|other| other == id)
+    }
+
+    fn cell(&self, id: &str) -> &DocumentCell {
+        &self.snapshot().notebook.cells[self.place(id).expect("a cell")].cell
+    }
+
+    /// How often code has run, so far.
+    fn runs(&self, id: &str) -> Option<u64> {
+        self.snapshot().notebook.cells[self.place(id).expect("a cell")].run.as_ref().and_then(|run| run.number)
+    }
+
+    fn select(&mut self, id: &str) {
+        self.world.resource_mut::<Desk>().0.select_cell(id);
+        self.rest();
+    }
+
+    fn selected(&self) -> Option<String> {
+        self.world.resource::<Desk>().0.selected_cell()
+    }
+
+    fn has_asked(&self, wanted: &NotebookCommand) -> bool {
+        self.sent.iter().any(|command| matches!(command, Command::Notebook(command) if command == wanted))
+    }
+}
+
+/// All keys of a row, each with its place.
+fn keys(row: &Row) -> Vec<(usize, Shortcut)> {
+    [row.keys, row.or, row.aliases].into_iter().flat_map(|keys| keys.iter().copied().enumerate()).collect()
+}
+
+#[test]
+fn every_key_of_the_window_does_what_its_row_says() {
+    let mut bench = Bench::open("keys-window");
+    for (action, row) in WindowAction::ROWS {
+        let keys = keys(row);
+        for &(which, key) in &keys {
+            check_window(&mut bench, *action, which, &|bench| bench.press(key));
+        }
+        if keys.is_empty() {
+            check_window(&mut bench, *action, 0, &|bench| bench.ask(*action));
+        }
+    }
+}
+
+fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn Fn(&mut Bench)) {
+    let said = format!("{action:?}, key {which}");
+    let card = Quantity::Weight.of_head(0, [1, 0]);
+    let first = "the seal sank while a duck swam";
+    let later = "the seal sank";
+    match action {
+        WindowAction::StepOn | WindowAction::StepBack => {
+            let (from, to) = if action == WindowAction::StepOn { (2.0, 3) } else { (2.0, 1) };
+            bench.view().walk.set(from);
+            act(bench);
+            assert_eq!(bench.view().walk.step().index(), to, "{said}");
+            bench.view().walk.set(0.0);
+        }
+        WindowAction::Origin => {
+            bench.view().selection.choose_query(Some(1));
+            bench.rest();
+            act(bench);
+            assert!(
+                bench
+                    .view()
+                    .trail
+                    .entry()
+                    .is_some_and(|entry| entry.quantity == Quantity::Weight && entry.index[0] == 1),
+                "{said}"
+            );
+            bench.view().trail.close();
+        }
+        WindowAction::CloseOrigin => {
+            bench.view().trail.open(card);
+            bench.rest();
+            assert_eq!(bench.view().trail.depth(), 1);
+            act(bench);
+            assert_eq!(bench.view().trail.depth(), 0, "{said}");
+        }
+        WindowAction::OriginBefore => {
+            bench.view().trail.open(card);
+            bench.view().trail.follow(Quantity::Weight.of_head(0, [1, 2]));
+            bench.rest();
+            act(bench);
+            assert_eq!(bench.view().trail.entry(), Some(card), "{said}");
+            bench.view().trail.close();
+        }
+        WindowAction::Play | WindowAction::TrainStep => {
+            bench.send(Command::Training(TrainingCommand::Reset));
+            bench.until("the beginning", |bench| bench.training().step == 0);
+            act(bench);
+            let to = if action == WindowAction::Play { STEPS } else { 1 };
+            bench.until(&said, |bench| bench.training().step == to);
+            bench.ask(WindowAction::Play);
+            bench.until("the end", |bench| bench.training().stage == TrainingStage::Finished);
+        }
+        WindowAction::Look | WindowAction::LookFar => {
+            bench.send(Command::Training(TrainingCommand::Scrub(10)));
+            bench.until("a look back", |bench| bench.step_shown() == 10);
+            act(bench);
+            let by = if action == WindowAction::Look { 1 } else { 10 };
+            let to = if which == 0 { 10 - by } else { 10 + by };
+            bench.until(&said, |bench| bench.step_shown() == to);
+            bench.send(Command::Training(TrainingCommand::ShowLatest));
+            bench.until("the latest", |bench| bench.step_shown() == STEPS);
+        }
+        WindowAction::Undo => {
+            bench.send(Command::Sentence(SentenceCommand::Set(later.to_owned())));
+            bench.until("a sentence", |bench| sentence(&bench.world).as_deref() == Some(later));
+            act(bench);
+            bench.until(&said, |bench| sentence(&bench.world).as_deref() == Some(first));
+        }
+        WindowAction::Redo => {
+            bench.send(Command::Sentence(SentenceCommand::Set(later.to_owned())));
+            bench.until("a sentence", |bench| sentence(&bench.world).as_deref() == Some(later));
+            bench.ask(WindowAction::Undo);
+            bench.until("no sentence", |bench| sentence(&bench.world).as_deref() == Some(first));
+            act(bench);
+            bench.until(&said, |bench| sentence(&bench.world).as_deref() == Some(later));
+            bench.ask(WindowAction::Undo);
+            bench.until("no sentence", |bench| sentence(&bench.world).as_deref() == Some(first));
+        }
+        WindowAction::WriteSentence => {
+            act(bench);
+            assert_eq!(bench.focused(), Some(focus::sentence_field(SENTENCE)), "{said}");
+            bench.leave_field();
+        }
+        WindowAction::Compare => {
+            let is_compared =
+                |bench: &Bench| bench.snapshot().model.as_ref().is_some_and(|model| model.second.is_some());
+            act(bench);
+            bench.until(&said, is_compared);
+            bench.rest();
+            assert!(bench.fronts().contains(&"Compare".to_owned()), "{said}: {:?}", bench.fronts());
+            assert_eq!(bench.focused(), Some(focus::sentence_field(SECOND_SENTENCE)), "{said}");
+            bench.leave_field();
+            act(bench);
+            bench.until(&said, |bench| !is_compared(bench));
+            assert_eq!(bench.focused(), None);
+            bench.show_panel(0);
+        }
+        WindowAction::Glossary => {
+            assert!(!bench.is_visible("Glossary"));
+            act(bench);
+            assert!(bench.is_visible("Glossary"), "{said}");
+            act(bench);
+            assert!(!bench.is_visible("Glossary"), "{said}");
+        }
+        WindowAction::CloseGlossary => {
+            bench.ask(WindowAction::Glossary);
+            assert!(bench.is_visible("Glossary"));
+            act(bench);
+            assert!(!bench.is_visible("Glossary"), "{said}");
+        }
+        WindowAction::Panel => {
+            (0..PANEL_COUNT).filter(|other| *other != which).for_each(|other| bench.show_panel(other));
+            assert!(!bench.fronts().contains(&PANELS[which].to_owned()));
+            act(bench);
+            assert!(bench.fronts().contains(&PANELS[which].to_owned()), "{said}: {:?}", bench.fronts());
+            [0, 1].into_iter().for_each(|panel| bench.show_panel(panel));
+        }
+        WindowAction::Course => {
+            act(bench);
+            assert!(bench.world.resource::<CoursePage>().is_open, "{said}");
+            bench.ask(Action::Back);
+            bench.leave_field();
+        }
+        WindowAction::Browse => {
+            act(bench);
+            assert!(bench.state().files.is_open(), "{said}");
+            bench.state().files = Default::default();
+            bench.leave_field();
+        }
+        WindowAction::Theme => {
+            let before = bench.preferences().theme;
+            act(bench);
+            assert_eq!(bench.preferences().theme, before.next(), "{said}");
+        }
+        WindowAction::Larger | WindowAction::Smaller | WindowAction::UsualSize => {
+            bench.view().preferences.zoom = 1.2;
+            bench.rest();
+            act(bench);
+            let zoom = bench.preferences().zoom;
+            let is_done = match action {
+                WindowAction::Larger => zoom > 1.21,
+                WindowAction::Smaller => zoom < 1.19 && zoom > 1.0,
+                _ => zoom == 1.0,
+            };
+            assert!(is_done, "{said}: {zoom}");
+            bench.view().preferences.zoom = 1.0;
+            bench.rest();
+        }
+        WindowAction::KeySheet => {
+            act(bench);
+            assert!(bench.state().is_key_sheet_open && bench.is_visible("Keys and mouse"), "{said}");
+            act(bench);
+            assert!(!bench.state().is_key_sheet_open && !bench.is_visible("Keys and mouse"), "{said}");
+        }
+        WindowAction::CloseKeySheet => {
+            bench.ask(WindowAction::KeySheet);
+            assert!(bench.state().is_key_sheet_open);
+            act(bench);
+            assert!(!bench.state().is_key_sheet_open, "{said}");
+        }
+        WindowAction::Picture => {
+            act(bench);
+            assert!(bench.state().picture.is_some(), "{said}");
+            bench.state().picture = None;
+        }
+        WindowAction::Checkpoints => {
+            act(bench);
+            assert!(bench.world.resource::<Desk>().0.checkpoints.is_some(), "{said}");
+            bench.world.resource_mut::<Desk>().0.checkpoints = None;
+        }
+        WindowAction::ResetLesson => {
+            act(bench);
+            bench.until(&said, |bench| bench.world.resource::<Session>().model.is_reset);
+            bench.until("a model", |bench| bench.training().stage == TrainingStage::Finished);
+        }
+        WindowAction::Map => {
+            act(bench);
+            assert!(!matches!(bench.state().map, StillState::None), "{said}");
+            bench.ask(Action::CloseMap);
+        }
+    }
+}
+
+#[test]
+fn every_key_of_the_stage_does_what_its_row_says() {
+    let mut bench = Bench::open("keys-stage");
+    let stage = bench.ctx.read_response(stage_id()).expect("the stage is shown").rect;
+    // In a corner, where no word is.
+    bench.point_at(stage.left_bottom() + egui::vec2(12.0, -12.0));
+    for (action, row) in StageAction::ROWS {
+        for (which, key) in keys(row) {
+            check_stage(&mut bench, *action, which, key);
+        }
+    }
+}
+
+fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortcut) {
+    let said = format!("{action:?}, key {which}");
+    let before = bench.pose();
+    let query = |bench: &mut Bench| bench.view().selection.query;
+    match action {
+        StageAction::Orbit => {
+            bench.press(key);
+            let after = bench.pose();
+            let turned = [
+                after.pitch - before.pitch,
+                before.pitch - after.pitch,
+                before.yaw - after.yaw,
+                after.yaw - before.yaw,
+            ];
+            assert!(turned[which] > 0.1 && after.target == before.target, "{said}: {turned:?}");
+        }
+        StageAction::Pan => {
+            bench.press(key);
+            let after = bench.pose();
+            let moved = after.target - before.target;
+            let right = bevy::math::Vec3::new(before.yaw.cos(), 0.0, -before.yaw.sin());
+            let along = [moved.y, -moved.y, -moved.dot(right), moved.dot(right)];
+            assert!(along[which] > 0.01 && after.yaw == before.yaw, "{said}: {along:?}");
+        }
+        StageAction::Nearer => {
+            bench.press(key);
+            assert!(bench.pose().distance < before.distance, "{said}");
+        }
+        StageAction::Farther => {
+            bench.press(key);
+            assert!(bench.pose().distance > before.distance, "{said}");
+        }
+        StageAction::Focus => {
+            bench.view().selection.choose_query(Some(1));
+            bench.press(key);
+            let after = bench.pose();
+            assert!(after.target != before.target && after.yaw == before.yaw, "{said}: {after:?}");
+        }
+        StageAction::LookAlong => {
+            bench.press(key);
+            let Pose { yaw, pitch, .. } = bench.pose();
+            let to = bevy::math::Vec3::new(yaw.sin() * pitch.cos(), pitch.sin(), yaw.cos() * pitch.cos());
+            assert!(to[which] > 0.99, "{said}: {to}");
+        }
+        StageAction::Flat => {
+            bench.press(key);
+            assert_eq!(bench.pose().perspective, 0.0, "{said}");
+            bench.press(key);
+            assert_eq!(bench.pose().perspective, 1.0, "{said}");
+        }
+        StageAction::Search => {
+            bench.press(key);
+            assert_eq!(bench.focused(), Some(focus::stage_search()), "{said}");
+            bench.leave_field();
+        }
+        StageAction::Isolate => {
+            bench.press(key);
+            assert!(bench.view().highlight.isolated, "{said}");
+            bench.view().highlight.isolated = false;
+        }
+        StageAction::NextQuery | StageAction::QueryBefore => {
+            bench.view().selection.choose_query(Some(2));
+            bench.press(key);
+            let to = if action == StageAction::NextQuery { 3 } else { 1 };
+            assert_eq!(query(bench), Some(to), "{said}");
+        }
+        StageAction::Clear => {
+            bench.view().selection.choose_query(Some(2));
+            bench.press(key);
+            assert_eq!(query(bench), None, "{said}");
+        }
+        StageAction::Home => {
+            let press_at = |bench: &mut Bench, at| {
+                bench.world.resource_mut::<StageTab>().hands.rig.orbit(bevy::math::Vec2::new(40.0, 10.0));
+                let turned = bench.pose();
+                bench.point_at(at);
+                bench.press(key);
+                assert!(bench.pose() != turned && bench.pose().target == bevy::math::Vec3::ZERO, "{said}");
+            };
+            let stage = bench.ctx.read_response(stage_id()).expect("the stage is shown").rect;
+            press_at(bench, stage.left_bottom() + egui::vec2(12.0, -12.0));
+            // The one that goes wherever the pointer is.
+            press_at(bench, ELSEWHERE);
+        }
+    }
+}
+
+#[test]
+fn every_key_of_the_notebook_does_what_its_row_says() {
+    for (action, row) in NotebookAction::ROWS {
+        for (which, key) in keys(row) {
+            check_notebook(*action, which, key);
+        }
+    }
+}
+
+fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
+    use NotebookAction as Do;
+    let said = format!("{action:?}, key {which}");
+    let bench = &mut Bench::open("keys-notebook");
+    let is_writing = |bench: &Bench| bench.ctx.text_edit_focused();
+    let pair = |bench: &Bench, first: &str, second: &str| bench.place(first).map(|at| at + 1) == bench.place(second);
+    let own = |bench: &Bench| bench.ids().iter().position(|id| id.starts_with("own"));
+    match action {
+        Do::Write => {
+            bench.select("double");
+            bench.press(key);
+            assert!(is_writing(bench), "{said}");
+        }
+        Do::Leave => {
+            bench.select("double");
+            bench.press(NotebookAction::Write.row().keys[0]);
+            assert!(is_writing(bench));
+            bench.press(key);
+            assert!(!is_writing(bench), "{said}");
+        }
+        Do::SelectAbove | Do::SelectBelow => {
+            bench.select("turn");
+            bench.press(key);
+            let to = if action == Do::SelectAbove { "double" } else { "uses" };
+            assert_eq!(bench.selected().as_deref(), Some(to), "{said}");
+        }
+        Do::Run | Do::RunAndGoOn | Do::RunAndInsert => {
+            for writes in [false, true] {
+                bench.select("double");
+                if writes {
+                    bench.press(NotebookAction::Write.row().keys[0]);
+                    assert!(is_writing(bench));
+                }
+                let (before, count) = (bench.runs("double"), bench.ids().len());
+                bench.press(key);
+                bench.until(&said, |bench| bench.runs("double") > before);
+                bench.rest();
+                let inserted = bench.ids().len() - count;
+                let selected = bench.selected();
+                match action {
+                    Do::Run => {
+                        assert_eq!((selected.as_deref(), inserted), (Some("double"), 0), "{said}");
+                        assert_eq!(is_writing(bench), writes, "{said}");
+                    }
+                    Do::RunAndGoOn => assert!(
+                        selected.as_deref() != Some("double") && inserted == 0 && !is_writing(bench),
+                        "{said}: {selected:?}"
+                    ),
+                    _ => assert!(inserted == 1 && is_writing(bench), "{said}"),
+                }
+                if is_writing(bench) {
+                    bench.press(NotebookAction::Leave.row().keys[0]);
+                }
+            }
+        }
+        Do::InsertAbove | Do::InsertBelow => {
+            bench.select("turn");
+            let at = bench.place("turn").expect("a cell");
+            bench.press(key);
+            bench.until(&said, |bench| own(bench) == Some(at + usize::from(action == Do::InsertBelow)));
+            assert!(!is_writing(bench));
+        }
+        Do::Delete => {
+            bench.select("turn");
+            bench.press(key);
+            bench.until(&said, |bench| bench.place("turn").is_none());
+        }
+        Do::UndoDelete => {
+            bench.select("turn");
+            bench.press(NotebookAction::Delete.row().keys[0]);
+            bench.until("it is gone", |bench| bench.place("turn").is_none());
+            bench.press(key);
+            bench.until(&said, |bench| bench.place("turn").is_some());
+        }
+        Do::MakeText => {
+            bench.select("double");
+            bench.press(key);
+            bench.until(&said, |bench| bench.cell("double").is_text());
+        }
+        Do::MakeCode => {
+            bench.select("intro");
+            bench.press(key);
+            bench.until(&said, |bench| bench.cell("intro").is_code());
+        }
+        Do::MoveUp => {
+            bench.select("turn");
+            bench.press(key);
+            bench.until(&said, |bench| pair(bench, "turn", "double"));
+        }
+        Do::MoveDown => {
+            bench.select("turn");
+            bench.press(key);
+            bench.until(&said, |bench| pair(bench, "uses", "turn"));
+        }
+        Do::Split => {
+            bench.select("double");
+            bench.press(NotebookAction::Write.row().keys[0]);
+            let count = bench.ids().len();
+            bench.press(key);
+            bench.until(&said, |bench| bench.ids().len() == count + 1);
+        }
+        Do::Merge => {
+            bench.select("uses");
+            bench.press(key);
+            bench.until(&said, |bench| bench.place("reads").is_none());
+        }
+        Do::Fold => {
+            bench.select("double");
+            bench.press(key);
+            bench.until(&said, |bench| bench.cell("double").is_folded);
+        }
+        Do::Interrupt => {
+            bench.press(key);
+            assert!(bench.has_asked(&NotebookCommand::Interrupt), "{said}");
+        }
+        Do::Restart => {
+            bench.press(key);
+            assert!(bench.has_asked(&NotebookCommand::Restart), "{said}");
+        }
+        Do::Answer => {
+            bench.select("guess");
+            bench.press(key);
+            bench.until(&said, |bench| {
+                bench.cell("guess").answer == Answer::Predict { chosen: Some(which), is_locked: false }
+            });
+            bench.press(NotebookAction::Write.row().keys[0]);
+            bench.until("Enter locks it in", |bench| {
+                bench.cell("guess").answer == Answer::Predict { chosen: Some(which), is_locked: true }
+            });
+        }
+        Do::Turn | Do::TurnFinely => {
+            bench.select("turn");
+            bench.press(key);
+            let step = if action == Do::Turn { 0.25 } else { 0.025 };
+            let to = if which == 0 { 1.0 - step } else { 1.0 + step };
+            bench.until(&said, |bench| bench.cell("turn").answer == Answer::Slider(to));
+        }
+        Do::Hint => {
+            bench.select("middle");
+            bench.press(key);
+            bench.until(&said, |bench| bench.cell("middle").attempts().hints == 1);
+        }
+        Do::Solution => {
+            bench.select("middle");
+            bench.press(key);
+            bench.until(&said, |bench| bench.cell("middle").attempts().is_revealed);
+        }
+        Do::Functions => {
+            bench.press(key);
+            assert!(bench.is_visible("Functions"), "{said}");
+            assert_eq!(bench.focused(), Some(focus::function_search()), "{said}");
+        }
+        Do::RunAbove | Do::ClearOutputs | Do::AutoRun | Do::Reset => {
+            unreachable!("{said}: an action of a cell's menu that has a key is to be checked here")
+        }
+    }
+}
+
+#[test]
+fn every_key_stands_on_the_sheet_or_is_mentioned_there() {
+    fn check<A: ActionTable>() {
+        for (action, row) in A::ROWS {
+            assert_eq!(row.keys.is_empty(), row.line == SheetLine::Unlisted, "{action:?}");
+        }
+    }
+    check::<WindowAction>();
+    check::<StageAction>();
+    check::<NotebookAction>();
+}
+
+#[test]
+fn the_key_sheet_is_printed_from_the_tables() {
+    let line = |KeyLine { keys, meaning }: &KeyLine| format!("{keys:24}{meaning}\n");
+    let part =
+        |(title, lines): &(&str, Vec<KeyLine>)| format!("{title}\n{}\n", lines.iter().map(line).collect::<String>());
+    let printed: String = parts().iter().map(part).collect();
+    let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/window/key_sheet.txt");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&kept, &printed).expect("a snapshot is written");
+    }
+    let expected = std::fs::read_to_string(kept).expect("a snapshot; UPDATE_SNAPSHOTS=1 writes it");
+    assert_eq!(printed, expected, "set UPDATE_SNAPSHOTS=1 to keep it as it is now");
+}

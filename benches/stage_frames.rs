@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune::app::figure_app;
-use attune::app::shell::bridge::Models;
 use attune::app::stage::crowd::Crowd;
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::points;
+use attune::app::stage::scene::StageScene;
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
 use attune::app::theme::Palette;
@@ -108,9 +108,7 @@ fn app(model: Arc<StageModel>) -> App {
     let mut view = ViewState::default();
     (view.figure.is_on, view.figure.bare, view.preferences.reduced_motion) = (true, true, true);
     world.insert_resource(view);
-    let mut models = Models::default();
-    models.stage = Some(model);
-    world.insert_resource(models);
+    world.resource_mut::<StageScene>().points = Some(model);
     app
 }
 
@@ -142,7 +140,7 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
             let scene = Scene { model, emphasis: &emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
+            picture_ui(ui, Some(scene), &mut hands, &mut view.for_panels(), Some(TextureId::User(0)));
             passes.push(1e3 * begun.elapsed().as_secs_f64());
         });
         output.textures_delta.clear();

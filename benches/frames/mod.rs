@@ -2,7 +2,8 @@
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
-use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::panels::notebook::{NotebookPanel, notebook_ui};
+use attune::app::text::prose::Prose;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
 use attune::kernel::Command;
@@ -17,7 +18,8 @@ const FRAME: f64 = 1.0 / 60.0;
 /// The notebook's panel in a window without a screen.
 pub struct Panel {
     ctx: Context,
-    state: NotebookUiState,
+    state: NotebookPanel,
+    prose: Prose,
     view: ViewState,
     frames: u64,
 }
@@ -27,7 +29,7 @@ impl Panel {
         let ctx = Context::default();
         ctx.set_fonts(fonts::definitions());
         theme::apply(&ctx);
-        Self { ctx, state: NotebookUiState::default(), view: ViewState::default(), frames: 0 }
+        Self { ctx, state: NotebookPanel::default(), prose: Prose::default(), view: ViewState::default(), frames: 0 }
     }
 
     /// One frame, from the input to the triangles.
@@ -41,7 +43,7 @@ impl Panel {
         };
         let mut commands = Vec::new();
         let mut output = self.ctx.run_ui(input, |ui| {
-            commands.extend(notebook_ui(ui, model, &mut self.state, &mut self.view));
+            commands.extend(notebook_ui(ui, model, &mut self.state, &mut self.view.for_panels(), &mut self.prose));
         });
         output.textures_delta.clear();
         std::hint::black_box(self.ctx.tessellate(output.shapes, output.pixels_per_point));

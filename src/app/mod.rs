@@ -16,9 +16,12 @@
 
 pub mod actions;
 pub mod fault;
+pub mod link;
 pub mod look;
 pub mod panels;
 pub mod render;
+pub mod saved_view;
+pub mod scene;
 pub mod shell;
 pub mod stage;
 pub mod text;
@@ -53,10 +56,10 @@ pub enum AppSystems {
 /// Everything that window and picture share.
 pub fn plugin(app: &mut App) {
     app.add_plugins((EguiPlugin::default(), render::blending::plugin, stage::plugin, render::recovery::plugin))
-        .init_resource::<shell::bridge::Link>()
-        .init_resource::<shell::bridge::LatestSnapshot>()
-        .init_resource::<shell::bridge::Models>()
-        .init_resource::<shell::bridge::Outbox>()
+        .init_resource::<link::Link>()
+        .init_resource::<link::Outbox>()
+        .init_resource::<scene::Scene>()
+        .init_resource::<stage::scene::StageScene>()
         .init_resource::<work::source::LessonIssues>()
         .init_resource::<view::ViewState>()
         .init_resource::<shell::course::CoursePage>()
@@ -71,8 +74,9 @@ pub fn plugin(app: &mut App) {
             (
                 (
                     work::source::reload,
-                    shell::bridge::receive,
-                    shell::bridge::follow_walk,
+                    link::receive,
+                    link::follow_trail,
+                    stage::scene::follow,
                     work::session::show,
                     shell::course::receive,
                     shell::perform::follow_export,
@@ -80,7 +84,7 @@ pub fn plugin(app: &mut App) {
                 )
                     .chain()
                     .in_set(AppSystems::Receive),
-                (stage::basis_glide::advance, stage::frame::advance).chain().in_set(AppSystems::Advance),
+                (stage::scene::glide, stage::frame::advance).chain().in_set(AppSystems::Advance),
                 (shell::workspace::dress, shell::keyboard::take_focus),
             ),
         )
@@ -94,7 +98,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Last,
             (
-                (shell::bridge::set_pace, shell::bridge::send).chain().in_set(AppSystems::Send),
+                (link::set_pace, link::send).chain().in_set(AppSystems::Send),
                 (work::session::keep, work::profile::keep, shell::perform::perform)
                     .chain()
                     .after(AppSystems::Send)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::models::Model;
 use crate::kernel::data::answers::{ANSWERS, check_generates};
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
@@ -85,6 +86,14 @@ pub struct Written {
     pub words: Vec<String>,
     /// How they were chosen, and whether the weights are still those that chose them.
     pub said: String,
+}
+
+impl Model for AnswersModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, before)
+    }
 }
 
 impl AnswersModel {

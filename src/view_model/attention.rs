@@ -1,6 +1,9 @@
 //! The Attention panel: one heat map per head, rows are queries, columns are keys.
 
+use std::sync::Arc;
+
 use super::head_labels::HeadLabels;
+use super::models::Model;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::model::activations::HeadActivations;
 
@@ -26,6 +29,14 @@ pub struct HeadMap {
     pub is_of_source: bool,
     /// `weights[query][key]`; each row sums to 1.
     pub weights: Vec<Vec<f32>>,
+}
+
+impl Model for AttentionModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
 }
 
 impl AttentionModel {

@@ -1,5 +1,8 @@
 //! The Axes panel: what each axis of the picture is, and how much of the variance it shows.
 
+use std::sync::Arc;
+
+use super::models::Model;
 use crate::kernel::command::Axis;
 use crate::kernel::data::space::{Basis, ChosenAxis};
 use crate::kernel::snapshot::{Snapshot, StaticSpace};
@@ -34,6 +37,14 @@ pub struct AxisRow {
     /// As the groups were written, where it was chosen.
     pub chosen: Option<(String, String)>,
     pub meaning: String,
+}
+
+impl Model for AxesModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
 }
 
 impl AxesModel {

@@ -1,5 +1,8 @@
 //! The Compare panel: a word that two sentences share, before attention and after it.
 
+use std::sync::Arc;
+
+use super::models::Model;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::scene::second::{Likeness, SharedWord};
 use crate::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
@@ -43,6 +46,14 @@ pub struct NearOutput {
 
 /// Neighbours that are told.
 const NEAR: usize = 5;
+
+impl Model for CompareModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
+}
 
 impl CompareModel {
     /// `None` where nothing is compared.

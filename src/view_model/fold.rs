@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
+use super::models::Model;
 use super::walk::Step;
 use crate::kernel::data::moves::{Moves, Point};
 use crate::kernel::data::token::subscript;
@@ -109,6 +110,14 @@ pub struct FoldModel {
     pub is_of_source: bool,
     /// The keys are the queries' own sentence.
     pub looks_at_itself: bool,
+}
+
+impl Model for FoldModel {
+    type Choice = usize;
+
+    fn make(snapshot: &Arc<Snapshot>, head: &usize, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *head)
+    }
 }
 
 impl FoldModel {

@@ -1,6 +1,9 @@
 //! The Heads panel: what each head adds to each token, and whether it takes part.
 
+use std::sync::Arc;
+
 use super::head_labels::HeadLabels;
+use super::models::Model;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::attention::HeadMode;
 
@@ -34,6 +37,14 @@ pub struct HeadRow {
     pub move_length: Vec<f32>,
     /// The key that each token weighs most in this head, with the weight; empty for a head of the source.
     pub strongest: Vec<(usize, f32)>,
+}
+
+impl Model for HeadsModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
 }
 
 impl HeadsModel {

@@ -15,6 +15,7 @@ pub mod head_labels;
 pub mod heads;
 pub mod home;
 pub mod markdown;
+pub mod models;
 pub mod neighbours;
 pub mod notebook;
 pub mod output;

@@ -1,5 +1,8 @@
 //! The Neighbours panel: which words are near a token, before attention and after it.
 
+use std::sync::Arc;
+
+use super::models::Model;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Neighbour, Neighbours, Snapshot};
 
@@ -69,6 +72,14 @@ impl NearWord {
             Measure::Cosine => self.cosine,
             Measure::Euclidean => self.distance,
         }
+    }
+}
+
+impl Model for NeighboursModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
     }
 }
 

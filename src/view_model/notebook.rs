@@ -13,6 +13,7 @@ use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
 use super::course::Tasks;
+use super::models::Model;
 use super::output::OutputModel;
 use crate::code::editor::highlight::highlight;
 use crate::code::editor::scope::{Name, NameKind, Names, Scope, definitions};
@@ -106,6 +107,14 @@ impl CellModel {
 
     pub fn id(&self) -> &CellId {
         &self.cell.id
+    }
+}
+
+impl Model for NotebookModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Some(Self::of(snapshot, before))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Why a token moved: what each word, or each head, adds to it, as arrows that lead tip to tail from where
 //! it was to where it came.
 
+use std::sync::Arc;
+
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
+use super::models::Model;
 use super::quoted;
 use crate::kernel::data::moves::{Moves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
@@ -53,6 +56,14 @@ pub struct PathModel {
 const NAMED: usize = 3;
 /// A share of the way that is worth a word.
 const SHARE_MIN: f32 = 0.01;
+
+impl Model for PathModel {
+    type Choice = (usize, usize, By);
+
+    fn make(snapshot: &Arc<Snapshot>, (query, head, by): &(usize, usize, By), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *query, *head, *by)
+    }
+}
 
 impl PathModel {
     /// Path of a token in the block of a head; `None` until there is a model, and where it lacks the head or token.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::models::Model;
 use crate::kernel::snapshot::{RetrainingSnapshot, Snapshot};
 use crate::lesson::offers::{Knob, Offer, offers};
 use crate::lesson::{Lesson, Recipe};
@@ -24,6 +25,14 @@ pub struct SliderModel {
     pub name: String,
     pub tip: String,
     pub offer: Offer,
+}
+
+impl Model for RetrainModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, before)
+    }
 }
 
 impl RetrainModel {

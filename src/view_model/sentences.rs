@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::models::Model;
 use crate::kernel::snapshot::{Snapshot, StaticSpace, Token};
 use crate::lesson::text::words_at;
 use crate::nearest::nearest_few;
@@ -77,6 +78,14 @@ pub struct Fault {
     pub words: String,
     /// Whether the text is only unfinished.
     pub is_early: bool,
+}
+
+impl Model for SentencesModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, before)
+    }
 }
 
 impl SentencesModel {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::axes::names;
 use super::compare::{choose, furthest_first};
+use super::models::Model;
 use crate::kernel::data::token::{occurrence, subscript};
 use crate::kernel::scene::second::SharedWord;
 use crate::kernel::snapshot::{Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
@@ -98,6 +99,14 @@ pub struct AxisLabel {
     pub name: String,
     /// Share of the variance, in [0, 1].
     pub variance: f32,
+}
+
+impl Model for StageModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
 }
 
 impl StageModel {

@@ -1,5 +1,8 @@
 //! The Training panel: the loss curve and where training stands.
 
+use std::sync::Arc;
+
+use super::models::Model;
 use crate::kernel::snapshot::{CheckpointsSnapshot, Snapshot, TrainingSnapshot};
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Overflow, Stopped};
@@ -46,6 +49,14 @@ pub enum TrainingStage {
     Diverged,
 }
 
+impl Model for TrainingModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Some(Self::of(snapshot))
+    }
+}
+
 impl TrainingModel {
     pub fn of(snapshot: &Snapshot) -> TrainingModel {
         let lesson = &snapshot.lesson;
@@ -55,9 +66,8 @@ impl TrainingModel {
             format!("toy model · {parameters} parameters · {sentences} sentences · {words} words")
         };
         let Some(model) = &snapshot.model else {
-            let progress = snapshot.embedding_progress;
             return TrainingModel {
-                stage: TrainingStage::Embedding { done: progress.done, of: progress.of },
+                stage: TrainingStage::of(snapshot),
                 status: "learning where words live".to_owned(),
                 step: 0,
                 steps: lesson.model.steps,
@@ -101,6 +111,14 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
             format!("{kept}, every {}; those between are trained again, bit for bit", second - first)
         }
         _ => kept,
+    }
+}
+
+impl TrainingStage {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let progress = snapshot.embedding_progress;
+        let embedding = Self::Embedding { done: progress.done, of: progress.of };
+        snapshot.model.as_ref().map_or(embedding, |model| stage(model.training.stopped))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::models::Model;
 use super::table::TableModel;
 use crate::code::{Labels, Output, Tensor};
 use crate::kernel::data::token::token_labels;
@@ -88,6 +89,14 @@ fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry>
         _ => Owner::Block(block),
     };
     (!definition.entry.is_empty()).then(|| quantity.of(owner, [0, 0]))
+}
+
+impl Model for VariablesModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Some(Self::of(snapshot))
+    }
 }
 
 impl VariablesModel {

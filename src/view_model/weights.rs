@@ -1,6 +1,9 @@
 //! The Weights panel: every entry of a tensor with its ghost.
 
+use std::sync::Arc;
+
 use super::distance::{at_distance, distance_of};
+use super::models::Model;
 use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::params::{Layer, Start, TensorId, TensorName};
@@ -69,6 +72,14 @@ impl TensorModel {
     pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
         let is_distance = self.id.name == TensorName::DistanceBias;
         is_distance.then(|| format!("head {}, {}", row + 1, at_distance(distance_of(col, self.cols))))
+    }
+}
+
+impl Model for WeightsModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The What-if panel: what the learner changed about the forward pass, and what comes of it beside the
 //! unchanged result.
 
+use std::sync::Arc;
+
 use super::head_labels::HeadLabels;
+use super::models::Model;
 use crate::kernel::command::HeadSetting;
 use crate::kernel::snapshot::{ModelSnapshot, Neighbours, Snapshot, StaticSpace};
 use crate::numerics::attention::{HeadMode, Mask};
@@ -71,6 +74,14 @@ pub struct EffectRow {
     pub head: usize,
     pub before: Vec<f32>,
     pub now: Vec<f32>,
+}
+
+impl Model for WhatIfModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
 }
 
 impl WhatIfModel {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::panels::answers::{AnswersUiState, answers_ui};
+use attune::app::panels::answers::{AnswersPanel, answers_ui};
 use attune::app::view::ViewState;
 use attune::kernel::{Kernel, Snapshot};
 use attune::view_model::answers::AnswersModel;
@@ -31,10 +31,10 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     let kernel = Rc::new(RefCell::new(next_word()));
     let shared = Rc::new(RefCell::new(ViewState::default()));
     let (inner, view) = (kernel.clone(), shared.clone());
-    let mut state = AnswersUiState::default();
+    let mut state = AnswersPanel::default();
     let mut harness: Harness = dressed(SIZE, move |ui| {
         let model = answers(&inner.borrow().snapshot());
-        if let Some(command) = answers_ui(ui, &model, &mut state, &mut view.borrow_mut()) {
+        if let Some(command) = answers_ui(ui, &model, &mut state, &mut view.borrow_mut().for_panels()) {
             inner.borrow_mut().apply(command);
         }
     });

@@ -3,7 +3,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
+use attune::app::panels::notebook::{NotebookPanel, notebook_ui};
+use attune::app::text::prose::Prose;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
 use attune::code::Output;
@@ -28,7 +29,8 @@ impl Desk {
         let lesson = attune::lesson::parse("notebook.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
         let kernel = Rc::new(RefCell::new(Kernel::trained(Arc::new(lesson))));
         let inner = kernel.clone();
-        let (mut state, mut view) = (NotebookUiState::default(), ViewState::default());
+        let (mut state, mut view) = (NotebookPanel::default(), ViewState::default());
+        let mut prose = Prose::default();
         let mut model: Option<NotebookModel> = None;
         let mut harness = Harness::builder().with_size(SIZE).with_step_dt(1.0 / 60.0).build_ui(move |ui| {
             let mut kernel = inner.borrow_mut();
@@ -39,7 +41,7 @@ impl Desk {
                 model = Some(now);
                 return;
             }
-            for command in notebook_ui(ui, &now, &mut state, &mut view) {
+            for command in notebook_ui(ui, &now, &mut state, &mut view.for_panels(), &mut prose) {
                 kernel.apply(command);
             }
             kernel.settle();

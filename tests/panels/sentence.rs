@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::common::dressed::dressed;
 use attune::app::actions::{Action, WindowAction, focus};
-use attune::app::panels::axes::{AxesUiState, axes_ui};
-use attune::app::panels::compare::{CompareUiState, compare_ui, toggle};
+use attune::app::panels::Requests;
+use attune::app::panels::axes::{AxesPanel, axes_ui};
+use attune::app::panels::compare::{ComparePanel, compare_ui, toggle};
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::shell::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
 use attune::app::theme;
@@ -15,7 +16,6 @@ use attune::kernel::command::{Axis, AxisCommand, SentenceCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::view_model::axes::AxesModel;
 use attune::view_model::compare::CompareModel;
-use attune::view_model::notebook::NotebookModel;
 use attune::view_model::sentences::SentencesModel;
 use egui::{Event, Key, Modifiers, Ui, Vec2};
 use egui_kittest::Harness;
@@ -64,25 +64,25 @@ fn bar(width: f32) -> (Harness<'static>, Shared) {
     let (mut state, mut known) = (TopBarUiState::default(), None);
     desk(Vec2::new(width, 400.0), move |ui, snapshot, view| {
         known = SentencesModel::of(snapshot, known.as_ref());
-        let model = NotebookModel::of(snapshot, None);
+        let mut requests = Requests::default();
         let keys = LessonKeys { has_sentences: true, ..LessonKeys::default() };
-        state.asked = lesson_keys(ui.ctx(), &keys).into_iter().next().map(Action::Row);
-        let mut commands = ui
-            .vertical(|ui| {
-                ui.set_height(theme::size::BAR_HEIGHT);
-                top_bar_ui(ui, &model, known.as_ref(), &mut state, view.preferences.theme)
-            })
-            .inner;
-        match state.asked.take() {
-            Some(Action::Row(pressed)) if pressed.action == WindowAction::WriteSentence => {
-                focus::ask(ui.ctx(), focus::sentence_field(SENTENCE));
+        requests.actions.extend(lesson_keys(ui.ctx(), &keys).into_iter().map(Action::Row));
+        ui.vertical(|ui| {
+            ui.set_height(theme::size::BAR_HEIGHT);
+            top_bar_ui(ui, snapshot, known.as_ref(), &mut state, view.preferences.theme, &mut requests);
+        });
+        for action in requests.actions {
+            match action {
+                Action::Row(pressed) if pressed.action == WindowAction::WriteSentence => {
+                    focus::ask(ui.ctx(), focus::sentence_field(SENTENCE));
+                }
+                Action::Row(pressed) if pressed.action == WindowAction::Compare => {
+                    requests.commands.extend(known.as_ref().map(toggle));
+                }
+                _ => {}
             }
-            Some(Action::Row(pressed)) if pressed.action == WindowAction::Compare => {
-                commands.extend(known.as_ref().map(toggle));
-            }
-            _ => {}
         }
-        commands
+        requests.commands
     })
 }
 
@@ -224,10 +224,10 @@ fn a_comparison_begins_with_one_key_and_ends_with_it() {
 
 #[test]
 fn the_compare_panel_tells_a_word_s_two_ways() {
-    let mut state = CompareUiState::default();
+    let mut state = ComparePanel::default();
     let (mut harness, desk) = desk(Vec2::new(380.0, 400.0), move |ui, snapshot, view| {
         let sentences = SentencesModel::of(snapshot, None).expect("a model");
-        compare_ui(ui, CompareModel::of(snapshot).as_ref(), &sentences, &mut state, view)
+        compare_ui(ui, CompareModel::of(snapshot).as_ref(), &sentences, &mut state, &mut view.for_panels())
     });
     click(&mut harness, "Compare with a second sentence");
     assert_eq!(second(&desk).as_deref(), Some("a seal is happy"));
@@ -255,9 +255,11 @@ fn the_compare_panel_tells_a_word_s_two_ways() {
 
 #[test]
 fn axes_are_fitted_chosen_and_reset() {
-    let mut state = AxesUiState::default();
+    let mut state = AxesPanel::default();
     let (mut harness, desk) = desk(Vec2::new(380.0, 400.0), move |ui, snapshot, _| {
-        axes_ui(ui, &AxesModel::of(snapshot).expect("a space"), &mut state)
+        let mut requests = Requests::default();
+        axes_ui(ui, &AxesModel::of(snapshot).expect("a space"), &mut state, &mut requests);
+        requests.commands
     });
     let basis = || desk.borrow().kernel.snapshot().space.as_ref().expect("a space").basis.clone();
     click(&mut harness, "Refit");

@@ -81,6 +81,7 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
         let choice =
             Choice { search: &view.highlight.search, is_isolated: view.highlight.isolated, lit: &[], near: &[] };
         let emphasis = Arc::new(Emphasis::of(&scene, choice));
+        let view = &mut view.for_panels();
         keys(ui.ctx(), Some(&scene), &emphasis, hands, view);
         ui.text_edit_singleline(&mut written);
         let (bar, below) = ui.available_rect_before_wrap().split_top_bottom_at_y(BAR);
@@ -262,7 +263,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     view.walk.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
                         let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
-                        let rect = picture_ui(ui, Some(scene), &mut hands, &mut view, Some(TextureId::User(0)));
+                        let rect =
+                            picture_ui(ui, Some(scene), &mut hands, &mut view.for_panels(), Some(TextureId::User(0)));
                         assert!(rect.width() >= 0.0 && rect.height() >= 0.0, "{name} {rect:?}");
                     });
                     output.textures_delta.clear();

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::panels::retrain::retrain_ui;
-use attune::app::panels::training::{TrainingUiState, training_ui};
-use attune::app::panels::weights::{WeightsUiState, weights_ui};
+use attune::app::panels::training::{TrainingPanel, training_ui};
+use attune::app::panels::weights::{WeightsPanel, weights_ui};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::theme::{self, fonts};
@@ -85,7 +85,7 @@ fn drag(harness: &mut Harness, way: &[Pos2]) {
 #[test]
 fn a_drag_along_the_curve_looks_back_and_the_arrow_keys_go_on() {
     let model = TrainingModel::of(&snapshot(&[]));
-    let mut state = TrainingUiState::default();
+    let mut state = TrainingPanel::default();
     let (mut harness, seen) = show(|ui| training_ui(ui, &model, &mut state));
     let curve = harness.get_by_label("Step shown").rect();
     let at = |share: f32| Pos2::new(curve.left() + curve.width() * share, curve.center().y);
@@ -115,7 +115,7 @@ fn a_drag_along_the_curve_looks_back_and_the_arrow_keys_go_on() {
 fn a_past_step_is_said_and_left_by_its_buttons() {
     let model = TrainingModel::of(&snapshot(&[Command::Training(TrainingCommand::Scrub(7))]));
     assert_eq!((model.shown, model.sought), (Some(7), 7));
-    let mut state = TrainingUiState::default();
+    let mut state = TrainingPanel::default();
     let (mut harness, seen) = show(|ui| training_ui(ui, &model, &mut state));
     assert!(harness.query_by_label("shown: step 7").is_some());
     for label in ["Latest", "Branch here"] {
@@ -127,7 +127,7 @@ fn a_past_step_is_said_and_left_by_its_buttons() {
     );
     drop(harness);
     let model = TrainingModel::of(&snapshot(&[]));
-    let mut state = TrainingUiState::default();
+    let mut state = TrainingPanel::default();
     let (mut harness, seen) = show(|ui| training_ui(ui, &model, &mut state));
     assert!(harness.query_by_label("shown: the latest step").is_some());
     click(&mut harness, "Latest");
@@ -161,7 +161,7 @@ fn the_brackets_look_along_the_steps() {
 #[test]
 fn the_learning_rate_is_turned_without_a_reset() {
     let model = TrainingModel::of(&snapshot(&[]));
-    let mut state = TrainingUiState::default();
+    let mut state = TrainingPanel::default();
     let (mut harness, seen) = show(|ui| training_ui(ui, &model, &mut state));
     let slider = harness.get_by_role_and_label(Role::Slider, "Learning rate").rect();
     drag(&mut harness, &[slider.center(), slider.center() + Vec2::new(12.0, 0.0)]);
@@ -182,7 +182,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     assert_eq!(names, ["seal: mineral", "Heads", "Width", "Static rate", "Model rate", "Seed"]);
     assert!(model.is_own && !model.has_ghosts && model.under_way.is_none());
     let mut view = ViewState::default();
-    let (mut harness, seen) = show(|ui| retrain_ui(ui, &model, &mut view));
+    let (mut harness, seen) = show(|ui| retrain_ui(ui, &model, &mut view.highlight));
     let slider = harness.get_by_role_and_label(Role::Slider, "Seed").rect();
     drag(&mut harness, &[slider.left_center() + Vec2::new(3.0, 0.0), slider.center(), slider.right_center()]);
     let recipes: Vec<Recipe> = seen
@@ -210,7 +210,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     let (ghost, was) = (length(stage.ghosts[0].start) / stage.radius, length(own.at) / before.radius);
     assert!((ghost - was).abs() < 1e-5, "a ghost is where the point was seen");
     let mut view = ViewState::default();
-    let (mut harness, seen) = show(|ui| retrain_ui(ui, &model, &mut view));
+    let (mut harness, seen) = show(|ui| retrain_ui(ui, &model, &mut view.highlight));
     click(&mut harness, "Ghosts");
     click(&mut harness, "As the lesson has it");
     assert_eq!(*seen.borrow(), [Command::Retrain(Box::default())]);
@@ -221,8 +221,8 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
 #[test]
 fn the_brush_goes_over_the_map_in_one_stroke() {
     let model = WeightsModel::of(&snapshot(&[])).expect("a model");
-    let mut state = WeightsUiState::default();
-    let (mut harness, seen) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default()));
+    let mut state = WeightsPanel::default();
+    let (mut harness, seen) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default().for_panels()));
     click(&mut harness, "Paint");
     let map = harness.get_by_label("Map of W_Q").rect();
     let cell = map.width() / 6.0;
@@ -253,8 +253,8 @@ fn the_brush_goes_over_the_map_in_one_stroke() {
 #[test]
 fn a_shake_and_a_comparison_are_asked_for_and_shown() {
     let model = WeightsModel::of(&snapshot(&[])).expect("a model");
-    let mut state = WeightsUiState::default();
-    let (mut harness, seen) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default()));
+    let mut state = WeightsPanel::default();
+    let (mut harness, seen) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default().for_panels()));
     click(&mut harness, "Shake");
     click(&mut harness, "Shake W_Q");
     click(&mut harness, "Shake W_Q");
@@ -274,8 +274,8 @@ fn a_shake_and_a_comparison_are_asked_for_and_shown() {
     let tensor = &model.tensors[0];
     let norm = tensor.difference.as_ref().expect("entries").iter().map(|x| x * x).sum::<f32>().sqrt();
     assert!(norm > 0.0 && (norm - tensor.difference_norm).abs() < 1e-5 * norm);
-    let mut state = WeightsUiState::default();
-    let (harness, _) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default()));
+    let mut state = WeightsPanel::default();
+    let (harness, _) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default().for_panels()));
     let said = harness.query_all_by_label_contains("W_Q less W_Q after step 3").count();
     assert_eq!(said, 1);
 }
@@ -283,8 +283,8 @@ fn a_shake_and_a_comparison_are_asked_for_and_shown() {
 #[test]
 fn the_arrow_keys_take_the_next_entry_in_hand() {
     let model = WeightsModel::of(&snapshot(&[])).expect("a model");
-    let mut state = WeightsUiState::default();
-    let (mut harness, _) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default()));
+    let mut state = WeightsPanel::default();
+    let (mut harness, _) = show(|ui| weights_ui(ui, &model, &mut state, &mut ViewState::default().for_panels()));
     let map = harness.get_by_label("Map of W_Q").rect();
     drag(&mut harness, &[map.left_top() + Vec2::splat(4.0)]);
     harness.run_steps(2);

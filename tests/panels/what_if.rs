@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::actions::WindowAction;
-use attune::app::panels::attention::{AttentionUiState, attention_ui};
-use attune::app::panels::variables::{VariablesUiState, variables_ui};
-use attune::app::panels::what_if::{WhatIfUiState, what_if_ui};
+use attune::app::panels::attention::{AttentionPanel, attention_ui};
+use attune::app::panels::variables::{VariablesPanel, variables_ui};
+use attune::app::panels::what_if::{WhatIfPanel, what_if_ui};
 use attune::app::shell::provenance::provenance_ui;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::view::ViewState;
@@ -15,6 +15,7 @@ use attune::kernel::command::{HeadSetting, InterventionCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::quantity::Quantity;
 use attune::view_model::attention::AttentionModel;
+use attune::view_model::models::Models;
 use attune::view_model::provenance::Provenance;
 use attune::view_model::variables::{VariableValue, VariablesModel};
 use attune::view_model::what_if::WhatIfModel;
@@ -83,9 +84,9 @@ const PANEL: Vec2 = Vec2::new(420.0, 900.0);
 #[test]
 fn every_intervention_is_a_control() {
     let kernel = Rc::new(RefCell::new(small()));
-    let mut state = WhatIfUiState::default();
+    let mut state = WhatIfPanel::default();
     let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
-        what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, view)
+        what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, &mut view.for_panels())
     });
     for label in ["Head 1 uniform", "Head 2 off", "Head 1 alone", "Mask: causal", "Mask: only itself"] {
         click(&mut harness, label);
@@ -130,9 +131,9 @@ fn every_intervention_is_a_control() {
 fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
     let kernel = Rc::new(RefCell::new(small()));
     let before = kernel.borrow().snapshot().history.undo;
-    let mut state = WhatIfUiState::default();
+    let mut state = WhatIfPanel::default();
     let (mut harness, seen) = live(PANEL, kernel.clone(), move |ui, snapshot, view| {
-        what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, view)
+        what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, &mut view.for_panels())
     });
     let grid = harness.get_by_label("Mask: who sees whom").rect();
     let cell = grid.width() / 7.0;
@@ -161,9 +162,9 @@ fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
 fn the_changes_are_told_with_the_unchanged_beside_them() {
     let kernel = Rc::new(RefCell::new(small()));
     kernel.borrow_mut().apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))));
-    let mut state = WhatIfUiState::default();
+    let mut state = WhatIfPanel::default();
     let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
-        what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, view)
+        what_if_ui(ui, &WhatIfModel::of(snapshot).expect("a model"), &mut state, &mut view.for_panels())
     });
     assert!(harness.query_by_label_contains("Temperature 0.1 instead of 1.").is_some());
     assert!(harness.query_by_label_contains("Most of all ").is_some());
@@ -178,16 +179,15 @@ fn the_changes_are_told_with_the_unchanged_beside_them() {
 #[test]
 fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
     let kernel = Rc::new(RefCell::new(small()));
-    let mut state = AttentionUiState::default();
+    let mut state = AttentionPanel::default();
     let (mut harness, seen) = live(Vec2::new(1000.0, 900.0), kernel, move |ui, snapshot, view| {
         let pressed = lesson_keys(ui.ctx(), &LessonKeys { trail: Some(&view.trail), ..LessonKeys::default() });
         if pressed.iter().any(|pressed| pressed.action == WindowAction::CloseOrigin) {
             view.trail.close();
         }
-        let commands = attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, view);
-        let told = view.trail.entry().and_then(|entry| Provenance::of(snapshot, entry));
-        provenance_ui(ui.ctx(), told.as_ref(), view);
-        commands
+        attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, &mut view.for_panels());
+        provenance_ui(ui.ctx(), &Models::of(snapshot.clone()), &mut view.trail);
+        Vec::new()
     });
     let map = harness.get_by_label("Weights of head 2").rect();
     let cell = map.width() / 7.0;
@@ -228,9 +228,10 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
 fn attention_is_seen_as_lines_by_head_and_copied() {
     let kernel = Rc::new(RefCell::new(small()));
     let text = AttentionModel::of(&kernel.borrow().snapshot()).expect("a model").tsv(&[1]);
-    let mut state = AttentionUiState::default();
+    let mut state = AttentionPanel::default();
     let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
-        attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, view)
+        attention_ui(ui, &AttentionModel::of(snapshot).expect("a model"), &mut state, &mut view.for_panels());
+        Vec::new()
     });
     click(&mut harness, "Show head 2 alone");
     assert!(harness.query_by_label("Weights of head 1").is_none());
@@ -259,9 +260,9 @@ fn attention_is_seen_as_lines_by_head_and_copied() {
 #[test]
 fn a_variable_opens_as_a_table() {
     let kernel = Rc::new(RefCell::new(small()));
-    let mut state = VariablesUiState::default();
+    let mut state = VariablesPanel::default();
     let (mut harness, seen) = live(PANEL, kernel, move |ui, snapshot, view| {
-        variables_ui(ui, &VariablesModel::of(snapshot), &mut state, view);
+        variables_ui(ui, &VariablesModel::of(snapshot), &mut state, &mut view.for_panels());
         Vec::new()
     });
     assert!(harness.query_by_label_contains("Table A").is_none());

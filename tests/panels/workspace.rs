@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use crate::common::dressed::dressed;
 use attune::app::look::Look;
+use attune::app::panels::StageUi;
 use attune::app::panels::arithmetic::arithmetic_ui;
-use attune::app::panels::attention::{AttentionUiState, attention_ui};
+use attune::app::panels::attention::{AttentionPanel, attention_ui};
 use attune::app::panels::fold::fold_ui;
-use attune::app::panels::heads::{HeadsUiState, heads_ui};
-use attune::app::panels::neighbours::{NeighboursUiState, neighbours_ui};
-use attune::app::panels::notebook::{NotebookUiState, notebook_ui};
-use attune::app::panels::training::{TrainingUiState, training_ui};
-use attune::app::panels::weights::{WeightsUiState, WeightsView, weights_ui};
-use attune::app::shell::dock::{Workspace, WorkspaceModel, workspace_ui};
+use attune::app::panels::heads::{HeadsPanel, heads_ui};
+use attune::app::panels::neighbours::{NeighboursPanel, neighbours_ui};
+use attune::app::panels::notebook::{NotebookPanel, notebook_ui};
+use attune::app::panels::training::{TrainingPanel, training_ui};
+use attune::app::panels::weights::{WeightsPanel, WeightsView, weights_ui};
+use attune::app::shell::dock::{Workspace, workspace_ui};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::stage::sight::Scene;
 use attune::app::stage::view::{Hands, picture_ui};
-use attune::app::view::ViewState;
+use attune::app::text::prose::Prose;
+use attune::app::view::{PanelView, ViewState};
 use attune::kernel::Command;
 use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::notebook::document::DocumentCell;
@@ -30,11 +32,12 @@ use attune::numerics::params::TensorName;
 use attune::view_model::attention::{AttentionModel, HeadMap};
 use attune::view_model::fold::FoldModel;
 use attune::view_model::heads::{HeadRow, HeadsModel};
+use attune::view_model::models::Models;
 use attune::view_model::neighbours::{Measure, NeighboursModel};
 use attune::view_model::notebook::{CellModel, NotebookModel};
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::search::Emphasis;
-use attune::view_model::stage::{AxisLabel, StageModel};
+use attune::view_model::stage::StageModel;
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use attune::view_model::walk::{Focus, Step, WalkModel};
 use attune::view_model::weights::{TensorModel, WeightsModel};
@@ -42,6 +45,7 @@ use egui::{Modifiers, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
+const SMALL: &str = include_str!("../fixtures/small.ron");
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);
 
 /// A panel's changes: the commands it gave and the view it left.
@@ -59,12 +63,12 @@ impl Seen {
 }
 
 /// Shows a panel in the app's own style.
-fn show<'a>(size: Vec2, mut panel: impl FnMut(&mut Ui, &mut ViewState) -> Vec<Command> + 'a) -> (Harness<'a>, Seen) {
+fn show<'a>(size: Vec2, mut panel: impl FnMut(&mut Ui, &mut PanelView) -> Vec<Command> + 'a) -> (Harness<'a>, Seen) {
     let seen = Seen::default();
     let inner = seen.clone();
     let harness = dressed(size, move |ui| {
         let (commands, view) = &mut *inner.0.borrow_mut();
-        commands.extend(panel(ui, view));
+        commands.extend(panel(ui, &mut view.for_panels()));
     });
     (harness, seen)
 }
@@ -178,7 +182,10 @@ fn cell(id: &str, kind: CellKind) -> CellModel {
 #[test]
 fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
     let model = attention();
-    let (mut harness, seen) = show(SIZE, |ui, view| attention_ui(ui, &model, &mut AttentionUiState::default(), view));
+    let (mut harness, seen) = show(SIZE, |ui, view| {
+        attention_ui(ui, &model, &mut AttentionPanel::default(), view);
+        Vec::new()
+    });
     click(&mut harness, "Query river in head 1");
     assert_eq!(seen.view().selection.query, Some(2));
     click(&mut harness, "Query river in head 1");
@@ -187,7 +194,7 @@ fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
 
 #[test]
 fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
-    let (model, attention, mut state) = (heads(), attention(), HeadsUiState::default());
+    let (model, attention, mut state) = (heads(), attention(), HeadsPanel::default());
     let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &attention, &mut state, view));
     click(&mut harness, "Head 2");
     click(&mut harness, "Solo head 1");
@@ -198,7 +205,7 @@ fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
 
 #[test]
 fn a_head_is_followed_from_the_overview_and_counts_as_often_as_its_gain_says() {
-    let (model, mut attention, mut state) = (heads(), attention(), HeadsUiState::default());
+    let (model, mut attention, mut state) = (heads(), attention(), HeadsPanel::default());
     attention.heads.push(HeadMap { head: 1, ..attention.heads[0].clone() });
     let (mut harness, seen) = show(SIZE, |ui, view| heads_ui(ui, &model, &attention, &mut state, view));
     click(&mut harness, "Follow head 2");
@@ -292,8 +299,8 @@ fn the_arrows_of_the_heads_lead_from_the_word_to_its_output() {
 
 #[test]
 fn a_stage_cell_sets_sentence_words_and_time() {
-    let (model, mut state) = (notebook(), NotebookUiState::default());
-    let (mut harness, seen) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
+    let (model, mut state, mut prose) = (notebook(), NotebookPanel::default(), Prose::default());
+    let (mut harness, seen) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view, &mut prose));
     click(&mut harness, "Show: It moves");
     assert_eq!(seen.commands(), vec![Command::Sentence(SentenceCommand::Select(1))]);
     let view = seen.view();
@@ -311,8 +318,8 @@ fn a_wide_table_leaves_the_column_its_width() {
     let cells = "| a long heading of a column ".repeat(6);
     let markdown = format!("{cells}|\n{}|\n{cells}|", "|---".repeat(6));
     model.cells[0] = cell("intro", CellKind::Text { markdown });
-    let mut state = NotebookUiState::default();
-    let (harness, _) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view));
+    let (mut state, mut prose) = (NotebookPanel::default(), Prose::default());
+    let (harness, _) = show(SIZE, |ui, view| notebook_ui(ui, &model, &mut state, view, &mut prose));
     let card = harness.get_by_label("It moves").rect();
     assert!(card.right() <= SIZE.x, "the card below the table ends at {} of {}", card.right(), SIZE.x);
 }
@@ -320,7 +327,7 @@ fn a_wide_table_leaves_the_column_its_width() {
 #[test]
 fn training_is_paused_stepped_and_reset() {
     let model = training(TrainingStage::Playing);
-    let mut state = TrainingUiState::default();
+    let mut state = TrainingPanel::default();
     let (mut harness, seen) = show(SIZE, |ui, _| training_ui(ui, &model, &mut state));
     for label in ["Pause", "Step", "Step 10", "Reset"] {
         click(&mut harness, label);
@@ -337,7 +344,7 @@ fn training_is_paused_stepped_and_reset() {
 #[test]
 fn finished_training_is_not_played_again() {
     let model = training(TrainingStage::Finished);
-    let mut state = TrainingUiState::default();
+    let mut state = TrainingPanel::default();
     let (mut harness, seen) = show(SIZE, |ui, _| training_ui(ui, &model, &mut state));
     click(&mut harness, "Play");
     assert_eq!(seen.commands(), vec![]);
@@ -346,7 +353,7 @@ fn finished_training_is_not_played_again() {
 #[test]
 fn every_reset_names_what_it_resets() {
     let model = weights();
-    let mut state = WeightsUiState { entry: (1, 2), ..WeightsUiState::default() };
+    let mut state = WeightsPanel { entry: (1, 2), ..WeightsPanel::default() };
     let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     for label in ["Reset entry", "Reset matrix", "Reset all"] {
         click(&mut harness, label);
@@ -363,7 +370,7 @@ fn every_reset_names_what_it_resets() {
 #[test]
 fn another_tensor_comes_into_hand() {
     let model = weights();
-    let mut state = WeightsUiState::default();
+    let mut state = WeightsPanel::default();
     let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     click(&mut harness, "W_O");
     click(&mut harness, "Reset matrix");
@@ -373,7 +380,7 @@ fn another_tensor_comes_into_hand() {
 #[test]
 fn a_list_of_a_thousand_sliders_lays_out_only_those_in_sight() {
     let model = weights();
-    let mut state = WeightsUiState { view: WeightsView::List, ..WeightsUiState::default() };
+    let mut state = WeightsPanel { view: WeightsView::List, ..WeightsPanel::default() };
     let (harness, _) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     assert!(harness.query_by_label("Slider W_Q[0,3]").is_some());
     assert!(harness.query_by_label("Slider W_Q[31,31]").is_none());
@@ -382,7 +389,7 @@ fn a_list_of_a_thousand_sliders_lays_out_only_those_in_sight() {
 #[test]
 fn a_slider_sets_its_entry_at_once() {
     let model = weights();
-    let mut state = WeightsUiState { entry: (0, 5), ..WeightsUiState::default() };
+    let mut state = WeightsPanel { entry: (0, 5), ..WeightsPanel::default() };
     let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     click(&mut harness, "Slider W_Q[0,5]");
     let commands = seen.commands();
@@ -403,7 +410,7 @@ fn a_field_that_is_entered_and_left_changes_nothing() {
     let mut model = weights();
     model.tensors[0].values[0] = EXACT;
     for leave in ["Escape", "Enter", "Tab", "a click elsewhere"] {
-        let mut state = WeightsUiState::default();
+        let mut state = WeightsPanel::default();
         let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
         let field = harness.get_by_role(egui::accesskit::Role::SpinButton).rect().center();
         press(&mut harness, field);
@@ -423,7 +430,7 @@ fn a_field_that_is_entered_and_left_changes_nothing() {
 #[test]
 fn a_number_that_is_typed_is_set() {
     let model = weights();
-    let mut state = WeightsUiState::default();
+    let mut state = WeightsPanel::default();
     let (mut harness, seen) = show(SIZE, |ui, view| weights_ui(ui, &model, &mut state, view));
     let field = harness.get_by_role(egui::accesskit::Role::SpinButton).rect().center();
     press(&mut harness, field);
@@ -451,8 +458,10 @@ fn a_row_that_is_clicked_stays_where_it_is() {
     let mut model = attention();
     let second = HeadMap { head: 1, title: "Head 2".to_owned(), ..model.heads[0].clone() };
     model.heads.push(second);
-    let (mut harness, seen) =
-        show(Vec2::new(150.0, HEIGHT), |ui, view| attention_ui(ui, &model, &mut AttentionUiState::default(), view));
+    let (mut harness, seen) = show(Vec2::new(150.0, HEIGHT), |ui, view| {
+        attention_ui(ui, &model, &mut AttentionPanel::default(), view);
+        Vec::new()
+    });
     let row = |harness: &Harness, head| harness.get_by_label(&format!("Query of in head {head}")).rect().top();
     let before = row(&harness, 1);
     click(&mut harness, "Query of in head 1");
@@ -485,26 +494,38 @@ fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
     }
 }
 
+/// A stage that draws nothing, or the picture of one scene.
+struct Stage(Option<(Arc<StageModel>, Rc<RefCell<Hands>>)>);
+
+impl StageUi for Stage {
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
+        let Some((model, hands)) = &self.0 else { return };
+        let texture = Some(egui::TextureId::User(0));
+        let scene = Scene { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
+        picture_ui(ui, Some(scene), &mut hands.borrow_mut(), view, texture);
+    }
+}
+
+/// Shows the whole window, with the models of a lesson that is trained, or of none.
+fn window<'a>(lesson: Option<&str>, mut issues: Vec<String>, mut stage: Stage) -> Harness<'a> {
+    let trained = |lesson: &str| {
+        let lesson = attune::lesson::parse("small.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        Models::of(Arc::new(attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot()))
+    };
+    let models = lesson.map(trained).unwrap_or_default();
+    let (mut workspace, mut view) = (Workspace::default(), ViewState::default());
+    dressed(Vec2::new(1280.0, 720.0), move |ui| {
+        workspace_ui(ui, &models, &mut issues, &mut workspace, &mut view, &mut stage, true);
+    })
+}
+
 #[test]
 fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
-    let (attention, heads, weights, training) = (attention(), heads(), weights(), training(TrainingStage::Paused));
-    let notebook = notebook();
     for open in [false, true] {
-        let mut workspace = Workspace::default();
-        let mut issues = vec!["lesson.ron:3:7: expected `,`".to_owned()];
-        let (mut harness, _) = show(Vec2::new(1280.0, 720.0), |ui, view| {
-            let model = WorkspaceModel {
-                notebook: open.then_some(&notebook),
-                attention: Some(&attention),
-                heads: Some(&heads),
-                weights: Some(&weights),
-                training: Some(&training),
-                ..WorkspaceModel::default()
-            };
-            workspace_ui(ui, &model, &mut issues, &mut workspace, view, &mut |_: &mut Ui, _: &mut ViewState| {})
-        });
+        let issues = vec!["lesson.ron:3:7: expected `,`".to_owned()];
+        let mut harness = window(open.then_some(SMALL), issues, Stage(None));
         assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_some());
-        assert_eq!(harness.query_by_label("Banks").is_some(), open);
+        assert_eq!(harness.query_all_by_label("Sinking and swimming").count() > 0, open);
         if open {
             click(&mut harness, "Dismiss");
             assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_none());
@@ -515,38 +536,15 @@ fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
 /// The whole window with a live camera: what the pointer does, and where.
 #[test]
 fn the_stage_is_moved_over_the_stage_alone() {
-    const WINDOW: Vec2 = Vec2::new(1280.0, 720.0);
     let over = |x, y| egui::Pos2::new(x, y);
     let (on_notebook, on_stage) = (over(180.0, 400.0), over(640.0, 300.0));
-    let mut long = notebook();
-    long.cells[0] = cell("intro", CellKind::Text { markdown: "A line of text.\n\n".repeat(200) });
-    let axes = ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec();
-    let scene = StageModel {
-        words: vec![],
-        tokens: vec![],
-        second: vec![],
-        shared: vec![],
-        groups: vec![],
-        axes,
-        explained: 0.9,
-        is_whole: false,
-        ghosts: vec![],
-        note: None,
-        radius: 1.0,
-    };
-    let (scene, emphasis) = (Arc::new(scene), Arc::new(Emphasis::default()));
+    let text = format!("cells: [Text(id: \"long\", md: \"{}\"),", "A line of text.\\n\\n".repeat(200));
+    let long = SMALL.replacen("cells: [", &text, 1);
+    let lesson = attune::lesson::parse("small.ron", &long).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let scene = StageModel::of(&attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot()).expect("a scene");
     let hands = Rc::new(RefCell::new(Hands::default()));
-    let (held, mut workspace) = (hands.clone(), Workspace::default());
     let rig = || hands.borrow().rig.clone();
-    let (mut harness, _) = show(WINDOW, |ui, view| {
-        let mut stage = |ui: &mut Ui, view: &mut ViewState| {
-            let texture = Some(egui::TextureId::User(0));
-            let scene = Scene { model: &scene, emphasis: &emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), &mut held.borrow_mut(), view, texture);
-        };
-        let model = WorkspaceModel { notebook: Some(&long), ..WorkspaceModel::default() };
-        workspace_ui(ui, &model, &mut Vec::new(), &mut workspace, view, &mut stage)
-    });
+    let mut harness = window(Some(&long), Vec::new(), Stage(Some((Arc::new(scene), hands.clone()))));
     let last_line =
         |harness: &Harness| harness.get_all_by_label("A line of text.").last().map(|line| line.rect().top());
 
@@ -650,7 +648,7 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     let model = NeighboursModel::of(&snapshot).expect("a model");
     let shown = model.clone();
     const NARROW: Vec2 = Vec2::new(320.0, 640.0);
-    let mut state = NeighboursUiState::default();
+    let mut state = NeighboursPanel::default();
     let (mut harness, seen) = show(NARROW, move |ui, view| {
         view.hover.begin_frame();
         neighbours_ui(ui, &shown, &mut state, view);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use attune::app::actions::Action;
-use attune::app::shell::bridge::LatestSnapshot;
+use attune::app::scene::Scene;
 use attune::app::shell::closing::close;
 use attune::app::shell::saving::SavingChoice;
 use attune::app::view::ViewState;
@@ -22,7 +22,7 @@ fn cell(world: &World, id: &str, command: CellCommand) {
 }
 
 fn text(world: &World, id: &str) -> String {
-    let snapshot = world.resource::<LatestSnapshot>().0.clone().expect("a snapshot");
+    let snapshot = world.resource::<Scene>().snapshot().cloned().expect("a snapshot");
     let found = snapshot.notebook.cells.iter().find(|shown| *shown.cell.id == *id).expect("the cell");
     found.cell.text.to_string()
 }

@@ -7,15 +7,17 @@ use attune::app::actions::sheet::KeyLine;
 use attune::app::actions::{
     Action, ActionTable, NotebookAction, Pressed, Row, SheetLine, Shortcut, StageAction, WindowAction, focus,
 };
+use attune::app::link::{self, Outbox};
 use attune::app::panels::compare::SECOND_SENTENCE;
-use attune::app::shell::bridge::{self, LatestSnapshot, Outbox};
+use attune::app::saved_view::{Layout, SavedView};
+use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::key_sheet::parts;
-use attune::app::shell::layout::Layout;
 use attune::app::shell::perform::{WindowState, perform};
 use attune::app::shell::still_map::StillState;
 use attune::app::shell::top_bar::SENTENCE;
 use attune::app::shell::workspace::{self, Desk};
+use attune::app::stage;
 use attune::app::stage::camera::Pose;
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::view::stage_id;
@@ -93,8 +95,9 @@ impl Bench {
         self.time += 0.05;
         let world = &mut self.world;
         world.run_system_once(source::reload).expect("it runs");
-        world.run_system_once(bridge::receive).expect("it runs");
-        world.run_system_once(bridge::follow_walk).expect("it runs");
+        world.run_system_once(link::receive).expect("it runs");
+        world.run_system_once(link::follow_trail).expect("it runs");
+        world.run_system_once(stage::scene::follow).expect("it runs");
         world.run_system_once(session::show).expect("it runs");
         let screen_rect = Some(egui::Rect::from_min_size(Pos2::ZERO, SIZE));
         let input = RawInput { screen_rect, time: Some(self.time), focused: true, events, ..RawInput::default() };
@@ -102,11 +105,12 @@ impl Bench {
         let drawn: Result = world.run_system_once(workspace::workspace).expect("it runs");
         drawn.expect("a context");
         self.ctx.end_pass().textures_delta.clear();
-        self.sent.extend(world.resource::<Outbox>().0.iter().cloned());
-        world.run_system_once(bridge::send).expect("it runs");
+        self.sent.extend(world.resource::<Outbox>().commands.iter().cloned());
+        world.run_system_once(link::send).expect("it runs");
         world.run_system_once(session::keep).expect("it runs");
         perform(world);
         world.resource_mut::<StageTab>().hands.rig.advance(f32::INFINITY);
+        world.resource_mut::<ViewState>().walk.advance(f32::INFINITY);
     }
 
     fn rest(&mut self) {
@@ -145,16 +149,16 @@ impl Bench {
     }
 
     fn send(&mut self, command: Command) {
-        self.world.resource_mut::<Outbox>().0.push(command);
+        self.world.resource_mut::<Outbox>().commands.push(command);
         self.rest();
     }
 
     fn snapshot(&self) -> &Snapshot {
-        self.world.resource::<LatestSnapshot>().0.as_ref().expect("a snapshot")
+        self.world.resource::<Scene>().snapshot().expect("a snapshot")
     }
 
     fn training(&self) -> TrainingModel {
-        let shown = self.world.resource::<LatestSnapshot>().0.as_ref();
+        let shown = self.world.resource::<Scene>().snapshot();
         TrainingModel::of(shown.expect("a kernel publishes at once"))
     }
 
@@ -226,12 +230,16 @@ impl Bench {
     }
 
     fn select(&mut self, id: &str) {
-        self.world.resource_mut::<Desk>().0.select_cell(id);
+        self.world.resource_scope(|world, mut view: Mut<ViewState>| {
+            let desk = &mut world.resource_mut::<Desk>().0;
+            let saved = SavedView { selected: Some(id.to_owned()), ..desk.saved(&view) };
+            desk.restore(&saved, &mut view);
+        });
         self.rest();
     }
 
     fn selected(&self) -> Option<String> {
-        self.world.resource::<Desk>().0.selected_cell()
+        self.world.resource::<Desk>().0.saved(self.world.resource::<ViewState>()).selected
     }
 
     fn has_asked(&self, wanted: &NotebookCommand) -> bool {

@@ -17,12 +17,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use attune::app::actions::Action;
-use attune::app::shell::bridge::{LatestSnapshot, Link, Models, Outbox};
+use attune::app::link::{self, Link, Outbox};
+use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::opening::{Opening, Setup};
 use attune::app::shell::perform::{WindowState, perform};
 use attune::app::shell::workspace::Desk;
 use attune::app::stage::frame::StageTab;
+use attune::app::stage::scene::StageScene;
 use attune::app::view::ViewState;
 use attune::app::work::profile::Profile;
 use attune::app::work::session::{keep, show};
@@ -55,8 +57,8 @@ fn window(home: &Home) -> World {
     let setup = Setup { seed: None, home: Some(home.clone()), waker: Waker::default() };
     let mut world = World::new();
     world.init_resource::<Link>();
-    world.init_resource::<LatestSnapshot>();
-    world.init_resource::<Models>();
+    world.init_resource::<Scene>();
+    world.init_resource::<StageScene>();
     world.init_resource::<Outbox>();
     world.init_resource::<LessonIssues>();
     world.init_resource::<ViewState>();
@@ -79,13 +81,13 @@ fn ask(world: &mut World, action: impl Into<Action>) {
 /// A frame: the latest snapshot comes in, and what has changed is saved.
 fn frame(world: &mut World) {
     world.run_system_once(reload).expect("it runs");
-    world.run_system_once(attune::app::shell::bridge::receive).expect("it runs");
+    world.run_system_once(link::receive).expect("it runs");
     world.run_system_once(show).expect("it runs");
     world.run_system_once(keep).expect("it runs");
 }
 
 fn sentence(world: &World) -> Option<String> {
-    let model = world.resource::<LatestSnapshot>().0.as_ref()?.model.as_ref()?;
+    let model = world.resource::<Scene>().snapshot()?.model.as_ref()?;
     Some(model.sentence.tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" "))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune::app::shell::bridge::LatestSnapshot;
+use attune::app::scene::Scene;
 use attune::app::work::source::LessonIssues;
 use attune::kernel::Command;
 use attune::kernel::notebook::document::OwnKind;
@@ -12,11 +12,11 @@ use bevy::prelude::World;
 use crate::{home, lesson_in, open, say, send, sentence, until};
 
 fn title(world: &World) -> String {
-    world.resource::<LatestSnapshot>().0.as_ref().map_or_else(String::new, |snapshot| snapshot.lesson.title.clone())
+    world.resource::<Scene>().snapshot().map_or_else(String::new, |snapshot| snapshot.lesson.title.clone())
 }
 
 fn cells(world: &World) -> Vec<String> {
-    let snapshot = world.resource::<LatestSnapshot>().0.clone().expect("a snapshot");
+    let snapshot = world.resource::<Scene>().snapshot().cloned().expect("a snapshot");
     snapshot.notebook.cells.iter().map(|shown| shown.cell.id.to_string()).collect()
 }
 

@@ -6,31 +6,47 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
 
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::{hint, sentence};
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
-pub struct AnswersUiState {
+pub struct AnswersPanel {
     count: usize,
     draws: bool,
     temperature: f64,
 }
 
-impl Default for AnswersUiState {
+impl Default for AnswersPanel {
     fn default() -> Self {
         Self { count: 6, draws: false, temperature: 1.0 }
+    }
+}
+
+impl Panel for AnswersPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Answers")
+    }
+
+    fn region(&self) -> Region {
+        Region::Left
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        cx.requests.commands.extend(answers_ui(ui, &*cx.models.get::<AnswersModel>()?, self, &mut cx.view));
+        Some(())
     }
 }
 
 pub fn answers_ui(
     ui: &mut Ui,
     model: &AnswersModel,
-    state: &mut AnswersUiState,
-    view: &mut ViewState,
+    state: &mut AnswersPanel,
+    view: &mut PanelView,
 ) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -52,7 +68,7 @@ pub fn answers_ui(
 }
 
 /// The answers of one row side by side, each as wide as it is likely.
-fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_chosen: bool, view: &mut ViewState) {
+fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_chosen: bool, view: &mut PanelView) {
     const NAME: f32 = 86.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
@@ -87,7 +103,7 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
         from = to;
     }
     if let Some(answer) = under {
-        ask_on(&response, answer.entry, view);
+        ask_on(&response, answer.entry, view.trail);
     }
     let more = if model.is_by_token { " Click: choose the word." } else { "" };
     response.on_hover_ui_at_pointer(|ui| {
@@ -113,12 +129,12 @@ fn part_ui(ui: &Ui, part: Rect, answer: &NamedAnswer, palette: &Palette) {
 }
 
 /// The likeliest answers of one row, each with its number.
-fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut ViewState) {
+fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut PanelView) {
     let title = if model.is_by_token { format!("At {}", row.label) } else { "Its labels".to_owned() };
     ui.label(RichText::new(title).font(theme::strong(size::BODY)));
     for answer in &row.answers {
         ui.horizontal(|ui| {
-            number_ui(ui, format!("{:.4}", answer.probability), answer.entry, view);
+            number_ui(ui, format!("{:.4}", answer.probability), answer.entry, view.trail);
             ui.label(&answer.name);
         });
     }
@@ -130,7 +146,7 @@ fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut ViewSt
     }
 }
 
-fn writing_ui(ui: &mut Ui, writing: &Writing, state: &mut AnswersUiState) -> Option<Command> {
+fn writing_ui(ui: &mut Ui, writing: &Writing, state: &mut AnswersPanel) -> Option<Command> {
     ui.label(RichText::new("Writing on").font(theme::strong(size::BODY)));
     let (most, written) = match writing {
         Writing::Cannot(why) => {

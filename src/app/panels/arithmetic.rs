@@ -7,12 +7,13 @@ use egui::{
 
 use crate::app::actions::{ActionTable, Row, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
-use crate::view_model::walk::{Columns, NumberRow, Step, StepModel, WalkModel};
+use crate::view_model::walk::{Columns, Focus, NumberRow, Step, StepModel, WalkModel};
 
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::text::equation::equation_ui;
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::heat::Heat;
@@ -20,19 +21,42 @@ use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};
 
 const FOLLOW: &str = "Follow this word as the query";
 
+#[derive(Default)]
+pub struct ArithmeticPanel;
+
+impl Panel for ArithmeticPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Arithmetic")
+    }
+
+    fn region(&self) -> Region {
+        Region::UpperRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let selection = &cx.view.selection;
+        let focus = selection.query.map(|query| Focus { query, head: selection.head, key: selection.key });
+        let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
+        let path = focus.and_then(|focus| cx.models.of_choice::<PathModel>(&(focus.query, focus.head, selection.by)));
+        let attention = cx.models.get::<AttentionModel>()?;
+        arithmetic_ui(ui, walk.as_deref(), path.as_deref(), &attention, &mut cx.view);
+        Some(())
+    }
+}
+
 pub fn arithmetic_ui(
     ui: &mut Ui,
     model: Option<&WalkModel>,
     path: Option<&PathModel>,
     attention: &AttentionModel,
-    view: &mut ViewState,
+    view: &mut PanelView,
 ) {
     let Some(model) = model else {
         ui.weak("Choose a word on the stage or in the sentence, to follow its numbers.");
-        choose_query_ui(ui, &attention.tokens, FOLLOW, view);
+        choose_query_ui(ui, &attention.tokens, FOLLOW, view.selection);
         return;
     };
-    choose_query_ui(ui, &attention.tokens, FOLLOW, view);
+    choose_query_ui(ui, &attention.tokens, FOLLOW, view.selection);
     ui.horizontal_wrapped(|ui| {
         steps_ui(ui, view);
         heads_ui(ui, attention, view);
@@ -55,7 +79,7 @@ pub fn arithmetic_ui(
 }
 
 /// What moved it: in a sentence, and arrow by arrow, the longest first.
-fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
+fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));
     ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
@@ -80,9 +104,9 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut ViewState) {
             let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
             if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {
                 let entry = Quantity::Weight.of_head(head, [path.query, key]);
-                number_ui(ui, small(format!("α {weight:.3}")), entry, view);
+                number_ui(ui, small(format!("α {weight:.3}")), entry, view.trail);
             }
-            number_ui(ui, small(format!("length {:.3}", arrow.length)), arrow.entry, view);
+            number_ui(ui, small(format!("length {:.3}", arrow.length)), arrow.entry, view.trail);
         });
     }
 }
@@ -92,7 +116,7 @@ fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
 
-fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
+fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
     if attention.heads.len() < 2 {
         return;
     }
@@ -111,7 +135,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut ViewState) {
 }
 
 /// The step, and one on or back; the time line under the stage has them all.
-fn steps_ui(ui: &mut Ui, view: &mut ViewState) {
+fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let now = view.walk.step();
@@ -130,7 +154,7 @@ fn steps_ui(ui: &mut Ui, view: &mut ViewState) {
 }
 
 /// Rows that share their columns: keys, or entries by their numbers. Each is shaded for itself.
-fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow], view: &mut ViewState) {
+fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow], view: &mut PanelView) {
     const CELL: Vec2 = Vec2::new(50.0, 21.0);
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_by_key = rows[0].columns == Columns::Keys;
@@ -157,7 +181,7 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
     });
 }
 
-fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, view: &mut ViewState) {
+fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_by_key = rows[0].columns == Columns::Keys;
     let columns = rows[0].values.len();
@@ -197,7 +221,7 @@ fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, vi
         if !is_by_key && response.clicked() {
             view.trail.open(entry);
         }
-        ask_on(&response, entry, view);
+        ask_on(&response, entry, view.trail);
         let said = told(model, &rows[row], column);
         response.on_hover_ui_at_pointer(|ui| {
             ui.monospace(said);

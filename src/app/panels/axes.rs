@@ -3,17 +3,16 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
+use super::{Panel, PanelContext, PanelId, Region, Requests};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::command::{Axis, AxisCommand, Command};
 use crate::view_model::axes::{AxesModel, AxisRow};
 
 #[derive(Default)]
-pub struct AxesUiState {
+pub struct AxesPanel {
     /// What is written of each axis, and the choice that it was made from.
     fields: [Fields; Axis::ALL.len()],
-    /// A still map is wanted of the window.
-    pub wants_map: bool,
 }
 
 #[derive(Default)]
@@ -23,8 +22,22 @@ struct Fields {
     chosen: Option<(String, String)>,
 }
 
-pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<Command> {
-    let mut commands = Vec::new();
+impl Panel for AxesPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Axes")
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        axes_ui(ui, &*cx.models.get::<AxesModel>()?, self, cx.requests);
+        Some(())
+    }
+}
+
+pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: &mut Requests) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         let refit = ui.add_enabled(model.can_refit, Button::new("Refit"));
@@ -34,15 +47,17 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<C
             "The picture shows the vectors as they are"
         };
         if refit.on_hover_text(why).on_disabled_hover_text(why).clicked() {
-            commands.push(Command::Axes(AxisCommand::Refit));
+            requests.commands.push(Command::Axes(AxisCommand::Refit));
         }
         let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
         reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
         if reset.on_hover_text("The axes as the lesson began").clicked() {
-            commands.push(Command::Axes(AxisCommand::ResetAll));
+            requests.commands.push(Command::Axes(AxisCommand::ResetAll));
         }
         let map = WindowAction::Map.row();
-        state.wants_map |= ui.button(map.text).on_hover_text(map.tooltip).clicked();
+        if ui.button(map.text).on_hover_text(map.tooltip).clicked() {
+            requests.actions.push(WindowAction::Map.into());
+        }
         let together = format!("together {:.0} %", model.together * 100.0);
         ui.label(RichText::new(together).color(palette.ink_soft)).on_hover_text(&model.about);
     });
@@ -54,11 +69,10 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesUiState) -> Vec<C
         for row in &model.rows {
             axis_ui(ui, row, palette);
             let fields = &mut state.fields[row.axis.index()];
-            commands.extend(ui.push_id(row.axis.letter(), |ui| choice_ui(ui, row, model, fields)).inner);
+            requests.commands.extend(ui.push_id(row.axis.letter(), |ui| choice_ui(ui, row, model, fields)).inner);
         }
         ui.label(RichText::new(&model.about).font(theme::plain(size::SMALL)).color(palette.ink_faint));
     });
-    commands
 }
 
 /// An axis with its share as a bar.

@@ -4,18 +4,19 @@ use egui::{Button, Grid, RichText, ScrollArea, Ui};
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::view_model::compare::{CompareModel, NearOutput, PairModel};
 use crate::view_model::sentences::SentencesModel;
 
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of its field.
 pub const SECOND_SENTENCE: &str = "Second sentence";
 
 #[derive(Default)]
-pub struct CompareUiState {
+pub struct ComparePanel {
     field: SentenceFieldState,
 }
 
@@ -24,12 +25,33 @@ pub fn toggle(sentences: &SentencesModel) -> Command {
     Command::Sentence(SentenceCommand::SetSecond(sentences.second.is_none().then(|| sentences.first_second())))
 }
 
+impl ComparePanel {
+    pub const ID: PanelId = PanelId("Compare");
+}
+
+impl Panel for ComparePanel {
+    fn id(&self) -> PanelId {
+        Self::ID
+    }
+
+    fn region(&self) -> Region {
+        Region::Left
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let sentences = cx.models.get::<SentencesModel>()?;
+        let model = cx.models.get::<CompareModel>();
+        cx.requests.commands.extend(compare_ui(ui, model.as_deref(), &sentences, self, &mut cx.view));
+        Some(())
+    }
+}
+
 pub fn compare_ui(
     ui: &mut Ui,
     model: Option<&CompareModel>,
     sentences: &SentencesModel,
-    state: &mut CompareUiState,
-    view: &mut ViewState,
+    state: &mut ComparePanel,
+    view: &mut PanelView,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     let (Some(model), Some(second)) = (model, &sentences.second) else {
@@ -57,7 +79,7 @@ pub fn compare_ui(
 }
 
 /// The field of the second sentence, and the end of the comparison.
-fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut CompareUiState) -> Vec<Command> {
+fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut ComparePanel) -> Vec<Command> {
     const END: f32 = 62.0;
     const MENU: f32 = 36.0;
     let mut commands = Vec::new();
@@ -85,7 +107,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
 }
 
 /// The shared words, one of which is looked at.
-fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut ViewState) {
+fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, view: &mut PanelView) {
     ScrollArea::horizontal().id_salt("pairs").show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -124,7 +146,7 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
 }
 
 /// The words near the one, beside those near the other.
-fn near_ui(ui: &mut Ui, pair: &PairModel, view: &mut ViewState) {
+fn near_ui(ui: &mut Ui, pair: &PairModel, view: &mut PanelView) {
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.columns(2, |columns| {
         for ((ui, label), near) in columns.iter_mut().zip(&pair.labels).zip(&pair.near) {
@@ -134,7 +156,7 @@ fn near_ui(ui: &mut Ui, pair: &PairModel, view: &mut ViewState) {
     });
 }
 
-fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, view: &mut ViewState) {
+fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let word = RichText::new(&near.word).color(near.group.map_or(palette.ink, |group| palette.group(group)));
     let row = ui.horizontal(|ui| {

@@ -3,13 +3,14 @@
 use egui::{RichText, ScrollArea, Sense, Slider, Stroke, Ui, Vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
 use crate::kernel::scene::interventions::GAIN_MAX;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::heads::{HeadRow, HeadsModel};
 
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::{checkbox_ui, hint};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::number_ui;
@@ -19,16 +20,32 @@ const GAIN_STEP: f64 = 0.05;
 
 /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
 #[derive(Default)]
-pub struct HeadsUiState {
+pub struct HeadsPanel {
     longest: f32,
+}
+
+impl Panel for HeadsPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Heads")
+    }
+
+    fn region(&self) -> Region {
+        Region::UpperRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let (heads, attention) = (cx.models.get::<HeadsModel>()?, cx.models.get::<AttentionModel>()?);
+        cx.requests.commands.extend(heads_ui(ui, &heads, &attention, self, &mut cx.view));
+        Some(())
+    }
 }
 
 pub fn heads_ui(
     ui: &mut Ui,
     model: &HeadsModel,
     attention: &AttentionModel,
-    state: &mut HeadsUiState,
-    view: &mut ViewState,
+    state: &mut HeadsPanel,
+    view: &mut PanelView,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     overview_ui(ui, model, attention, view);
@@ -56,7 +73,7 @@ fn head_ui(
     head: &HeadRow,
     query: Option<usize>,
     longest: f32,
-    view: &mut ViewState,
+    view: &mut PanelView,
 ) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let command = controls_ui(ui, head, palette);
@@ -66,7 +83,7 @@ fn head_ui(
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
             ui.label(format!("“{}” looks most at “{}”", model.tokens[query], head.keys[key]));
-            number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(head.head, [query, key]), view);
+            number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(head.head, [query, key]), view.trail);
         });
     }
     let command = command.or(gain_ui(ui, head));
@@ -96,7 +113,7 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
 }
 
 /// All heads at once, a row for each block: each as a small map of its weights.
-fn overview_ui(ui: &mut Ui, model: &HeadsModel, attention: &AttentionModel, view: &mut ViewState) {
+fn overview_ui(ui: &mut Ui, model: &HeadsModel, attention: &AttentionModel, view: &mut PanelView) {
     if model.heads.len() <= 1 {
         return;
     }
@@ -112,7 +129,7 @@ fn overview_ui(ui: &mut Ui, model: &HeadsModel, attention: &AttentionModel, view
     ui.add_space(size::GAP);
 }
 
-fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut ViewState) {
+fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut PanelView) {
     const SIDE: f32 = 62.0;
     const OFF: f32 = 0.35;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -172,7 +189,7 @@ fn controls_ui(ui: &mut Ui, head: &HeadRow, palette: &Palette) -> Option<Command
 }
 
 /// The length of what the head adds, as a bar and as a number.
-fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut ViewState) {
+fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut PanelView) {
     const NUMBER: f32 = 64.0;
     let length = head.move_length[query];
     ui.horizontal(|ui| {
@@ -184,6 +201,6 @@ fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &
             ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.head));
         }
         response.on_hover_text("Length of the head's contribution to this token in the true space");
-        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view);
+        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view.trail);
     });
 }

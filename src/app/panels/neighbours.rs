@@ -3,21 +3,37 @@
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
 
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::traced::ask_on;
 
 #[derive(Default)]
-pub struct NeighboursUiState {
+pub struct NeighboursPanel {
     /// How nearness is measured.
     measure: Measure,
 }
 
-pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut NeighboursUiState, view: &mut ViewState) {
-    choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view);
+impl Panel for NeighboursPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Neighbours")
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        neighbours_ui(ui, &*cx.models.get::<NeighboursModel>()?, self, &mut cx.view);
+        Some(())
+    }
+}
+
+pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut NeighboursPanel, view: &mut PanelView) {
+    choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view.selection);
     let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
@@ -58,7 +74,7 @@ fn row_ui(
     (list, of, measure): (&str, StagePoint, Measure),
     word: &NearWord,
     near: &[NearWord],
-    view: &mut ViewState,
+    view: &mut PanelView,
 ) {
     const BAR: f32 = 3.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -76,7 +92,7 @@ fn row_ui(
     if response.clicked() {
         view.trail.open(entry);
     }
-    ask_on(&response, entry, view);
+    ask_on(&response, entry, view.trail);
     if view.hover.word() == Some(word.word.as_str()) {
         ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
     }

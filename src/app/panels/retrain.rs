@@ -3,14 +3,33 @@
 use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::Highlight;
 use crate::kernel::command::{Command, TrainingCommand};
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
 use super::weights::ghost_mark;
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::{checkbox_ui, hint};
 
-pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Vec<Command> {
+#[derive(Default)]
+pub struct RetrainPanel;
+
+impl Panel for RetrainPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Retrain")
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        cx.requests.commands.extend(retrain_ui(ui, &*cx.models.get::<RetrainModel>()?, cx.view.highlight));
+        Some(())
+    }
+}
+
+pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut commands = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -29,7 +48,7 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, view: &mut ViewState) -> Ve
                 commands.push(Command::Training(TrainingCommand::Pause));
             }
             ui.add_enabled_ui(model.has_ghosts, |ui| {
-                checkbox_ui(ui, &mut view.highlight.old_ghosts, "Ghosts")
+                checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts")
                     .on_hover_text("Rings on the stage where the points were before the lesson was trained again");
             });
         });

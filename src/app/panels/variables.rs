@@ -3,21 +3,37 @@
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
+use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::sentence;
 use crate::app::widgets::table::table_ui;
 use crate::app::widgets::traced::ASK_HINT;
 
 #[derive(Default)]
-pub struct VariablesUiState {
+pub struct VariablesPanel {
     /// The one that is shown as a table, by its name.
     open: Option<String>,
 }
 
-pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesUiState, view: &mut ViewState) {
+impl Panel for VariablesPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Variables")
+    }
+
+    fn region(&self) -> Region {
+        Region::Left
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        variables_ui(ui, &*cx.models.get::<VariablesModel>()?, self, &mut cx.view);
+        Some(())
+    }
+}
+
+pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesPanel, view: &mut PanelView) {
     let all = model.all();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for kind in VariableKind::ALL {
@@ -38,7 +54,7 @@ pub fn variables_ui(ui: &mut Ui, model: &VariablesModel, state: &mut VariablesUi
 }
 
 /// A row, and below it the whole while it is open.
-fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesUiState, view: &mut ViewState) {
+fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesPanel, view: &mut PanelView) {
     let is_open = state.open.as_deref() == Some(&variable.name);
     if row_ui(ui, variable, is_open) {
         state.open = (!is_open).then(|| variable.name.clone());

@@ -2,14 +2,14 @@
 
 use egui::{Align, Frame, Layout, Margin, RichText, Ui, UiBuilder};
 
+use crate::app::panels::StageUi;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::lesson::schema::CellKind;
+use crate::view_model::models::Models;
 use crate::view_model::notebook::NotebookModel;
 
-use crate::app::shell::dock::StageUi;
-
-pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewState, stage: &mut dyn StageUi) {
+pub fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn StageUi) {
     const CAPTION: f32 = 64.0;
     /// A lower picture has no caption.
     const CAPTION_FROM: f32 = 3.0 * CAPTION;
@@ -20,12 +20,13 @@ pub fn figure_ui(ui: &mut Ui, model: Option<&NotebookModel>, view: &mut ViewStat
         whole.split_top_bottom_at_y(whole.bottom() - caption)
     };
     ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.matte.unwrap_or(palette.stage));
-    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, view));
-    let Some(model) = model.filter(|_| caption.is_positive()) else { return };
+    ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, &mut view.for_panels()));
+    let model = caption.is_positive().then(|| models.get::<NotebookModel>()).flatten();
+    let Some(model) = model else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
             ui.label(RichText::new(&model.sentence).font(theme::strong(size::READING)));
-            ui.weak(format!("{} · time {:.2}", caption_of(model, view).unwrap_or(&model.title), view.walk.time()));
+            ui.weak(format!("{} · time {:.2}", caption_of(&model, view).unwrap_or(&model.title), view.walk.time()));
         });
     });
 }

@@ -24,12 +24,14 @@ use crate::whole_file;
 use super::gpu;
 use super::matte;
 use crate::app::fault::AppFault;
-use crate::app::shell::bridge;
+use crate::app::link;
+use crate::app::scene::Scene;
 use crate::app::shell::window;
 use crate::app::shell::workspace::Figure;
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
+use crate::app::stage::scene::StageScene;
 use crate::app::theme;
 use crate::app::view::{ThemeChoice, ViewState};
 
@@ -179,19 +181,18 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
 /// What the app shows, and from where.
 fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let world = app.world_mut();
-    let mut latest = bridge::LatestSnapshot::default();
-    let mut models = bridge::Models::default();
-    bridge::show(options.snapshot.clone(), &mut latest, &mut models, &mut view);
+    let (mut scene, mut stage) = (Scene::default(), StageScene::default());
+    link::show(options.snapshot.clone(), &mut scene, &mut stage, &mut view);
     let mut tab = world.resource_mut::<StageTab>();
     if let Some(seen) = &options.seen {
         tab.hands.rig = seen.rig.clone();
         // The viewer's camera stays where it is.
         tab.has_opened = true;
-    } else if let Some(model) = &models.stage {
+    } else if let Some(model) = &stage.points {
         tab.hands.rig.fit_now(points::extent(model));
     }
-    world.insert_resource(latest);
-    world.insert_resource(models);
+    world.insert_resource(scene);
+    world.insert_resource(stage);
     world.insert_resource(view);
 }
 

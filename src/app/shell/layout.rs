@@ -1,24 +1,16 @@
 //! Where the panels lie, as it is kept: a tree of its own, for one that is read may be anything.
 
 use egui_dock::{DockState, Node, NodeIndex, Split, Tree};
-use serde::{Deserialize, Serialize};
 
 use super::dock::Workspace;
-use super::panel_id::PanelId;
 use super::saving::SavingStatus;
+use crate::app::panels::PanelId;
+use crate::app::saved_view::Layout;
 
 /// Splits within splits; no window has room for more.
 const DEPTH_MAX: usize = 6;
 /// The least share of a split.
 const SHARE_MIN: f32 = 0.05;
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Layout {
-    /// Panels by their titles, and which is in front.
-    Tabs { panels: Vec<String>, front: usize },
-    /// One beside or above the other, with the share of the first.
-    Split { is_beside: bool, share: f32, parts: Box<(Layout, Layout)> },
-}
 
 impl Layout {
     fn of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<Layout> {

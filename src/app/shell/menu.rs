@@ -6,7 +6,7 @@ use egui::{Button, Ui};
 use crate::app::actions::{Action, ActionTable, Pressed, Shortcut, WindowAction};
 use crate::export::Format;
 
-use super::panel_id::PanelId;
+use crate::app::panels;
 
 /// Opens the menu.
 pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
@@ -35,7 +35,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
         });
         SubMenuButton::from_button(Button::new("Panels").right_text("▸")).ui(ui, |ui| {
             let row = WindowAction::Panel.row();
-            for (which, panel) in PanelId::ALL.into_iter().enumerate() {
+            for (which, panel) in panels::ids().iter().enumerate() {
                 let keys = row.keys.get(which).map_or_else(String::new, Shortcut::text);
                 let action = Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) });
                 entry(ui, panel.title(), keys, row.tooltip, action);

@@ -1,6 +1,5 @@
 //! The window around the panels: its pages, bars, dialogs, keys and dock, and the road between it and the kernel's thread.
 
-pub mod bridge;
 pub mod checkpoints;
 pub mod closing;
 pub mod course;
@@ -17,7 +16,6 @@ pub mod menu;
 pub mod note;
 pub mod opening;
 pub mod pace;
-pub mod panel_id;
 pub mod perform;
 pub mod picture_choice;
 pub mod provenance;

@@ -8,12 +8,14 @@ use bevy::window::PrimaryWindow;
 
 use crate::store::Home;
 
-use super::bridge::{LatestSnapshot, Link, Models, Outbox};
 use super::workspace::Desk;
+use crate::app::link::{Link, Outbox};
+use crate::app::saved_view::SavedView;
+use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
+use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 use crate::app::work::profile::Profile;
-use crate::app::work::saved_view::SavedView;
 use crate::app::work::session::{Session, State};
 use crate::app::work::source::{LessonIssues, Source, Waker};
 
@@ -63,7 +65,7 @@ impl Opening {
             desk.0 = default();
             desk.0.open(&path);
             *view = view.for_another_lesson();
-            self.view.put_back(&mut view, &mut desk.0);
+            desk.0.restore(&self.view, &mut view);
         });
         if let Some(mut profile) = world.get_resource_mut::<Profile>() {
             profile.forget_tasks();
@@ -96,7 +98,7 @@ pub fn unsaved(world: &mut World) -> Option<String> {
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }
-    let view = SavedView::of(world.resource::<ViewState>(), &world.resource::<Desk>().0);
+    let view = world.resource::<Desk>().0.saved(world.resource::<ViewState>());
     if !world.contains_resource::<Session>() {
         return None;
     }
@@ -111,8 +113,8 @@ pub fn close(world: &mut World) {
     world.remove_resource::<Session>();
     world.remove_resource::<Source>();
     world.insert_resource(Link::default());
-    world.insert_resource(LatestSnapshot::default());
-    world.insert_resource(Models::default());
+    world.insert_resource(Scene::default());
+    world.insert_resource(StageScene::default());
     world.insert_resource(Outbox::default());
     world.insert_resource(LessonIssues::default());
 }

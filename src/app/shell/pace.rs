@@ -10,16 +10,16 @@ use bevy::winit::{UpdateMode, WinitSettings};
 use bevy_egui::EguiInput;
 use egui::{Event, Modifiers};
 
-use super::bridge::Models;
 use crate::app::render::recovery::Recovery;
 use crate::app::stage::frame::StageTab;
+use crate::app::stage::scene::StageScene;
 use crate::app::theme::motion;
 use crate::app::view::ViewState;
 
 /// Sets how winit runs until the next frame. Snapshots wake it by themselves.
 pub fn pace(
     time: Res<Time<Real>>,
-    (view, models): (Res<ViewState>, Res<Models>),
+    (view, stage): (Res<ViewState>, Res<StageScene>),
     (tab, recovery): (Res<StageTab>, Res<Recovery>),
     mut events: MessageReader<WindowEvent>,
     mut last_input: Local<f32>,
@@ -31,7 +31,7 @@ pub fn pace(
         *last_input = now;
     }
     let moves = view.walk.is_gliding()
-        || models.glide.is_some()
+        || stage.glide.is_some()
         || tab.hands.rig.is_moving()
         || tab.is_settling()
         || recovery.is_under_way();

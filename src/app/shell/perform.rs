@@ -12,14 +12,13 @@ use crate::kernel::command::{Command, TrainingCommand};
 use crate::kernel::snapshot::Progress;
 use crate::lesson::course::is_lesson;
 use crate::quantity::Quantity;
+use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
-use super::bridge::{LatestSnapshot, Models, Outbox, send};
 use super::course::CoursePage;
 use super::exported::ExportModel;
 use super::files::FilesUiState;
 use super::opening::{Opening, Setup, close, name_window, unsaved};
-use super::panel_id::PanelId;
 use super::picture_choice::SIDES;
 use super::saving::SavingChoice;
 use super::still_map::StillState;
@@ -27,11 +26,15 @@ use super::top_bar::SENTENCE;
 use super::workspace::Desk;
 use crate::app::actions::window::PictureChoice;
 use crate::app::actions::{Action, Pressed, WindowAction, focus};
-use crate::app::panels::compare::{SECOND_SENTENCE, toggle};
+use crate::app::link::{Outbox, send};
+use crate::app::panels;
+use crate::app::panels::compare::{ComparePanel, SECOND_SENTENCE, toggle};
 use crate::app::panels::training::curve::{LONG_LOOK, look_at};
 use crate::app::panels::training::play_or_pause;
 use crate::app::render::picture::{PictureOptions, StageView};
+use crate::app::scene::Scene;
 use crate::app::stage::frame::StageTab;
+use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 use crate::app::work::exporting::Export;
 use crate::app::work::profile::Profile;
@@ -133,13 +136,13 @@ pub fn perform(world: &mut World) {
 fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
     let Pressed { action, which, count } = pressed;
     let ask = |world: &mut World, command: Command| {
-        world.resource_mut::<Outbox>().0.extend(std::iter::repeat_n(command, count));
+        world.resource_mut::<Outbox>().commands.extend(std::iter::repeat_n(command, count));
     };
     match action {
         WindowAction::StepOn => world.resource_mut::<ViewState>().walk.step_by(count as isize),
         WindowAction::StepBack => world.resource_mut::<ViewState>().walk.step_by(-(count as isize)),
         WindowAction::Origin => {
-            let walk = world.resource::<Models>().walk.as_ref();
+            let walk = world.resource::<StageScene>().walk.as_deref();
             let entry = walk.map(|walk| Quantity::Weight.of_head(walk.focus.head, [walk.focus.query, walk.key]));
             if let Some(entry) = entry {
                 world.resource_mut::<ViewState>().trail.open(entry);
@@ -148,9 +151,9 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         WindowAction::CloseOrigin => world.resource_mut::<ViewState>().trail.close(),
         WindowAction::OriginBefore => world.resource_mut::<ViewState>().trail.back(),
         WindowAction::Play | WindowAction::TrainStep | WindowAction::Look | WindowAction::LookFar => {
-            let training = world.resource::<Models>().training.as_ref();
-            let command = training.and_then(|training| training_command(pressed, training));
-            world.resource_mut::<Outbox>().0.extend(command);
+            let training = world.resource::<Scene>().get::<TrainingModel>();
+            let command = training.and_then(|training| training_command(pressed, &training));
+            world.resource_mut::<Outbox>().commands.extend(command);
         }
         WindowAction::Undo => ask(world, Command::Undo),
         WindowAction::Redo => ask(world, Command::Redo),
@@ -163,7 +166,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         }
         WindowAction::CloseGlossary => world.resource_mut::<Desk>().0.glossary.is_open = false,
         WindowAction::Panel => {
-            if let Some(panel) = PanelId::ALL.get(which) {
+            if let Some(panel) = panels::ids().get(which) {
                 world.resource_mut::<Desk>().0.show(*panel);
             }
         }
@@ -217,11 +220,11 @@ pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel
 
 /// Begins a comparison, with its panel in front and the keyboard for the second sentence; or ends it.
 fn compare(world: &mut World) {
-    let Some(sentences) = &world.resource::<Models>().sentences else { return };
-    let (begins, command) = (sentences.second.is_none(), toggle(sentences));
-    world.resource_mut::<Outbox>().0.push(command);
+    let Some(sentences) = world.resource::<Scene>().get::<SentencesModel>() else { return };
+    let (begins, command) = (sentences.second.is_none(), toggle(&sentences));
+    world.resource_mut::<Outbox>().commands.push(command);
     if begins {
-        world.resource_mut::<Desk>().0.show(PanelId::Compare);
+        world.resource_mut::<Desk>().0.show(ComparePanel::ID);
         ask_for_keyboard(world, focus::sentence_field(SECOND_SENTENCE));
     }
 }
@@ -241,7 +244,7 @@ fn lesson_path(world: &World) -> Option<PathBuf> {
 fn export(world: &mut World, format: Format, file: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
     let lesson = world.get_resource::<Session>().map(|session| session.path().to_owned());
-    let snapshot = world.resource::<LatestSnapshot>().0.clone();
+    let snapshot = world.resource::<Scene>().snapshot().cloned();
     let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
     let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
     world.resource_mut::<WindowState>().job = Some(Mutex::new(job));
@@ -249,7 +252,7 @@ fn export(world: &mut World, format: Format, file: PathBuf) {
 
 fn draw_map(world: &mut World) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    let space = world.resource::<LatestSnapshot>().0.as_ref().and_then(|snapshot| snapshot.space.clone());
+    let space = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.clone());
     let Some(space) = space else { return };
     let drawing = Drawing::start(space, move || setup.waker.wake());
     let mut state = world.resource_mut::<WindowState>();
@@ -266,7 +269,7 @@ fn picture_of(tab: &StageTab) -> PictureChoice {
 /// Draws the stage as the window shows it, beside the window.
 fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    let Some(snapshot) = world.resource::<LatestSnapshot>().0.clone() else { return };
+    let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
     view.figure.bare = !choice.has_caption;
@@ -295,7 +298,7 @@ fn choose(world: &mut World, choice: SavingChoice) {
 /// The page of the course, over the lesson; from there back to the lesson.
 pub fn show_course(world: &mut World) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
-    let behind = world.resource::<LatestSnapshot>().0.as_ref().map(|snapshot| snapshot.lesson.title.clone());
+    let behind = world.resource::<Scene>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
     let page = world.resource::<CoursePage>();
     if page.is_open && behind.is_some() && page.frame.fault.is_none() {
         world.resource_mut::<CoursePage>().close();

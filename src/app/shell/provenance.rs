@@ -7,8 +7,9 @@ use egui::{
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::Trail;
 use crate::quantity::Entry;
+use crate::view_model::models::Models;
 use crate::view_model::provenance::worked::exact;
 use crate::view_model::provenance::{Operand, Piece, Provenance};
 
@@ -30,18 +31,18 @@ struct Opened {
 }
 
 /// The card, until it is closed: by Esc, its cross, or a click elsewhere.
-pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewState) {
+pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     let id = Id::new("provenance");
-    let asked = view.trail.entry();
+    let asked = trail.entry();
     let time = ctx.input(|input| input.time);
     let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
-    let is_new = before.entry != asked || before.depth != view.trail.depth();
-    let depth = view.trail.depth();
+    let is_new = before.entry != asked || before.depth != trail.depth();
+    let depth = trail.depth();
     let is_from_outside = depth == 1 && before.depth <= 1;
     let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
     let opened = if is_new { Opened { depth, entry: asked, time, to_place } } else { before };
     ctx.data_mut(|data| data.insert_temp(id, opened));
-    let Some(model) = model.filter(|model| Some(model.entry) == asked) else { return };
+    let Some(model) = asked.and_then(|entry| models.of_choice::<Provenance>(&entry)) else { return };
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
     // Known before it is first laid out, so that it is not pushed away from what was clicked.
     let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
@@ -52,52 +53,52 @@ pub fn provenance_ui(ctx: &Context, model: Option<&Provenance>, view: &mut ViewS
     // The number is told a frame after it is asked: until then the place waits.
     ctx.data_mut(|data| data.insert_temp(id, Opened { to_place: None, ..opened }));
     let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
-    let Some(shown) = window.show(ctx, |ui| card_ui(ui, model, view)) else { return };
+    let Some(shown) = window.show(ctx, |ui| card_ui(ui, &model, trail)) else { return };
     let rect = shown.response.rect;
     let is_elsewhere = ctx.input(|input| {
         let at = input.pointer.interact_pos();
         input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
     });
     // The click that opened it is none of those.
-    if is_elsewhere && time > opened.time && view.trail.entry() == asked {
-        view.trail.close();
+    if is_elsewhere && time > opened.time && trail.entry() == asked {
+        trail.close();
     }
 }
 
-fn card_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
+fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     const HEIGHT_SHARE: f32 = 0.72;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - size::GAP_WIDE));
-    header_ui(ui, model, view);
+    header_ui(ui, model, trail);
     ui.add(Label::new(RichText::new(&model.meaning).color(palette.ink_soft)).wrap());
     value_ui(ui, model);
     let height = ui.ctx().content_rect().height() * HEIGHT_SHARE;
     ScrollArea::vertical().max_height(height).auto_shrink([false, true]).id_salt(model.entry).show(ui, |ui| {
         equation_ui(ui, &model.symbols);
         ui.add_space(size::GAP_TIGHT);
-        lines_ui(ui, model, view);
+        lines_ui(ui, model, trail);
         for note in &model.notes {
             ui.add(Label::new(RichText::new(note).color(palette.ink)).wrap());
         }
-        trail_ui(ui, "Beside it:", "", &model.beside, view);
-        trail_ui(ui, "It leads back to", "←", &model.way, view);
+        trail_ui(ui, "Beside it:", "", &model.beside, trail);
+        trail_ui(ui, "It leads back to", "←", &model.way, trail);
     });
 }
 
-fn header_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
+fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     ui.horizontal(|ui| {
-        if view.trail.depth() > 1 {
+        if trail.depth() > 1 {
             let back = ui.add(Button::new("←").small()).on_hover_text(WindowAction::OriginBefore.row().hint());
             back.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Back"));
             if back.clicked() {
-                view.trail.back();
+                trail.back();
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let close = ui.add(Button::new("×").frame(false)).on_hover_text(WindowAction::CloseOrigin.row().hint());
             close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close where it comes from"));
             if close.clicked() {
-                view.trail.close();
+                trail.close();
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let name = RichText::new(&model.name).font(theme::mono(size::READING)).strong();
@@ -124,7 +125,7 @@ fn value_ui(ui: &mut Ui, model: &Provenance) {
 }
 
 /// The formula with its numbers in, each to be clicked in its turn.
-fn lines_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
+fn lines_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
     /// Terms that are shown before one asks for all.
     const FEW: usize = 6;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -140,7 +141,7 @@ fn lines_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
                     Piece::Text(text) => {
                         ui.label(RichText::new(text).font(theme::mono(size::MONO)).color(palette.ink_soft));
                     }
-                    Piece::Number(operand) => operand_ui(ui, operand, view),
+                    Piece::Number(operand) => operand_ui(ui, operand, trail),
                 }
             }
         });
@@ -155,7 +156,7 @@ fn lines_ui(ui: &mut Ui, model: &Provenance, view: &mut ViewState) {
 }
 
 /// Its name, and its number to be followed.
-fn operand_ui(ui: &mut Ui, operand: &Operand, view: &mut ViewState) {
+fn operand_ui(ui: &mut Ui, operand: &Operand, trail: &mut Trail) {
     const DIGITS: usize = 4;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new(&operand.label).font(theme::mono(size::SMALL)).color(palette.ink_soft));
@@ -177,11 +178,11 @@ fn operand_ui(ui: &mut Ui, operand: &Operand, view: &mut ViewState) {
         underline(ui, &response);
     }
     if response.on_hover_text(format!("{}: where it comes from", exact(operand.value))).clicked() {
-        view.trail.follow(entry);
+        trail.follow(entry);
     }
 }
 
-fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], view: &mut ViewState) {
+fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], trail: &mut Trail) {
     if entries.is_empty() {
         return;
     }
@@ -193,7 +194,7 @@ fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], v
         for (entry, symbol) in entries {
             ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
             if ui.link(RichText::new(symbol).font(theme::mono(size::SMALL))).clicked() {
-                view.trail.follow(*entry);
+                trail.follow(*entry);
             }
         }
     });

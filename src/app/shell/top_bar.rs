@@ -3,11 +3,11 @@
 use egui::{Align, Button, Layout, RichText, Ui};
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
+use crate::app::panels::Requests;
 use crate::app::theme::{self, size};
 use crate::app::view::ThemeChoice;
 use crate::kernel::command::{Command, SentenceCommand};
-use crate::kernel::snapshot::HistorySnapshot;
-use crate::view_model::notebook::NotebookModel;
+use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
 use crate::view_model::sentences::SentencesModel;
 
 use super::menu::menu_ui;
@@ -22,46 +22,42 @@ pub struct TopBarUiState {
     sentence: SentenceFieldState,
     /// How the learner's work is kept.
     pub(super) saving: SavingStatus,
-    /// What the bar was asked for in this frame.
-    pub asked: Option<Action>,
 }
 
 pub fn top_bar_ui(
     ui: &mut Ui,
-    model: &NotebookModel,
+    snapshot: &Snapshot,
     sentences: Option<&SentencesModel>,
     state: &mut TopBarUiState,
     theme: ThemeChoice,
-) -> Vec<Command> {
+    requests: &mut Requests,
+) {
     /// What is left of the undo button.
     const WITH_STATUS: f32 = 400.0;
-    let mut commands = Vec::new();
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        let look = view_ui(ui, theme);
+        requests.actions.extend(view_ui(ui, theme).map(Action::from));
         ui.add_space(size::GAP_WIDE);
-        let history = history_ui(ui, &model.history);
-        state.asked = state.asked.take().or(look.or(history).map(Action::from));
+        requests.actions.extend(history_ui(ui, &snapshot.history).map(Action::from));
         if ui.available_width() > WITH_STATUS {
             saving_status_ui(ui, &state.saving);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 720.0;
-            state.asked = state.asked.take().or(menu_ui(ui));
+            requests.actions.extend(menu_ui(ui));
             if ui.available_width() > WITH_TITLE {
-                ui.label(RichText::new(&model.title).font(theme::strong(size::READING)));
+                ui.label(RichText::new(&snapshot.lesson.title).font(theme::strong(size::READING)));
                 ui.add_space(size::GAP_WIDE);
             }
             if let Some(sentences) = sentences {
-                commands.extend(sentence_ui(ui, sentences, state));
+                sentence_ui(ui, sentences, state, requests);
             }
         });
     });
-    commands
 }
 
 /// The sentence on the stage, and whether another stands beside it.
-fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -> Vec<Command> {
+fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
     const WIDTH: f32 = 460.0;
     /// For the buttons beside it.
     const RESERVED: f32 = 140.0;
@@ -73,21 +69,17 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState) -
         width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH),
     };
     let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
-    let commands: Vec<Command> = changes
-        .into_iter()
-        .map(|change| match change {
-            Change::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
-            Change::Done(text) => Command::Sentence(SentenceCommand::Set(text)),
-            Change::Chosen(index) => Command::Sentence(SentenceCommand::Select(index)),
-        })
-        .collect();
+    requests.commands.extend(changes.into_iter().map(|change| match change {
+        Change::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
+        Change::Done(text) => Command::Sentence(SentenceCommand::Set(text)),
+        Change::Chosen(index) => Command::Sentence(SentenceCommand::Select(index)),
+    }));
     let is_comparing = model.second.is_some();
     let row = WindowAction::Compare.row();
     let hint = row.hint_with(if is_comparing { "One sentence again" } else { row.tooltip });
     if ui.selectable_label(is_comparing, row.text).on_hover_text(hint).clicked() {
-        state.asked = Some(WindowAction::Compare.into());
+        requests.actions.push(WindowAction::Compare.into());
     }
-    commands
 }
 
 fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {

@@ -8,10 +8,9 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiContexts};
 use egui::{Event, LayerId, Pos2, Rect, ThemePreference, Ui, UiBuilder};
 
-use super::bridge::{Models, Outbox};
 use super::checkpoints::checkpoints_ui;
 use super::course::CoursePage;
-use super::dock::{StageUi, Workspace, WorkspaceModel, workspace_ui};
+use super::dock::{Workspace, workspace_ui};
 use super::exported::{ExportModel, exported_ui};
 use super::files::files_ui;
 use super::home::{drop_ui, home_ui};
@@ -22,22 +21,27 @@ use super::saving::saving_strip_ui;
 use super::shortcuts::{LessonKeys, lesson_keys, window_keys};
 use super::still_map::still_ui;
 use crate::app::actions::Action;
+use crate::app::link::Outbox;
 use crate::app::look::Look;
+use crate::app::panels::StageUi;
 use crate::app::render::figure::figure_ui;
+use crate::app::scene::Scene;
 use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::keys::keys;
 use crate::app::stage::points::scaled;
 use crate::app::stage::projection::View;
-use crate::app::stage::sight::Scene;
+use crate::app::stage::scene::StageScene;
+use crate::app::stage::sight;
 use crate::app::stage::timeline::timeline_ui;
 use crate::app::stage::view::picture_ui;
 use crate::app::theme;
 use crate::app::theme::fonts;
-use crate::app::view::{ThemeChoice, ViewState};
+use crate::app::view::{PanelView, ThemeChoice, ViewState};
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
 use crate::view_model::stage::TokenPoint;
+use crate::view_model::training::TrainingStage;
 
 /// The panels' own state.
 #[derive(Resource, Default)]
@@ -60,7 +64,7 @@ pub fn dress(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
 #[expect(clippy::too_many_arguments, reason = "the one place where everything on the screen meets")]
 pub fn workspace(
     mut contexts: EguiContexts,
-    models: Res<Models>,
+    (scene, on_stage): (Res<Scene>, Res<StageScene>),
     mut view: ResMut<ViewState>,
     mut tab: ResMut<StageTab>,
     mut desk: ResMut<Desk>,
@@ -85,21 +89,23 @@ pub fn workspace(
             return Ok(());
         }
     }
-    keys(&ctx, models.stage.as_deref(), &models.emphasis, &mut tab.hands, &mut view);
+    let points = on_stage.points.as_deref();
+    keys(&ctx, points, &on_stage.emphasis, &mut tab.hands, &mut view.for_panels());
     // The stage may be behind another tab: where it is shown, it says so again.
     tab.hands.is_over = false;
+    let snapshot = scene.snapshot();
     let keys = LessonKeys {
-        has_notebook: models.notebook.is_some(),
-        has_sentences: models.sentences.is_some(),
-        has_walk: models.walk.is_some(),
-        training: models.training.as_ref().map(|training| training.stage),
+        has_notebook: snapshot.is_some(),
+        has_sentences: points.is_some(),
+        has_walk: on_stage.walk.is_some(),
+        training: snapshot.map(|snapshot| TrainingStage::of(snapshot)),
         trail: Some(&view.trail).filter(|_| !state.is_key_sheet_open),
         is_glossary_open: desk.0.glossary.is_open,
     };
     state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
-    let mut stage = StageSide { models: &models, tab: &mut tab };
+    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: view.figure.is_on };
     if figure.is_some() {
-        figure_ui(&mut ui, models.notebook.as_ref(), &mut view, &mut stage);
+        figure_ui(&mut ui, &scene, &mut view, &mut stage);
         return Ok(());
     }
     if let Some(mut session) = session {
@@ -109,30 +115,11 @@ pub fn workspace(
             session.choice = choice;
         }
     }
-    if models.is_answered && outbox.0.is_empty() {
-        desk.0.settle();
-    }
-    let model = WorkspaceModel {
-        notebook: models.notebook.as_ref(),
-        attention: models.attention.as_ref(),
-        heads: models.heads.as_ref(),
-        weights: models.weights.as_ref(),
-        training: models.training.as_ref(),
-        retrain: models.retrain.as_ref(),
-        walk: models.walk.as_ref(),
-        path: models.path.as_deref(),
-        fold: models.fold.as_ref(),
-        neighbours: models.neighbours.as_ref(),
-        answers: models.answers.as_ref(),
-        provenance: models.provenance.as_ref(),
-        what_if: models.what_if.as_ref(),
-        variables: models.variables.as_ref(),
-        sentences: models.sentences.as_ref(),
-        compare: models.compare.as_ref(),
-        axes: models.axes.as_ref(),
-    };
-    outbox.0.extend(workspace_ui(&mut ui, &model, &mut issues.0, &mut desk.0, &mut view, &mut stage));
-    state.asked.extend(desk.0.take_action());
+    let is_answered = outbox.is_answered && outbox.commands.is_empty();
+    let requests = workspace_ui(&mut ui, &scene, &mut issues.0, &mut desk.0, &mut view, &mut stage, is_answered);
+    outbox.commands.extend(requests.commands);
+    outbox.pace = requests.pace.unwrap_or(outbox.pace);
+    state.asked.extend(requests.actions);
     key_sheet_ui(&ctx, &mut state.is_key_sheet_open, &mut view.preferences.reduced_motion);
     Ok(())
 }
@@ -176,34 +163,36 @@ fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
     ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
 }
 
-fn walk_ui(ui: &mut Ui, models: &Models, view: &mut ViewState) {
+fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {
     ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
-    timeline_ui(ui, models.walk.as_ref(), view);
+    timeline_ui(ui, scene.walk.as_deref(), view);
 }
 
 /// The stage as the dock knows it.
 struct StageSide<'a> {
-    models: &'a Models,
+    scene: &'a StageScene,
     tab: &'a mut StageTab,
+    /// The stage alone: no bar, no time line.
+    is_figure: bool,
 }
 
 impl StageUi for StageSide<'_> {
-    fn stage_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
-        stage_ui(ui, self.models, self.tab, view);
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
+        stage_ui(ui, self, view);
     }
 
-    fn timeline_ui(&mut self, ui: &mut Ui, view: &mut ViewState) {
-        walk_ui(ui, self.models, view);
+    fn timeline_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
+        walk_ui(ui, self.scene, view);
     }
 
     fn look(&mut self) -> Option<&mut dyn Look> {
-        self.models.stage.is_some().then_some(self)
+        self.scene.points.is_some().then_some(self)
     }
 }
 
 impl Look for StageSide<'_> {
     fn through(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
-        let Some(model) = self.models.stage.as_deref() else { return Box::new(|_| None) };
+        let Some(model) = self.scene.points.as_deref() else { return Box::new(|_| None) };
         let [reach, _, _] = scaled(model, [reach, 0.0, 0.0]);
         let pose = self.tab.hands.rig.pose.around(scaled(model, middle).into(), reach);
         let view = View::of(pose, Vec2::new(rect.width(), rect.height()), reach);
@@ -226,13 +215,14 @@ impl Look for StageSide<'_> {
 }
 
 /// The picture and, in the workspace, the bar over it and the time slider under it.
-fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewState) {
+fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
+    let StageSide { scene, tab, is_figure } = side;
     let mut area = ui.available_rect_before_wrap();
-    let (model, emphasis) = (models.stage.as_ref(), &models.emphasis);
-    if !view.figure.is_on {
+    let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
+    if !*is_figure {
         let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
         area.max.y = timeline.top();
-        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, models, view));
+        ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));
         let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));
         area = below;
         if top.is_positive() {
@@ -243,12 +233,12 @@ fn stage_ui(ui: &mut Ui, models: &Models, tab: &mut StageTab, view: &mut ViewSta
         }
     }
     let (texture, hands) = (tab.texture, &mut tab.hands);
-    let scene = model.map(|model| {
-        let walk = models.walk.as_ref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
-        Scene { model, emphasis, path: models.path.as_deref(), walk: walk.map(|walk| (walk, view.walk.step())) }
+    let shown = model.map(|model| {
+        let walk = scene.walk.as_deref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
+        sight::Scene { model, emphasis, path: scene.path.as_deref(), walk: walk.map(|walk| (walk, view.walk.step())) }
     });
     let rect =
-        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, scene, hands, view, texture)).inner;
+        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, shown, hands, view, texture)).inner;
     tab.points = Vec2::new(rect.width(), rect.height());
     tab.pixels_per_point = ui.pixels_per_point();
     tab.dark = ui.visuals().dark_mode;

@@ -4,7 +4,7 @@ use egui::{Align, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, U
 
 use crate::app::actions::{ActionTable, Shortcut, StageAction, focus};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::view_model::search::{Emphasis, Found};
 use crate::view_model::stage::StageModel;
 
@@ -26,7 +26,7 @@ pub fn height(stage: f32, emphasis: &Emphasis) -> f32 {
     if stage < size::VIEW_BAR_FROM { 0.0 } else { size::VIEW_BAR + fault }
 }
 
-pub fn bar_ui(ui: &mut Ui, model: Option<&StageModel>, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut ViewState) {
+pub fn bar_ui(ui: &mut Ui, model: Option<&StageModel>, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
     ui.painter().rect_filled(area, 0.0, palette.stage);
@@ -78,7 +78,7 @@ fn search_ui(
     model: &StageModel,
     emphasis: &Emphasis,
     rig: &mut CameraRig,
-    view: &mut ViewState,
+    view: &mut PanelView,
     with_count: bool,
 ) {
     /// For what stands beside the field.
@@ -125,7 +125,7 @@ fn search_ui(
     }
 }
 
-fn field_ui(ui: &mut Ui, width: f32, view: &mut ViewState) -> Response {
+fn field_ui(ui: &mut Ui, width: f32, view: &mut PanelView) -> Response {
     let search = StageAction::Search.row();
     let field = TextEdit::singleline(&mut view.highlight.search.text)
         .id(focus::stage_search())

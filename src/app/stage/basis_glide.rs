@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use bevy::prelude::*;
-
 use crate::kernel::snapshot::Snapshot;
 use crate::view_model::between;
 use crate::view_model::path::PathModel;
 use crate::view_model::stage::StageModel;
 
-use crate::app::shell::bridge::{LatestSnapshot, Models};
 use crate::app::theme::motion;
-use crate::app::view::ViewState;
 use crate::app::view::walk::ease;
 
 /// More words than this jump: each frame of the glide makes all of them anew.
@@ -47,8 +43,9 @@ impl BasisGlide {
         is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0, seconds })
     }
 
-    /// What is shown of the way now.
-    fn shown(&self) -> (Arc<StageModel>, Option<Arc<PathModel>>) {
+    /// Lets time pass. Returns what is shown of the way now.
+    pub fn advance(&mut self, seconds: f32) -> (Arc<StageModel>, Option<Arc<PathModel>>) {
+        self.elapsed += seconds;
         let share = ease((self.elapsed / self.seconds).clamp(0.0, 1.0));
         if share >= 1.0 {
             return self.to.clone();
@@ -60,49 +57,12 @@ impl BasisGlide {
         (Arc::new(between::stage(&self.from.0, &self.to.0, share)), path)
     }
 
-    fn has_arrived(&self) -> bool {
+    /// Ends at another path, which has no way to glide.
+    pub fn go_to_path(&mut self, path: &Option<Arc<PathModel>>) {
+        self.to.1.clone_from(path);
+    }
+
+    pub fn has_arrived(&self) -> bool {
         self.elapsed >= self.seconds
     }
-}
-
-impl Models {
-    /// What is walked through is another move: it has no way to glide.
-    pub fn glide_to_path(&mut self) {
-        if let Some(glide) = &mut self.glide {
-            glide.to.1.clone_from(&self.path);
-        }
-    }
-
-    /// Shows the way as far as it is.
-    pub fn glide_on(&mut self, seconds: f32) {
-        let Some(glide) = &mut self.glide else { return };
-        glide.elapsed += seconds;
-        let (stage, path) = glide.shown();
-        (self.stage, self.path) = (Some(stage), path);
-        if glide.has_arrived() {
-            self.glide = None;
-        }
-    }
-}
-
-/// Lets time pass; where motion is reduced, the points jump.
-pub fn advance(time: Res<Time>, view: Res<ViewState>, mut models: ResMut<Models>) {
-    if models.glide.is_some() {
-        models.glide_on(if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() });
-    }
-}
-
-/// Begins a glide where `snapshot` has another basis than what was shown.
-pub fn begin(
-    models: &mut Models,
-    before: (LatestSnapshot, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
-    snapshot: &Snapshot,
-) {
-    let under_way = models.glide.take();
-    let Some(stage) = &models.stage else { return };
-    let (latest, stage_before, path_before) = before;
-    models.glide =
-        BasisGlide::after((latest.0.as_deref(), stage_before, path_before), snapshot, (stage, &models.path), under_way);
-    // The first frame of the way is where everything was.
-    models.glide_on(0.0);
 }

@@ -9,17 +9,17 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureUsages};
 use bevy_egui::{EguiTextureHandle, EguiUserTextures};
 use egui::{Rgba, TextureId};
 
-use crate::app::shell::bridge::Models;
+use crate::app::scene::Scene;
 use crate::app::theme::{Palette, motion};
 use crate::app::view::ViewState;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::Emphasis;
 use crate::view_model::stage::StageModel;
-use crate::view_model::training::TrainingStage;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
+use super::scene::StageScene;
 use super::view::Hands;
 use super::{arrows, points, second, walk_lines};
 
@@ -70,14 +70,20 @@ impl StageTab {
 }
 
 /// Camera easing and the resize clock. Never in the egui pass, which may run twice.
-pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>, mut tab: ResMut<StageTab>) {
+pub fn advance(
+    time: Res<Time>,
+    scene: Res<Scene>,
+    stage: Res<StageScene>,
+    mut view: ResMut<ViewState>,
+    mut tab: ResMut<StageTab>,
+) {
     let seconds = time.delta_secs();
     // Where motion is reduced, every glide is at its end at once.
     let glide_seconds = if view.preferences.reduced_motion { f32::INFINITY } else { seconds };
     if view.walk.is_gliding() {
         view.walk.advance(glide_seconds);
     }
-    if let Some(model) = &models.stage {
+    if let Some(model) = &stage.points {
         let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
         let extent = known.unwrap_or_else(|| points::extent(model));
         if known.is_none() {
@@ -85,10 +91,10 @@ pub fn advance(time: Res<Time>, models: Res<Models>, mut view: ResMut<ViewState>
             tab.extent = Some((model.clone(), extent));
         }
     }
-    let is_opening = models
-        .training
-        .as_ref()
-        .is_none_or(|training| matches!(training.stage, TrainingStage::Embedding { .. } | TrainingStage::Playing));
+    let is_opening = scene
+        .snapshot()
+        .and_then(|snapshot| snapshot.model.as_ref())
+        .is_none_or(|model| model.training.stopped.is_none());
     // Once: how training goes on is looked at with a camera at rest.
     if !is_opening && !std::mem::replace(&mut tab.has_opened, true) {
         tab.hands.rig.settle();
@@ -137,18 +143,18 @@ fn picture_of(size: UVec2) -> Image {
 }
 
 /// Hands the pass its next frame.
-pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
-    let Some(model) = &models.stage else { return };
+pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
+    let Some(model) = &stage.points else { return };
     let palette = Palette::of(tab.dark);
     let built = tab.built_from.as_ref();
-    let emphasis = &models.emphasis;
+    let emphasis = &stage.emphasis;
     let same = built.is_some_and(|built| {
         Arc::ptr_eq(&built.model, model)
             && Arc::ptr_eq(&built.emphasis, emphasis)
             && (built.old_ghosts, built.dark) == (view.highlight.old_ghosts, tab.dark)
     });
     let same_walk = built.is_some_and(|built| {
-        built.path.as_ref().map(Arc::as_ptr) == models.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk.at()
+        built.path.as_ref().map(Arc::as_ptr) == stage.path.as_ref().map(Arc::as_ptr) && built.walk == view.walk.at()
     });
     if !same {
         let all = points::instances(model, emphasis, view.highlight.old_ghosts, palette)
@@ -156,18 +162,18 @@ pub fn build(models: Res<Models>, view: Res<ViewState>, mut tab: ResMut<StageTab
             .chain(second::points(model, palette));
         frame.points = Arc::new(points::bytes(all));
     }
-    let pair = second::chosen(model, &view);
+    let pair = second::chosen(model, &view.selection, &view.highlight);
     // The line between the two ends of a pair follows the time.
     let compared = pair.map(|pair| (pair.first, pair.second, view.walk.time()));
     let is_same_pair = built.is_some_and(|built| built.compared == compared);
     if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
         let mut lines = arrows::instances(model, emphasis, palette);
-        let (walk, path) = (models.walk.as_ref(), models.path.as_deref());
+        let (walk, path) = (stage.walk.as_deref(), stage.path.as_deref());
         lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk.at(), palette));
         lines.extend(second::lines(model, pair, view.walk.time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
-        let (walk, path) = (view.walk.at(), models.path.clone());
+        let (walk, path) = (view.walk.at(), stage.path.clone());
         let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.highlight.old_ghosts);
         tab.built_from = Some(BuiltFrom { model, emphasis, old_ghosts, dark: tab.dark, walk, path, compared });
     }

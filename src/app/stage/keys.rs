@@ -4,7 +4,7 @@ use bevy::math::Vec2;
 use egui::{Context, Popup};
 
 use crate::app::actions::{Pressed, StageAction, drop_text, focus, pressed};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::view_model::search::{Emphasis, Hit};
 use crate::view_model::stage::StageModel;
 
@@ -20,7 +20,7 @@ const ZOOM: f32 = 50.0;
 const ARROWS: [Vec2; 4] = [Vec2::NEG_Y, Vec2::Y, Vec2::NEG_X, Vec2::X];
 
 /// Acts on the keys of the stage, before any panel sees them.
-pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hands: &mut Hands, view: &mut ViewState) {
+pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hands: &mut Hands, view: &mut PanelView) {
     let has_keyboard = model.is_some() && has_keyboard(ctx, hands);
     let is_writing = ctx.text_edit_focused();
     let is_narrowed = view.highlight.is_narrowed() || view.selection.query.is_some();
@@ -45,7 +45,7 @@ fn perform(
     model: Option<&StageModel>,
     emphasis: &Emphasis,
     hands: &mut Hands,
-    view: &mut ViewState,
+    view: &mut PanelView,
 ) {
     let Pressed { action, which, count } = *pressed;
     let (size, times) = (hands.size, count as f32);
@@ -53,7 +53,7 @@ fn perform(
         let size = size.max(Vec2::ONE);
         rig.zoom(steps * ZOOM, Vec2::ZERO, size.x / size.y);
     };
-    let step = |view: &mut ViewState, steps: isize| {
+    let step = |view: &mut PanelView, steps: isize| {
         choose(view, model.map_or(0, |model| model.tokens.len()), steps);
     };
     match action {
@@ -91,7 +91,7 @@ fn has_keyboard(ctx: &Context, hands: &Hands) -> bool {
 }
 
 /// The word so many places on, round and round.
-fn choose(view: &mut ViewState, tokens: usize, steps: isize) {
+fn choose(view: &mut PanelView, tokens: usize, steps: isize) {
     if tokens == 0 {
         return;
     }
@@ -101,7 +101,7 @@ fn choose(view: &mut ViewState, tokens: usize, steps: isize) {
 }
 
 /// Looks at the next point that was found, or the one before.
-pub fn look_at_next(model: &StageModel, emphasis: &Emphasis, steps: isize, rig: &mut CameraRig, view: &mut ViewState) {
+pub fn look_at_next(model: &StageModel, emphasis: &Emphasis, steps: isize, rig: &mut CameraRig, view: &mut PanelView) {
     let found = emphasis.matches();
     if found.is_empty() {
         return;

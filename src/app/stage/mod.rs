@@ -17,6 +17,7 @@ pub mod pass;
 pub mod picking;
 pub mod points;
 pub mod projection;
+pub mod scene;
 pub mod second;
 pub mod sight;
 pub mod timeline;

@@ -5,7 +5,7 @@ use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::{Highlight, PanelView, Selection};
 use crate::kernel::scene::second::SharedWord;
 use crate::view_model::compare::SECOND;
 use crate::view_model::stage::{StageModel, TokenPoint};
@@ -31,8 +31,8 @@ const BETWEEN: f32 = 1.6;
 const DASHES: usize = 12;
 
 /// The shared word that is looked at.
-pub fn chosen<'a>(model: &'a StageModel, view: &ViewState) -> Option<&'a SharedWord> {
-    model.chosen_pair(view.selection.query, view.selection.second, &view.highlight.lit)
+pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &Highlight) -> Option<&'a SharedWord> {
+    model.chosen_pair(selection.query, selection.second, &highlight.lit)
 }
 
 fn color(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Color32 {
@@ -112,7 +112,7 @@ pub fn pick(sight: &Sight, pointer: Pos2) -> Option<usize> {
 }
 
 /// A click on a token that both sentences have looks at its two ways.
-pub fn choose(model: &StageModel, position: usize, view: &mut ViewState) {
+pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
     view.selection.second = Some(position);
     let shared = model.shared.iter().filter(|pair| pair.second == position);
     // Of several the one that is looked at already.
@@ -121,11 +121,11 @@ pub fn choose(model: &StageModel, position: usize, view: &mut ViewState) {
 }
 
 /// The names of the second sentence; what is written is added to `written`, so that others keep clear of it.
-pub fn paint_labels(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) {
+pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
     let Canvas { painter, ref sight } = *canvas;
     let Sight { rect, palette, .. } = *sight;
     let model = sight.scene.model;
-    let pair = chosen(model, view);
+    let pair = chosen(model, view.selection, view.highlight);
     let in_sight: Vec<Seen> = seen(sight).filter(|seen| rect.contains(seen.at)).collect();
     let mut said: Vec<&str> = Vec::new();
     let mut waiting = Vec::new();
@@ -163,7 +163,7 @@ pub fn paint_labels(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) 
 }
 
 /// What is said of the pair, over the caption; the marks of the two sentences.
-pub fn paint_caption(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>) {
+pub fn paint_caption(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
     let Canvas { painter, ref sight } = *canvas;
     let Sight { rect, palette, .. } = *sight;
     let model = sight.scene.model;
@@ -172,7 +172,7 @@ pub fn paint_caption(canvas: &Canvas, view: &ViewState, written: &mut Vec<Rect>)
     let left = rect.left() + size::GAP_WIDE - size::GAP_TIGHT;
     let mut at = egui::pos2(left, bottom - size::GAP_TIGHT / 2.0);
     let number = |x: f32| format!("{x:.2}").replace('-', "−");
-    let said = match chosen(model, view) {
+    let said = match chosen(model, view.selection, view.highlight) {
         Some(pair) => {
             let label = model.tokens.get(pair.first).map_or_else(String::new, TokenPoint::label);
             let other = model.second.get(pair.second).map_or_else(String::new, TokenPoint::label);

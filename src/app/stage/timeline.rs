@@ -5,11 +5,11 @@ use egui::{EventFilter, Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, WidgetIn
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::app::view::walk::LAST;
 use crate::view_model::walk::{Step, WalkModel};
 
-pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut ViewState) {
+pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut PanelView) {
     const ENDS: f32 = 92.0;
     const TRACK_HEIGHT: f32 = 26.0;
     let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP, size::GAP_TIGHT));
@@ -34,7 +34,7 @@ pub fn timeline_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &mut ViewState) 
 }
 
 /// A line with a stop for each step; it can be dragged both ways.
-fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
+fn track_ui(ui: &mut Ui, rect: Rect, view: &mut PanelView) {
     const STOP: f32 = 4.0;
     const HANDLE: f32 = 7.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -84,7 +84,7 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut ViewState) {
 const LINES: usize = 2;
 
 /// What happens in this step.
-fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &ViewState) {
+fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let step = view.walk.step();
     let [on, back] = [WindowAction::StepOn, WindowAction::StepBack].map(|action| action.row().keys_text());

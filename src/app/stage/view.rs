@@ -8,7 +8,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
@@ -53,7 +53,7 @@ pub fn picture_ui(
     ui: &mut Ui,
     scene: Option<Scene>,
     hands: &mut Hands,
-    view: &mut ViewState,
+    view: &mut PanelView,
     texture: Option<TextureId>,
 ) -> Rect {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -191,7 +191,7 @@ fn act(
     arrow: Option<&PathArrow>,
     sight: &Sight,
     rig: &mut CameraRig,
-    view: &mut ViewState,
+    view: &mut PanelView,
 ) {
     // A right-drag pans; a right-click asks where something comes from.
     if response.secondary_clicked() {

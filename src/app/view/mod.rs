@@ -67,15 +67,6 @@ impl ViewState {
         }
     }
 
-    /// Shows all points again; a second time, no word is chosen any more.
-    pub fn clear(&mut self) {
-        if self.highlight.is_narrowed() {
-            self.highlight.widen();
-        } else {
-            self.selection.choose_query(None);
-        }
-    }
-
     /// The parts that a panel may change.
     pub fn for_panels(&mut self) -> PanelView<'_> {
         let ViewState { selection, walk, highlight, trail, hover, .. } = self;
@@ -90,4 +81,15 @@ pub struct PanelView<'a> {
     pub highlight: &'a mut Highlight,
     pub trail: &'a mut Trail,
     pub hover: &'a mut Hover,
+}
+
+impl PanelView<'_> {
+    /// Shows all points again; a second time, no word is chosen any more.
+    pub fn clear(&mut self) {
+        if self.highlight.is_narrowed() {
+            self.highlight.widen();
+        } else {
+            self.selection.choose_query(None);
+        }
+    }
 }

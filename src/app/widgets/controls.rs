@@ -3,7 +3,7 @@
 use egui::{CornerRadius, EventFilter, Key, Modifiers, Response, ScrollArea, Stroke, Ui, WidgetText};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::Selection;
 
 /// What a control is for. Not while the pointer holds it: the words would lie over what moves with it.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
@@ -46,15 +46,15 @@ pub fn choose_query_ui<'a>(
     ui: &mut Ui,
     tokens: impl IntoIterator<Item = &'a String>,
     hint: &str,
-    view: &mut ViewState,
+    selection: &mut Selection,
 ) {
     ScrollArea::horizontal().id_salt("query").show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
             for (position, token) in tokens.into_iter().enumerate() {
-                let chosen = view.selection.query == Some(position);
+                let chosen = selection.query == Some(position);
                 if ui.selectable_label(chosen, token).on_hover_text(hint).clicked() {
-                    (view.selection.query, view.selection.key) = (Some(position), None);
+                    selection.choose_query(Some(position));
                 }
             }
         });
@@ -79,6 +79,6 @@ pub fn sentence(words: &str) -> String {
 }
 
 /// A line in place of a panel that has nothing to show yet.
-pub fn waiting_ui(ui: &mut Ui, what: &str) {
-    ui.centered_and_justified(|ui| ui.weak(what));
+pub fn waiting_ui(ui: &mut Ui) {
+    ui.centered_and_justified(|ui| ui.weak("The static vectors are being trained …"));
 }

@@ -6,14 +6,14 @@
 use egui::{CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetText, WidgetType};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::Trail;
 use crate::quantity::Entry;
 
 pub const HINT: &str = "Click: where it comes from";
 pub const ASK_HINT: &str = "Right-click: where it comes from.";
 
 /// A number that is clicked to ask where it comes from.
-pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, view: &mut ViewState) -> Response {
+pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, trail: &mut Trail) -> Response {
     let text: RichText = text.into();
     let name = format!("{}: where it comes from", text.text());
     let label = Label::new(WidgetText::from(text.monospace())).selectable(false).sense(Sense::click());
@@ -23,15 +23,15 @@ pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, view: &mu
         underline(ui, &response);
     }
     if response.clicked() || response.secondary_clicked() {
-        view.trail.open(entry);
+        trail.open(entry);
     }
     response
 }
 
 /// A right-click asks.
-pub fn ask_on(response: &Response, entry: Entry, view: &mut ViewState) {
+pub fn ask_on(response: &Response, entry: Entry, trail: &mut Trail) {
     if response.secondary_clicked() {
-        view.trail.open(entry);
+        trail.open(entry);
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub mod exporting;
 pub mod profile;
-pub mod saved_view;
 pub mod session;
 pub mod source;
 pub mod still_map;

@@ -13,12 +13,14 @@ use crate::lesson::Lesson;
 use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
 
 use super::profile::Profile;
-use super::saved_view::SavedView;
 use super::source::Waker;
-use crate::app::shell::bridge::{LatestSnapshot, Link, Models};
+use crate::app::link::Link;
+use crate::app::saved_view::SavedView;
+use crate::app::scene::Scene;
 use crate::app::shell::checkpoints::CheckpointRow;
 use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
 use crate::app::shell::workspace::Desk;
+use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 
 /// All that is kept of a lesson.
@@ -379,8 +381,8 @@ pub fn show(session: Option<ResMut<Session>>) {
 pub fn keep(
     session: Option<ResMut<Session>>,
     profile: Option<ResMut<Profile>>,
-    latest: Res<LatestSnapshot>,
-    models: Res<Models>,
+    scene: Res<Scene>,
+    stage: Res<StageScene>,
     link: Res<Link>,
     mut desk: ResMut<Desk>,
     mut view: ResMut<ViewState>,
@@ -388,14 +390,14 @@ pub fn keep(
 ) {
     let (Some(mut session), Some(mut profile)) = (session, profile) else { return };
     if let Some(work) = &mut session.work
-        && models.stage.as_ref().is_some_and(|stage| !stage.tokens.is_empty())
+        && stage.points.as_ref().is_some_and(|points| !points.tokens.is_empty())
         && let Some(query) = work.query.take()
     {
         view.selection.query = view.selection.query.or(Some(query));
-        view.selection.keep_query_below(models.stage.as_ref().map_or(0, |stage| stage.tokens.len()));
+        view.selection.keep_query_below(stage.points.as_ref().map_or(0, |points| points.tokens.len()));
     }
-    let now = SavedView::of(&view, &desk.0);
-    if let Some(snapshot) = &latest.0 {
+    let now = desk.0.saved(&view);
+    if let Some(snapshot) = scene.snapshot() {
         session.put(snapshot, &now, view.walk.is_gliding());
         // Who may not save this lesson has another one's older progress.
         if !session.is_locked() {
@@ -404,9 +406,9 @@ pub fn keep(
     }
     let replaces = session.choice.as_ref().is_some_and(SavingChoice::replaces_work);
     let settled = if replaces { session.settle(&link, &now) } else { None };
-    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(latest.0.as_ref()), view: &now });
+    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(scene.snapshot()), view: &now });
     if let Some(restored) = session.restored.take() {
-        restored.put_back(&mut view, &mut desk.0);
+        desk.0.restore(&restored, &mut view);
     }
     if exits.read().count() > 0 {
         session.settle(&link, &now);

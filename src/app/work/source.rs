@@ -14,9 +14,8 @@ use crate::kernel::worker::Worker;
 use crate::lesson::{Lesson, course, glossary};
 use crate::view_model::glossary::GlossaryModel;
 
-use super::saved_view::SavedView;
 use super::session::{Session, State};
-use crate::app::shell::bridge::Link;
+use crate::app::link::Link;
 use crate::app::shell::workspace::Desk;
 use crate::app::theme::motion;
 use crate::app::view::ViewState;
@@ -168,18 +167,18 @@ pub fn reload(
             issues.0.clear();
             let lesson = Arc::new(lesson);
             let State { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
-            kept.put_back(&mut view, &mut desk.0);
+            desk.0.restore(&kept, &mut view);
             link.0 = Some(source.start(lesson, Some(kernel)));
         }
         (Ok(lesson), Some(worker)) => {
             issues.0.clear();
             let lesson = Arc::new(lesson);
             if session.is_of_other(&lesson) {
-                session.settle(&link, &SavedView::of(&view, &desk.0));
+                session.settle(&link, &desk.0.saved(&view));
             }
             match session.lesson_saved(&lesson) {
                 Some(State { kernel, view: kept }) => {
-                    kept.put_back(&mut view, &mut desk.0);
+                    desk.0.restore(&kept, &mut view);
                     worker.open_saved(lesson, Some(kernel));
                 }
                 None => worker.open(lesson),

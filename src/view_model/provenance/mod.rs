@@ -13,9 +13,12 @@ mod readings;
 pub mod worked;
 
 pub use self::worked::{Factor, Line, Operand, Piece, Term, Worked};
+use std::sync::Arc;
+
 use crate::kernel::snapshot::Snapshot;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::axes;
+use crate::view_model::models::Model;
 use crate::view_model::reader::Reader;
 
 /// Where a number comes from.
@@ -39,6 +42,14 @@ pub struct Provenance {
     pub way: Vec<(Entry, String)>,
     /// Neighbouring entries: the other axes of a point.
     pub beside: Vec<(Entry, String)>,
+}
+
+impl Model for Provenance {
+    type Choice = Entry;
+
+    fn make(snapshot: &Arc<Snapshot>, entry: &Entry, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *entry)
+    }
 }
 
 impl Provenance {

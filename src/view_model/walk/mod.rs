@@ -4,9 +4,12 @@ mod outputs;
 mod scores;
 mod writer;
 
+use std::sync::Arc;
+
 use self::writer::Writer;
 use crate::kernel::snapshot::Snapshot;
 use crate::quantity::{Entry, Quantity};
+use crate::view_model::models::Model;
 
 /// Where the walk is; in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,6 +124,14 @@ pub struct WalkModel {
     /// The key of the worked product.
     pub key: usize,
     pub steps: Vec<StepModel>,
+}
+
+impl Model for WalkModel {
+    type Choice = Focus;
+
+    fn make(snapshot: &Arc<Snapshot>, focus: &Focus, _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot, *focus)
+    }
 }
 
 impl WalkModel {

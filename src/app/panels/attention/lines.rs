@@ -3,7 +3,7 @@
 use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType, epaint::CubicBezierShape};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 
@@ -28,7 +28,7 @@ pub fn lines_ui<'a>(
     ui: &mut Ui,
     model: &AttentionModel,
     maps: impl Iterator<Item = &'a HeadMap>,
-    view: &mut ViewState,
+    view: &mut PanelView,
 ) {
     let mut pictures: Vec<Vec<&HeadMap>> = Vec::new();
     for map in maps {
@@ -66,7 +66,7 @@ impl Picture {
     }
 }
 
-fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut ViewState) {
+fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(first) = maps.first() else { return };
     titles_ui(ui, maps, palette);
@@ -96,7 +96,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     if response.clicked() {
         choose(view, line.map, line.query, line.key);
     }
-    ask_on(&response, Quantity::Weight.of_head(line.map.head, [line.query, line.key]), view);
+    ask_on(&response, Quantity::Weight.of_head(line.map.head, [line.query, line.key]), view.trail);
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(line.map.head, line.query, line.key));
         ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
@@ -157,7 +157,7 @@ fn nearest(lines: &[Line], pointer: Pos2, chosen: Option<usize>) -> Option<usize
 }
 
 /// The words are buttons: a query's selects it.
-fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: Option<usize>, view: &mut ViewState) {
+fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: Option<usize>, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (row, token) in map.queries.iter().enumerate() {
         let at = Rect::from_min_size(

@@ -5,12 +5,13 @@ mod lines;
 use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
-use crate::kernel::command::Command;
+use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 
 use super::attention::lines::lines_ui;
+use crate::app::panels::{Panel, PanelContext, PanelId, Region};
+use crate::app::saved_view::SavedView;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::slant::{paint_slanted, reach, text_width};
@@ -25,7 +26,7 @@ pub enum AttentionView {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AttentionUiState {
+pub struct AttentionPanel {
     pub view: AttentionView,
     /// The one head that is shown; none: all.
     pub head: Option<usize>,
@@ -33,24 +34,13 @@ pub struct AttentionUiState {
     zoom: usize,
 }
 
-impl Default for AttentionUiState {
+impl Default for AttentionPanel {
     fn default() -> Self {
         Self { view: AttentionView::Map, head: None, zoom: 0 }
     }
 }
 
-impl AttentionUiState {
-    /// What is kept: whether it shows lines, and the place of its zoom.
-    pub fn kept(&self) -> (bool, usize) {
-        (self.view == AttentionView::Lines, self.zoom)
-    }
-
-    /// What was kept may be anything.
-    pub fn put_back(&mut self, as_lines: bool, zoom: usize) {
-        self.view = if as_lines { AttentionView::Lines } else { AttentionView::Map };
-        self.zoom = zoom.min(ZOOMS.len() - 1);
-    }
-
+impl AttentionPanel {
     fn zoom(&self) -> f32 {
         ZOOMS[self.zoom]
     }
@@ -58,12 +48,32 @@ impl AttentionUiState {
 
 const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 
-pub fn attention_ui(
-    ui: &mut Ui,
-    model: &AttentionModel,
-    state: &mut AttentionUiState,
-    view: &mut ViewState,
-) -> Vec<Command> {
+impl Panel for AttentionPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Attention")
+    }
+
+    fn region(&self) -> Region {
+        Region::UpperRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        attention_ui(ui, &*cx.models.get::<AttentionModel>()?, self, &mut cx.view);
+        Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        saved.attention_as_lines = self.view == AttentionView::Lines;
+        saved.attention_zoom = self.zoom;
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        self.view = if saved.attention_as_lines { AttentionView::Lines } else { AttentionView::Map };
+        self.zoom = saved.attention_zoom.min(ZOOMS.len() - 1);
+    }
+}
+
+pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
     state.head = state.head.filter(|head| *head < model.heads.len());
     let shown: Vec<usize> = match state.head {
         Some(head) => vec![head],
@@ -103,18 +113,10 @@ pub fn attention_ui(
             });
         }
     }
-    // What is shown is a choice of the viewer: nothing goes to the kernel.
-    Vec::new()
 }
 
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
-fn controls_ui(
-    ui: &mut Ui,
-    model: &AttentionModel,
-    shown: &[usize],
-    state: &mut AttentionUiState,
-    view: &mut ViewState,
-) {
+fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut AttentionPanel, view: &mut PanelView) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for (choice, words, hint) in [
@@ -145,7 +147,7 @@ fn controls_ui(
     });
 }
 
-fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionUiState, view: &mut ViewState) {
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
     /// As many heads have a button each; more have a list.
     const BUTTONS: usize = 4;
     if model.heads.len() < 2 {
@@ -207,7 +209,7 @@ fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
 }
 
 /// One head's map. Returns where its lit row lies.
-fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: &mut ViewState) -> Option<Rect> {
+fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: &mut PanelView) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
     ui.label(
@@ -294,7 +296,7 @@ fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Pa
 }
 
 /// The row labels are buttons: each selects its query.
-fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut ViewState) {
+fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (row, token) in map.queries.iter().enumerate() {
         let cell = heat.cell_rect(row, 0);
@@ -317,7 +319,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Vie
     }
 }
 
-fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut ViewState) {
+fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut PanelView) {
     response.widget_info(|| {
         WidgetInfo::labeled(WidgetType::Other, true, format!("Weights of {}", map.title.to_lowercase()))
     });
@@ -326,7 +328,7 @@ fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, h
     if response.clicked() {
         choose(view, map, query, key);
     }
-    ask_on(response, Quantity::Weight.of_head(map.head, [query, key]), view);
+    ask_on(response, Quantity::Weight.of_head(map.head, [query, key]), view.trail);
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(map.head, query, key));
         ui.weak(format!("The row sums to {:.4}.", map.weights[query].iter().sum::<f32>()));
@@ -335,7 +337,7 @@ fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, h
 }
 
 /// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
-pub(super) fn choose(view: &mut ViewState, map: &HeadMap, query: usize, key: usize) {
+pub(super) fn choose(view: &mut PanelView, map: &HeadMap, query: usize, key: usize) {
     if !map.is_of_source {
         (view.selection.query, view.selection.key, view.selection.head) = (Some(query), Some(key), map.head);
     }
@@ -352,8 +354,8 @@ mod tests {
     #[test]
     fn no_state_that_was_kept_makes_cells_of_no_size() {
         let zoom = |zoom| {
-            let mut state = AttentionUiState::default();
-            state.put_back(false, zoom);
+            let mut state = AttentionPanel::default();
+            state.restore(&SavedView { attention_zoom: zoom, ..SavedView::default() });
             state.zoom()
         };
         assert_eq!([zoom(0), zoom(2), zoom(usize::MAX)], [1.0, 2.0, 4.0]);

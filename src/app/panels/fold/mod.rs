@@ -9,20 +9,51 @@ use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 
 use crate::app::look::Look;
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
+use crate::app::widgets::controls::waiting_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::view_model::fold::{FoldModel, Sheet};
 
 use self::picture::PictureUi;
 use self::scene::{Placed, Scene};
 use self::sheet::SheetUi;
+use crate::app::panels::{Panel, PanelContext, PanelId, Region};
 
 /// Two lines above the scene, and where there are several blocks a row to choose one from.
 const WORDS_HEIGHT: f32 = 42.0;
 const BLOCKS_HEIGHT: f32 = 26.0;
 
+#[derive(Default)]
+pub struct FoldPanel;
+
+impl Panel for FoldPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Fold")
+    }
+
+    fn region(&self) -> Region {
+        Region::Middle
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let area = ui.available_rect_before_wrap();
+        let (above, steps) = area.split_top_bottom_at_y((area.bottom() - size::TIMELINE).max(area.top()));
+        let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
+        ui.scope_builder(UiBuilder::new().max_rect(above), |ui| match (model, cx.stage.look()) {
+            (Some(model), Some(look)) => fold_ui(ui, &model, &mut cx.view, look),
+            _ => waiting_ui(ui),
+        });
+        ui.scope_builder(UiBuilder::new().max_rect(steps), |ui| cx.stage.timeline_ui(ui, &mut cx.view));
+        Some(())
+    }
+
+    fn has_margin(&self) -> bool {
+        false
+    }
+}
+
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
-pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut dyn Look) {
+pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, look: &mut dyn Look) {
     let area = ui.available_rect_before_wrap().shrink(f32::from(size::PANEL_MARGIN));
     let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
     let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
@@ -40,7 +71,7 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState, look: &mut 
     pictures_ui(ui, model, &scene, view, look);
 }
 
-fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut ViewState) {
+fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView) {
     if model.blocks.len() > 1 {
         ui.horizontal(|ui| {
             for (name, head) in &model.blocks {
@@ -88,7 +119,7 @@ impl Scales {
 }
 
 /// The entry under the pointer is said; a click chooses its word.
-fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
+fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
     const SOLID: f32 = 0.5;
     for one in placed.iter().filter(|one| one.alpha > SOLID) {
         let id = Id::new("sheet").with(one.sheet);
@@ -102,12 +133,12 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut ViewState) {
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
             view.selection.query = Some(row);
         }
-        ask_on(&response, model.entry(one.sheet, row, col), view);
+        ask_on(&response, model.entry(one.sheet, row, col), view.trail);
         response.on_hover_text_at_pointer(format!("{}\n{ASK_HINT}", model.say(one.sheet, row, col)));
     }
 }
 
-fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut ViewState, look: &mut dyn Look) {
+fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut PanelView, look: &mut dyn Look) {
     let walk = view.walk.at();
     let joined = scene.joined(walk);
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -72,7 +72,7 @@ fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
         CellKind::Text { .. } => text_ui(ui, cell, index, frame),
         CellKind::Code { .. } | CellKind::Plot { .. } => {
             code_ui(ui, cell, index, frame);
-            pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
+            pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
         }
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
         CellKind::Stage { caption, sentence, words, time } => {

@@ -32,7 +32,7 @@ use egui::Ui;
 use crate::app::actions::{NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::Prose;
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
@@ -40,10 +40,11 @@ use crate::view_model::notebook::NotebookModel;
 
 use self::drafts::Drafts;
 use self::list::{FOLLOWED, Follow};
+use crate::app::panels::{Panel, PanelContext, PanelId, Region};
+use crate::app::saved_view::SavedView;
 
 #[derive(Default)]
-pub struct NotebookUiState {
-    pub prose: Prose,
+pub struct NotebookPanel {
     drafts: Drafts,
     /// The cell that keys act on, and where it stood when it was last there.
     selected: Option<CellId>,
@@ -91,7 +92,7 @@ struct Awaited {
     text: Option<&'static str>,
 }
 
-impl NotebookUiState {
+impl NotebookPanel {
     pub fn selected_cell(&self) -> Option<&str> {
         self.selected.as_deref()
     }
@@ -110,14 +111,15 @@ impl NotebookUiState {
 }
 
 /// The panel's work of one frame.
-struct Frame<'a> {
+struct Frame<'a, 'v> {
     pub model: &'a NotebookModel,
-    pub state: &'a mut NotebookUiState,
-    pub view: &'a mut ViewState,
+    pub state: &'a mut NotebookPanel,
+    pub view: &'a mut PanelView<'v>,
+    pub prose: &'a mut Prose,
     pub commands: Vec<Command>,
 }
 
-impl Frame<'_> {
+impl Frame<'_, '_> {
     pub fn ask(&mut self, id: &CellId, command: CellCommand) {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
     }
@@ -222,13 +224,43 @@ impl Frame<'_> {
     }
 }
 
+impl Panel for NotebookPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Notebook")
+    }
+
+    fn region(&self) -> Region {
+        Region::Left
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        if cx.is_answered {
+            self.settle();
+        }
+        let model = cx.models.get::<NotebookModel>()?;
+        cx.requests.commands.extend(notebook_ui(ui, &model, self, &mut cx.view, cx.prose));
+        Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        saved.selected = self.selected_cell().map(str::to_owned);
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        if let Some(selected) = &saved.selected {
+            self.select(selected);
+        }
+    }
+}
+
 pub fn notebook_ui(
     ui: &mut Ui,
     model: &NotebookModel,
-    state: &mut NotebookUiState,
-    view: &mut ViewState,
+    state: &mut NotebookPanel,
+    view: &mut PanelView,
+    prose: &mut Prose,
 ) -> Vec<Command> {
-    let mut frame = Frame { model, state, view, commands: Vec::new() };
+    let mut frame = Frame { model, state, view, prose, commands: Vec::new() };
     frame.greet_awaited();
     frame.keep_selected();
     keys::keys(ui, &mut frame);

@@ -18,7 +18,7 @@ use super::writing::write_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
-    prose_ui(ui, &predict.ask, &mut frame.state.prose);
+    prose_ui(ui, &predict.ask, frame.prose);
     let right = match cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()) {
         Some(Verdict::Prediction { right }) if is_locked => Some(*right),
         _ => None,
@@ -60,12 +60,12 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         };
         ui.label(RichText::new(words).size(size::READING));
         outputs_ui(ui, &cell.outputs);
-        pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
+        pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
         if let Some(fault) = &run.fault {
             fault_ui(ui, fault);
         }
         if !predict.explain.is_empty() {
-            prose_ui(ui, &predict.explain, &mut frame.state.prose);
+            prose_ui(ui, &predict.explain, frame.prose);
         }
     }
 }
@@ -73,7 +73,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
 pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut Frame) {
     let attempts = cell.cell.attempts();
     let try_it = NotebookAction::Run.row().hint_with("Try this answer");
-    prose_ui(ui, &exercise.ask, &mut frame.state.prose);
+    prose_ui(ui, &exercise.ask, frame.prose);
     if exercise.start.is_some() {
         write_ui(ui, cell, index, frame);
     }
@@ -107,12 +107,12 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     });
     verdict_ui(ui, cell, exercise, frame);
     for hint in exercise.hints.iter().take(attempts.hints) {
-        card_ui(ui, |ui| prose_ui(ui, hint, &mut frame.state.prose));
+        card_ui(ui, |ui| prose_ui(ui, hint, frame.prose));
     }
     if attempts.is_revealed {
         card_ui(ui, |ui| {
             let solution = format!("One solution:\n\n```rhai\n{}\n```", exercise.solution);
-            prose_ui(ui, &solution, &mut frame.state.prose);
+            prose_ui(ui, &solution, frame.prose);
         });
     }
 }
@@ -137,7 +137,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
     if let Some(feedback) = feedback {
-        prose_ui(ui, feedback, &mut frame.state.prose);
+        prose_ui(ui, feedback, frame.prose);
     }
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
@@ -151,7 +151,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     }
     if !cell.outputs.is_empty() {
         ui.push_id("shown", |ui| outputs_ui(ui, &cell.outputs));
-        pictures_ui(ui, &cell.outputs, &mut frame.state.prose.images);
+        pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
     }
 }
 

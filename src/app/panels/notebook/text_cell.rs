@@ -21,6 +21,6 @@ pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
             frame.write(id);
         }
     } else {
-        prose_ui(ui, &cell.cell.text, &mut frame.state.prose);
+        prose_ui(ui, &cell.cell.text, frame.prose);
     }
 }

@@ -12,6 +12,7 @@ use crate::lesson::limits::LEARNING_RATE_MAX;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::training::curve::{CurveUiState, curve_ui};
+use crate::app::panels::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::hint;
 
 const SMALL_STEP: usize = 1;
@@ -22,13 +23,29 @@ const PACES: [Pace; 5] = [None, Some(60), Some(20), Some(5), Some(1)];
 const LEARNING_RATE_LEAST: f64 = 1e-5;
 
 #[derive(Default)]
-pub struct TrainingUiState {
+pub struct TrainingPanel {
     curve: CurveUiState,
     /// How fast training plays.
     pub pace: Pace,
 }
 
-pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingUiState) -> Vec<Command> {
+impl Panel for TrainingPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Training")
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        cx.requests.commands.extend(training_ui(ui, &*cx.models.get::<TrainingModel>()?, self));
+        cx.requests.pace = Some(self.pace);
+        Some(())
+    }
+}
+
+pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingPanel) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     // What stands under the curve, so that it takes the rest.
     const BELOW: f32 = 70.0;

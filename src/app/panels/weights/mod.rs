@@ -5,13 +5,14 @@ mod tools;
 use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
 
 use crate::app::theme::{Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::kernel::command::{Command, WeightCommand};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
+use crate::app::panels::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::{hint, led_by_arrows};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
@@ -27,7 +28,7 @@ pub enum WeightsView {
     List,
 }
 
-pub struct WeightsUiState {
+pub struct WeightsPanel {
     pub tensor: TensorId,
     /// Row and column of the entry in hand.
     pub entry: (usize, usize),
@@ -35,9 +36,9 @@ pub struct WeightsUiState {
     pub tools: ToolsUiState,
 }
 
-impl Default for WeightsUiState {
+impl Default for WeightsPanel {
     fn default() -> Self {
-        WeightsUiState {
+        WeightsPanel {
             tensor: TensorName::QueryWeights.into(),
             entry: (0, 0),
             view: WeightsView::Map,
@@ -46,7 +47,22 @@ impl Default for WeightsUiState {
     }
 }
 
-pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState, view: &mut ViewState) -> Vec<Command> {
+impl Panel for WeightsPanel {
+    fn id(&self) -> PanelId {
+        PanelId("Weights")
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        cx.requests.commands.extend(weights_ui(ui, &*cx.models.get::<WeightsModel>()?, self, &mut cx.view));
+        Some(())
+    }
+}
+
+pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, view: &mut PanelView) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     tensors_ui(ui, model, state);
@@ -74,7 +90,7 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState,
     commands
 }
 
-fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
+fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
     let mut tensors: Vec<&TensorModel> = model.tensors.iter().collect();
     tensors.sort_by_key(|tensor| tensor.rank());
     ui.horizontal_wrapped(|ui| {
@@ -89,7 +105,7 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsUiState) {
     });
 }
 
-fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsUiState) -> Option<Command> {
+fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsPanel) -> Option<Command> {
     let mut command = None;
     let (row, col) = state.entry;
     let symbol = tensor.id;
@@ -133,7 +149,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
 }
 
 /// The entry in hand: slider, number, and where training left it.
-fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut ViewState) -> Option<Command> {
+fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut PanelView) -> Option<Command> {
     if tensor.values.is_empty() {
         return None;
     }
@@ -141,7 +157,7 @@ fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view:
     let mut command = None;
     ui.horizontal(|ui| {
         let name = RichText::new(format!("{}[{row},{col}]", tensor.id)).strong();
-        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view);
+        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
         command = value_ui(ui, tensor, row, col);
         if ui.available_width() > WITH_TRAINED {
             ui.weak(format!("trained {:.DECIMALS$}", tensor.trained_value(row, col)));
@@ -207,7 +223,7 @@ fn largest(tensor: &TensorModel) -> f32 {
     tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
 }
 
-fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &mut ViewState) -> Option<Command> {
+fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mut PanelView) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
@@ -236,7 +252,7 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsUiState, view: &
             response.request_focus();
         }
         if !paints {
-            ask_on(&response, Entry::parameter(tensor.id, row, col), view);
+            ask_on(&response, Entry::parameter(tensor.id, row, col), view.trail);
         }
         // The way of the brush is not written over.
         if !response.is_pointer_button_down_on() {
@@ -290,7 +306,7 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
 }
 
 /// Every entry as a row; only those in sight are laid out.
-fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut ViewState) -> Option<Command> {
+fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut PanelView) -> Option<Command> {
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show_rows(
         ui,
@@ -302,7 +318,7 @@ fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut ViewState) -> Option<Co
                 ui.push_id(index, |ui| {
                     ui.horizontal(|ui| {
                         let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
-                        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view);
+                        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
                         command = value_ui(ui, tensor, row, col).or(command.take());
                     });
                 });

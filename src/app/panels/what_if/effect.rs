@@ -3,14 +3,14 @@
 use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::what_if::{EffectRow, WhatIfModel};
 
 use crate::app::widgets::traced::number_ui;
 
 /// The weights of the chosen word in the head that the walk is through.
-pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut ViewState) {
+pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut PanelView) {
     let Some((query, effect)) = view.selection.query.and_then(|query| Some((query, model.effects.get(query)?))) else {
         ui.weak("Choose a word above, to see its weights beside the unchanged ones.");
         return;
@@ -59,7 +59,7 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
 }
 
 /// A bar for each key: filled now, and an outline where it was.
-fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &mut ViewState) {
+fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &mut PanelView) {
     const WORD: f32 = 84.0;
     const NUMBERS: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -86,7 +86,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, keys: &[String], query: usize, view: &m
             response.on_hover_text(format!("{before:.4} unchanged, {now:.4} now"));
             ui.label(RichText::new(format!("{before:.3} →")).font(theme::mono(size::SMALL)).color(palette.ink_soft));
             let text = RichText::new(format!("{now:.3}")).size(size::SMALL);
-            number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), view);
+            number_ui(ui, text, Quantity::Weight.of_head(row.head, [query, key]), view.trail);
         });
     }
 }

@@ -5,23 +5,39 @@ mod effect;
 use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::ViewState;
+use crate::app::view::PanelView;
 use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use crate::view_model::what_if::{HeadState, WhatIfModel};
 
 use super::what_if::effect::{effect_ui, said};
+use crate::app::panels::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
 use crate::app::widgets::mask::{MaskUiState, mask_ui};
 
 #[derive(Default)]
-pub struct WhatIfUiState {
+pub struct WhatIfPanel {
     mask: MaskUiState,
 }
 
-pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfUiState, view: &mut ViewState) -> Vec<Command> {
+impl Panel for WhatIfPanel {
+    fn id(&self) -> PanelId {
+        PanelId("What if")
+    }
+
+    fn region(&self) -> Region {
+        Region::UpperRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        cx.requests.commands.extend(what_if_ui(ui, &*cx.models.get::<WhatIfModel>()?, self, &mut cx.view));
+        Some(())
+    }
+}
+
+pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfPanel, view: &mut PanelView) -> Vec<Command> {
     let mut commands = Vec::new();
-    choose_query_ui(ui, &model.tokens, "See what the changes do to this word", view);
+    choose_query_ui(ui, &model.tokens, "See what the changes do to this word", view.selection);
     commands.extend(summary_ui(ui, model, view));
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         commands.extend(temperature_ui(ui, model));
@@ -39,7 +55,7 @@ pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfUiState, v
 
 /// What is changed and what comes of it, and all of it back. It has its room whether there is something to say or
 /// not: nothing moves under the hand that changes something.
-fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &ViewState) -> Option<Command> {
+fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
     const BUTTON: f32 = 68.0;

@@ -1,0 +1,94 @@
+//! Between the kernel's thread and the window: the latest snapshot comes in, commands go out.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+
+use crate::kernel::command::Command as KernelCommand;
+use crate::kernel::notebook::NotebookCommand;
+use crate::kernel::snapshot::Snapshot;
+use crate::kernel::worker::Worker;
+use crate::kernel::worker::pace::Pace;
+use crate::view_model::provenance::Provenance;
+
+use super::scene::Scene;
+use super::stage::scene::StageScene;
+use super::view::ViewState;
+
+/// The kernel's thread; absent until a lesson loads, and in a picture.
+#[derive(Resource, Default)]
+pub struct Link(pub Option<Worker>);
+
+/// Commands that the panels gave and the kernel has not seen.
+#[derive(Resource, Default)]
+pub struct Outbox {
+    pub commands: Vec<KernelCommand>,
+    /// How fast training plays.
+    pub pace: Pace,
+    /// The kernel has seen all that was asked of it, and so has the snapshot that is shown.
+    pub is_answered: bool,
+}
+
+/// Takes the newest snapshot, if there is one.
+pub fn receive(
+    link: Res<Link>,
+    mut outbox: ResMut<Outbox>,
+    mut scene: ResMut<Scene>,
+    mut stage: ResMut<StageScene>,
+    mut view: ResMut<ViewState>,
+) {
+    let Some(worker) = &link.0 else { return };
+    // Asked first: the latest snapshot has all that is answered by now.
+    outbox.is_answered = worker.is_answered();
+    let snapshot = worker.latest();
+    if scene.snapshot().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {
+        return;
+    }
+    show(snapshot, &mut scene, &mut stage, &mut view);
+}
+
+/// Makes `snapshot` what the window shows.
+pub fn show(snapshot: Arc<Snapshot>, scene: &mut Scene, stage: &mut StageScene, view: &mut ViewState) {
+    let before = scene.snapshot().cloned();
+    let is_first = before.as_ref().is_none_or(|shown| shown.model.is_none());
+    scene.show(snapshot.clone());
+    let tokens = stage.take_points(scene);
+    view.selection.keep_query_below(tokens);
+    if let Some(model) = snapshot.model.as_ref().filter(|model| is_first && model.architecture.has_source()) {
+        // The first words to be walked through are those on the stage, not those of the source.
+        view.selection.head = model.architecture.last_heads().start;
+    }
+    view.selection.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
+    stage.follow(scene, view);
+    stage.begin_glide(before.as_deref(), &snapshot);
+}
+
+/// Closes the provenance of a number that is no longer there.
+pub fn follow_trail(scene: Res<Scene>, mut view: ResMut<ViewState>) {
+    let Some(entry) = view.trail.entry() else { return };
+    if scene.snapshot().is_some() && scene.of_choice::<Provenance>(&entry).is_none() {
+        view.trail.close();
+    }
+}
+
+/// Training plays at the pace that is chosen.
+pub fn set_pace(link: Res<Link>, outbox: Res<Outbox>) {
+    if let Some(worker) = &link.0 {
+        worker.set_pace(outbox.pace);
+    }
+}
+
+/// Sends what the panels asked for.
+pub fn send(link: Res<Link>, mut outbox: ResMut<Outbox>) {
+    if outbox.commands.is_empty() {
+        return;
+    }
+    for command in outbox.commands.drain(..) {
+        match (&link.0, command) {
+            // What runs must hear of it now, not when its turn comes.
+            (Some(worker), KernelCommand::Notebook(NotebookCommand::Interrupt)) => worker.interrupt(),
+            (Some(worker), command) => worker.send(command),
+            (None, _) => {}
+        }
+    }
+}

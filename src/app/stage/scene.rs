@@ -1,0 +1,159 @@
+//! The content of the stage: points, the walk of the chosen query, and which points are lit.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+
+use crate::app::scene::Scene;
+use crate::app::view::ViewState;
+use crate::kernel::snapshot::Snapshot;
+use crate::view_model::neighbours::NeighboursModel;
+use crate::view_model::path::{By, PathModel};
+use crate::view_model::search::{Choice, Emphasis, Search};
+use crate::view_model::stage::StageModel;
+use crate::view_model::walk::{Focus, WalkModel};
+
+use super::basis_glide::BasisGlide;
+
+#[derive(Resource, Default)]
+pub struct StageScene {
+    /// The same `Arc` as long as the points are the same, so that nothing is uploaded twice.
+    pub points: Option<Arc<StageModel>>,
+    /// The walk of the chosen query, and the arrows of its move.
+    pub walk: Option<Arc<WalkModel>>,
+    pub path: Option<Arc<PathModel>>,
+    /// How each point is shown; the same `Arc` as long as it is the same.
+    pub emphasis: Arc<Emphasis>,
+    /// Another basis is on its way to the stage.
+    pub glide: Option<BasisGlide>,
+    walked: Option<(u64, Focus, By)>,
+    emphasised: Option<Emphasised>,
+    /// The points before the snapshot that is shown, for the glide that may begin there.
+    before: (Option<Arc<StageModel>>, Option<Arc<PathModel>>),
+}
+
+/// The choices of which an emphasis was made.
+struct Emphasised {
+    points: Option<Arc<StageModel>>,
+    search: Search,
+    is_isolated: bool,
+    lit: Vec<String>,
+    /// Whose neighbours are shown, in which snapshot.
+    near: Option<(usize, u64)>,
+}
+
+impl StageScene {
+    /// Takes the points of a new snapshot. Returns how many tokens they have.
+    pub fn take_points(&mut self, scene: &Scene) -> usize {
+        self.before = (self.points.clone(), self.path.clone());
+        let points = scene.get::<StageModel>();
+        if self.points.as_deref() != points.as_deref() {
+            self.points = points;
+        }
+        self.points.as_ref().map_or(0, |points| points.tokens.len())
+    }
+
+    /// Follows the snapshot and the viewer's choices.
+    pub fn follow(&mut self, scene: &Scene, view: &ViewState) {
+        self.follow_walk(scene, view);
+        self.follow_emphasis(scene, view);
+    }
+
+    fn follow_walk(&mut self, scene: &Scene, view: &ViewState) {
+        let Some(snapshot) = scene.snapshot() else { return };
+        let Some(query) = view.selection.query else {
+            (self.walk, self.path, self.walked) = (None, None, None);
+            self.glide_to_path();
+            return;
+        };
+        let (head, by) = (view.selection.head, view.selection.by);
+        let focus = Focus { query, head, key: view.selection.key };
+        let wanted = Some((snapshot.revision, focus, by));
+        if self.walked != wanted {
+            self.walked = wanted;
+            self.walk = scene.of_choice::<WalkModel>(&focus);
+            self.path = scene.of_choice::<PathModel>(&(query, head, by));
+            self.glide_to_path();
+        }
+    }
+
+    fn follow_emphasis(&mut self, scene: &Scene, view: &ViewState) {
+        let highlight = &view.highlight;
+        let revision = scene.snapshot().map_or(0, |snapshot| snapshot.revision);
+        let near = view.selection.query.filter(|_| highlight.isolated).map(|query| (query, revision));
+        let is_same = self.emphasised.as_ref().is_some_and(|before| {
+            before.points.as_ref().map(Arc::as_ptr) == self.points.as_ref().map(Arc::as_ptr)
+                && before.search == highlight.search
+                && before.is_isolated == highlight.isolated
+                && before.lit == highlight.lit
+                && before.near == near
+        });
+        if is_same {
+            return;
+        }
+        let neighbours = near.and_then(|(query, _)| Some((query, scene.get::<NeighboursModel>()?)));
+        let near_words = neighbours.as_ref().and_then(|(query, all)| Some(all.tokens.get(*query)?.words()));
+        let near_words = near_words.unwrap_or_default();
+        let choice = Choice {
+            search: &highlight.search,
+            is_isolated: highlight.isolated,
+            lit: &highlight.lit,
+            near: &near_words,
+        };
+        let emphasis = self.points.as_ref().map(|points| Emphasis::of(points, choice)).unwrap_or_default();
+        if *self.emphasis != emphasis {
+            self.emphasis = Arc::new(emphasis);
+        }
+        self.emphasised = Some(Emphasised {
+            points: self.points.clone(),
+            search: highlight.search.clone(),
+            is_isolated: highlight.isolated,
+            lit: highlight.lit.clone(),
+            near,
+        });
+    }
+
+    /// Begins a glide where `now` has another basis than the snapshot before.
+    pub fn begin_glide(&mut self, before: Option<&Snapshot>, now: &Snapshot) {
+        let under_way = self.glide.take();
+        let Some(points) = &self.points else { return };
+        let from = std::mem::take(&mut self.before);
+        self.glide = BasisGlide::after((before, from.0, from.1), now, (points, &self.path), under_way);
+        // The first frame of the way is where everything was.
+        self.glide_on(0.0);
+    }
+
+    /// The walk is through another move, which has no way to glide.
+    fn glide_to_path(&mut self) {
+        if let Some(glide) = &mut self.glide {
+            glide.go_to_path(&self.path);
+        }
+    }
+
+    /// Shows the glide as far as it is.
+    fn glide_on(&mut self, seconds: f32) {
+        let Some(glide) = &mut self.glide else { return };
+        let (points, path) = glide.advance(seconds);
+        (self.points, self.path) = (Some(points), path);
+        if glide.has_arrived() {
+            self.glide = None;
+        }
+    }
+}
+
+/// The walk follows the chosen query, or else the first highlighted token.
+pub fn follow(scene: Res<Scene>, mut view: ResMut<ViewState>, mut stage: ResMut<StageScene>) {
+    if view.selection.query.is_none() && view.walk.is_walking() {
+        let tokens = stage.points.as_ref().map_or(&[][..], |points| &points.tokens);
+        let lit = tokens.iter().position(|token| view.highlight.lit.contains(&token.text)).unwrap_or(0);
+        view.selection.query = (!tokens.is_empty()).then_some(lit);
+    }
+    stage.follow(&scene, &view);
+}
+
+/// Lets time pass; where motion is reduced, the points jump.
+pub fn glide(time: Res<Time>, view: Res<ViewState>, mut stage: ResMut<StageScene>) {
+    if stage.glide.is_some() {
+        stage.glide_on(if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() });
+    }
+}

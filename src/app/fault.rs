@@ -11,7 +11,7 @@ pub enum AppFault {
     /// The window can draw nothing more.
     NoPicture {
         why: String,
-        /// What became of the work, where there is any.
+        /// State of the work, where there is any.
         work: Option<String>,
     },
     /// A file could not be written.

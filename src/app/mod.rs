@@ -38,7 +38,7 @@ use bevy::asset::AssetEventSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass};
 
-/// What happens in a frame, in this order. The egui pass lies between the two schedules.
+/// Phases of a frame, in this order. The egui pass lies between the two schedules.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AppSystems {
     /// `Update`: lesson file and snapshot become models.

@@ -220,7 +220,7 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
     press(&mut harness, Pos2::new(5.0, 895.0), PointerButton::Primary);
     assert_eq!(seen.borrow().1.trail.entry(), None, "a click elsewhere closes it");
     press(&mut harness, at(3.0, 3.0), PointerButton::Secondary);
-    click(&mut harness, "Close where it comes from");
+    click(&mut harness, "Close provenance");
     assert_eq!(seen.borrow().1.trail.entry(), None);
 }
 

@@ -625,19 +625,19 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     click(&mut harness, "Head 2");
     assert_eq!((seen.view().selection.query, seen.view().selection.head), (Some(1), 1));
     for _ in 0..4 {
-        click(&mut harness, "A step on");
+        click(&mut harness, "Step forward");
     }
     assert_eq!(seen.view().walk.step(), Step::Softmax);
     let walk = WalkModel::of(&snapshot, Focus { query: 1, head: 1, key: None }).expect("a walk");
     assert!(harness.query_by_label(&walk.step(Step::Softmax).said).is_some());
     for _ in 0..2 {
-        click(&mut harness, "A step on");
+        click(&mut harness, "Step forward");
     }
     let path = PathModel::of(&snapshot, 1, 1, By::Word).expect("a path");
     assert!(harness.query_by_label(&path.why).is_some());
     click(&mut harness, "head");
     assert_eq!(seen.view().selection.by, By::Head);
-    click(&mut harness, "A step back");
+    click(&mut harness, "Step back");
     assert_eq!(seen.view().walk.step(), Step::Mix);
 }
 

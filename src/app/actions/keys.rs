@@ -56,7 +56,7 @@ impl Shortcut {
         key == self.key && modifiers.matches_logically(self.modifiers) && !(self.without_shift && modifiers.shift)
     }
 
-    /// It writes something where text is edited.
+    /// Whether the key writes something where text is edited.
     fn is_typed(&self) -> bool {
         !(self.modifiers.command || self.modifiers.alt || matches!(self.key, Key::F1 | Key::Escape))
     }

@@ -25,7 +25,7 @@ pub use sheet::SheetLine;
 pub use stage::StageAction;
 pub use window::{Action, WindowAction};
 
-/// What is written of an action, and its keys.
+/// Texts of an action, and its keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The words of its menu entry or button; empty where it has none.

@@ -69,7 +69,7 @@ action_table! {
         Solution { text: "Solution", tooltip: "Show the lesson's solution", keys: &[shift(Key::H)], line: Joined }
         RunAbove { text: "Run the cells above" }
         ClearOutputs { text: "Clear its outputs" }
-        AutoRun { text: "Run by itself" }
+        AutoRun { text: "Run automatically" }
         Reset { text: "Reset to the lesson's" }
         Functions {
             text: "Functions",

@@ -6,7 +6,7 @@ use super::{ActionTable, Row};
 /// How the key sheet tells of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SheetLine {
-    /// It has no key.
+    /// Without a line in the sheet: the action has no key.
     Unlisted,
     /// A line of its own, with these words.
     New(&'static str),

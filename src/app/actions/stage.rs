@@ -6,7 +6,7 @@ use super::SheetLine::{Joined, Mentioned, New};
 use super::action_table;
 use super::keys::{key, shift};
 
-/// What the mouse does there.
+/// Mouse gestures on the stage.
 pub const MOUSE: [(&str, &str); 5] = [
     ("Left-drag", "orbit; in 2D, pan"),
     ("Right- or middle-drag", "pan"),

@@ -10,14 +10,14 @@ use super::SheetLine::{Joined, Mentioned, New};
 use super::action_table;
 use super::keys::{Pressed, alt, ctrl, ctrl_shift, key, shift};
 
-/// What the mouse does everywhere.
+/// Mouse gestures that work everywhere.
 pub const MOUSE: [(&str, &str); 1] = [("Right-click", "where a number, a cell, an arrow or a point comes from")];
 
 action_table! {
     /// An action of the window or of the lesson in it.
     WindowAction {
-        StepOn { tooltip: "A step on", keys: &[key(Key::Space)], line: New("a step on the walk through attention") }
-        StepBack { tooltip: "A step back", keys: &[shift(Key::Space)], line: New("and a step back") }
+        StepOn { tooltip: "Step forward", keys: &[key(Key::Space)], line: New("a step on the walk through attention") }
+        StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("and a step back") }
         Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
         CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
         OriginBefore {
@@ -116,7 +116,7 @@ action_table! {
     }
 }
 
-/// What is asked of the window; what is asked of the kernel is a command.
+/// Request to the window; a request to the kernel is a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// An action with a row in the table.

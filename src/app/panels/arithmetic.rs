@@ -78,7 +78,7 @@ pub fn arithmetic_ui(
     });
 }
 
-/// What moved it: in a sentence, and arrow by arrow, the longest first.
+/// Explains the move: in a sentence, and arrow by arrow, the longest first.
 fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));

@@ -11,7 +11,7 @@ use crate::view_model::axes::{AxesModel, AxisRow};
 
 #[derive(Default)]
 pub struct AxesPanel {
-    /// What is written of each axis, and the choice that it was made from.
+    /// Typed text of each axis, and the choice that it was made from.
     fields: [Fields; Axis::ALL.len()],
 }
 

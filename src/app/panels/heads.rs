@@ -15,7 +15,7 @@ use crate::app::widgets::controls::{checkbox_ui, hint};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::number_ui;
 
-/// Of a gain's slider.
+/// Step of a gain's slider.
 const GAIN_STEP: f64 = 0.05;
 
 /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
@@ -91,17 +91,17 @@ fn head_ui(
     command
 }
 
-/// How often what the head mixes counts.
+/// Slider of the gain of a head's output.
 fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
     let mut gain = head.gain.unwrap_or(1.0);
     let before = gain;
     let name = format!("Gain of {}", head.title.to_lowercase());
     ui.horizontal(|ui| {
-        ui.weak("counts");
+        ui.weak("gain");
         let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
         let slider = ui.add_enabled(head.gain.is_some(), slider);
         slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
-        let tip = "How often what the head mixes counts: 0 is off, 1 as trained; double-click: 1";
+        let tip = "Gain of this head's output: 0 is off, 1 as trained; double-click: 1";
         let slider = hint(slider, tip).on_disabled_hover_text("Its weights are set by hand");
         if slider.double_clicked() {
             gain = 1.0;

@@ -102,7 +102,7 @@ pub enum Region {
     LowerRight,
 }
 
-/// What a panel is given in one frame: what it shows, what it may change, and where its requests go.
+/// Everything that a panel is given in one frame: models, the view that it may change, a place for its requests.
 pub struct PanelContext<'a> {
     pub models: &'a Models,
     pub view: PanelView<'a>,
@@ -113,7 +113,7 @@ pub struct PanelContext<'a> {
     pub requests: &'a mut Requests,
 }
 
-/// What panels ask for in one frame.
+/// Requests of the panels in one frame.
 #[derive(Default)]
 pub struct Requests {
     /// For the kernel.

@@ -44,7 +44,7 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) 
                 commands.push(Command::Retrain(Box::default()));
             }
             let stop = ui.add_enabled(model.under_way.is_some(), Button::new("Stop"));
-            if stop.on_hover_text("Give up what is under way; what is shown stays").clicked() {
+            if stop.on_hover_text("Cancel the training under way; what is shown stays").clicked() {
                 commands.push(Command::Training(TrainingCommand::Pause));
             }
             ui.add_enabled_ui(model.has_ghosts, |ui| {
@@ -66,7 +66,7 @@ fn progress_ui(ui: &mut Ui, model: &RetrainModel, palette: &Palette) {
     match &model.under_way {
         Some((share, _)) => {
             let bar = ProgressBar::new(*share).desired_height(size::BAR / 2.0).fill(palette.accent);
-            ui.add(bar).on_hover_text("How far the lesson is with training again");
+            ui.add(bar).on_hover_text("Progress of training again");
         }
         None => {
             ui.allocate_space(egui::vec2(ui.available_width(), size::BAR / 2.0));
@@ -101,7 +101,7 @@ fn slider_ui(ui: &mut Ui, slider: &SliderModel, palette: &Palette) -> Option<Com
     Some(Command::Retrain(Box::new(chosen.recipe.clone())))
 }
 
-/// Of the mark, from -1 to 1.
+/// Place of the mark, from -1 to 1.
 fn place(own: usize, last: usize) -> f32 {
     own as f32 / last.max(1) as f32 * 2.0 - 1.0
 }

@@ -82,7 +82,7 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesPanel
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// What it is, as a sentence; with the name that code gives it, where that is another.
+/// Meaning of a variable as a sentence; with its name in code, where that is another.
 fn said(variable: &VariableModel) -> String {
     let named =
         if variable.name == variable.symbol { String::new() } else { format!(" Code calls it {}.", variable.name) };

@@ -1,4 +1,4 @@
-//! What of a picture lets through: found from the same picture drawn on black and on white.
+//! A picture's alpha channel, recovered from two renders: on black and on white.
 //!
 //! A pixel of colour `c` that covers a share `a` shows `a c` on black and `a c + 1 − a` on white, in linear light.
 //! So `a` is one less their difference, and `c` what is on black divided by `a`. Whatever draws the picture has to

@@ -35,7 +35,7 @@ use crate::app::stage::scene::StageScene;
 use crate::app::theme;
 use crate::app::view::{ThemeChoice, ViewState};
 
-/// What to draw.
+/// Options of a picture.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
     pub snapshot: Arc<Snapshot>,
@@ -50,13 +50,13 @@ pub struct PictureOptions {
     /// The whole window instead of the stage alone.
     pub workspace: bool,
     pub dark: bool,
-    /// The ground lets through what the picture is laid on.
+    /// The background is transparent.
     pub transparent: bool,
     /// The stage as a viewer has it, in place of `cell` and `time`.
     pub seen: Option<Arc<StageView>>,
 }
 
-/// What a viewer chose to see, and from where.
+/// Choices of a viewer: what is shown, and from where.
 #[derive(Clone, Debug)]
 pub struct StageView {
     pub view: ViewState,
@@ -178,7 +178,7 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
     app
 }
 
-/// What the app shows, and from where.
+/// Sets up lesson, view and camera of the app.
 fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let world = app.world_mut();
     let (mut scene, mut stage) = (Scene::default(), StageScene::default());
@@ -202,7 +202,7 @@ struct Target(Handle<Image>);
 #[derive(Resource, Default)]
 struct Captured(Option<Image>);
 
-/// What an app without a window shows when it has come to rest.
+/// Captures the picture of an app without a window when it has come to rest.
 pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     for _ in 0..SETTLE_FRAMES {
         app.update();

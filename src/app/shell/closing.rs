@@ -25,7 +25,7 @@ pub fn close(world: &mut World) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// What would be lost.
+/// The reason not to close yet: work that would be lost.
 fn obstacle(world: &mut World) -> Option<String> {
     let unsaved = unsaved(world).map(|why| format!("Your last changes are not saved: {why}."));
     let is_exporting = world.resource::<WindowState>().is_exporting();

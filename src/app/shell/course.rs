@@ -33,7 +33,7 @@ pub struct CoursePage {
     undo: Option<Undo>,
 }
 
-/// Of a reset.
+/// State from before a reset, to undo it.
 struct Undo {
     lessons: Vec<(Key, Checkpoint)>,
     progress: Course,
@@ -61,7 +61,7 @@ impl CoursePage {
         self.frame.fault = None;
     }
 
-    /// What was found becomes what it shows, as soon as it is there.
+    /// Shows the lessons that were found, as soon as the search has ended.
     pub fn receive(&mut self) {
         let Some(search) = &mut self.search else { return };
         let Ok(found) = search.get_mut().unwrap_or_else(PoisonError::into_inner).try_recv() else { return };
@@ -148,7 +148,7 @@ fn find(home: Option<&Home>) -> Found {
     Found { folder, files, course, missing }
 }
 
-/// What was found becomes what the page shows.
+/// Shows the lessons that were found, as soon as the search has ended.
 pub fn receive(mut page: ResMut<CoursePage>) {
     page.receive();
 }

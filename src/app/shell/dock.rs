@@ -64,7 +64,7 @@ impl Workspace {
         self.prose.images.open(lesson);
     }
 
-    /// What is kept of the view with the learner's work.
+    /// Part of the view that is saved with the learner's work.
     pub fn saved(&self, view: &ViewState) -> SavedView {
         let mut saved = SavedView {
             time: view.walk.time(),

@@ -6,14 +6,14 @@ use crate::app::theme::Palette;
 
 use super::note::{Place, note_ui};
 
-/// What the note says.
+/// Content of the note about an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ExportModel {
     #[default]
     None,
     /// So many pictures of so many are drawn.
     Writing { done: usize, of: usize },
-    /// What was written.
+    /// The file was written; the text names it.
     Written(String),
     /// Why nothing was.
     Failed(String),

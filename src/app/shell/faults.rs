@@ -1,4 +1,4 @@
-//! What is wrong with the lesson file: a page while there is no lesson, a strip while the last good one stays.
+//! Issues of the lesson file: a page while there is no lesson, a strip while the last good one stays.
 
 use egui::{Frame, Margin, RichText, ScrollArea, Ui};
 
@@ -21,7 +21,7 @@ pub fn fault_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
         let count = if issues.len() == 1 { "an issue".to_owned() } else { format!("{} issues", issues.len()) };
         ui.label(RichText::new(format!("The lesson has {count}")).font(theme::strong(size::HEADING)));
         ui.horizontal(|ui| {
-            ui.weak("Mend the file and save it: it is read again by itself.");
+            ui.weak("Fix the file and save it; it reloads automatically.");
             wants_course = ui.button(course.text).on_hover_text(course.hint_with("Another lesson")).clicked();
         });
         ui.add_space(size::GAP_WIDE);

@@ -15,10 +15,10 @@ use crate::app::text::term_card::term_entry_ui;
 #[derive(Default)]
 pub struct GlossaryUiState {
     pub is_open: bool,
-    /// What is wrong with its file.
+    /// Issues of the glossary's file.
     pub faults: Vec<String>,
     search: String,
-    /// It has the keyboard.
+    /// The search field has the keyboard.
     is_searching: bool,
     /// The entry that was asked for; it is brought into sight for so many frames.
     asked: Option<usize>,
@@ -99,7 +99,7 @@ fn missing_ui(ui: &mut Ui, faults: &[String]) {
         ui.weak("This lesson has no glossary: there is no file glossary.ron beside it.");
         return;
     }
-    ui.weak("The glossary beside this lesson has issues. Mend the file and save it: it is read again by itself.");
+    ui.weak("The glossary beside this lesson has issues. Fix the file and save it; it reloads automatically.");
     ScrollArea::vertical().auto_shrink([false, true]).show(ui, |ui| {
         for fault in faults {
             ui.add(egui::Label::new(egui::RichText::new(fault).monospace()).selectable(true).wrap());

@@ -12,14 +12,14 @@ use crate::view_model::home::{HomeModel, HomeRow, RowState};
 
 use super::top_bar::view_ui;
 
-/// What the page needs to know beside the course.
+/// Facts that the page shows beside the course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeFrame {
     /// The title of the lesson that is open behind the page.
     pub behind: Option<String>,
     /// The course was reset so many lessons deep, and that can be undone.
     pub reset: Option<usize>,
-    /// What could not be done, in words.
+    /// The reason why the last request failed.
     pub fault: Option<String>,
 }
 

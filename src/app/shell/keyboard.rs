@@ -89,7 +89,7 @@ pub fn give_modifiers(
 #[derive(Clone, Debug, PartialEq)]
 struct Typed {
     modifiers: Modifiers,
-    /// What it writes, if it does.
+    /// Text that the key writes, if any.
     text: Option<String>,
 }
 
@@ -111,8 +111,8 @@ fn as_typed(events: Vec<Event>, typed: &[Typed]) -> Vec<Event> {
     all
 }
 
-/// What a key types stands before it; a shortcut types nothing, even when its modifiers were up again at the
-/// end of the frame. Ctrl with Alt is AltGr.
+/// Removes the text of shortcuts. The text of a key precedes its event; a shortcut types nothing, even when its
+/// modifiers were up again at the end of the frame. Ctrl with Alt is AltGr.
 fn drop_text_of_shortcuts(events: &mut Vec<Event>) {
     let is_shortcut = |event: Option<&Event>| matches!(event, Some(Event::Key { pressed: true, modifiers, .. }) if modifiers.command && !modifiers.alt);
     let kept = (0..events.len())
@@ -140,7 +140,7 @@ fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifi
     typed
 }
 
-/// What a key writes, as bevy_egui has it; nothing with Ctrl or Cmd, but for Ctrl with Alt, which is AltGr.
+/// Text of a key, as bevy_egui has it; none with Ctrl or Cmd, except Ctrl with Alt, which is AltGr.
 fn text(message: &KeyboardInput, held: Modifiers) -> Option<String> {
     let is_shortcut = held.ctrl || held.command || held.mac_cmd;
     if is_shortcut && !(held.ctrl && held.alt && !cfg!(target_os = "macos")) {

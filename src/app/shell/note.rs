@@ -31,7 +31,7 @@ pub fn note_ui<R>(ctx: &Context, place: Place, content: impl FnOnce(&mut Ui) -> 
     shown.inner.inner
 }
 
-/// What the last command could not do, for as long as it takes to read.
+/// Notice that the last command failed, shown for as long as it takes to read.
 #[derive(Default)]
 pub struct NoticeUiState {
     shown: Option<(Arc<str>, Instant)>,

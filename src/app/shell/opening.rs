@@ -19,7 +19,7 @@ use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
 use crate::app::work::source::{LessonIssues, Source, Waker};
 
-/// What every lesson of this window opens with. Absent in a picture.
+/// Settings that every lesson of this window opens with. Absent in a picture.
 #[derive(Resource, Clone)]
 pub struct Setup {
     /// Replaces a lesson's seed.

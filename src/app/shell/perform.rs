@@ -1,4 +1,4 @@
-//! What is asked of the window, by keys, buttons and dialogs: the one place where it is done.
+//! Performs the requests that keys, buttons and dialogs make of the window. Nothing else does.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +44,7 @@ use crate::app::work::still_map::Drawing;
 /// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
 const ZOOM: (f32, f32) = (0.25, 12.0);
 
-/// What is asked of the window, its dialogs, and the work beside it.
+/// Pending requests of the window, its dialogs, and the work beside it.
 #[derive(Resource, Default)]
 pub struct WindowState {
     /// In the order in which it was asked.
@@ -53,7 +53,7 @@ pub struct WindowState {
     pub files: FilesUiState,
     /// The picture that is being chosen.
     pub picture: Option<PictureChoice>,
-    /// What the window says of the export.
+    /// The window's message about the export.
     pub export: ExportModel,
     job: Option<Mutex<Export>>,
     /// The still map of the words.

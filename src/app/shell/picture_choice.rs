@@ -1,4 +1,4 @@
-//! What a picture of the stage is to be: its size, and whether it lets through what it is laid on.
+//! Dialog for a picture of the stage: its size, and whether its background is transparent.
 
 use egui::{Align2, Context, DragValue, Key, RichText, Window};
 

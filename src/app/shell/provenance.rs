@@ -17,7 +17,7 @@ use crate::app::text::equation::equation_ui;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::traced::underline;
 
-/// Of the card, within its margins.
+/// Width of the card within its margins.
 const WIDTH: f32 = 400.0;
 
 /// Which number the card was opened for, and when.
@@ -96,7 +96,7 @@ fn header_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let close = ui.add(Button::new("×").frame(false)).on_hover_text(WindowAction::CloseOrigin.row().hint());
-            close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close where it comes from"));
+            close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close provenance"));
             if close.clicked() {
                 trail.close();
             }
@@ -118,7 +118,7 @@ fn value_ui(ui: &mut Ui, model: &Provenance) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if !model.place.is_empty() {
                 let place = ui.weak(RichText::new(&model.place).font(theme::mono(size::SMALL)));
-                place.on_hover_text("As code calls it, by numbers from 0");
+                place.on_hover_text("Its name in code; indices start at 0");
             }
         });
     });

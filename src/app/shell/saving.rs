@@ -24,13 +24,13 @@ pub enum SavingStatus {
     NotSaved(String),
 }
 
-/// What the strip says, if it is there.
+/// Content of the strip about saving, if it is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavingModel {
     pub status: SavingStatus,
     /// Why changes are not saved, until the learner has chosen.
     pub lock: Option<LockModel>,
-    /// What became of the work without the learner's doing, in sentences.
+    /// Changes of the work that the learner did not make, in sentences.
     pub report: Vec<String>,
     /// The lesson was just reset.
     pub is_reset: bool,
@@ -61,7 +61,7 @@ pub enum SavingChoice {
     GoBack(usize),
     /// The window closes whatever is lost.
     Close,
-    /// It stays open.
+    /// The lesson stays open.
     Stay,
 }
 
@@ -97,7 +97,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         egui::Panel::top("closing").frame(frame).show_separator_line(false).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(why).color(palette.warn));
-                if ui.button("Close anyway").on_hover_text("What is named here is lost").clicked() {
+                if ui.button("Close anyway").on_hover_text("Loses the work that is named here").clicked() {
                     choice = Some(SavingChoice::Close);
                 }
                 if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {

@@ -18,7 +18,7 @@ pub fn window_keys(ctx: &Context, is_key_sheet_open: bool) -> Vec<Pressed<Window
     pressed(ctx, |action| is_of_every_page(action) && (action != WindowAction::CloseKeySheet || is_key_sheet_open))
 }
 
-/// What is there for the keys of a lesson to act on.
+/// Parts of a lesson that its keys can act on.
 #[derive(Clone, Copy, Default)]
 pub struct LessonKeys<'a> {
     pub has_notebook: bool,

@@ -32,7 +32,7 @@ pub fn top_bar_ui(
     theme: ThemeChoice,
     requests: &mut Requests,
 ) {
-    /// What is left of the undo button.
+    /// Room left of the undo button for the status.
     const WITH_STATUS: f32 = 400.0;
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -124,7 +124,7 @@ pub fn workspace(
     Ok(())
 }
 
-/// What stands over the lesson: the page of the course, dialogs, files that are held over the window.
+/// Overlays above the lesson: the page of the course, dialogs, files that are held over the window.
 fn window_ui(
     ui: &mut Ui,
     page: &mut CoursePage,

@@ -167,7 +167,7 @@ fn toggle(ui: &mut Ui, is_on: bool, sign: &str, name: &str) -> Response {
     response
 }
 
-/// What shows a sign is called by a word.
+/// Gives a control that shows a sign a name in words.
 fn named(response: Response, name: &str) -> Response {
     let enabled = response.enabled();
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, name));

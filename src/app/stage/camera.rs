@@ -1,6 +1,6 @@
 //! The camera of the stage: plain geometry, in points of the screen and units of the scene.
 //!
-//! It orbits a target, keeps the world upright (it never rolls) and stops at the poles. In 2D it sees along
+//! The camera orbits a target, keeps the world upright (never rolls) and stops at the poles. In 2D it projects along
 //! parallel lines. The scene is a ball of radius 1: the static points.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
@@ -95,15 +95,15 @@ impl Pose {
     }
 }
 
-/// The pose with the hands on it.
+/// The camera's pose, with its controls and transitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CameraRig {
     pub pose: Pose,
     ease: Option<Glide<Pose>>,
     /// How far the scene reaches: what home shows.
     extent: f32,
-    /// What a camera that nobody has moved shows: it steps back when the scene outgrows it, and never comes nearer by
-    /// itself, for then a point's motion would mix with a zoom.
+    /// Radius shown by a camera that nobody has moved: it steps back when the scene outgrows it, and never comes
+    /// nearer by itself, for then a point's motion would mix with a zoom.
     shown: f32,
     /// The learner has moved the camera: it no longer follows the scene's size.
     touched: bool,
@@ -120,7 +120,7 @@ impl Default for CameraRig {
 
 impl CameraRig {
     fn take(&mut self) -> &mut Pose {
-        // A half of perspective is nowhere to stay.
+        // Finishes an interrupted switch between 2D and 3D.
         self.pose.perspective = self.goal().perspective;
         self.ease = None;
         self.touched = true;

@@ -1,5 +1,5 @@
-//! What of the scene's points stays as it is while the camera moves: found once, so that a frame of a million
-//! points asks each for no more than its place.
+//! The scene's points as far as they stay the same while the camera moves: prepared once, so that a frame of a
+//! million points only projects each.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const TOGETHER: usize = 64;
 pub struct Crowd {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
-    /// What can be picked, and where it is in the scene, along each axis.
+    /// Words that can be picked, and their coordinates in the scene, along each axis.
     words: Vec<usize>,
     along: [Vec<f32>; 3],
     /// Words that have names.

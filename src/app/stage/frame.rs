@@ -35,7 +35,7 @@ const LARGEST_PICTURE: u32 = 8192;
 pub struct StageTab {
     pub hands: Hands,
     pub texture: Option<TextureId>,
-    /// Of the tab's rectangle, in points.
+    /// Size of the tab's rectangle, in points.
     pub points: Vec2,
     pub pixels_per_point: f32,
     pub dark: bool,
@@ -49,7 +49,7 @@ pub struct StageTab {
     pub has_opened: bool,
 }
 
-/// What the instance buffers were made of.
+/// Inputs that the instance buffers were made from.
 struct BuiltFrom {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,

@@ -1,6 +1,6 @@
 //! The stage's render pass: a few draws into an image of its own, only when something changed.
 //!
-//! It stands outside Bevy's cameras: the main world hands over a [`StageFrame`], and one system in
+//! The pass stands outside Bevy's cameras: the main world hands over a [`StageFrame`], and one system in
 //! the render world uploads what differs and draws.
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ const CROWD: u32 = 3000;
 const FLOAT_BYTES: usize = size_of::<f32>();
 const INSTANCE_BYTES: usize = INSTANCE_FLOATS * FLOAT_BYTES;
 
-/// What changes with time and camera. The shader's `Stage`.
+/// Uniform that changes with time and camera. The shader's `Stage`.
 #[derive(ShaderType, Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageUniform {
     pub clip_from_world: Mat4,
@@ -55,7 +55,7 @@ pub struct StageFrame {
     pub points: Arc<Vec<u8>>,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
-    /// What the picture is cleared to, linear.
+    /// Background colour, linear.
     pub ground: [f32; 4],
     /// `None` until the stage has a size.
     pub target: Option<Handle<Image>>,
@@ -90,7 +90,7 @@ fn extract_frame(frame: Extract<Res<StageFrame>>, mut extracted: ResMut<StageFra
     }
 }
 
-/// What the pass keeps on the graphics card.
+/// Resources of the pass on the graphics card.
 #[derive(Resource, Default)]
 struct StageGpu {
     pipelines: Option<Pipelines>,
@@ -109,7 +109,7 @@ struct Uploaded {
 
 #[derive(Clone)]
 struct Pipelines {
-    /// Of lines, and of discs.
+    /// Layouts for lines and for discs.
     layouts: [BindGroupLayoutDescriptor; 2],
     core: CachedRenderPipelineId,
     edge: CachedRenderPipelineId,
@@ -128,9 +128,9 @@ struct Ready<'a> {
 /// How a fragment meets what is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meeting {
-    /// It covers, and hides what is behind.
+    /// Covers, and hides what is behind.
     Covers,
-    /// It lets through and hides nothing.
+    /// Blends with what is behind and hides nothing.
     Blends,
     Both,
 }

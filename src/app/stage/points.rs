@@ -8,7 +8,7 @@ use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
-/// Of a word without a group among many: it is there, but it does not compete.
+/// Radius of a word without a group among many: visible, but it does not compete.
 pub const QUIET_RADIUS: f32 = 3.2;
 pub const TOKEN_RADIUS: f32 = 7.6;
 /// No point is drawn smaller than this.
@@ -40,7 +40,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// What has none cannot be drawn.
+    /// Whether the point has a finite place; one without cannot be drawn.
     pub fn has_place(&self) -> bool {
         has_place(self.start) && has_place(self.end)
     }

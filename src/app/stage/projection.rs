@@ -4,9 +4,9 @@ use bevy::math::{Mat4, Vec2, Vec3, Vec4};
 
 use super::camera::{Pose, half_height};
 
-/// Of the distance: how near the clipping plane is.
+/// Distance of the near clipping plane, as a share of the distance to the target.
 const NEAR_SHARE: f32 = 0.02;
-/// What lies so far behind the target is not drawn, nor, in 2D, what lies so far before it.
+/// Depth behind the target beyond which nothing is drawn; in 2D also before it.
 const FAR: f32 = 200.0;
 
 /// How much smaller and larger a disc is seen far away and near. The shader's too.
@@ -36,12 +36,12 @@ pub struct Seen {
     pub at: Vec2,
     /// From the eye along the view's axis, in scene units.
     pub depth: f32,
-    /// What lengths are divided by on their way to the screen: the depth; in 2D the target's.
+    /// Divisor of lengths on their way to the screen: the depth; in 2D the target's.
     pub divisor: f32,
 }
 
 impl View {
-    /// Of a camera whose scene reaches `extent`.
+    /// Projection of a camera whose scene reaches `extent`.
     pub fn of(pose: Pose, size: Vec2, extent: f32) -> View {
         let size = size.max(Vec2::ONE);
         let Pose { distance, perspective, .. } = pose;
@@ -86,7 +86,7 @@ impl View {
         size * (self.distance / divisor).clamp(RADIUS_LIMITS.0, RADIUS_LIMITS.1)
     }
 
-    /// Of a disc of `size`, wherever it is.
+    /// Largest radius of a disc of `size`, wherever it is.
     pub fn largest_radius(size: f32) -> f32 {
         size * RADIUS_LIMITS.1
     }

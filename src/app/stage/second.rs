@@ -27,7 +27,7 @@ const ARROW: f32 = 1.0;
 const STRESSED: f32 = 4.5;
 const PLAIN: f32 = 1.4;
 const BETWEEN: f32 = 1.6;
-/// Of the line between the two ends: strokes with as long gaps.
+/// Number of strokes of the line between the two ends; gaps are as long.
 const DASHES: usize = 12;
 
 /// The shared word that is looked at.
@@ -162,7 +162,7 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
     written.extend(discs.into_iter().map(|disc| disc.rect));
 }
 
-/// What is said of the pair, over the caption; the marks of the two sentences.
+/// Text on the pair, over the caption; the marks of the two sentences.
 pub fn paint_caption(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
     let Canvas { painter, ref sight } = *canvas;
     let Sight { rect, palette, .. } = *sight;

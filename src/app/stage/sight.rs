@@ -1,4 +1,4 @@
-//! What is seen of the scene at one moment, and what of it is under the pointer.
+//! The scene as it is seen at one moment, and the point under the pointer.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::picking::{self, Candidate};
 use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
 use super::projection::View;
 
-/// What there is to see.
+/// Everything that there is to see.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub model: &'a Arc<StageModel>,
@@ -32,7 +32,7 @@ pub struct Scene<'a> {
 #[derive(Clone, Copy)]
 pub struct Sight<'a> {
     pub scene: Scene<'a>,
-    /// Of the scene's model and emphasis.
+    /// Prepared from the scene's model and emphasis.
     pub crowd: &'a Crowd,
     pub projection: View,
     pub rect: Rect,
@@ -48,7 +48,7 @@ pub struct SeenPoint {
     pub at: Pos2,
     pub radius: f32,
     pub depth: f32,
-    /// Of its fog: in 2D nothing is farther than anything else.
+    /// Depth for its fog: in 2D the same for all.
     pub divisor: f32,
     pub priority: Priority,
 }
@@ -89,7 +89,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// What is written beside it. Before the first step all tokens of one word lie on one point, which says the word
+    /// Label beside a point. Before the first step all tokens of one word lie on one point, which says the word
     /// once.
     pub fn label(&self, hit: Hit) -> Option<String> {
         let Hit::Token(position) = hit else { return Some(self.word(hit).to_owned()) };
@@ -101,7 +101,7 @@ impl<'a> Sight<'a> {
         (first == Some(position)).then(|| token.text.clone())
     }
 
-    /// What the step of the walk gives it: of a point that several tokens lie on, what it gives each.
+    /// Amount that the step of the walk gives a point; where several tokens lie on it, the amount of each.
     pub fn step_note(&self, hit: Hit) -> Option<String> {
         let (Hit::Token(position), Some((walk, step))) = (hit, self.scene.walk) else { return None };
         let tokens = &self.scene.model.tokens;
@@ -154,7 +154,7 @@ impl<'a> Sight<'a> {
 
     /// The nearest point within reach of the pointer.
     pub fn pick(&self, pointer: Pos2) -> Option<Hit> {
-        /// What rounding may take of it.
+        /// Allowance for rounding.
         const SLACK: f32 = 1.0;
         let reach = picking::REACH + View::largest_radius(WORD_RADIUS) + SLACK;
         let at = pointer - self.rect.min;

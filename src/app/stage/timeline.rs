@@ -80,10 +80,10 @@ fn track_ui(ui: &mut Ui, rect: Rect, view: &mut PanelView) {
     }
 }
 
-/// Of what is said of a step.
+/// Lines for the words on a step.
 const LINES: usize = 2;
 
-/// What happens in this step.
+/// Words on what happens in this step.
 fn said_ui(ui: &mut Ui, walk: Option<&WalkModel>, view: &PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let step = view.walk.step();

@@ -35,7 +35,7 @@ pub struct Hands {
 }
 
 impl Hands {
-    /// Of a scene, found anew where it is another.
+    /// Prepared points of a scene, made anew when the scene is another.
     fn crowd_of(&mut self, scene: &Scene) -> Arc<Crowd> {
         let Scene { model, emphasis, .. } = scene;
         let kept = self.crowd.take().filter(|crowd| crowd.is_of(model, emphasis));
@@ -43,7 +43,7 @@ impl Hands {
     }
 }
 
-/// Of the stage as something that has the keyboard.
+/// Id of the stage for the keyboard's focus.
 pub fn stage_id() -> Id {
     Id::new("stage picture")
 }
@@ -156,7 +156,7 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
         ui.monospace(format!("weight α  {weight:.4}"));
     }
     ui.monospace(format!("length    {:.4}", arrow.length));
-    ui.weak("What it adds to the word, in the true space. Click: where it comes from.");
+    ui.weak("Its contribution to the word, in the true space. Click: where it comes from.");
 }
 
 fn to_glam(size: egui::Vec2) -> Vec2 {
@@ -239,7 +239,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
                 ui.weak(format!("group {group}"));
             }
             places_ui(ui, model, token, time);
-            ui.weak("Click: light its row of attention. Double-click: look at it.");
+            ui.weak("Click: highlight its row of attention. Double-click: focus the camera on it.");
             ui.weak("Right-click: where its place comes from.");
         }
     }
@@ -250,7 +250,7 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
     places_ui(ui, model, token, time);
-    ui.weak("Click: look at its way beside that of the first sentence.");
+    ui.weak("Click: compare its path with that of the first sentence.");
 }
 
 /// Along each axis.

@@ -1,4 +1,4 @@
-//! What the walk draws: lines from the query to its keys, and the arrows of its move, tip to tail.
+//! Lines of the walk: from the query to its keys, and the arrows of its move, tip to tail.
 
 use crate::app::theme::Palette;
 use crate::quantity::Quantity;
@@ -20,7 +20,7 @@ const WEIGHT_WIDTH: f32 = 7.0;
 const ARROW_WIDTH: f32 = 2.2;
 /// Lines to keys, once the move is shown.
 const FAINT: f32 = 0.25;
-/// Of lines before there are weights.
+/// Opacity of lines before there are weights.
 const PLAIN: f32 = 0.5;
 
 /// `walk` is how far the walk is, a whole number at each step.

@@ -1,4 +1,4 @@
-//! What is written over the picture: labels, the axes' names, the caption and the legend.
+//! Text over the picture: labels, the axes' names, the caption and the legend.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
 
 /// The name of an axis with its share of the variance, at its positive end; it gives way to every word.
 fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> {
-    /// Of an axis that is seen from its end there is nothing to name.
+    /// Length in points below which an axis, seen from its end, gets no name.
     const SHORT: f32 = 24.0;
     let sight = &canvas.sight;
     let seen = sight.projection.project(Vec3::from(axis_end(axis)))?;
@@ -131,7 +131,7 @@ pub fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Col
 /// A stage that is smaller has no room for words about it.
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
-/// What the axes are, how much they show, and the groups' colours. Returns where it is written.
+/// Paints the names of the axes, how much they show, and the groups' colours. Returns the rectangles of the text.
 pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     let Canvas { painter, ref sight } = *canvas;
     let Sight { rect, palette, .. } = *sight;
@@ -179,7 +179,7 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     written
 }
 
-/// What a mark of the legend looks like.
+/// Shape of a mark in the legend.
 enum Mark {
     Disc(Color32),
     Ring(Color32),
@@ -188,7 +188,7 @@ enum Mark {
 }
 
 fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape {
-    /// Of a stroke that is drawn straight.
+    /// Straight pieces of a stroke.
     const CORNERS: usize = 4;
     const DRAWN: f32 = 0.6;
     let arc = std::f32::consts::TAU / strokes as f32;

@@ -12,7 +12,7 @@ use crate::code::editor::highlight::{Kind, Span, highlight};
 use crate::code::editor::scope::{NameKind, Scope, definitions};
 use crate::view_model::markdown::{Mark, marks};
 
-/// What a text is written in.
+/// Language that a text is written in.
 #[derive(Clone, Copy)]
 pub enum Language<'a> {
     /// With the names that it sees.
@@ -23,7 +23,7 @@ pub enum Language<'a> {
 /// The colours of a text, kept until it changes.
 pub struct Inked {
     of: (u64, bool),
-    /// What code sees; none of Markdown.
+    /// Names that code sees; `None` for Markdown.
     scope: Option<Scope>,
     pub spans: Vec<Span>,
     job: LayoutJob,
@@ -164,7 +164,7 @@ impl Laid<'_> {
         self.galley.pos_from_cursor(self.cursor(at)).translate(self.origin.to_vec2())
     }
 
-    /// Of a piece of one line, as far as it is in one row.
+    /// Rectangle of a piece of one line, as far as it is in one row.
     pub fn rect(&self, range: Range<usize>) -> Rect {
         let (start, end) = (self.caret(range.start), self.caret(range.end));
         let right = if end.top() > start.top() { self.origin.x + self.galley.rect.right() } else { end.right() };

@@ -33,7 +33,7 @@ impl Offer {
         Some(Offer { items, selected: 0, of, start, moved: true, hovered: false })
     }
 
-    /// What is typed filters. `None` once another word is typed.
+    /// Filters the offer by the word as typed so far. `None` once another word is typed.
     pub fn follow(self, source: &str, caret: usize, scope: &Scope) -> Option<Offer> {
         let is_same = self.of == (egui::util::hash(source), caret);
         if is_same {
@@ -129,7 +129,7 @@ fn row_ui(ui: &mut Ui, item: &Completion, selected: bool) -> bool {
     response.clicked()
 }
 
-/// What the selected one does.
+/// Explanation of the selected completion.
 fn about_ui(ui: &mut Ui, item: &Completion) {
     let name = &item.name;
     if name.meaning.is_empty() && name.equation.is_empty() {

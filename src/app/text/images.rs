@@ -19,7 +19,7 @@ pub struct Images {
     generation: u64,
     /// How often the folder was looked at anew: what was asked for before is of no use.
     epoch: u64,
-    /// What other threads decoded since the last look.
+    /// Pictures that other threads have decoded since the last check.
     decoded: Arc<Mutex<Vec<Decoded>>>,
 }
 

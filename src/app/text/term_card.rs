@@ -1,4 +1,4 @@
-//! What the glossary says of a term: on a card beside it, and as an entry.
+//! Glossary entry of a term: on a card beside the term, and in the glossary's list.
 
 use egui::{Button, Label, RichText, Ui, WidgetInfo, WidgetType};
 

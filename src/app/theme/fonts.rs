@@ -10,7 +10,7 @@ const BODY: &str = "Inter";
 const ITALIC: &str = "Inter Italic";
 const STRONG: &str = "Inter SemiBold";
 const NUMBERS: &str = "JetBrains Mono";
-/// What the others lack: ᵀ ℝ ∈ ∇ ⊙ ⟨ ⟩
+/// Symbols that the other fonts lack: ᵀ ℝ ∈ ∇ ⊙ ⟨ ⟩
 const SYMBOLS: &str = "DejaVu Sans";
 
 /// KaTeX's faces, by the names that the formula layout gives them.

@@ -40,7 +40,7 @@ pub mod size {
     pub const OUTLINE: f32 = 2.0;
     pub const CHIP: f32 = 11.0;
     pub const BAR: f32 = 8.0;
-    /// Of a bar under words.
+    /// Opacity of a bar under words.
     pub const BAR_FAINT: f32 = 0.55;
     pub const CELL_MIN: f32 = 12.0;
     pub const CELL_MAX: f32 = 34.0;
@@ -68,7 +68,7 @@ pub mod size {
     pub const CODE_LEADING: f32 = 3.5;
     /// Within a field, so that it is as high as the buttons beside it.
     pub const FIELD_MARGIN: Vec2 = Vec2::new(7.0, 4.0);
-    /// Of the words of a sentence while it is typed.
+    /// Width of the list of a sentence's words while it is typed.
     pub const WIDE_POPUP: f32 = 400.0;
     /// About five rows of them.
     pub const CHIPS_MAX: f32 = 136.0;
@@ -138,7 +138,7 @@ pub mod prose {
     pub const SCROLL_BAR: f32 = 10.0;
     /// From the baseline to the line under a term.
     pub const TERM_LINE: f32 = 3.5;
-    /// Of the card of a term.
+    /// Width of the card of a term.
     pub const TERM_CARD: f32 = 290.0;
 }
 
@@ -160,7 +160,7 @@ pub mod motion {
     pub const LONG_WAIT: f32 = 3600.0;
 }
 
-/// A figure that is drawn on both shows how much of each of its pixels lets through.
+/// A figure that is drawn on both backgrounds shows how transparent each of its pixels is.
 pub const MATTES: [Color32; 2] = [Color32::BLACK, Color32::WHITE];
 /// Paints nothing.
 pub const CLEAR: Color32 = Color32::TRANSPARENT;

@@ -38,7 +38,7 @@ pub struct Palette {
     pub code: CodeColors,
 }
 
-/// What words of code are, by their ink.
+/// Inks of code, one per kind of word.
 #[derive(Debug, PartialEq)]
 pub struct CodeColors {
     pub keyword: Color32,

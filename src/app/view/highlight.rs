@@ -10,7 +10,7 @@ pub struct Highlight {
     pub shown_cell: Option<String>,
     /// Rings where the points were before the lesson was trained again.
     pub old_ghosts: bool,
-    /// What is looked for on the stage, and which of the points that were found was looked at last.
+    /// Search on the stage, and which of the found points was looked at last.
     pub search: Search,
     pub looked_at: Option<usize>,
     /// Only the points that were found are shown or, without a search, the sentence and what is near its query.

@@ -1,4 +1,4 @@
-//! What the pointer is over: panels and stage light the same word in the next frame.
+//! Word under the pointer: panels and stage light the same word in the next frame.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hover {

@@ -1,4 +1,4 @@
-//! What the viewer chooses and no kernel needs to know. Never part of a lesson's result.
+//! Choices of the viewer that no kernel needs to know. Never part of a lesson's result.
 //!
 //! [`ViewState`] has a part for each owner; a panel is handed a [`PanelView`], the parts that it may change.
 
@@ -37,7 +37,7 @@ pub struct FigureOptions {
     pub is_on: bool,
     /// A figure without its caption.
     pub bare: bool,
-    /// What a figure stands on, instead of the stage's own colour.
+    /// Background of a figure, instead of the stage's own colour.
     pub matte: Option<egui::Color32>,
 }
 

@@ -1,4 +1,4 @@
-//! What is chosen in the sentence: a query, a head, a key, the arrows of a move.
+//! Selection in the sentence: a query, a head, a key, the arrows of a move.
 
 use crate::view_model::path::By;
 
@@ -12,7 +12,7 @@ pub struct Selection {
     pub key: Option<usize>,
     /// A position in the second sentence: with the query, the pair that is compared.
     pub second: Option<usize>,
-    /// What the arrows of a move stand for.
+    /// Quantity that the arrows of a move stand for.
     pub by: By,
 }
 

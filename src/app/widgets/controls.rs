@@ -5,7 +5,7 @@ use egui::{CornerRadius, EventFilter, Key, Modifiers, Response, ScrollArea, Stro
 use crate::app::theme::{Palette, size};
 use crate::app::view::Selection;
 
-/// What a control is for. Not while the pointer holds it: the words would lie over what moves with it.
+/// Tooltip of a control. Hidden while the pointer holds the control: the words would lie over what moves with it.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
     if response.is_pointer_button_down_on() { response } else { response.on_hover_text(words) }
 }
@@ -61,7 +61,7 @@ pub fn choose_query_ui<'a>(
     });
 }
 
-/// Of a grid with the keyboard on it, the cell that the arrow keys lead to, each as often as it was pressed.
+/// The cell of a grid that the pressed arrow keys lead to, while the grid has the keyboard.
 pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows: usize, cols: usize) -> (usize, usize) {
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(grid.id, arrows));

@@ -16,7 +16,7 @@ use crate::app::widgets::controls::led_by_arrows;
 
 #[derive(Default)]
 pub struct MaskUiState {
-    /// It is given as one command when it ends.
+    /// Painted cells, sent as one command when the stroke ends.
     stroke: Option<Painted>,
     /// Row and column that the keyboard is at.
     cursor: (usize, usize),

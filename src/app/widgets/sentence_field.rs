@@ -18,15 +18,15 @@ pub struct SentenceFieldState {
     /// The sentence that was shown in the last frame.
     seen: String,
     is_open: bool,
-    /// What the text is read as, while it stays.
+    /// Reading of the text, while the text stays the same.
     reading: Option<(String, Reading)>,
-    /// What could not be read when the field was left, and the sentence that was shown then.
+    /// Text that could not be read when the field was left, and the sentence that was shown then.
     kept: Option<(String, String)>,
 }
 
-/// What the field is about.
+/// Properties of the field.
 pub struct SentenceField<'a> {
-    /// Its accessible name.
+    /// Name for screen readers.
     pub name: &'a str,
     pub hint: &'a str,
     /// The sentence that is shown, as text.
@@ -78,7 +78,7 @@ pub fn sentence_field_ui(
         return changes;
     }
     let ends = ui.input(|input| input.key_pressed(Key::Escape));
-    // The key is for nobody else: a selected cell would be written in.
+    // Consumes Enter, so that the selected cell does not open.
     let is_entered = response.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
     let popup = Popup::from_response(&response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
     let shown = popup.show(|ui| {
@@ -119,7 +119,7 @@ fn follow(field: &SentenceField, state: &mut SentenceFieldState) {
     }
 }
 
-/// What was typed and could not be read is there again; else all is selected, to be typed over.
+/// Opens the field with the text that could not be read; otherwise with everything selected, to be typed over.
 fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) {
     state.is_open = true;
     match state.kept.take() {
@@ -182,7 +182,7 @@ fn menu_ui(
     chosen.filter(|index| field.selected != Some(*index))
 }
 
-/// What is done about a word.
+/// Edit of a word.
 enum Edit {
     Without(usize),
     With(usize, String),
@@ -257,7 +257,8 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> Shown {
         offer_ui(ui, index, word, first == Some(index), &mut shown);
     }
     if reading.fault.is_some() && first.is_none() && reading.count > reading.most_words {
-        let keep = ui.button(format!("Keep the first {}", reading.most_words)).on_hover_text("The words after them go");
+        let keep =
+            ui.button(format!("Keep the first {}", reading.most_words)).on_hover_text("Removes the words after these");
         shown.has_focus |= keep.has_focus();
         if keep.clicked() {
             shown.edit = Some(Edit::Cut);

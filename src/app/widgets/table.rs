@@ -15,7 +15,7 @@ use super::heat::Heat;
 use super::slant::{paint_slanted, reach};
 use crate::app::widgets::controls::led_by_arrows;
 
-/// Of a proportional letter, of its size: on the wide side, since words must not be cut.
+/// Width of a proportional letter as a share of its size: on the wide side, since words must not be cut.
 const LETTER: f32 = 0.56;
 
 /// Returns the entry that was right-clicked: its table, row and column.
@@ -108,7 +108,7 @@ struct Plan {
     /// Left of the cells, and above them.
     head: Vec2,
     slanted: bool,
-    /// What a slanted word needs right of the last column.
+    /// Room that a slanted word needs right of the last column.
     lean: f32,
     rows: usize,
     cols: usize,
@@ -312,7 +312,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// Of numbers that are too wide for their cells only every so many are written.
+    /// Every how many rows or columns a number is written, where numbers are too wide for their cells.
     fn step(&self, of_columns: bool) -> usize {
         const STEPS: [usize; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
         let table = self.table;
@@ -342,7 +342,7 @@ impl Drawn<'_> {
         self.name_label(ui, rect.intersect(clip), name, ("col", col));
     }
 
-    /// For who does not see it, and whole where it is cut.
+    /// For screen readers, and as a tooltip where the name is cut off.
     fn name_label(&self, ui: &Ui, rect: Rect, name: String, at: (&str, usize)) {
         if rect.is_positive() {
             let response = ui.interact(rect, ui.id().with((self.part, at)), Sense::hover());
@@ -352,7 +352,7 @@ impl Drawn<'_> {
     }
 }
 
-/// What is no finite number has no place between blue and orange.
+/// Hatches a cell that is not finite: NaN and infinities have no place between blue and orange.
 fn hatch(painter: &Painter, rect: Rect, color: Color32) {
     const GAP: f32 = 6.0;
     let inner = painter.with_clip_rect(rect.shrink(size::HAIRLINE).intersect(painter.clip_rect()));

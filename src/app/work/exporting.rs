@@ -23,7 +23,7 @@ use crate::lesson::issue::printable;
 const STAGE_SIZE: (u32, u32) = (1472, 828);
 const STAGE_ZOOM: f32 = 2.0;
 
-/// What became of a page's stage cells.
+/// Rendered pictures of a page's stage cells.
 pub struct Drawn {
     pub pictures: Pictures,
     /// Why one of them has no picture.
@@ -72,7 +72,7 @@ fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, is_dark_too: boo
     Ok(StagePicture { light: paint(false)?, dark: if is_dark_too { Some(paint(true)?) } else { None } })
 }
 
-/// What a page says in the place of a picture.
+/// Text that stands in a page in place of a picture.
 fn in_a_page(why: &AppFault) -> String {
     match why {
         AppFault::NoGpu(_) => "There was no graphics adapter to draw it.".to_owned(),

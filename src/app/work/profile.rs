@@ -1,4 +1,4 @@
-//! What is kept of the learner beside the work on one lesson: the way through the course, and the look of the window.
+//! Profile of the learner, saved beside the work on lessons: progress in the course, and the window's settings.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -64,9 +64,9 @@ pub struct Session {
     listed: Vec<Checkpoint>,
     /// Undoes the last reset.
     way_back: Option<Checkpoint>,
-    /// What the viewer had chosen, to be put back.
+    /// View that was saved, to be restored.
     restored: Option<SavedView>,
-    /// What the window shows of it, and what the learner chose there.
+    /// Model of the strip about saving, and what the learner chose there.
     pub model: SavingModel,
     pub choice: Option<SavingChoice>,
     /// The learner has said that the window closes whatever is lost.
@@ -97,7 +97,7 @@ impl Work {
     }
 }
 
-/// What the window shows now.
+/// State that the window shows now.
 struct Shown<'a> {
     link: &'a Link,
     snapshot: Option<&'a Arc<Snapshot>>,
@@ -174,7 +174,7 @@ impl Session {
         }
     }
 
-    /// What the learner asked for.
+    /// Does what the learner chose.
     fn act(&mut self, shown: &Shown) {
         match self.choice.take() {
             None => {}
@@ -369,7 +369,7 @@ fn status(saver: &Mutex<Saver<State>>) -> Status {
     saver.lock().unwrap_or_else(PoisonError::into_inner).status()
 }
 
-/// What the window shows of it, before it draws.
+/// Makes the model of the strip about saving, before the window draws.
 pub fn show(session: Option<ResMut<Session>>) {
     if let Some(mut session) = session {
         session.show();

@@ -50,14 +50,14 @@ pub struct Source {
     _watched: Arc<()>,
 }
 
-/// What was read again, beside the window.
+/// File that was read again on another thread.
 enum News {
     Lesson(Box<Result<Lesson, Issues>>),
-    /// Of the lesson's folder; none where there is none.
+    /// Glossary of the lesson's folder; `None` where there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
 }
 
-/// What is wrong with the file as it was last saved.
+/// Issues of the file as it was last saved.
 #[derive(Resource, Default)]
 pub struct LessonIssues(pub Issues);
 

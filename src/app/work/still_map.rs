@@ -48,7 +48,7 @@ impl Drawing {
         Progress { done: self.done.load(Ordering::Relaxed), of: EPOCHS }
     }
 
-    /// What came of it, once.
+    /// Result of the job, returned once.
     pub fn poll(&self) -> Option<Result<StillModel, String>> {
         match self.end.try_recv() {
             Ok(end) => Some(end),

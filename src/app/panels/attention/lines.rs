@@ -16,7 +16,7 @@ const THIN: f32 = 0.4;
 const WEIGHT_WIDTH: f32 = 6.0;
 /// Weights below this are no line.
 const LEAST: f32 = 0.005;
-/// Of lines that are not the chosen query's.
+/// Opacity of lines that are not the chosen query's.
 const FAINT: f32 = 0.16;
 /// From a line to the pointer that is on it.
 const REACH: f32 = 5.0;

@@ -28,7 +28,7 @@ const WEIGHT_WIDTH: f32 = 5.0;
 const ARROW: f32 = 2.0;
 const HEAD: f32 = 6.0;
 const POINT: f32 = 3.0;
-/// Of what belongs to other words than the chosen one.
+/// Opacity of everything that belongs to other words than the chosen one.
 const FAINT: f32 = 0.3;
 /// Weights below this draw no line.
 const WEIGHT_MIN: f32 = 0.02;
@@ -82,7 +82,7 @@ impl PictureUi<'_> {
         }
     }
 
-    /// What the heads add. Apart, each begins at the word; together, each where the one before it ends.
+    /// Contributions of the heads. Apart, each begins at the word; together, each where the one before it ends.
     fn arrows(&self, painter: &Painter, see: &dyn Fn(Point) -> Option<Pos2>, palette: &Palette) {
         let grown = Step::Mix.share(self.walk);
         if grown == 0.0 {

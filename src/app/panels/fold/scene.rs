@@ -27,13 +27,13 @@ pub struct Scene {
 
 /// The least width of a head's cell, before the next goes below.
 const CELL_WIDTH: f32 = 150.0;
-/// Of a cell: its matrices, above its picture.
+/// Share of a cell that its matrices take, above its picture.
 const UPPER: f32 = 0.42;
 /// Above a matrix, for its name.
 const NAME: f32 = 16.0;
 /// Left of a whole matrix, for its words.
 const WORDS: f32 = 74.0;
-/// Of the area: the whole matrices of the last steps, above the joint picture.
+/// Share of the area that the whole matrices of the last steps take, above the joint picture.
 const JOINT: f32 = 0.44;
 
 impl Scene {

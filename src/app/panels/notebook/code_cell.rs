@@ -19,7 +19,7 @@ pub fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     ran_ui(ui, cell);
 }
 
-/// What the last run showed; faint where that is no longer so.
+/// Outputs of the last run; faint where they are out of date.
 pub fn ran_ui(ui: &mut Ui, cell: &CellModel) {
     let Some(run) = &cell.shown.run else { return };
     ui.scope(|ui| {

@@ -1,4 +1,4 @@
-//! What is being written. While an editor has the keyboard its text leads, and the kernel follows; else
+//! Texts that are being written. While an editor has the keyboard its text leads and the kernel follows; otherwise
 //! the kernel's text is shown.
 
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl Drafts {
         self.0.values_mut().for_each(|draft| draft.sent = None);
     }
 
-    /// What stands in the editor is not what the kernel has.
+    /// Whether the text in the editor is too long for the kernel, which then has another.
     pub fn is_too_long(&self, id: &CellId) -> bool {
         self.0.get(id).is_some_and(Draft::is_too_long)
     }
@@ -63,7 +63,7 @@ impl Draft {
         self.text.len() > SOURCE_BYTES_MAX
     }
 
-    /// What is to be handed to the kernel now.
+    /// Text to hand to the kernel now.
     pub fn send(&mut self) -> Arc<str> {
         let text: Arc<str> = self.text.as_str().into();
         self.sent = Some(text.clone());

@@ -49,7 +49,7 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
 /// A cell that is kept in sight while it, or what stands above it, grows.
 pub struct Follow {
     pub id: CellId,
-    /// Of one that is too high, the end and not the beginning.
+    /// Keeps the end of a cell that is too high in sight, and not its beginning.
     pub is_end: bool,
     /// For so many frames.
     pub frames: usize,
@@ -72,7 +72,7 @@ fn follow(ui: &Ui, cell: Rect, sight: Rect, state: &mut Option<Follow>) {
     ui.scroll_to_rect(shown, (!sight.is_positive()).then_some(Align::Min));
 }
 
-/// Of a cell that was not seen yet.
+/// Estimated height of a cell that was not seen yet.
 fn estimate(cell: &CellModel, width: f32) -> f32 {
     const CHROME: f32 = 34.0;
     const LINE: f32 = 22.0;

@@ -53,9 +53,9 @@ pub struct NotebookPanel {
     open_text: Option<CellId>,
     /// Its editor gets the keyboard in the next frame.
     focus: Option<CellId>,
-    /// And its caret goes there.
+    /// Place of the caret in that editor.
     caret: Option<Edge>,
-    /// It is brought into sight in the next frame.
+    /// Cell that is brought into sight in the next frame.
     follow: Option<Follow>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
     awaited: Option<Awaited>,
@@ -88,7 +88,7 @@ struct Awaited {
     next_to: CellId,
     is_above: bool,
     to_write: bool,
-    /// What it begins with.
+    /// Text that the new cell begins with.
     text: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What a code cell shows.
+//! Outputs of a code cell.
 
 use egui::{
     Align, Align2, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2, WidgetInfo,
@@ -62,7 +62,7 @@ fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
     }
 }
 
-/// What went wrong, where, and what may help.
+/// Message of a fault, its place, and a hint.
 pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
     let palette = Palette::of(ui.visuals().dark_mode);
     let shown = ui.vertical(|ui| {
@@ -135,7 +135,7 @@ fn text_ui(ui: &mut Ui, text: &TextModel) {
     );
 }
 
-/// What `help` says, with the equation set.
+/// Help text, with its equation typeset.
 fn help_ui(ui: &mut Ui, help: &Help) {
     let palette = Palette::of(ui.visuals().dark_mode);
     help_words_ui(ui, help);

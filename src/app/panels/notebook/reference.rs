@@ -12,7 +12,7 @@ use crate::app::text::equation::equation_ui;
 #[derive(Default)]
 pub struct ReferenceUiState {
     pub search: String,
-    /// It has the keyboard.
+    /// The search field has the keyboard.
     pub is_searching: bool,
 }
 

@@ -36,7 +36,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Fra
     }
 }
 
-/// What it was turned to, if it was. A mask that the learner made is neither on nor off.
+/// Returns the new value if the checkbox was changed. A mask of the learner's own is neither on nor off.
 fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     let mut on = turned.is_some_and(|turned| turned > 0.0);
     let words = "No word sees those after it";
@@ -47,12 +47,12 @@ fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     let is_turned = response.on_hover_text("The causal mask").changed();
     if turned.is_none() {
         let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
-        ui.label(RichText::new("The mask is one of its own: neither this nor none.").size(size::SMALL).color(ink));
+        ui.label(RichText::new("The mask is a custom one: neither causal nor none.").size(size::SMALL).color(ink));
     }
     is_turned.then(|| f64::from(u8::from(on)))
 }
 
-/// What it was turned to, if it was.
+/// Returns the new value if the slider was moved.
 fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
     const VALUE_ROOM: f32 = 130.0;
     let (mut value, mut is_turned) = (before, false);
@@ -65,7 +65,7 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
         if let Some(step) = slider.step {
             bar = bar.step_by(step);
         }
-        is_turned = hint(ui.add(bar), "Turn it: what depends on it follows").changed();
+        is_turned = hint(ui.add(bar), "Drag to set it; everything that depends on it follows").changed();
     });
     is_turned.then_some(value)
 }

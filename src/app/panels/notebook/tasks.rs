@@ -142,7 +142,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
         ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
-            .on_hover_text("It must be true; it is the lesson's and cannot be written");
+            .on_hover_text("Must be true; belongs to the lesson and cannot be edited");
     });
     if !cell.value.is_empty() {
         let when = if is_now { "value now" } else { "value when it was checked" };

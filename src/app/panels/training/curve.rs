@@ -13,7 +13,7 @@ use crate::app::widgets::controls::checkbox_ui;
 /// With Shift an arrow key looks so many steps further.
 pub const LONG_LOOK: usize = 10;
 
-/// What is drawn.
+/// Quantity that the curve shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Curve {
     #[default]

@@ -67,7 +67,7 @@ pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingPanel
     commands
 }
 
-/// What the play button does now.
+/// Command of the play button in this stage of training.
 pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
         TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
@@ -114,7 +114,7 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Comma
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let toggle = play_or_pause(model);
         let name = if model.stage == TrainingStage::Playing { "Pause" } else { "Play" };
-        let tip = if name == "Pause" { "Stand still at this step" } else { "Train to the last step" };
+        let tip = if name == "Pause" { "Pause at this step" } else { "Train to the last step" };
         let tip = WindowAction::Play.row().hint_with(tip);
         if ui.add_enabled(toggle.is_some(), Button::new(name)).on_hover_text(tip).clicked() {
             commands.extend(toggle);
@@ -159,7 +159,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
             commands.push(Command::Training(TrainingCommand::ShowLatest));
         }
         let branch = ui.add_enabled(is_look, Button::new("Branch here"));
-        let tip = "This step becomes the latest of a line of its own; undo brings the other back";
+        let tip = "Continue from this step on a branch of its own; undo brings the other branch back";
         if branch.on_hover_text(tip).clicked() {
             commands.push(Command::Training(TrainingCommand::Branch));
         }
@@ -191,10 +191,11 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
                 .custom_formatter(|rate, _| rate_text(rate));
             let slider = ui.add_enabled(can_set, slider);
             slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
-            let tip = "Of the steps to come: training and optimiser go on. Drag, type, or use the arrow keys.";
+            let tip =
+                "Learning rate of the steps to come; training and optimiser go on. Drag, type, or use the arrow keys.";
             let slider = hint(slider, tip);
             slider
-                .on_disabled_hover_text("A past step has had its learning rate: branch from it, or show the latest")
+                .on_disabled_hover_text("The learning rate of a past step is fixed: branch from it, or show the latest")
                 .changed()
         })
         .inner;

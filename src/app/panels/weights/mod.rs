@@ -30,7 +30,7 @@ pub enum WeightsView {
 
 pub struct WeightsPanel {
     pub tensor: TensorId,
-    /// Row and column of the entry in hand.
+    /// Row and column of the selected entry.
     pub entry: (usize, usize),
     pub view: WeightsView,
     pub tools: ToolsUiState,
@@ -148,7 +148,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
     command
 }
 
-/// The entry in hand: slider, number, and where training left it.
+/// The selected entry: slider, number, and where training left it.
 fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut PanelView) -> Option<Command> {
     if tensor.values.is_empty() {
         return None;
@@ -275,7 +275,7 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
     if paints {
         ui.weak("Drag to paint.");
     } else {
-        ui.weak(format!("Click to take it in hand; then the arrow keys go on. {ASK_HINT}"));
+        ui.weak(format!("Click to select; then the arrow keys move on. {ASK_HINT}"));
     }
 }
 

@@ -14,10 +14,10 @@ use crate::app::widgets::heat::Heat;
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;
 
-/// What the pointer does on the map.
+/// Effect of the pointer on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
-    /// Takes an entry in hand.
+    /// Selects an entry.
     #[default]
     Pick,
     Paint,
@@ -101,7 +101,7 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
     (wanted != with).then_some(Command::Training(TrainingCommand::Compare(wanted)))
 }
 
-/// What the tool in hand is set to; `None` where it has a line of its own.
+/// Settings of the selected tool; `None` where it has a line of its own.
 pub fn tool_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Option<Command> {
     match state.tool {
         Tool::Pick => None,
@@ -128,9 +128,9 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
     ui.horizontal(|ui| {
         let label = ui.label("±");
         let scale = DragValue::new(&mut state.scale).speed(DRAG_SPEED / 4.0).range(0.001..=PERTURBATION_MAX);
-        hint(ui.add(scale).labelled_by(label.id), "Every entry moves by as much at the most, either way");
+        hint(ui.add(scale).labelled_by(label.id), "Largest change of an entry, either way");
         let label = ui.label("draw");
-        let tip = "The same draw shakes in the same way, whenever it is done";
+        let tip = "The same draw always shakes in the same way";
         hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
         let name = format!("Shake {}", tensor.id);
         if ui.add(Button::new(name)).on_hover_text("One undo takes it back").clicked() {

@@ -1,4 +1,4 @@
-//! What the changes do to one word: how far it moved, what is near it, and its weights before and after.
+//! Effects of the changes on one word: how far it moved, what is near it, and its weights before and after.
 
 use egui::{CornerRadius, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 

@@ -53,8 +53,8 @@ pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfPanel, vie
     commands
 }
 
-/// What is changed and what comes of it, and all of it back. It has its room whether there is something to say or
-/// not: nothing moves under the hand that changes something.
+/// Summary of the changes and their effects, with a button that resets them. Always takes its room, so that nothing
+/// moves under the pointer while something is changed.
 fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Command> {
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
@@ -83,7 +83,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Comm
                 }
             });
         });
-        if is_changed && reset_ui(ui, true, "Reset all", "Everything below as the lesson has it; weights stay turned") {
+        if is_changed && reset_ui(ui, true, "Reset all", "Reset these to the lesson's; edited weights stay") {
             command = Some(Command::Interventions(InterventionCommand::Reset));
         }
     });

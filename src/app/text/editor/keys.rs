@@ -68,7 +68,7 @@ fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<Action> 
     })
 }
 
-/// What egui's editor takes from the keyboard.
+/// Whether egui's editor takes this event from the keyboard.
 fn is_typed(event: &Event) -> bool {
     matches!(
         event,

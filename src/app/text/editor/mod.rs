@@ -22,12 +22,12 @@ use self::keys::Keys;
 use super::code_text::{Inked, Laid, Language, squiggle};
 use super::completion::{Offer, offer_ui};
 
-/// What an editor shows beside the text.
+/// Properties that an editor shows beside the text.
 pub struct EditorModel<'a> {
-    /// For who does not see it, such as `Code of cell scores`.
+    /// Name for screen readers, such as `Code of cell scores`.
     pub name: &'a str,
     pub language: Language<'a>,
-    /// Of the last run, with the text that ran: the mark goes as soon as that is another one.
+    /// Fault of the last run and the text that ran; its mark goes as soon as the text differs.
     pub fault: Option<(&'a Fault, &'a str)>,
     /// Shown in an empty editor.
     pub hint: &'a str,
@@ -43,7 +43,7 @@ pub struct EditorState {
     later: VecDeque<Event>,
 }
 
-/// What the notebook is asked for within the editor: the row of a key, or to go on in the cell above or below.
+/// Request to the notebook from within the editor: the row of a key, or moving on to the cell above or below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub action: NotebookAction,
@@ -207,7 +207,7 @@ fn take(ui: &Ui, id: Id, text: &mut String, item: Completion) {
     select(ui, id, text, Selection::at(item.replaces.start + item.caret));
 }
 
-/// What is selected, in bytes; egui counts characters.
+/// Selected range in bytes; egui counts characters.
 fn selection(ui: &Ui, id: Id, text: &str) -> Selection {
     let state = TextEditState::load(ui.ctx(), id);
     let byte = |cursor: CCursor| text.char_indices().nth(cursor.index.0).map_or(text.len(), |(at, _)| at);

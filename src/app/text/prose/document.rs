@@ -52,7 +52,7 @@ pub struct Table {
     pub rows: Vec<Vec<Vec<Run>>>,
 }
 
-/// What stands in a line.
+/// Piece of a line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Run {
     Text(String, Style),
@@ -71,7 +71,7 @@ pub struct Style {
     pub link: Option<Arc<str>>,
     /// Why it is no formula, though it looks as if it were to be one.
     pub flaw: Option<Arc<str>>,
-    /// It names a term of the glossary.
+    /// Glossary term that the text names.
     pub named: Option<Named>,
 }
 
@@ -219,7 +219,7 @@ impl Reader<'_> {
         table
     }
 
-    /// What stands in a line.
+    /// Reads an event within a line.
     fn span(&mut self, event: Event) {
         match event {
             Event::Start(tag) => self.open(tag),
@@ -297,10 +297,10 @@ impl Reader<'_> {
     }
 }
 
-/// What a fence may call the language of code cells.
+/// Names by which a fence may call the language of code cells.
 const OWN_LANGUAGE: [&str; 2] = ["rhai", "attune"];
 
-/// It assigns, multiplies or calls, and its brackets match.
+/// Whether the code assigns, multiplies or calls, and its brackets match.
 fn looks_like_code(code: &str, spans: &[Span]) -> bool {
     let text = |span: &Span| &code[span.range.clone()];
     let does = spans.iter().any(|span| span.kind == Kind::Operator && matches!(text(span), "=" | "@"));

@@ -1,4 +1,4 @@
-//! What looks as if it were to be a formula and is none: Markdown takes `$x_{i$` for words, without a sound.
+//! Text that looks like a formula but is none: Markdown silently reads `$x_{i$` as words.
 
 use std::ops::Range;
 use std::sync::Arc;

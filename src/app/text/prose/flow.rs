@@ -49,7 +49,7 @@ pub enum What {
     },
 }
 
-/// What a filled rectangle is for.
+/// Purpose of a filled rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     CodeBlock,
@@ -75,7 +75,7 @@ pub enum Ink {
     Error,
 }
 
-/// What the pointer finds on a text.
+/// Link, tip or term that the pointer finds on a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
     Link(Arc<str>),
@@ -92,7 +92,7 @@ pub struct Look {
     pub strike: bool,
     pub ink: Ink,
     pub note: Option<Note>,
-    /// Of a block of code: its tokens, for their colours.
+    /// Tokens of a block of code, for their colours.
     pub spans: Arc<[Span]>,
 }
 
@@ -131,7 +131,7 @@ fn mono_line(font: &FontId) -> f32 {
     (font.size * (up + down)).round()
 }
 
-/// What goes into a line.
+/// Item of a line.
 #[derive(Clone, Debug)]
 pub enum Inline {
     Text(String, Look),
@@ -380,7 +380,7 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
 }
 
 fn behind_code(left: Pos2, width: f32, size: f32) -> Placed {
-    /// Of a monospaced face, in em.
+    /// Extents of a monospaced face above and below its baseline, in em.
     const ASCENT: f32 = 0.95;
     const DESCENT: f32 = 0.25;
     let (padding_x, padding_y) = prose::CODE_INLINE_PADDING;

@@ -41,7 +41,7 @@ const REFUSED: &[&str] = &[
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maths {
     pub source: String,
-    /// What is wrong with it, in words.
+    /// The formula, or the reason why its source is none.
     pub formula: Result<Formula, String>,
     /// The term that it is the symbol of, by its place in the glossary.
     pub term: Option<usize>,
@@ -210,7 +210,7 @@ impl Segment {
 mod tests {
     use super::*;
 
-    /// What a course on attention writes.
+    /// Formulas as a course on attention writes them.
     const LESSON: &[&str] = &[
         r"\operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
         r"\alpha_{ij} = \frac{\exp(q_i \cdot k_j)}{\sum_{l=1}^{T} \exp(q_i \cdot k_l)}",

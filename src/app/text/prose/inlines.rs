@@ -1,4 +1,4 @@
-//! What a document's runs look like: faces, sizes, inks, and words where something cannot be shown.
+//! Appearance of a document's runs: faces, sizes, inks, and words where something cannot be shown.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::formula::Maths;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
 
-/// What the runs of a block have in common.
+/// Properties that the runs of a block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tone {
     pub size: f32,
@@ -108,7 +108,7 @@ pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
     Inline::Text(format!("{}{more}", &shown[..end]), look)
 }
 
-/// Of the source of a bad formula.
+/// Bytes shown of the source of a bad formula.
 const SHOWN_BYTES: usize = 400;
 
 fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images) -> Vec<Inline> {

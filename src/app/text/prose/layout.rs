@@ -19,7 +19,7 @@ use crate::code::editor::highlight::Span;
 pub struct Layout {
     pub height: f32,
     pub placed: Vec<Placed>,
-    /// What a screen reader says, and where.
+    /// Texts for screen readers, each with its rectangle.
     pub spoken: Vec<(Rect, String)>,
 }
 

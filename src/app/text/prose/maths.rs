@@ -43,7 +43,7 @@ pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Colo
 }
 
 impl Formula {
-    /// What it takes up, with the left end of its baseline at `baseline`.
+    /// Rectangle of the formula with the left end of its baseline at `baseline`.
     pub fn place(&self, baseline: Pos2, em: f32) -> Rect {
         let up = vec2(0.0, self.ascent * em);
         Rect::from_min_size(baseline - up, vec2(self.width, self.ascent + self.descent) * em)

@@ -80,7 +80,7 @@ struct Page {
     used: u64,
 }
 
-/// What a layout depends on, besides the text.
+/// Inputs of a layout besides the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SetFor {
     width: f32,

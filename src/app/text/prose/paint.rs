@@ -17,7 +17,7 @@ use crate::app::theme::{self, Palette, prose, size};
 use crate::code::editor::scope::Scope;
 use crate::view_model::glossary::GlossaryModel;
 
-/// What the things of a text have to do with.
+/// Context of painting a text.
 pub struct Around<'a> {
     pub images: &'a mut Images,
     pub glossary: Option<&'a GlossaryModel>,

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attune::app::figure_app;
-use attune::app::stage::crowd::Crowd;
 use attune::app::stage::frame::StageTab;
+use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points;
+use attune::app::stage::projected::Scene;
 use attune::app::stage::scene::StageScene;
-use attune::app::stage::sight::Scene;
-use attune::app::stage::view::{Hands, picture_ui};
+use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
 use attune::app::view::ViewState;
@@ -116,7 +116,7 @@ fn app(model: Arc<StageModel>) -> App {
 fn load(model: &Arc<StageModel>) {
     let emphasis = Arc::new(Emphasis::default());
     black_box(points::bytes(points::instances(model, &emphasis, true, Palette::of(false))));
-    black_box(Crowd::of(model, &emphasis));
+    black_box(PointIndex::of(model, &emphasis));
 }
 
 /// Times the stage's own pass, with the pointer over it and the camera turned by so much in each frame.
@@ -124,7 +124,8 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
     let ctx = Context::default();
     ctx.set_fonts(fonts::definitions());
     theme::apply(&ctx);
-    let (mut hands, mut view, emphasis) = (Hands::default(), ViewState::default(), Arc::new(Emphasis::default()));
+    let (mut controls, mut view, emphasis) =
+        (StageControls::default(), ViewState::default(), Arc::new(Emphasis::default()));
     let mut passes = Vec::new();
     let mut count = 0u32;
     timed(|| {
@@ -136,11 +137,11 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
             events: vec![Event::PointerMoved(pos2(640.0, 360.0))],
             ..RawInput::default()
         };
-        hands.rig.orbit(turn);
+        controls.rig.orbit(turn);
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
             let scene = Scene { model, emphasis: &emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), &mut hands, &mut view.for_panels(), Some(TextureId::User(0)));
+            picture_ui(ui, Some(scene), &mut controls, &mut view.for_panels(), Some(TextureId::User(0)));
             passes.push(1e3 * begun.elapsed().as_secs_f64());
         });
         output.textures_delta.clear();
@@ -164,7 +165,7 @@ fn orbit_while_training() -> Vec<f64> {
             seed += 1;
             worker.send(Command::Retrain(Box::new(Recipe { seed: Some(seed), ..Recipe::default() })));
         }
-        app.world_mut().resource_mut::<StageTab>().hands.rig.orbit(DRAG);
+        app.world_mut().resource_mut::<StageTab>().controls.rig.orbit(DRAG);
         frame(&mut app);
     })
 }
@@ -180,7 +181,7 @@ fn main() {
         tell(count, "load", timed(|| load(&model)));
         let mut app = app(model);
         let orbit = timed(|| {
-            app.world_mut().resource_mut::<StageTab>().hands.rig.orbit(DRAG);
+            app.world_mut().resource_mut::<StageTab>().controls.rig.orbit(DRAG);
             frame(&mut app);
         });
         let mut sorted = orbit.clone();

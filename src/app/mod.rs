@@ -7,7 +7,7 @@
 //! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
 //! | [`widgets`] | controls that several panels share |
 //! | [`panels`] | one file or folder a panel; they name egui, never Bevy |
-//! | [`stage`], [`look`] | the 3D view, and how panels look through its camera |
+//! | [`stage`], [`scene_camera`] | the 3D view, and how panels look through its camera |
 //! | [`shell`] | the window around them: dock, bars, dialogs, keys, the road to the kernel |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
 //! | [`render`] | pictures without a window, and the graphics device |
@@ -17,11 +17,11 @@
 pub mod actions;
 pub mod fault;
 pub mod link;
-pub mod look;
 pub mod panels;
 pub mod render;
 pub mod saved_view;
 pub mod scene;
+pub mod scene_camera;
 pub mod shell;
 pub mod stage;
 pub mod text;
@@ -64,7 +64,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<view::ViewState>()
         .init_resource::<shell::course::CoursePage>()
         .init_resource::<shell::perform::WindowState>()
-        .init_resource::<shell::workspace::Desk>()
+        .init_resource::<shell::workspace::WorkspaceState>()
         .configure_sets(Update, (AppSystems::Receive, AppSystems::Advance).chain())
         // What egui draws with for the first time, new letters above all, is sent in the same frame.
         .configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems))
@@ -85,7 +85,7 @@ pub fn plugin(app: &mut App) {
                     .chain()
                     .in_set(AppSystems::Receive),
                 (stage::scene::glide, stage::frame::advance).chain().in_set(AppSystems::Advance),
-                (shell::workspace::dress, shell::keyboard::take_focus),
+                (shell::workspace::apply_style, shell::keyboard::take_focus),
             ),
         )
         .add_systems(

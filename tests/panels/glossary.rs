@@ -48,7 +48,7 @@ struct Done {
 }
 
 /// A text above the glossary, as the notebook and the window have them.
-fn desk(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harness<'static>, Rc<RefCell<Done>>) {
+fn bench(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harness<'static>, Rc<RefCell<Done>>) {
     let done = Rc::new(RefCell::new(Done::default()));
     let inner = done.clone();
     let mut prose = Prose::default();
@@ -78,7 +78,8 @@ fn desk(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harnes
 
 #[test]
 fn a_term_shows_its_card_and_opens_its_entry() {
-    let (mut harness, done) = desk("# A query\n\nA query meets `query` by a *dot\nproduct*: queries.", Some(model("")));
+    let (mut harness, done) =
+        bench("# A query\n\nA query meets `query` by a *dot\nproduct*: queries.", Some(model("")));
     // Where it is first named it is for the keyboard, too.
     let links: Vec<String> =
         harness.get_all_by_role(Role::Link).filter_map(|node| node.accesskit_node().label()).collect();
@@ -98,7 +99,7 @@ fn a_term_shows_its_card_and_opens_its_entry() {
 
 #[test]
 fn the_keyboard_finds_a_term_and_its_card() {
-    let (mut harness, done) = desk("One query and one more query.", Some(model("")));
+    let (mut harness, done) = bench("One query and one more query.", Some(model("")));
     harness.key_press(Key::Tab);
     harness.run_steps(3);
     harness.get_by_label("First in this lesson");
@@ -109,7 +110,7 @@ fn the_keyboard_finds_a_term_and_its_card() {
 
 #[test]
 fn a_formula_that_is_a_symbol_opens_its_entry() {
-    let (mut harness, done) = desk("$q$", Some(model("")));
+    let (mut harness, done) = bench("$q$", Some(model("")));
     // Formulas stand at the beginning of the line.
     harness.hover_at(egui::pos2(12.0, 18.0));
     harness.run_steps(8);
@@ -134,13 +135,13 @@ fn without_a_glossary_texts_are_as_they_were() {
     let plain = height(None);
     assert!(plain > 40.0);
     assert_eq!(height(Some(model(""))), plain, "terms break no line elsewhere");
-    let (harness, _) = desk(text, None);
+    let (harness, _) = bench(text, None);
     assert_eq!(harness.query_all_by_role(Role::Link).count(), 0);
 }
 
 #[test]
 fn a_key_opens_the_glossary_and_another_closes_it() {
-    let (mut harness, done) = desk("Words.", Some(model("")));
+    let (mut harness, done) = bench("Words.", Some(model("")));
     harness.key_press(Key::G);
     harness.run_steps(3);
     harness.get_by_label("Search the terms").type_text("entry times");
@@ -165,7 +166,7 @@ fn an_entry_far_below_comes_into_sight() {
     let more: String = (0..300)
         .map(|i| format!(r#"Term(name: "a{i:03}", meaning: "{}", lesson: "words"),"#, "long ".repeat(i % 60 + 1)))
         .collect();
-    let (mut harness, _) = desk("One query.", Some(model(&more)));
+    let (mut harness, _) = bench("One query.", Some(model(&more)));
     harness.key_press(Key::G);
     harness.run_steps(3);
     assert!(harness.query_by_label("What a word looks for.").is_none(), "it stands behind 300 others");
@@ -176,7 +177,7 @@ fn an_entry_far_below_comes_into_sight() {
 
 #[test]
 fn a_folder_without_a_glossary_says_so() {
-    let (mut harness, _) = desk("A query.", None);
+    let (mut harness, _) = bench("A query.", None);
     harness.key_press(Key::G);
     harness.run_steps(3);
     harness.get_by_label_contains("there is no file glossary.ron");

@@ -19,12 +19,12 @@ use egui_kittest::kittest::Queryable;
 const SIZE: Vec2 = Vec2::new(420.0, 700.0);
 
 /// A notebook and the kernel behind it, which answers in every frame.
-struct Desk {
+struct Bench {
     harness: Harness<'static>,
     kernel: Rc<RefCell<Kernel>>,
 }
 
-impl Desk {
+impl Bench {
     fn open(lesson: &str) -> Self {
         let lesson = attune::lesson::parse("notebook.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
         let kernel = Rc::new(RefCell::new(Kernel::trained(Arc::new(lesson))));
@@ -91,77 +91,77 @@ impl Desk {
     }
 }
 
-fn desk() -> Desk {
-    Desk::open(include_str!("../fixtures/notebook.ron"))
+fn bench() -> Bench {
+    Bench::open(include_str!("../fixtures/notebook.ron"))
 }
 
 #[test]
 fn cells_are_selected_run_and_left_by_keys() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::J);
-    desk.press(Modifiers::COMMAND, Key::Enter);
-    assert_eq!(desk.outputs("double"), [Output::Number(4.0)]);
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    assert_eq!(desk.outputs("uses"), [Output::Number(2.0)]);
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::J);
+    bench.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(bench.outputs("double"), [Output::Number(4.0)]);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(bench.outputs("uses"), [Output::Number(2.0)]);
     // Writing: the keys are letters now.
-    desk.key(Key::K);
-    desk.key(Key::Enter);
-    desk.typed("dd + 1");
-    desk.key(Key::Escape);
-    let written = desk.cells()[3].cell.text.to_string();
+    bench.key(Key::K);
+    bench.key(Key::Enter);
+    bench.typed("dd + 1");
+    bench.key(Key::Escape);
+    let written = bench.cells()[3].cell.text.to_string();
     assert!(written.contains("dd + 1"), "{written}");
 }
 
 #[test]
 fn cells_are_inserted_deleted_and_brought_back_by_keys() {
-    let mut desk = desk();
-    let lesson = desk.ids();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::B);
-    assert_eq!(desk.ids()[1], "own 1");
-    desk.key(Key::Enter);
-    desk.typed("6 * 7");
-    desk.press(Modifiers::COMMAND, Key::Enter);
-    assert_eq!(desk.outputs("own 1"), [Output::Number(42.0)]);
-    desk.key(Key::Escape);
-    desk.key(Key::D);
-    desk.key(Key::D);
-    assert_eq!(desk.ids(), lesson);
-    desk.key(Key::Z);
-    assert_eq!(desk.ids()[1], "own 1");
+    let mut bench = bench();
+    let lesson = bench.ids();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::B);
+    assert_eq!(bench.ids()[1], "own 1");
+    bench.key(Key::Enter);
+    bench.typed("6 * 7");
+    bench.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(bench.outputs("own 1"), [Output::Number(42.0)]);
+    bench.key(Key::Escape);
+    bench.key(Key::D);
+    bench.key(Key::D);
+    assert_eq!(bench.ids(), lesson);
+    bench.key(Key::Z);
+    assert_eq!(bench.ids()[1], "own 1");
 }
 
 #[test]
 fn a_run_button_runs_its_cell() {
-    let mut desk = desk();
-    desk.harness.get_by_label("Run cell double").click();
-    desk.harness.run_steps(4);
-    assert_eq!(desk.outputs("double"), [Output::Number(4.0)]);
-    assert!(desk.has("[1]"));
+    let mut bench = bench();
+    bench.harness.get_by_label("Run cell double").click();
+    bench.harness.run_steps(4);
+    assert_eq!(bench.outputs("double"), [Output::Number(4.0)]);
+    assert!(bench.has("[1]"));
 }
 
 #[test]
 fn a_lesson_ends_at_its_closed_gate() {
-    let mut desk = desk();
-    let weights = desk.kernel.borrow().snapshot().model.expect("a model").parameters;
+    let mut bench = bench();
+    let weights = bench.kernel.borrow().snapshot().model.expect("a model").parameters;
     for _ in 0..30 {
-        desk.key(Key::ArrowDown);
+        bench.key(Key::ArrowDown);
     }
-    desk.glide();
-    let after = desk.kernel.borrow().snapshot().model.expect("a model").parameters;
+    bench.glide();
+    let after = bench.kernel.borrow().snapshot().model.expect("a model").parameters;
     assert_eq!(weights, after, "looking at a slider turns nothing");
-    assert!(!desk.has("Done."));
-    assert!(desk.has("First the task"));
-    desk.harness.get_by_label("Go on anyway: gate").click();
-    desk.harness.run_steps(6);
+    assert!(!bench.has("Done."));
+    assert!(bench.has("First the task"));
+    bench.harness.get_by_label("Go on anyway: gate").click();
+    bench.harness.run_steps(6);
     for _ in 0..3 {
-        desk.key(Key::ArrowDown);
+        bench.key(Key::ArrowDown);
     }
-    desk.glide();
-    assert!(desk.has("Done."));
+    bench.glide();
+    assert!(bench.has("Done."));
 }
 
 /// Only what is in sight is laid out.
@@ -175,9 +175,9 @@ fn a_thousand_cells_are_as_few_widgets_as_ten() {
         format!("{}    cells: [{cells}],\n{}", &text[..start], &text[end..])
     };
     let widgets = |count: usize| {
-        let desk = Desk::open(&lesson(count));
-        let shown = (0..count).filter(|i| desk.has(&format!("Code of cell c{i}"))).count();
-        (shown, desk.has("Code of cell c0"))
+        let bench = Bench::open(&lesson(count));
+        let shown = (0..count).filter(|i| bench.has(&format!("Code of cell c{i}"))).count();
+        (shown, bench.has("Code of cell c0"))
     };
     let (few, _) = widgets(30);
     let (many, first) = widgets(1000);
@@ -186,154 +186,154 @@ fn a_thousand_cells_are_as_few_widgets_as_ten() {
 
 #[test]
 fn undo_of_a_cells_text_shows_in_its_editor() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::J);
-    desk.key(Key::Enter);
-    desk.typed("1");
-    desk.key(Key::Escape);
-    let written = desk.cells()[1].cell.text.clone();
-    desk.key(Key::Z);
-    assert_ne!(desk.cells()[1].cell.text, written);
-    desk.kernel.borrow_mut().apply(Command::Redo);
-    desk.harness.run_steps(4);
-    assert_eq!(desk.cells()[1].cell.text, written);
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::J);
+    bench.key(Key::Enter);
+    bench.typed("1");
+    bench.key(Key::Escape);
+    let written = bench.cells()[1].cell.text.clone();
+    bench.key(Key::Z);
+    assert_ne!(bench.cells()[1].cell.text, written);
+    bench.kernel.borrow_mut().apply(Command::Redo);
+    bench.harness.run_steps(4);
+    assert_eq!(bench.cells()[1].cell.text, written);
 }
 
 #[test]
 fn an_example_of_the_reference_becomes_a_cell() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::F);
-    desk.glide();
-    desk.harness.get_by_label("Insert the example of matrix").click();
-    desk.glide();
-    assert_eq!(desk.ids()[1], "own 1");
-    assert_eq!(&*desk.cells()[1].cell.text, "matrix([[1, 2], [3, 4]])");
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::F);
+    bench.glide();
+    bench.harness.get_by_label("Insert the example of matrix").click();
+    bench.glide();
+    assert_eq!(bench.ids()[1], "own 1");
+    assert_eq!(&*bench.cells()[1].cell.text, "matrix([[1, 2], [3, 4]])");
 }
 
 /// As in JupyterLab: out of a text's end into the code beside it; anything else is selected.
 #[test]
 fn arrows_lead_from_one_code_cell_to_the_next() {
-    let mut desk = desk();
-    let text = |desk: &Desk, id: &str| {
-        desk.cells().iter().find(|cell| *cell.cell.id == *id).map(|cell| cell.cell.text.to_string()).unwrap()
+    let mut bench = bench();
+    let text = |bench: &Bench, id: &str| {
+        bench.cells().iter().find(|cell| *cell.cell.id == *id).map(|cell| cell.cell.text.to_string()).unwrap()
     };
     for _ in 0..4 {
-        desk.key(Key::ArrowDown);
+        bench.key(Key::ArrowDown);
     }
-    desk.key(Key::Enter);
-    let (uses, reads) = (text(&desk, "uses"), text(&desk, "reads"));
-    desk.key(Key::ArrowDown);
-    desk.typed("1;");
-    assert_eq!(text(&desk, "reads"), format!("1;{reads}"), "written at the start of the cell below");
-    desk.key(Key::ArrowUp);
-    desk.key(Key::ArrowUp);
-    desk.typed("2;");
-    assert_eq!(text(&desk, "uses"), format!("2;{uses}"), "and at the last line of the one above");
-    desk.key(Key::ArrowUp);
-    desk.key(Key::ArrowUp);
+    bench.key(Key::Enter);
+    let (uses, reads) = (text(&bench, "uses"), text(&bench, "reads"));
+    bench.key(Key::ArrowDown);
+    bench.typed("1;");
+    assert_eq!(text(&bench, "reads"), format!("1;{reads}"), "written at the start of the cell below");
+    bench.key(Key::ArrowUp);
+    bench.key(Key::ArrowUp);
+    bench.typed("2;");
+    assert_eq!(text(&bench, "uses"), format!("2;{uses}"), "and at the last line of the one above");
+    bench.key(Key::ArrowUp);
+    bench.key(Key::ArrowUp);
     // A slider is selected, not written in: letters are commands.
-    desk.key(Key::B);
-    assert_eq!(text(&desk, "uses"), format!("2;{uses}"));
-    assert_eq!(desk.ids()[3], "own 1");
+    bench.key(Key::B);
+    assert_eq!(text(&bench, "uses"), format!("2;{uses}"));
+    assert_eq!(bench.ids()[3], "own 1");
 }
 
 #[test]
 fn at_the_ends_of_the_notebook_arrows_stay_in_the_text() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::Enter);
-    assert!(desk.has("Markdown of cell intro"));
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::Enter);
+    assert!(bench.has("Markdown of cell intro"));
     for _ in 0..5 {
-        desk.key(Key::ArrowUp);
+        bench.key(Key::ArrowUp);
     }
-    desk.typed("!");
-    assert!(desk.cells()[0].cell.text.starts_with('!'));
-    desk.key(Key::Escape);
-    assert!(!desk.has("Markdown of cell intro"));
+    bench.typed("!");
+    assert!(bench.cells()[0].cell.text.starts_with('!'));
+    bench.key(Key::Escape);
+    assert!(!bench.has("Markdown of cell intro"));
 }
 
 #[test]
 fn a_text_is_split_and_undone_by_keys() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::Enter);
-    desk.key(Key::ArrowUp);
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::Enter);
+    bench.key(Key::ArrowUp);
     for _ in 0..4 {
-        desk.key(Key::ArrowUp);
+        bench.key(Key::ArrowUp);
     }
-    desk.key(Key::ArrowDown);
-    desk.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::Minus);
-    let cells = desk.cells();
+    bench.key(Key::ArrowDown);
+    bench.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::Minus);
+    let cells = bench.cells();
     assert_eq!(cells[0].cell.text.trim(), "# Sinking and swimming");
     assert!(cells[1].cell.is_text());
-    desk.key(Key::Z);
-    assert_eq!(desk.ids()[1], "double");
-    desk.key(Key::Enter);
-    desk.typed("?");
-    desk.key(Key::Escape);
-    assert!(desk.cells()[0].cell.text.contains('?'), "{}", desk.cells()[0].cell.text);
+    bench.key(Key::Z);
+    assert_eq!(bench.ids()[1], "double");
+    bench.key(Key::Enter);
+    bench.typed("?");
+    bench.key(Key::Escape);
+    assert!(bench.cells()[0].cell.text.contains('?'), "{}", bench.cells()[0].cell.text);
 }
 
 #[test]
 fn a_whole_lesson_is_walked_by_keys_alone() {
-    let mut desk = desk();
-    let answer = |desk: &Desk, id: &str| {
-        let cells = desk.cells();
+    let mut bench = bench();
+    let answer = |bench: &Bench, id: &str| {
+        let cells = bench.cells();
         let cell = cells.iter().find(|cell| *cell.cell.id == *id).expect("the cell");
         (cell.cell.answer.clone(), cell.cell.is_done())
     };
-    desk.key(Key::ArrowDown);
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    desk.press(Modifiers::SHIFT, Key::Enter);
+    bench.key(Key::ArrowDown);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.press(Modifiers::SHIFT, Key::Enter);
     // The slider `turn`, from 1: two coarse steps of its fortieth, back by one.
     for key in [Key::ArrowRight, Key::ArrowRight, Key::ArrowLeft] {
-        desk.key(key);
+        bench.key(key);
     }
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    assert_eq!(desk.outputs("uses"), [Output::Number(2.5)]);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    assert_eq!(bench.outputs("uses"), [Output::Number(2.5)]);
     // reads, writes, broken, curve, sharp, weight
     for _ in 0..6 {
-        desk.press(Modifiers::SHIFT, Key::Enter);
+        bench.press(Modifiers::SHIFT, Key::Enter);
     }
-    desk.key(Key::ArrowRight);
-    let mask = desk.kernel.borrow().snapshot().model.and_then(|model| model.interventions.mask.clone());
+    bench.key(Key::ArrowRight);
+    let mask = bench.kernel.borrow().snapshot().model.and_then(|model| model.interventions.mask.clone());
     assert!(mask.is_some(), "no word sees those after it");
-    desk.press(Modifiers::SHIFT, Key::Enter);
+    bench.press(Modifiers::SHIFT, Key::Enter);
     // The stage is set, and the next cell is the prediction.
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    desk.key(Key::Enter);
-    assert!(!answer(&desk, "guess").1, "there is nothing to lock in yet");
-    desk.key(Key::Num2);
-    assert_eq!(answer(&desk, "guess").0, Answer::Predict { chosen: Some(1), is_locked: false });
-    desk.key(Key::Enter);
-    assert_eq!(answer(&desk, "guess").0, Answer::Predict { chosen: Some(1), is_locked: true });
-    desk.key(Key::Num1);
-    assert_eq!(answer(&desk, "guess").0, Answer::Predict { chosen: Some(1), is_locked: true });
-    desk.press(Modifiers::SHIFT, Key::Enter);
-    desk.key(Key::H);
-    desk.glide();
-    assert!(desk.has("Add them.") && !desk.has("Divide by two."));
-    desk.key(Key::Enter);
-    desk.press(Modifiers::COMMAND, Key::A);
-    desk.typed("fn middle(a, b) { (a + b) / 2 }");
-    desk.press(Modifiers::COMMAND, Key::Enter);
-    desk.key(Key::Escape);
-    assert!(answer(&desk, "middle").1);
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.key(Key::Enter);
+    assert!(!answer(&bench, "guess").1, "there is nothing to lock in yet");
+    bench.key(Key::Num2);
+    assert_eq!(answer(&bench, "guess").0, Answer::Predict { chosen: Some(1), is_locked: false });
+    bench.key(Key::Enter);
+    assert_eq!(answer(&bench, "guess").0, Answer::Predict { chosen: Some(1), is_locked: true });
+    bench.key(Key::Num1);
+    assert_eq!(answer(&bench, "guess").0, Answer::Predict { chosen: Some(1), is_locked: true });
+    bench.press(Modifiers::SHIFT, Key::Enter);
+    bench.key(Key::H);
+    bench.glide();
+    assert!(bench.has("Add them.") && !bench.has("Divide by two."));
+    bench.key(Key::Enter);
+    bench.press(Modifiers::COMMAND, Key::A);
+    bench.typed("fn middle(a, b) { (a + b) / 2 }");
+    bench.press(Modifiers::COMMAND, Key::Enter);
+    bench.key(Key::Escape);
+    assert!(answer(&bench, "middle").1);
     for _ in 0..3 {
-        desk.key(Key::ArrowDown);
+        bench.key(Key::ArrowDown);
     }
-    desk.glide();
-    assert!(desk.has("Done."));
+    bench.glide();
+    assert!(bench.has("Done."));
 }
 
 /// Where frames are slow, several keys come in one.
 #[test]
 fn keys_of_one_frame_all_count() {
-    let mut desk = desk();
-    let guess = desk.ids().iter().position(|id| id == "guess").expect("the prediction");
+    let mut bench = bench();
+    let guess = bench.ids().iter().position(|id| id == "guess").expect("the prediction");
     let tap = |key| {
         [true, false].map(|pressed| egui::Event::Key {
             key,
@@ -344,9 +344,9 @@ fn keys_of_one_frame_all_count() {
         })
     };
     let mut in_one_frame = |keys: &[Key]| {
-        desk.harness.input_mut().events.extend(keys.iter().copied().flat_map(tap));
-        desk.harness.run_steps(6);
-        desk.cells()[guess].cell.answer.clone()
+        bench.harness.input_mut().events.extend(keys.iter().copied().flat_map(tap));
+        bench.harness.run_steps(6);
+        bench.cells()[guess].cell.answer.clone()
     };
     // From no cell to the first, and on.
     in_one_frame(&vec![Key::ArrowDown; guess + 1]);
@@ -356,66 +356,66 @@ fn keys_of_one_frame_all_count() {
 
 #[test]
 fn a_text_too_long_to_keep_says_so_and_is_not_run() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::J);
-    desk.key(Key::Enter);
-    desk.press(Modifiers::COMMAND, Key::A);
-    desk.harness.event(egui::Event::Paste(format!("7 // {}", "x".repeat(100_000))));
-    desk.harness.run_steps(6);
-    assert!(desk.harness.query_by_label_contains("Not kept").is_some());
-    desk.press(Modifiers::COMMAND, Key::Enter);
-    assert_eq!(desk.outputs("double"), []);
-    desk.press(Modifiers::COMMAND, Key::A);
-    desk.harness.event(egui::Event::Paste("7".to_owned()));
-    desk.harness.run_steps(6);
-    assert!(desk.harness.query_by_label_contains("Not kept").is_none());
-    desk.press(Modifiers::COMMAND, Key::Enter);
-    assert_eq!(desk.outputs("double"), [Output::Number(7.0)]);
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::J);
+    bench.key(Key::Enter);
+    bench.press(Modifiers::COMMAND, Key::A);
+    bench.harness.event(egui::Event::Paste(format!("7 // {}", "x".repeat(100_000))));
+    bench.harness.run_steps(6);
+    assert!(bench.harness.query_by_label_contains("Not kept").is_some());
+    bench.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(bench.outputs("double"), []);
+    bench.press(Modifiers::COMMAND, Key::A);
+    bench.harness.event(egui::Event::Paste("7".to_owned()));
+    bench.harness.run_steps(6);
+    assert!(bench.harness.query_by_label_contains("Not kept").is_none());
+    bench.press(Modifiers::COMMAND, Key::Enter);
+    assert_eq!(bench.outputs("double"), [Output::Number(7.0)]);
 }
 
 #[test]
 fn keys_that_come_in_one_frame_all_count() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
     for _ in 0..2 {
-        desk.harness.key_press(Key::J);
+        bench.harness.key_press(Key::J);
     }
-    desk.harness.run_steps(6);
+    bench.harness.run_steps(6);
     // The third cell is a slider; a key of its own turns it.
-    desk.key(Key::ArrowRight);
-    let turned = desk.cells().iter().find(|cell| *cell.cell.id == *"turn").map(|cell| cell.cell.answer.clone());
+    bench.key(Key::ArrowRight);
+    let turned = bench.cells().iter().find(|cell| *cell.cell.id == *"turn").map(|cell| cell.cell.answer.clone());
     assert_eq!(turned, Some(Answer::Slider(1.25)));
-    desk.key(Key::B);
-    assert_eq!(desk.ids()[3], "own 1");
-    desk.harness.key_press(Key::D);
-    desk.harness.key_press(Key::D);
-    desk.harness.run_steps(6);
-    assert_ne!(desk.ids()[3], "own 1");
+    bench.key(Key::B);
+    assert_eq!(bench.ids()[3], "own 1");
+    bench.harness.key_press(Key::D);
+    bench.harness.key_press(Key::D);
+    bench.harness.run_steps(6);
+    assert_ne!(bench.ids()[3], "own 1");
 }
 
 #[test]
 fn where_the_selected_cell_is_gone_its_neighbour_is_selected() {
-    let mut desk = desk();
-    let lesson = desk.ids();
-    desk.key(Key::ArrowDown);
-    desk.key(Key::B);
-    desk.press(Modifiers::COMMAND, Key::Enter);
-    desk.key(Key::Z);
-    assert_eq!(desk.ids(), lesson);
-    desk.key(Key::B);
-    assert_eq!(desk.ids()[2], "own 1", "below the cell that stands there now");
+    let mut bench = bench();
+    let lesson = bench.ids();
+    bench.key(Key::ArrowDown);
+    bench.key(Key::B);
+    bench.press(Modifiers::COMMAND, Key::Enter);
+    bench.key(Key::Z);
+    assert_eq!(bench.ids(), lesson);
+    bench.key(Key::B);
+    assert_eq!(bench.ids()[2], "own 1", "below the cell that stands there now");
 }
 
 #[test]
 fn the_functions_are_searched_at_once_and_left_by_esc() {
-    let mut desk = desk();
-    desk.key(Key::ArrowDown);
-    let cells = desk.ids();
-    desk.key(Key::F);
-    desk.typed("softmax");
-    assert_eq!(desk.ids(), cells);
-    assert!(desk.harness.query_by_label("softmax(S)").is_some());
-    desk.key(Key::Escape);
-    assert!(desk.harness.query_by_label("softmax(S)").is_none());
+    let mut bench = bench();
+    bench.key(Key::ArrowDown);
+    let cells = bench.ids();
+    bench.key(Key::F);
+    bench.typed("softmax");
+    assert_eq!(bench.ids(), cells);
+    assert!(bench.harness.query_by_label("softmax(S)").is_some());
+    bench.key(Key::Escape);
+    assert!(bench.harness.query_by_label("softmax(S)").is_none());
 }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use attune::app::stage::bar::bar_ui;
-use attune::app::stage::crowd::Crowd;
 use attune::app::stage::keys::keys;
+use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points::{extent, instances};
-use attune::app::stage::sight::{Scene, SeenPoint, Sight};
-use attune::app::stage::view::{Hands, Hit, picture_ui};
+use attune::app::stage::projected::{ProjectedScene, Scene, SeenPoint};
+use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::stage::{arrows, labels};
 use attune::app::theme::Palette;
 use attune::app::theme::{self, fonts};
@@ -69,7 +69,7 @@ fn bank() -> StageModel {
     )
 }
 
-type Shared = Rc<RefCell<(Hands, ViewState)>>;
+type Shared = Rc<RefCell<(StageControls, ViewState)>>;
 
 /// Bar, picture and keys, as the window has them, over a field that somebody writes in.
 fn stage<'a>() -> (Harness<'a>, Shared) {
@@ -77,23 +77,23 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
     let inner = shared.clone();
     let (scene, mut written) = (Arc::new(bank()), String::new());
     let harness = dressed(SIZE, move |ui| {
-        let (hands, view) = &mut *inner.borrow_mut();
+        let (controls, view) = &mut *inner.borrow_mut();
         let choice =
             Choice { search: &view.highlight.search, is_isolated: view.highlight.isolated, lit: &[], near: &[] };
         let emphasis = Arc::new(Emphasis::of(&scene, choice));
         let view = &mut view.for_panels();
-        keys(ui.ctx(), Some(&scene), &emphasis, hands, view);
+        keys(ui.ctx(), Some(&scene), &emphasis, controls, view);
         ui.text_edit_singleline(&mut written);
         let (bar, below) = ui.available_rect_before_wrap().split_top_bottom_at_y(BAR);
         let at = |ui: &mut Ui, rect, content: &mut dyn FnMut(&mut Ui)| {
             ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| content(ui));
         };
-        at(ui, bar, &mut |ui| bar_ui(ui, Some(&scene), &emphasis, &mut hands.rig, view));
+        at(ui, bar, &mut |ui| bar_ui(ui, Some(&scene), &emphasis, &mut controls.rig, view));
         at(ui, below, &mut |ui| {
             let scene = Scene { model: &scene, emphasis: &emphasis, path: None, walk: None };
-            picture_ui(ui, Some(scene), hands, view, Some(TextureId::User(0)));
+            picture_ui(ui, Some(scene), controls, view, Some(TextureId::User(0)));
         });
-        hands.rig.advance(1.0);
+        controls.rig.advance(1.0);
     });
     (harness, shared)
 }
@@ -244,8 +244,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     let mut frame = 0.0;
     for (name, model) in wild() {
         let (model, emphasis) = (Arc::new(model), Arc::new(Emphasis::default()));
-        let mut hands = Hands::default();
-        hands.rig.fit_now(extent(&model));
+        let mut controls = StageControls::default();
+        controls.rig.fit_now(extent(&model));
         for time in [0.0, 0.5, 1.0] {
             for (width, height) in [(800.0, 600.0), (1.0, 1.0), (4.0, 3.0), (0.0, 0.0), (3000.0, 2.0), (1.0, 900.0)] {
                 for scale in [1.0, 1.5, 3.0] {
@@ -263,8 +263,13 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     view.walk.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
                         let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
-                        let rect =
-                            picture_ui(ui, Some(scene), &mut hands, &mut view.for_panels(), Some(TextureId::User(0)));
+                        let rect = picture_ui(
+                            ui,
+                            Some(scene),
+                            &mut controls,
+                            &mut view.for_panels(),
+                            Some(TextureId::User(0)),
+                        );
                         assert!(rect.width() >= 0.0 && rect.height() >= 0.0, "{name} {rect:?}");
                     });
                     output.textures_delta.clear();
@@ -286,21 +291,21 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
 struct Seen {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
-    crowd: Crowd,
+    point_index: PointIndex,
 }
 
 impl Seen {
     fn of(model: StageModel, emphasis: Emphasis) -> Seen {
         let (model, emphasis) = (Arc::new(model), Arc::new(emphasis));
-        Seen { crowd: Crowd::of(&model, &emphasis), model, emphasis }
+        Seen { point_index: PointIndex::of(&model, &emphasis), model, emphasis }
     }
 
-    fn sight(&self, hands: &Hands, time: f32) -> Sight<'_> {
-        let Seen { model, emphasis, crowd } = self;
+    fn projected(&self, controls: &StageControls, time: f32) -> ProjectedScene<'_> {
+        let Seen { model, emphasis, point_index } = self;
         let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
         let scene = Scene { model, emphasis, path: None, walk: None };
-        let projection = hands.rig.view(Vec2::new(SIZE.x, SIZE.y));
-        Sight { scene, crowd, projection, rect, time, palette: Palette::of(false) }
+        let projection = controls.rig.view(Vec2::new(SIZE.x, SIZE.y));
+        ProjectedScene { scene, point_index, projection, rect, time, palette: Palette::of(false) }
     }
 }
 
@@ -312,18 +317,18 @@ fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
     let mut at = || std::array::from_fn(|_| random.random_range(-1.0..1.0));
     let words: Vec<WordPoint> = (0..3_000).map(|i| word(&format!("w{i}"), at())).collect();
     let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
-    let mut hands = Hands::default();
+    let mut controls = StageControls::default();
     let mut picked = 0;
     for turn in 0..40 {
-        hands.rig.orbit(Vec2::new(41.0, 7.0));
+        controls.rig.orbit(Vec2::new(41.0, 7.0));
         if turn == 20 {
-            hands.rig.toggle_flat();
-            hands.rig.advance(1.0);
+            controls.rig.toggle_flat();
+            controls.rig.advance(1.0);
         }
-        let sight = seen.sight(&hands, 0.0);
+        let projected = seen.projected(&controls, 0.0);
         for step in 0..20 {
             let pointer = pos2(SIZE.x * (step as f32 + 0.5) / 20.0, SIZE.y * ((step * 7 % 20) as f32) / 20.0);
-            let all = (0..3_000).filter_map(|index| sight.see(Hit::Word(index)));
+            let all = (0..3_000).filter_map(|index| projected.see(Hit::Word(index)));
             let candidate = |point: SeenPoint| Candidate {
                 what: point.hit,
                 at: Vec2::new(point.at.x, point.at.y),
@@ -331,7 +336,7 @@ fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
                 depth: point.depth,
             };
             let wanted = nearest(Vec2::new(pointer.x, pointer.y), all.map(candidate));
-            assert_eq!(sight.pick(pointer), wanted, "turn {turn}, at {pointer}");
+            assert_eq!(projected.pick(pointer), wanted, "turn {turn}, at {pointer}");
             picked += usize::from(wanted.is_some());
         }
     }
@@ -341,12 +346,12 @@ fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
 #[test]
 fn what_has_no_place_is_told_and_never_picked() {
     let (_, model) = wild().pop().expect("the last");
-    let (seen, hands) = (Seen::of(model, Emphasis::default()), Hands::default());
-    let sight = seen.sight(&hands, 1.0);
-    assert_eq!(seen.crowd.lost, 3);
-    let here = sight.see(Hit::Word(2)).expect("it has a place");
-    assert_eq!(sight.pick(here.at), Some(Hit::Word(2)));
-    assert!(sight.see(Hit::Word(0)).is_none() && sight.see(Hit::Token(0)).is_none());
+    let (seen, controls) = (Seen::of(model, Emphasis::default()), StageControls::default());
+    let projected = seen.projected(&controls, 1.0);
+    assert_eq!(seen.point_index.lost, 3);
+    let here = projected.see(Hit::Word(2)).expect("it has a place");
+    assert_eq!(projected.pick(here.at), Some(Hit::Word(2)));
+    assert!(projected.see(Hit::Word(0)).is_none() && projected.see(Hit::Token(0)).is_none());
 }
 
 #[test]
@@ -354,17 +359,17 @@ fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
     use attune::app::stage::picking::REACH;
     let words = (0..40).map(|i| word(&format!("w{i}"), [0.0, 0.0, -0.8 + 0.04 * i as f32])).collect();
     let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
-    let mut hands = Hands::default();
+    let mut controls = StageControls::default();
     for (axis_presses, front) in [(1, 39), (2, 0)] {
-        (0..axis_presses).for_each(|_| hands.rig.look_along(2));
-        hands.rig.advance(1.0);
-        let sight = seen.sight(&hands, 0.0);
-        let top = sight.see(Hit::Word(front)).expect("in front");
-        assert_eq!(sight.pick(top.at), Some(Hit::Word(front)));
-        let beside = |reach: f32| sight.pick(top.at + vec2(top.radius + reach, 0.0));
+        (0..axis_presses).for_each(|_| controls.rig.look_along(2));
+        controls.rig.advance(1.0);
+        let projected = seen.projected(&controls, 0.0);
+        let top = projected.see(Hit::Word(front)).expect("in front");
+        assert_eq!(projected.pick(top.at), Some(Hit::Word(front)));
+        let beside = |reach: f32| projected.pick(top.at + vec2(top.radius + reach, 0.0));
         assert_eq!(beside(REACH - 0.1), Some(Hit::Word(front)), "its disc is the largest");
         assert_eq!(beside(REACH + 0.1), None);
-        hands = Hands::default();
+        controls = StageControls::default();
     }
 }
 
@@ -374,13 +379,13 @@ fn what_is_hidden_is_neither_drawn_nor_picked_nor_named() {
     let search = attune::view_model::search::Search { text: "money".to_owned(), is_pattern: false };
     let choice = Choice { search: &search, is_isolated: true, lit: &[], near: &[] };
     let emphasis = Emphasis::of(&model, choice);
-    let hands = Hands::default();
+    let controls = StageControls::default();
     let all = Seen::of(bank(), Emphasis::default());
-    let river = all.sight(&hands, 0.0).see(Hit::Word(0)).expect("shown");
+    let river = all.projected(&controls, 0.0).see(Hit::Word(0)).expect("shown");
     let seen = Seen::of(model, emphasis);
-    let sight = seen.sight(&hands, 0.0);
-    assert_eq!(sight.pick(river.at), None);
-    let (named, _) = sight.labelled();
+    let projected = seen.projected(&controls, 0.0);
+    assert_eq!(projected.pick(river.at), None);
+    let (named, _) = projected.labelled();
     assert_eq!(named.iter().map(|point| point.hit).collect::<Vec<_>>(), [Hit::Word(1)]);
     assert_eq!(instances(&seen.model, &seen.emphasis, true, Palette::of(false)).len(), 1);
 }
@@ -396,17 +401,17 @@ fn labels_of_a_long_sentence_never_overlap_nor_leave_the_stage() {
     let tokens = words.iter().enumerate().map(|(i, text)| token(i, text, place(i, 0.0), place(i, 0.9))).collect();
     let model = model(words.iter().enumerate().map(|(i, text)| word(text, place(i, 0.3))).collect(), tokens);
     let seen = Seen::of(model, Emphasis::default());
-    let mut hands = Hands::default();
+    let mut controls = StageControls::default();
     for _ in 0..24 {
-        hands.rig.orbit(Vec2::new(33.0, 3.0));
+        controls.rig.orbit(Vec2::new(33.0, 3.0));
         for time in [0.0, 0.4, 1.0] {
-            let sight = seen.sight(&hands, time);
-            let (named, others) = sight.labelled();
+            let projected = seen.projected(&controls, time);
+            let (named, others) = projected.labelled();
             let wish = |point: &SeenPoint| labels::Wish {
                 priority: point.priority,
                 point: point.at,
                 radius: point.radius,
-                size: vec2(9.0 * sight.word(point.hit).len() as f32, 17.0),
+                size: vec2(9.0 * projected.word(point.hit).len() as f32, 17.0),
                 depth: point.depth,
             };
             let wishes: Vec<labels::Wish> = named.iter().map(wish).collect();
@@ -414,12 +419,12 @@ fn labels_of_a_long_sentence_never_overlap_nor_leave_the_stage() {
                 .iter()
                 .chain(&others)
                 .map(|point| labels::Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) });
-            let places = labels::place(&wishes, &discs.collect::<Vec<_>>(), &[], sight.rect);
+            let places = labels::place(&wishes, &discs.collect::<Vec<_>>(), &[], projected.rect);
             let tokens = named.iter().zip(&places).filter(|(point, _)| matches!(point.hit, Hit::Token(_)));
             assert!(tokens.into_iter().all(|(_, place)| place.is_some()), "every token has its name");
             let placed: Vec<Rect> = places.into_iter().flatten().collect();
             for (i, label) in placed.iter().enumerate() {
-                assert!(sight.rect.contains_rect(*label), "cut off: {label:?}");
+                assert!(projected.rect.contains_rect(*label), "cut off: {label:?}");
                 assert!(placed[i + 1..].iter().all(|other| !other.intersects(*label)), "covered: {label:?}");
             }
         }

@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::common::dressed::dressed;
-use attune::app::look::Look;
 use attune::app::panels::StageUi;
 use attune::app::panels::arithmetic::arithmetic_ui;
 use attune::app::panels::attention::{AttentionPanel, attention_ui};
@@ -14,11 +13,12 @@ use attune::app::panels::neighbours::{NeighboursPanel, neighbours_ui};
 use attune::app::panels::notebook::{NotebookPanel, notebook_ui};
 use attune::app::panels::training::{TrainingPanel, training_ui};
 use attune::app::panels::weights::{WeightsPanel, WeightsView, weights_ui};
+use attune::app::scene_camera::SceneCamera;
 use attune::app::shell::dock::{Workspace, workspace_ui};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
-use attune::app::stage::sight::Scene;
-use attune::app::stage::view::{Hands, picture_ui};
+use attune::app::stage::projected::Scene;
+use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::text::prose::Prose;
 use attune::app::view::{PanelView, ViewState};
 use attune::kernel::Command;
@@ -224,8 +224,8 @@ fn a_head_is_followed_from_the_overview_and_counts_as_often_as_its_gain_says() {
 /// A camera from straight ahead.
 struct Ahead;
 
-impl Look for Ahead {
-    fn through(
+impl SceneCamera for Ahead {
+    fn projection(
         &self,
         rect: egui::Rect,
         _middle: [f32; 3],
@@ -495,14 +495,14 @@ fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
 }
 
 /// A stage that draws nothing, or the picture of one scene.
-struct Stage(Option<(Arc<StageModel>, Rc<RefCell<Hands>>)>);
+struct Stage(Option<(Arc<StageModel>, Rc<RefCell<StageControls>>)>);
 
 impl StageUi for Stage {
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
-        let Some((model, hands)) = &self.0 else { return };
+        let Some((model, controls)) = &self.0 else { return };
         let texture = Some(egui::TextureId::User(0));
         let scene = Scene { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
-        picture_ui(ui, Some(scene), &mut hands.borrow_mut(), view, texture);
+        picture_ui(ui, Some(scene), &mut controls.borrow_mut(), view, texture);
     }
 }
 
@@ -542,9 +542,9 @@ fn the_stage_is_moved_over_the_stage_alone() {
     let long = SMALL.replacen("cells: [", &text, 1);
     let lesson = attune::lesson::parse("small.ron", &long).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let scene = StageModel::of(&attune::kernel::Kernel::trained(Arc::new(lesson)).snapshot()).expect("a scene");
-    let hands = Rc::new(RefCell::new(Hands::default()));
-    let rig = || hands.borrow().rig.clone();
-    let mut harness = window(Some(&long), Vec::new(), Stage(Some((Arc::new(scene), hands.clone()))));
+    let controls = Rc::new(RefCell::new(StageControls::default()));
+    let rig = || controls.borrow().rig.clone();
+    let mut harness = window(Some(&long), Vec::new(), Stage(Some((Arc::new(scene), controls.clone()))));
     let last_line =
         |harness: &Harness| harness.get_all_by_label("A line of text.").last().map(|line| line.rect().top());
 

@@ -7,7 +7,7 @@ use attune::app::scene::Scene;
 use attune::app::shell::closing::close;
 use attune::app::shell::saving::SavingChoice;
 use attune::app::view::ViewState;
-use attune::app::work::profile::{self, Look, Profile};
+use attune::app::work::profile::{self, Profile, WindowSettings};
 use attune::app::work::session::Session;
 use attune::kernel::Command;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
@@ -102,7 +102,7 @@ fn the_windows_size_outlives_it() {
     world.write_message(AppExit::Success);
     world.run_system_once(profile::keep).expect("it runs");
     drop(world.remove_resource::<Profile>());
-    let look = Look::kept(Some(&home));
-    assert_eq!((look.window_size(), look.zoom), (Some((1000, 700)), Some(1.2)));
+    let settings = WindowSettings::kept(Some(&home));
+    assert_eq!((settings.window_size(), settings.zoom), (Some((1000, 700)), Some(1.2)));
     fs::remove_dir_all(folder).expect("it was there");
 }

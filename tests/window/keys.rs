@@ -16,7 +16,7 @@ use attune::app::shell::key_sheet::parts;
 use attune::app::shell::perform::{WindowState, perform};
 use attune::app::shell::still_map::StillState;
 use attune::app::shell::top_bar::SENTENCE;
-use attune::app::shell::workspace::{self, Desk};
+use attune::app::shell::workspace::{self, WorkspaceState};
 use attune::app::stage;
 use attune::app::stage::camera::Pose;
 use attune::app::stage::frame::StageTab;
@@ -109,7 +109,7 @@ impl Bench {
         world.run_system_once(link::send).expect("it runs");
         world.run_system_once(session::keep).expect("it runs");
         perform(world);
-        world.resource_mut::<StageTab>().hands.rig.advance(f32::INFINITY);
+        world.resource_mut::<StageTab>().controls.rig.advance(f32::INFINITY);
         world.resource_mut::<ViewState>().walk.advance(f32::INFINITY);
     }
 
@@ -175,7 +175,7 @@ impl Bench {
     }
 
     fn pose(&self) -> Pose {
-        self.world.resource::<StageTab>().hands.rig.pose
+        self.world.resource::<StageTab>().controls.rig.pose
     }
 
     fn focused(&self) -> Option<Id> {
@@ -201,7 +201,7 @@ impl Bench {
                 Layout::Split { parts, .. } => [fronts(&parts.0), fronts(&parts.1)].concat(),
             }
         }
-        fronts(&self.world.resource::<Desk>().0.layout().expect("a layout"))
+        fronts(&self.world.resource::<WorkspaceState>().0.layout().expect("a layout"))
     }
 
     fn show_panel(&mut self, which: usize) {
@@ -231,15 +231,15 @@ impl Bench {
 
     fn select(&mut self, id: &str) {
         self.world.resource_scope(|world, mut view: Mut<ViewState>| {
-            let desk = &mut world.resource_mut::<Desk>().0;
-            let saved = SavedView { selected: Some(id.to_owned()), ..desk.saved(&view) };
-            desk.restore(&saved, &mut view);
+            let workspace = &mut world.resource_mut::<WorkspaceState>().0;
+            let saved = SavedView { selected: Some(id.to_owned()), ..workspace.saved(&view) };
+            workspace.restore(&saved, &mut view);
         });
         self.rest();
     }
 
     fn selected(&self) -> Option<String> {
-        self.world.resource::<Desk>().0.saved(self.world.resource::<ViewState>()).selected
+        self.world.resource::<WorkspaceState>().0.saved(self.world.resource::<ViewState>()).selected
     }
 
     fn has_asked(&self, wanted: &NotebookCommand) -> bool {
@@ -432,8 +432,8 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
         }
         WindowAction::Checkpoints => {
             act(bench);
-            assert!(bench.world.resource::<Desk>().0.checkpoints.is_some(), "{said}");
-            bench.world.resource_mut::<Desk>().0.checkpoints = None;
+            assert!(bench.world.resource::<WorkspaceState>().0.checkpoints.is_some(), "{said}");
+            bench.world.resource_mut::<WorkspaceState>().0.checkpoints = None;
         }
         WindowAction::ResetLesson => {
             act(bench);
@@ -534,7 +534,7 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
         }
         StageAction::Home => {
             let press_at = |bench: &mut Bench, at| {
-                bench.world.resource_mut::<StageTab>().hands.rig.orbit(bevy::math::Vec2::new(40.0, 10.0));
+                bench.world.resource_mut::<StageTab>().controls.rig.orbit(bevy::math::Vec2::new(40.0, 10.0));
                 let turned = bench.pose();
                 bench.point_at(at);
                 bench.press(key);

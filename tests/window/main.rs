@@ -22,7 +22,7 @@ use attune::app::scene::Scene;
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::opening::{Opening, Setup};
 use attune::app::shell::perform::{WindowState, perform};
-use attune::app::shell::workspace::Desk;
+use attune::app::shell::workspace::WorkspaceState;
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::scene::StageScene;
 use attune::app::view::ViewState;
@@ -64,7 +64,7 @@ fn window(home: &Home) -> World {
     world.init_resource::<ViewState>();
     world.init_resource::<CoursePage>();
     world.init_resource::<WindowState>();
-    world.init_resource::<Desk>();
+    world.init_resource::<WorkspaceState>();
     world.init_resource::<StageTab>();
     world.init_resource::<Messages<AppExit>>();
     world.init_resource::<Messages<WindowCloseRequested>>();

@@ -2,7 +2,7 @@
 
 use attune::app::actions::WindowAction;
 use attune::app::shell::saving::{SavingChoice, SavingStatus};
-use attune::app::shell::workspace::Desk;
+use attune::app::shell::workspace::WorkspaceState;
 use attune::app::work::session::Session;
 use bevy::prelude::World;
 
@@ -48,7 +48,7 @@ fn the_second_window_says_so_and_saves_nothing_until_it_takes_over() {
     choose(&mut second, SavingChoice::TakeOver);
     until(&mut second, "what the first window saved", says(FIRST));
     ask(&mut second, WindowAction::Checkpoints);
-    let rows = second.resource::<Desk>().0.checkpoints.clone().expect("a list");
+    let rows = second.resource::<WorkspaceState>().0.checkpoints.clone().expect("a list");
     assert!(rows.iter().any(|row| row.why.starts_with("this window's")), "{rows:?}");
     say(&second, SECOND);
     until(&mut second, "the second window saves", |world| says(SECOND)(world) && is_saved(world));

@@ -5,7 +5,7 @@ use std::path::Path;
 use attune::app::actions::{Action, WindowAction};
 use attune::app::shell::course::CoursePage;
 use attune::app::shell::perform::WindowState;
-use attune::app::shell::workspace::Desk;
+use attune::app::shell::workspace::WorkspaceState;
 use attune::app::view::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 
@@ -53,7 +53,7 @@ fn lessons_open_one_after_another_each_as_it_was_left() {
     until(&mut world, "the lesson as at its start", |world| sentence(world) == first);
     assert!(world.resource::<Session>().model.is_reset);
     ask(&mut world, WindowAction::Checkpoints);
-    let rows = world.resource::<Desk>().0.checkpoints.clone().expect("a list");
+    let rows = world.resource::<WorkspaceState>().0.checkpoints.clone().expect("a list");
     assert_eq!(rows.first().map(|row| row.why.as_str()), Some("before the lesson was reset"));
     ask(&mut world, Action::GoBack(0));
     frame(&mut world);

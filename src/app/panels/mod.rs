@@ -28,8 +28,8 @@ use crate::kernel::worker::pace::Pace;
 use crate::view_model::models::Models;
 
 use super::actions::Action;
-use super::look::Look;
 use super::saved_view::SavedView;
+use super::scene_camera::SceneCamera;
 use super::text::prose::Prose;
 use super::view::PanelView;
 
@@ -133,7 +133,7 @@ pub trait StageUi {
     fn timeline_ui(&mut self, _ui: &mut Ui, _view: &mut PanelView) {}
 
     /// Its camera; none where there is no scene.
-    fn look(&mut self) -> Option<&mut dyn Look> {
+    fn camera(&mut self) -> Option<&mut dyn SceneCamera> {
         None
     }
 }

@@ -19,7 +19,7 @@ pub fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut
         let caption = if view.figure.bare || whole.height() < CAPTION_FROM { 0.0 } else { CAPTION };
         whole.split_top_bottom_at_y(whole.bottom() - caption)
     };
-    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.matte.unwrap_or(palette.stage));
+    ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.background.unwrap_or(palette.stage));
     ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, &mut view.for_panels()));
     let model = caption.is_positive().then(|| models.get::<NotebookModel>()).flatten();
     let Some(model) = model else { return };

@@ -21,8 +21,8 @@ use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::CellKind;
 use crate::whole_file;
 
+use super::alpha;
 use super::gpu;
-use super::matte;
 use crate::app::fault::AppFault;
 use crate::app::link;
 use crate::app::scene::Scene;
@@ -97,11 +97,11 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
         let picture = capture(&mut app)?;
         return encode(&picture);
     }
-    let [black, white] = theme::MATTES.map(|matte| {
-        app.world_mut().resource_mut::<ViewState>().figure.matte = Some(matte);
+    let [black, white] = theme::BACKGROUNDS.map(|background| {
+        app.world_mut().resource_mut::<ViewState>().figure.background = Some(background);
         capture(&mut app)
     });
-    encode(&matte::lift(&black?, &white?))
+    encode(&alpha::recover(&black?, &white?))
 }
 
 /// An app without a window that shows what the options say.
@@ -185,11 +185,11 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     link::show(options.snapshot.clone(), &mut scene, &mut stage, &mut view);
     let mut tab = world.resource_mut::<StageTab>();
     if let Some(seen) = &options.seen {
-        tab.hands.rig = seen.rig.clone();
+        tab.controls.rig = seen.rig.clone();
         // The viewer's camera stays where it is.
         tab.has_opened = true;
     } else if let Some(model) = &stage.points {
-        tab.hands.rig.fit_now(points::extent(model));
+        tab.controls.rig.fit_now(points::extent(model));
     }
     world.insert_resource(scene);
     world.insert_resource(stage);

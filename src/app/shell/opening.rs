@@ -8,7 +8,7 @@ use bevy::window::PrimaryWindow;
 
 use crate::store::Home;
 
-use super::workspace::Desk;
+use super::workspace::WorkspaceState;
 use crate::app::link::{Link, Outbox};
 use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
@@ -61,11 +61,11 @@ impl Opening {
     pub fn show(self, world: &mut World) {
         let path = self.session.path().to_owned();
         world.resource_scope(|world, mut view: Mut<ViewState>| {
-            let mut desk = world.resource_mut::<Desk>();
-            desk.0 = default();
-            desk.0.open(&path);
+            let mut workspace = world.resource_mut::<WorkspaceState>();
+            workspace.0 = default();
+            workspace.0.open(&path);
             *view = view.for_another_lesson();
-            desk.0.restore(&self.view, &mut view);
+            workspace.0.restore(&self.view, &mut view);
         });
         if let Some(mut profile) = world.get_resource_mut::<Profile>() {
             profile.forget_tasks();
@@ -76,7 +76,7 @@ impl Opening {
         world.insert_resource(self.session);
         world.insert_resource(self.source);
         let mut tab = world.resource_mut::<StageTab>();
-        (tab.hands, tab.has_opened) = (default(), false);
+        (tab.controls, tab.has_opened) = (default(), false);
     }
 }
 
@@ -98,7 +98,7 @@ pub fn unsaved(world: &mut World) -> Option<String> {
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }
-    let view = world.resource::<Desk>().0.saved(world.resource::<ViewState>());
+    let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
     if !world.contains_resource::<Session>() {
         return None;
     }

@@ -32,7 +32,7 @@ pub fn pace(
     }
     let moves = view.walk.is_gliding()
         || stage.glide.is_some()
-        || tab.hands.rig.is_moving()
+        || tab.controls.rig.is_moving()
         || tab.is_settling()
         || recovery.is_under_way();
     let is_busy = moves || now - *last_input < motion::AFTER_INPUT;

@@ -23,7 +23,7 @@ use super::picture_choice::SIDES;
 use super::saving::SavingChoice;
 use super::still_map::StillState;
 use super::top_bar::SENTENCE;
-use super::workspace::Desk;
+use super::workspace::WorkspaceState;
 use crate::app::actions::window::PictureChoice;
 use crate::app::actions::{Action, Pressed, WindowAction, focus};
 use crate::app::link::{Outbox, send};
@@ -160,14 +160,14 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         WindowAction::WriteSentence => ask_for_keyboard(world, focus::sentence_field(SENTENCE)),
         WindowAction::Compare => compare(world),
         WindowAction::Glossary => {
-            if world.resource_mut::<Desk>().0.glossary.toggle() {
+            if world.resource_mut::<WorkspaceState>().0.glossary.toggle() {
                 ask_for_keyboard(world, focus::glossary_search());
             }
         }
-        WindowAction::CloseGlossary => world.resource_mut::<Desk>().0.glossary.is_open = false,
+        WindowAction::CloseGlossary => world.resource_mut::<WorkspaceState>().0.glossary.is_open = false,
         WindowAction::Panel => {
             if let Some(panel) = panels::ids().get(which) {
-                world.resource_mut::<Desk>().0.show(*panel);
+                world.resource_mut::<WorkspaceState>().0.show(*panel);
             }
         }
         WindowAction::Course => show_course(world),
@@ -191,7 +191,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         }
         WindowAction::Checkpoints => {
             let rows = world.get_resource_mut::<Session>().map(|mut session| session.list_checkpoints());
-            world.resource_mut::<Desk>().0.checkpoints = rows;
+            world.resource_mut::<WorkspaceState>().0.checkpoints = rows;
         }
         WindowAction::ResetLesson => choose(world, SavingChoice::Reset),
         WindowAction::Map => draw_map(world),
@@ -224,7 +224,7 @@ fn compare(world: &mut World) {
     let (begins, command) = (sentences.second.is_none(), toggle(&sentences));
     world.resource_mut::<Outbox>().commands.push(command);
     if begins {
-        world.resource_mut::<Desk>().0.show(ComparePanel::ID);
+        world.resource_mut::<WorkspaceState>().0.show(ComparePanel::ID);
         ask_for_keyboard(world, focus::sentence_field(SECOND_SENTENCE));
     }
 }
@@ -273,7 +273,7 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
     view.figure.bare = !choice.has_caption;
-    let seen = StageView { view, rig: tab.hands.rig.clone() };
+    let seen = StageView { view, rig: tab.controls.rig.clone() };
     // What is written is as large, beside the points, as it is on the screen.
     let scale = |pixels: u32, points: f32| pixels as f32 / points.max(1.0);
     let zoom = scale(choice.size.0, tab.points.x).min(scale(choice.size.1, tab.points.y));

@@ -20,7 +20,7 @@ use crate::app::render::gpu;
 use crate::app::render::recovery::Recovery;
 use crate::app::theme::{Palette, size};
 use crate::app::view::{ThemeChoice, ViewState};
-use crate::app::work::profile::{Look, Profile};
+use crate::app::work::profile::{Profile, WindowSettings};
 use crate::app::work::source::Waker;
 
 /// How the window opens.
@@ -45,11 +45,11 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default() };
     // The kernel starts first: the static vectors train while the window opens.
     let opening = options.path.as_deref().map(|path| Opening::of(path, &setup));
-    let look = Look::kept(options.home.as_ref());
+    let settings = WindowSettings::kept(options.home.as_ref());
     let renderer = gpu::open()?;
-    let size = options.size.or(look.window_size()).unwrap_or(size::WINDOW);
+    let size = options.size.or(settings.window_size()).unwrap_or(size::WINDOW);
     let mut app = gpu::quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
-    look.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
+    settings.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         setup.waker.connect((**proxy).clone());
     }

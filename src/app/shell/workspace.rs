@@ -22,17 +22,17 @@ use super::shortcuts::{LessonKeys, lesson_keys, window_keys};
 use super::still_map::still_ui;
 use crate::app::actions::Action;
 use crate::app::link::Outbox;
-use crate::app::look::Look;
 use crate::app::panels::StageUi;
 use crate::app::render::figure::figure_ui;
 use crate::app::scene::Scene;
+use crate::app::scene_camera::SceneCamera;
 use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::keys::keys;
 use crate::app::stage::points::scaled;
+use crate::app::stage::projected;
 use crate::app::stage::projection::View;
 use crate::app::stage::scene::StageScene;
-use crate::app::stage::sight;
 use crate::app::stage::timeline::timeline_ui;
 use crate::app::stage::view::picture_ui;
 use crate::app::theme;
@@ -43,16 +43,16 @@ use crate::app::work::source::LessonIssues;
 use crate::view_model::stage::TokenPoint;
 use crate::view_model::training::TrainingStage;
 
-/// The panels' own state.
+/// The dock and its panels, as a resource.
 #[derive(Resource, Default)]
-pub struct Desk(pub Workspace);
+pub struct WorkspaceState(pub Workspace);
 
 /// Draw the stage alone, with a caption.
 #[derive(Resource)]
 pub struct Figure;
 
-/// A new context gets the app's fonts and styles before its first pass.
-pub fn dress(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
+/// Gives a new context the app's fonts and styles before its first pass.
+pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
     for mut context in &mut contexts {
         let ctx = context.get_mut();
         ctx.set_fonts(fonts::definitions());
@@ -67,7 +67,7 @@ pub fn workspace(
     (scene, on_stage): (Res<Scene>, Res<StageScene>),
     mut view: ResMut<ViewState>,
     mut tab: ResMut<StageTab>,
-    mut desk: ResMut<Desk>,
+    mut workspace: ResMut<WorkspaceState>,
     mut issues: ResMut<LessonIssues>,
     mut outbox: ResMut<Outbox>,
     session: Option<ResMut<Session>>,
@@ -82,7 +82,7 @@ pub fn workspace(
     }
     let mut ui = root(&ctx);
     if figure.is_none() {
-        let asked = window_ui(&mut ui, &mut page, &mut state, &mut desk.0, &view);
+        let asked = window_ui(&mut ui, &mut page, &mut state, &mut workspace.0, &view);
         state.asked.extend(asked);
         if page.is_open {
             key_sheet_ui(&ctx, &mut state.is_key_sheet_open, &mut view.preferences.reduced_motion);
@@ -90,9 +90,9 @@ pub fn workspace(
         }
     }
     let points = on_stage.points.as_deref();
-    keys(&ctx, points, &on_stage.emphasis, &mut tab.hands, &mut view.for_panels());
+    keys(&ctx, points, &on_stage.emphasis, &mut tab.controls, &mut view.for_panels());
     // The stage may be behind another tab: where it is shown, it says so again.
-    tab.hands.is_over = false;
+    tab.controls.is_over = false;
     let snapshot = scene.snapshot();
     let keys = LessonKeys {
         has_notebook: snapshot.is_some(),
@@ -100,7 +100,7 @@ pub fn workspace(
         has_walk: on_stage.walk.is_some(),
         training: snapshot.map(|snapshot| TrainingStage::of(snapshot)),
         trail: Some(&view.trail).filter(|_| !state.is_key_sheet_open),
-        is_glossary_open: desk.0.glossary.is_open,
+        is_glossary_open: workspace.0.glossary.is_open,
     };
     state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
     let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: view.figure.is_on };
@@ -109,14 +109,14 @@ pub fn workspace(
         return Ok(());
     }
     if let Some(mut session) = session {
-        desk.0.set_saving(&session.model.status);
+        workspace.0.set_saving(&session.model.status);
         let choice = saving_strip_ui(&mut ui, &session.model);
         if choice.is_some() {
             session.choice = choice;
         }
     }
     let is_answered = outbox.is_answered && outbox.commands.is_empty();
-    let requests = workspace_ui(&mut ui, &scene, &mut issues.0, &mut desk.0, &mut view, &mut stage, is_answered);
+    let requests = workspace_ui(&mut ui, &scene, &mut issues.0, &mut workspace.0, &mut view, &mut stage, is_answered);
     outbox.commands.extend(requests.commands);
     outbox.pace = requests.pace.unwrap_or(outbox.pace);
     state.asked.extend(requests.actions);
@@ -129,14 +129,14 @@ fn window_ui(
     ui: &mut Ui,
     page: &mut CoursePage,
     state: &mut WindowState,
-    desk: &mut Workspace,
+    workspace: &mut Workspace,
     view: &ViewState,
 ) -> Vec<Action> {
     let ctx = ui.ctx().clone();
-    let is_dialog = state.files.is_open() || state.picture.is_some() || desk.checkpoints.is_some();
+    let is_dialog = state.files.is_open() || state.picture.is_some() || workspace.checkpoints.is_some();
     let chosen = files_ui(&ctx, &mut state.files)
         .or_else(|| picture_choice_ui(&ctx, &mut state.picture))
-        .or_else(|| checkpoints_ui(&ctx, &mut desk.checkpoints));
+        .or_else(|| checkpoints_ui(&ctx, &mut workspace.checkpoints));
     if is_dialog {
         // What is typed there is for nobody below.
         ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
@@ -185,16 +185,16 @@ impl StageUi for StageSide<'_> {
         walk_ui(ui, self.scene, view);
     }
 
-    fn look(&mut self) -> Option<&mut dyn Look> {
+    fn camera(&mut self) -> Option<&mut dyn SceneCamera> {
         self.scene.points.is_some().then_some(self)
     }
 }
 
-impl Look for StageSide<'_> {
-    fn through(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
+impl SceneCamera for StageSide<'_> {
+    fn projection(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_> {
         let Some(model) = self.scene.points.as_deref() else { return Box::new(|_| None) };
         let [reach, _, _] = scaled(model, [reach, 0.0, 0.0]);
-        let pose = self.tab.hands.rig.pose.around(scaled(model, middle).into(), reach);
+        let pose = self.tab.controls.rig.pose.around(scaled(model, middle).into(), reach);
         let view = View::of(pose, Vec2::new(rect.width(), rect.height()), reach);
         Box::new(move |at| {
             let seen = view.project(scaled(model, at).into())?;
@@ -203,14 +203,14 @@ impl Look for StageSide<'_> {
     }
 
     fn orbit(&mut self, drag: egui::Vec2) {
-        let rig = &mut self.tab.hands.rig;
+        let rig = &mut self.tab.controls.rig;
         if !rig.is_flat() {
             rig.orbit(Vec2::new(drag.x, drag.y));
         }
     }
 
     fn home(&mut self) {
-        self.tab.hands.rig.home();
+        self.tab.controls.rig.home();
     }
 }
 
@@ -226,19 +226,24 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));
         area = below;
         if top.is_positive() {
-            let rig = &mut tab.hands.rig;
+            let rig = &mut tab.controls.rig;
             ui.scope_builder(UiBuilder::new().max_rect(top), |ui| {
                 bar_ui(ui, model.map(Arc::as_ref), emphasis, rig, view)
             });
         }
     }
-    let (texture, hands) = (tab.texture, &mut tab.hands);
+    let (texture, controls) = (tab.texture, &mut tab.controls);
     let shown = model.map(|model| {
         let walk = scene.walk.as_deref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
-        sight::Scene { model, emphasis, path: scene.path.as_deref(), walk: walk.map(|walk| (walk, view.walk.step())) }
+        projected::Scene {
+            model,
+            emphasis,
+            path: scene.path.as_deref(),
+            walk: walk.map(|walk| (walk, view.walk.step())),
+        }
     });
     let rect =
-        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, shown, hands, view, texture)).inner;
+        ui.scope_builder(UiBuilder::new().max_rect(area), |ui| picture_ui(ui, shown, controls, view, texture)).inner;
     tab.points = Vec2::new(rect.width(), rect.height());
     tab.pixels_per_point = ui.pixels_per_point();
     tab.dark = ui.visuals().dark_mode;

@@ -20,7 +20,7 @@ use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::scene::StageScene;
-use super::view::Hands;
+use super::view::StageControls;
 use super::{arrows, points, second, walk_lines};
 
 /// How much of the far side the fog takes.
@@ -33,7 +33,7 @@ const LARGEST_PICTURE: u32 = 8192;
 /// The stage's place on the screen and its camera.
 #[derive(Resource, Default)]
 pub struct StageTab {
-    pub hands: Hands,
+    pub controls: StageControls,
     pub texture: Option<TextureId>,
     /// Size of the tab's rectangle, in points.
     pub points: Vec2,
@@ -87,7 +87,7 @@ pub fn advance(
         let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
         let extent = known.unwrap_or_else(|| points::extent(model));
         if known.is_none() {
-            tab.hands.rig.fit(extent);
+            tab.controls.rig.fit(extent);
             tab.extent = Some((model.clone(), extent));
         }
     }
@@ -97,9 +97,9 @@ pub fn advance(
         .is_none_or(|model| model.training.stopped.is_none());
     // Once: how training goes on is looked at with a camera at rest.
     if !is_opening && !std::mem::replace(&mut tab.has_opened, true) {
-        tab.hands.rig.settle();
+        tab.controls.rig.settle();
     }
-    tab.hands.rig.advance(glide_seconds);
+    tab.controls.rig.advance(glide_seconds);
     tab.settled += seconds;
 }
 
@@ -177,11 +177,11 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
         let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.highlight.old_ghosts);
         tab.built_from = Some(BuiltFrom { model, emphasis, old_ghosts, dark: tab.dark, walk, path, compared });
     }
-    let ground = Rgba::from(view.figure.matte.unwrap_or(palette.stage)).to_array();
+    let ground = Rgba::from(view.figure.background.unwrap_or(palette.stage)).to_array();
     if frame.ground != ground {
         frame.ground = ground;
     }
-    let uniform = uniform(&tab.hands.rig.view(tab.points), view.walk.time(), tab.pixels_per_point, palette);
+    let uniform = uniform(&tab.controls.rig.view(tab.points), view.walk.time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {
         frame.uniform = uniform;
     }

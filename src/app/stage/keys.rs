@@ -9,8 +9,8 @@ use crate::view_model::search::{Emphasis, Hit};
 use crate::view_model::stage::StageModel;
 
 use super::camera::CameraRig;
-use super::sight::place;
-use super::view::{Hands, stage_id};
+use super::projected::place;
+use super::view::{StageControls, stage_id};
 
 /// A press of a key moves as a drag of so many points does, or a scroll.
 const ORBIT: f32 = 22.0;
@@ -20,8 +20,14 @@ const ZOOM: f32 = 50.0;
 const ARROWS: [Vec2; 4] = [Vec2::NEG_Y, Vec2::Y, Vec2::NEG_X, Vec2::X];
 
 /// Acts on the keys of the stage, before any panel sees them.
-pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hands: &mut Hands, view: &mut PanelView) {
-    let has_keyboard = model.is_some() && has_keyboard(ctx, hands);
+pub fn keys(
+    ctx: &Context,
+    model: Option<&StageModel>,
+    emphasis: &Emphasis,
+    controls: &mut StageControls,
+    view: &mut PanelView,
+) {
+    let has_keyboard = model.is_some() && has_keyboard(ctx, controls);
     let is_writing = ctx.text_edit_focused();
     let is_narrowed = view.highlight.is_narrowed() || view.selection.query.is_some();
     let pressed = pressed(ctx, |action| match action {
@@ -32,7 +38,7 @@ pub fn keys(ctx: &Context, model: Option<&StageModel>, emphasis: &Emphasis, hand
         _ => has_keyboard,
     });
     for pressed in &pressed {
-        perform(ctx, pressed, model, emphasis, hands, view);
+        perform(ctx, pressed, model, emphasis, controls, view);
     }
     if !pressed.is_empty() {
         drop_text(ctx);
@@ -44,11 +50,11 @@ fn perform(
     pressed: &Pressed<StageAction>,
     model: Option<&StageModel>,
     emphasis: &Emphasis,
-    hands: &mut Hands,
+    controls: &mut StageControls,
     view: &mut PanelView,
 ) {
     let Pressed { action, which, count } = *pressed;
-    let (size, times) = (hands.size, count as f32);
+    let (size, times) = (controls.size, count as f32);
     let zoom = |rig: &mut CameraRig, steps: f32| {
         let size = size.max(Vec2::ONE);
         rig.zoom(steps * ZOOM, Vec2::ZERO, size.x / size.y);
@@ -58,35 +64,35 @@ fn perform(
     };
     match action {
         // The camera goes where the arrow points.
-        StageAction::Orbit if !hands.rig.is_flat() => hands.rig.orbit(-ARROWS[which] * ORBIT * times),
-        StageAction::Orbit | StageAction::Pan => hands.rig.pan(-ARROWS[which] * PAN * times, size),
-        StageAction::Nearer => zoom(&mut hands.rig, times),
-        StageAction::Farther => zoom(&mut hands.rig, -times),
+        StageAction::Orbit if !controls.rig.is_flat() => controls.rig.orbit(-ARROWS[which] * ORBIT * times),
+        StageAction::Orbit | StageAction::Pan => controls.rig.pan(-ARROWS[which] * PAN * times, size),
+        StageAction::Nearer => zoom(&mut controls.rig, times),
+        StageAction::Farther => zoom(&mut controls.rig, -times),
         StageAction::Focus => {
             let found = view.highlight.looked_at.and_then(|at| emphasis.matches().get(at).copied());
-            let wanted = hands.hovered.or(view.selection.query.map(Hit::Token)).or(found);
+            let wanted = controls.hovered.or(view.selection.query.map(Hit::Token)).or(found);
             if let Some(place) = model.zip(wanted).and_then(|(model, hit)| place(model, hit, view.walk.time())) {
-                hands.rig.focus(place);
+                controls.rig.focus(place);
             }
         }
-        StageAction::LookAlong => hands.rig.look_along(which),
-        StageAction::Flat => hands.rig.toggle_flat(),
+        StageAction::LookAlong => controls.rig.look_along(which),
+        StageAction::Flat => controls.rig.toggle_flat(),
         StageAction::Search => focus::ask(ctx, focus::stage_search()),
         StageAction::Isolate => view.highlight.isolated = !view.highlight.isolated,
         StageAction::NextQuery => step(view, count as isize),
         StageAction::QueryBefore => step(view, -(count as isize)),
         StageAction::Clear => view.clear(),
-        StageAction::Home => hands.rig.home(),
+        StageAction::Home => controls.rig.home(),
     }
 }
 
-fn has_keyboard(ctx: &Context, hands: &Hands) -> bool {
+fn has_keyboard(ctx: &Context, controls: &StageControls) -> bool {
     if ctx.text_edit_focused() || Popup::is_any_open(ctx) {
         return false;
     }
     match ctx.memory(|memory| memory.focused()) {
         Some(focused) => focused == stage_id(),
-        None => hands.is_over,
+        None => controls.is_over,
     }
 }
 

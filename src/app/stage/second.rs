@@ -13,7 +13,7 @@ use crate::view_model::stage::{StageModel, TokenPoint};
 use super::labels::{self, Obstacle, Priority, Wish};
 use super::picking::{self, Candidate};
 use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled, token_color};
-use super::sight::Sight;
+use super::projected::ProjectedScene;
 use super::writing::{Canvas, TOWARDS_INK, paint_haloed};
 
 /// The shader's kind of point.
@@ -90,9 +90,9 @@ struct Seen<'a> {
     depth: f32,
 }
 
-fn seen<'a>(sight: &Sight<'a>) -> impl Iterator<Item = Seen<'a>> {
-    let Sight { projection, rect, time, .. } = *sight;
-    let model = sight.scene.model;
+fn seen<'a>(projected: &ProjectedScene<'a>) -> impl Iterator<Item = Seen<'a>> {
+    let ProjectedScene { projection, rect, time, .. } = *projected;
+    let model = projected.scene.model;
     model.second.iter().filter_map(move |token| {
         let seen = projection.project(Vec3::from(scaled(model, token.at(time))))?;
         let radius = projection.radius_at(DIAMOND_RADIUS, seen.divisor).max(LEAST_RADIUS);
@@ -101,8 +101,8 @@ fn seen<'a>(sight: &Sight<'a>) -> impl Iterator<Item = Seen<'a>> {
 }
 
 /// The token under the pointer, by its position.
-pub fn pick(sight: &Sight, pointer: Pos2) -> Option<usize> {
-    let candidates = seen(sight).map(|seen| Candidate {
+pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
+    let candidates = seen(projected).map(|seen| Candidate {
         what: seen.token.position,
         at: Vec2::new(seen.at.x, seen.at.y),
         radius: seen.radius,
@@ -122,11 +122,11 @@ pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
 
 /// The names of the second sentence; what is written is added to `written`, so that others keep clear of it.
 pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
-    let Canvas { painter, ref sight } = *canvas;
-    let Sight { rect, palette, .. } = *sight;
-    let model = sight.scene.model;
+    let Canvas { painter, ref projected } = *canvas;
+    let ProjectedScene { rect, palette, .. } = *projected;
+    let model = projected.scene.model;
     let pair = chosen(model, view.selection, view.highlight);
-    let in_sight: Vec<Seen> = seen(sight).filter(|seen| rect.contains(seen.at)).collect();
+    let in_sight: Vec<Seen> = seen(projected).filter(|seen| rect.contains(seen.at)).collect();
     let mut said: Vec<&str> = Vec::new();
     let mut waiting = Vec::new();
     for seen in &in_sight {
@@ -164,9 +164,9 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
 
 /// Text on the pair, over the caption; the marks of the two sentences.
 pub fn paint_caption(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) {
-    let Canvas { painter, ref sight } = *canvas;
-    let Sight { rect, palette, .. } = *sight;
-    let model = sight.scene.model;
+    let Canvas { painter, ref projected } = *canvas;
+    let ProjectedScene { rect, palette, .. } = *projected;
+    let model = projected.scene.model;
     let lower = written.iter().filter(|text| text.center().y > rect.center().y);
     let bottom = lower.map(|text| text.top()).fold(rect.bottom() - size::GAP_WIDE, f32::min);
     let left = rect.left() + size::GAP_WIDE - size::GAP_TIGHT;

@@ -17,29 +17,29 @@ use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
-use super::crowd::Crowd;
+use super::point_index::PointIndex;
+use super::projected::{ProjectedScene, Scene};
 use super::second;
-use super::sight::{Scene, Sight};
 use super::writing::{Canvas, paint_caption, paint_labels};
 
-/// The camera, and what the keys of the stage need to know of the last frame.
+/// The camera, the pointer of the last frame for the stage's keys, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
-pub struct Hands {
+pub struct StageControls {
     pub rig: CameraRig,
     /// The pointer is over the stage, and over which point.
     pub is_over: bool,
     pub hovered: Option<Hit>,
     /// In points.
     pub size: Vec2,
-    crowd: Option<Arc<Crowd>>,
+    point_index: Option<Arc<PointIndex>>,
 }
 
-impl Hands {
+impl StageControls {
     /// Prepared points of a scene, made anew when the scene is another.
-    fn crowd_of(&mut self, scene: &Scene) -> Arc<Crowd> {
+    fn point_index_of(&mut self, scene: &Scene) -> Arc<PointIndex> {
         let Scene { model, emphasis, .. } = scene;
-        let kept = self.crowd.take().filter(|crowd| crowd.is_of(model, emphasis));
-        self.crowd.insert(kept.unwrap_or_else(|| Arc::new(Crowd::of(model, emphasis)))).clone()
+        let kept = self.point_index.take().filter(|point_index| point_index.is_of(model, emphasis));
+        self.point_index.insert(kept.unwrap_or_else(|| Arc::new(PointIndex::of(model, emphasis)))).clone()
     }
 }
 
@@ -52,7 +52,7 @@ pub fn stage_id() -> Id {
 pub fn picture_ui(
     ui: &mut Ui,
     scene: Option<Scene>,
-    hands: &mut Hands,
+    controls: &mut StageControls,
     view: &mut PanelView,
     texture: Option<TextureId>,
 ) -> Rect {
@@ -61,34 +61,35 @@ pub fn picture_ui(
     let response = ui.interact(rect, stage_id(), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::WidgetType::Image, true, "Stage: the words in space"));
     let painter = ui.painter_at(rect);
-    hands.size = to_glam(rect.size());
+    controls.size = to_glam(rect.size());
     let (Some(scene), Some(texture)) = (scene, texture) else {
         painter.rect_filled(rect, 0.0, palette.stage);
-        (hands.is_over, hands.hovered) = (false, None);
+        (controls.is_over, controls.hovered) = (false, None);
         return rect;
     };
-    steer(ui, &response, rect, &mut hands.rig);
+    steer(ui, &response, rect, &mut controls.rig);
     keep_keys(&response);
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
-    let projection = hands.rig.view(hands.size);
-    let crowd = hands.crowd_of(&scene);
-    let sight = Sight { scene, crowd: &crowd, projection, rect, time: view.walk.time(), palette };
-    let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| sight.pick(pointer));
-    (hands.is_over, hands.hovered) = (response.hovered(), hovered);
+    let projection = controls.rig.view(controls.size);
+    let point_index = controls.point_index_of(&scene);
+    let projected =
+        ProjectedScene { scene, point_index: &point_index, projection, rect, time: view.walk.time(), palette };
+    let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| projected.pick(pointer));
+    (controls.is_over, controls.hovered) = (response.hovered(), hovered);
     let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
-    let beside = pointer.and_then(|pointer| second::pick(&sight, pointer));
+    let beside = pointer.and_then(|pointer| second::pick(&projected, pointer));
     let arrow = pointer.filter(|_| beside.is_none()).and_then(|pointer| {
         let path = scene.path.filter(|_| view.walk.step() >= Step::Output)?;
-        arrow_at(path, pointer, |at| sight.at(at))
+        arrow_at(path, pointer, |at| projected.at(at))
     });
     if let Some(position) = beside.filter(|_| response.clicked_by(PointerButton::Primary)) {
         second::choose(scene.model, position, view);
     } else {
-        act(&response, hovered, arrow, &sight, &mut hands.rig, view);
+        act(&response, hovered, arrow, &projected, &mut controls.rig, view);
     }
     if let Some(hit) = hovered {
-        view.hover.point_at(sight.word(hit));
+        view.hover.point_at(projected.word(hit));
     }
     // Lit by a panel: the word itself, not the tokens of it.
     let lit = hovered.or_else(|| {
@@ -96,7 +97,7 @@ pub fn picture_ui(
         let is_it = |word: &WordPoint| word.text == pointed && !word.in_sentence;
         scene.model.words.iter().position(is_it).map(Hit::Word)
     });
-    let canvas = Canvas { painter: &painter, sight };
+    let canvas = Canvas { painter: &painter, projected };
     let mut written = paint_caption(&canvas, view.highlight.old_ghosts);
     if !scene.model.second.is_empty() {
         second::paint_caption(&canvas, view, &mut written);
@@ -189,7 +190,7 @@ fn act(
     response: &Response,
     hovered: Option<Hit>,
     arrow: Option<&PathArrow>,
-    sight: &Sight,
+    projected: &ProjectedScene,
     rig: &mut CameraRig,
     view: &mut PanelView,
 ) {
@@ -205,7 +206,7 @@ fn act(
             view.trail.open(entry);
         }
     } else if response.double_clicked() {
-        match hovered.and_then(|hit| sight.place(hit)) {
+        match hovered.and_then(|hit| projected.place(hit)) {
             Some(place) => rig.focus(place),
             None => rig.home(),
         }

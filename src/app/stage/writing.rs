@@ -14,12 +14,12 @@ use crate::view_model::stage::{AxisLabel, StageModel};
 use super::arrows::axis_end;
 use super::labels::{self, Obstacle, Priority, Wish};
 use super::points::{DASHES, DOTS};
-use super::sight::{SeenPoint, Sight};
+use super::projected::{ProjectedScene, SeenPoint};
 
 /// Where it is written.
 pub struct Canvas<'a> {
     pub painter: &'a Painter,
-    pub sight: Sight<'a>,
+    pub projected: ProjectedScene<'a>,
 }
 
 /// A text that waits for a place.
@@ -30,17 +30,17 @@ struct Label {
 }
 
 pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>, written: &[Rect]) {
-    let Canvas { painter, ref sight } = *canvas;
-    let (mut named, others) = sight.labelled();
+    let Canvas { painter, ref projected } = *canvas;
+    let (mut named, others) = projected.labelled();
     // What is under the pointer has a name, whatever it is.
     let is_there = |hit| named.iter().any(|point| point.hit == hit);
-    named.extend(hovered.filter(|hit| !is_there(*hit)).and_then(|hit| sight.see(hit)));
+    named.extend(hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
     let mut waiting: Vec<Label> = Vec::new();
     for point in &named {
         let is_hovered = hovered == Some(point.hit);
         let is_selected = query.is_some_and(|query| point.hit == Hit::Token(query));
         if is_hovered || is_selected {
-            let color = if is_selected { sight.palette.accent } else { sight.palette.ink };
+            let color = if is_selected { projected.palette.accent } else { projected.palette.ink };
             painter.circle_stroke(point.at, point.radius + size::RING_GAP, Stroke::new(size::RING, color));
         }
         let priority = match (is_hovered, is_selected) {
@@ -50,29 +50,29 @@ pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>,
         };
         waiting.extend(point_label(canvas, point, priority));
     }
-    waiting.extend(sight.left_places().iter().map(|(ring, word)| ring_label(canvas, ring, word)));
-    let axes = &sight.scene.model.axes;
+    waiting.extend(projected.left_places().iter().map(|(ring, word)| ring_label(canvas, ring, word)));
+    let axes = &projected.scene.model.axes;
     waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, label)));
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
     let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).collect();
     let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
-    for (place, label) in labels::place(&wishes, &discs, written, sight.rect).into_iter().zip(waiting) {
+    for (place, label) in labels::place(&wishes, &discs, written, projected.rect).into_iter().zip(waiting) {
         if let Some(place) = place {
-            paint_haloed(painter, place.min, label.galley, label.color, sight.palette.stage);
+            paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
         }
     }
 }
 
 fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option<Label> {
-    let sight = &canvas.sight;
-    let plain = || (priority == Priority::Hovered).then(|| sight.word(point.hit).to_owned());
-    let text = sight.label(point.hit).or_else(plain)?;
+    let projected = &canvas.projected;
+    let plain = || (priority == Priority::Hovered).then(|| projected.word(point.hit).to_owned());
+    let text = projected.label(point.hit).or_else(plain)?;
     let strong = priority <= Priority::Token;
     let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
-    let color = faded(sight, label_color(sight.color(point.hit), strong, sight.palette), point.divisor);
+    let color = faded(projected, label_color(projected.color(point.hit), strong, projected.palette), point.divisor);
     let mut job = LayoutJob::simple_singleline(text, font, color);
-    if let (Some(note), Some((walk, _))) = (sight.step_note(point.hit), sight.scene.walk) {
-        let ink = sight.palette.head(walk.focus.head).lerp_to_gamma(sight.palette.ink, TOWARDS_INK);
+    if let (Some(note), Some((walk, _))) = (projected.step_note(point.hit), projected.scene.walk) {
+        let ink = projected.palette.head(walk.focus.head).lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
         job.append(&note, size::GAP_TIGHT, TextFormat::simple(theme::mono(size::LABEL), ink));
     }
     let galley = canvas.painter.layout_job(job);
@@ -82,8 +82,8 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
 
 /// The word whose static place a ring marks, where the word itself has gone elsewhere.
 fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
-    let sight = &canvas.sight;
-    let color = faded(sight, sight.color(ring.hit), ring.divisor);
+    let projected = &canvas.projected;
+    let color = faded(projected, projected.color(ring.hit), ring.divisor);
     let galley = canvas.painter.layout_no_wrap(word.to_owned(), theme::plain(size::LABEL), color);
     let SeenPoint { priority, at, radius, depth, .. } = *ring;
     Label { wish: Wish { priority, point: at, radius, size: galley.size(), depth }, galley, color }
@@ -93,16 +93,16 @@ fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
 fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> {
     /// Length in points below which an axis, seen from its end, gets no name.
     const SHORT: f32 = 24.0;
-    let sight = &canvas.sight;
-    let seen = sight.projection.project(Vec3::from(axis_end(axis)))?;
-    let length = sight.projection.project(Vec3::ZERO).map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
-    let point = sight.rect.min + egui::vec2(seen.at.x, seen.at.y);
-    let color = sight.palette.ink_faint;
+    let projected = &canvas.projected;
+    let seen = projected.projection.project(Vec3::from(axis_end(axis)))?;
+    let length = projected.projection.project(Vec3::ZERO).map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
+    let point = projected.rect.min + egui::vec2(seen.at.x, seen.at.y);
+    let color = projected.palette.ink_faint;
     let AxisLabel { name, variance } = label;
     let text = format!("{name} {:.0}%", variance * 100.0);
     let galley = canvas.painter.layout_no_wrap(text, theme::mono(size::LABEL_AXIS), color);
     let wish = Wish { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
-    (length > SHORT && sight.rect.contains(point)).then_some(Label { wish, galley, color })
+    (length > SHORT && projected.rect.contains(point)).then_some(Label { wish, galley, color })
 }
 
 /// How much of the ink a colour gets that is to be read.
@@ -112,8 +112,8 @@ fn label_color(color: Color32, strong: bool, palette: &Palette) -> Color32 {
     if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color }
 }
 
-fn faded(sight: &Sight, color: Color32, divisor: f32) -> Color32 {
-    let Sight { projection, palette, .. } = sight;
+fn faded(projected: &ProjectedScene, color: Color32, divisor: f32) -> Color32 {
+    let ProjectedScene { projection, palette, .. } = projected;
     const MOST: f32 = 0.55;
     let share = ((divisor - projection.distance) / projection.extent).clamp(0.0, 1.0) * MOST;
     color.lerp_to_gamma(palette.stage, share)
@@ -133,9 +133,9 @@ const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
 /// Paints the names of the axes, how much they show, and the groups' colours. Returns the rectangles of the text.
 pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
-    let Canvas { painter, ref sight } = *canvas;
-    let Sight { rect, palette, .. } = *sight;
-    let model = sight.scene.model;
+    let Canvas { painter, ref projected } = *canvas;
+    let ProjectedScene { rect, palette, .. } = *projected;
+    let model = projected.scene.model;
     let axes = model
         .axes
         .iter()
@@ -155,14 +155,14 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     if rect.width() < CAPTION_MIN.x || rect.height() < CAPTION_MIN.y {
         return written;
     }
-    let is_flat = sight.projection.perspective == 0.0;
+    let is_flat = projected.projection.perspective == 0.0;
     let kind = match (is_flat, model.is_whole) {
         (false, true) => "All there is: the vectors have no more dimensions than the stage.",
         (false, false) => "3D is a projection; the numbers are exact.",
         (true, _) => "2D is a projection; the numbers are exact.",
     };
     line(kind.to_owned(), palette.ink_faint);
-    match sight.crowd.lost {
+    match projected.point_index.lost {
         0 => {}
         1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),
         lost => line(format!("{lost} points are not shown: a coordinate of each is no number"), palette.warn),

@@ -161,7 +161,7 @@ pub mod motion {
 }
 
 /// A figure that is drawn on both backgrounds shows how transparent each of its pixels is.
-pub const MATTES: [Color32; 2] = [Color32::BLACK, Color32::WHITE];
+pub const BACKGROUNDS: [Color32; 2] = [Color32::BLACK, Color32::WHITE];
 /// Paints nothing.
 pub const CLEAR: Color32 = Color32::TRANSPARENT;
 /// Multiplies an image by one.

@@ -38,7 +38,7 @@ pub struct FigureOptions {
     /// A figure without its caption.
     pub bare: bool,
     /// Background of a figure, instead of the stage's own colour.
-    pub matte: Option<egui::Color32>,
+    pub background: Option<egui::Color32>,
 }
 
 impl ViewState {

@@ -18,7 +18,7 @@ use crate::app::view::{ThemeChoice, ViewState};
 
 /// Where each is kept.
 const COURSE: &str = "course";
-const LOOK: &str = "look";
+const SETTINGS: &str = "look";
 
 /// No screen has more pixels a side.
 const SIDE_MAX: u32 = 16_384;
@@ -27,10 +27,10 @@ impl Stored for Course {
     const VERSION: u32 = 1;
 }
 
-/// How the window looked when it was last changed.
+/// Theme, zoom and size of the window, saved when they change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Look {
+pub struct WindowSettings {
     pub theme: Option<ThemeChoice>,
     pub zoom: Option<f32>,
     pub reduced_motion: bool,
@@ -38,11 +38,11 @@ pub struct Look {
     pub window: Option<(u32, u32)>,
 }
 
-impl Stored for Look {
+impl Stored for WindowSettings {
     const VERSION: u32 = 1;
 }
 
-impl Look {
+impl WindowSettings {
     pub fn of(view: &ViewState, window: Option<(u32, u32)>) -> Self {
         Self {
             theme: Some(view.preferences.theme),
@@ -52,9 +52,9 @@ impl Look {
         }
     }
 
-    /// As it was kept; nothing where nothing can be read.
+    /// Saved settings; the defaults where nothing can be read.
     pub fn kept(home: Option<&Home>) -> Self {
-        home.and_then(|home| store::read(home, &Key::named(LOOK)).value).unwrap_or_default()
+        home.and_then(|home| store::read(home, &Key::named(SETTINGS)).value).unwrap_or_default()
     }
 
     /// The size that the window had.
@@ -80,10 +80,10 @@ impl Look {
 #[derive(Resource)]
 pub struct Profile {
     course: Option<Mutex<Saver<Course>>>,
-    look: Option<Mutex<Saver<Look>>>,
+    settings: Option<Mutex<Saver<WindowSettings>>>,
     /// The last ones that were put.
     tasks: Option<(String, Tasks)>,
-    last_look: Option<Look>,
+    last_settings: Option<WindowSettings>,
 }
 
 impl Profile {
@@ -94,9 +94,9 @@ impl Profile {
         };
         let add = |kept: &mut Course, added: &Course| kept.merge(added);
         let course = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(COURSE), add, wake())));
-        let replace = |kept: &mut Look, new: &Look| kept.clone_from(new);
-        let look = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(LOOK), replace, wake())));
-        Self { course, look, tasks: None, last_look: None }
+        let replace = |kept: &mut WindowSettings, new: &WindowSettings| kept.clone_from(new);
+        let settings = home.map(|home| Mutex::new(Saver::merging(home, &Key::named(SETTINGS), replace, wake())));
+        Self { course, settings, tasks: None, last_settings: None }
     }
 
     /// How far the lesson is, if that has changed.
@@ -120,12 +120,12 @@ impl Profile {
         self.tasks = None;
     }
 
-    fn put_look(&mut self, look: Look) {
-        let is_other = self.last_look.as_ref().is_some_and(|last| *last != look);
-        if is_other && let Some(saver) = &mut self.look {
-            saver.get_mut().unwrap_or_else(PoisonError::into_inner).put(Arc::new(look.clone()));
+    fn put_settings(&mut self, settings: WindowSettings) {
+        let is_other = self.last_settings.as_ref().is_some_and(|last| *last != settings);
+        if is_other && let Some(saver) = &mut self.settings {
+            saver.get_mut().unwrap_or_else(PoisonError::into_inner).put(Arc::new(settings.clone()));
         }
-        self.last_look = Some(look);
+        self.last_settings = Some(settings);
     }
 
     /// Waits until all is written.
@@ -133,7 +133,7 @@ impl Profile {
         if let Some(saver) = &mut self.course {
             saver.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
         }
-        if let Some(saver) = &mut self.look {
+        if let Some(saver) = &mut self.settings {
             saver.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
         }
     }
@@ -144,7 +144,7 @@ pub fn kept_course(home: Option<&Home>) -> Course {
     home.and_then(|home| store::read(home, &Key::named(COURSE)).value).unwrap_or_default()
 }
 
-/// Saves the look when it has changed, and all when the window closes.
+/// Saves the settings when they have changed, and everything when the window closes.
 pub fn keep(
     profile: Option<ResMut<Profile>>,
     view: Res<ViewState>,
@@ -153,9 +153,9 @@ pub fn keep(
 ) {
     let Some(mut profile) = profile else { return };
     // A window that has just been closed had the size of the frame before.
-    let last = profile.last_look.as_ref().and_then(|look| look.window);
+    let last = profile.last_settings.as_ref().and_then(|settings| settings.window);
     let size = window.single().ok().map(|window| (window.physical_width(), window.physical_height()));
-    profile.put_look(Look::of(&view, size.or(last)));
+    profile.put_settings(WindowSettings::of(&view, size.or(last)));
     if exits.read().count() > 0 {
         profile.flush();
     }

@@ -19,7 +19,7 @@ use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
 use crate::app::shell::checkpoints::CheckpointRow;
 use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
-use crate::app::shell::workspace::Desk;
+use crate::app::shell::workspace::WorkspaceState;
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 
@@ -384,7 +384,7 @@ pub fn keep(
     scene: Res<Scene>,
     stage: Res<StageScene>,
     link: Res<Link>,
-    mut desk: ResMut<Desk>,
+    mut workspace: ResMut<WorkspaceState>,
     mut view: ResMut<ViewState>,
     mut exits: MessageReader<AppExit>,
 ) {
@@ -396,7 +396,7 @@ pub fn keep(
         view.selection.query = view.selection.query.or(Some(query));
         view.selection.keep_query_below(stage.points.as_ref().map_or(0, |points| points.tokens.len()));
     }
-    let now = desk.0.saved(&view);
+    let now = workspace.0.saved(&view);
     if let Some(snapshot) = scene.snapshot() {
         session.put(snapshot, &now, view.walk.is_gliding());
         // Who may not save this lesson has another one's older progress.
@@ -408,7 +408,7 @@ pub fn keep(
     let settled = if replaces { session.settle(&link, &now) } else { None };
     session.act(&Shown { link: &link, snapshot: settled.as_ref().or(scene.snapshot()), view: &now });
     if let Some(restored) = session.restored.take() {
-        desk.0.restore(&restored, &mut view);
+        workspace.0.restore(&restored, &mut view);
     }
     if exits.read().count() > 0 {
         session.settle(&link, &now);

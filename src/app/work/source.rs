@@ -16,7 +16,7 @@ use crate::view_model::glossary::GlossaryModel;
 
 use super::session::{Session, State};
 use crate::app::link::Link;
-use crate::app::shell::workspace::Desk;
+use crate::app::shell::workspace::WorkspaceState;
 use crate::app::theme::motion;
 use crate::app::view::ViewState;
 
@@ -146,7 +146,7 @@ pub fn reload(
     source: Option<Res<Source>>,
     mut link: ResMut<Link>,
     mut issues: ResMut<LessonIssues>,
-    mut desk: ResMut<Desk>,
+    mut workspace: ResMut<WorkspaceState>,
     mut view: ResMut<ViewState>,
     session: Option<ResMut<Session>>,
 ) {
@@ -156,29 +156,29 @@ pub fn reload(
     for read in news.try_iter() {
         match read {
             News::Lesson(read) => saved = Some(read),
-            News::Glossary(read) => desk.0.set_glossary(read),
+            News::Glossary(read) => workspace.0.set_glossary(read),
         }
     }
     let Some(read) = saved else { return };
-    desk.0.lesson_saved();
+    workspace.0.lesson_saved();
     match (*read, &link.0) {
         (Err(found), _) => issues.0 = found,
         (Ok(lesson), None) => {
             issues.0.clear();
             let lesson = Arc::new(lesson);
             let State { kernel, view: kept } = session.open(&lesson).unwrap_or_default();
-            desk.0.restore(&kept, &mut view);
+            workspace.0.restore(&kept, &mut view);
             link.0 = Some(source.start(lesson, Some(kernel)));
         }
         (Ok(lesson), Some(worker)) => {
             issues.0.clear();
             let lesson = Arc::new(lesson);
             if session.is_of_other(&lesson) {
-                session.settle(&link, &desk.0.saved(&view));
+                session.settle(&link, &workspace.0.saved(&view));
             }
             match session.lesson_saved(&lesson) {
                 Some(State { kernel, view: kept }) => {
-                    desk.0.restore(&kept, &mut view);
+                    workspace.0.restore(&kept, &mut view);
                     worker.open_saved(lesson, Some(kernel));
                 }
                 None => worker.open(lesson),

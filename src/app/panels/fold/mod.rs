@@ -7,7 +7,7 @@ mod sheet;
 
 use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 
-use crate::app::look::Look;
+use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::controls::waiting_ui;
@@ -39,8 +39,8 @@ impl Panel for FoldPanel {
         let area = ui.available_rect_before_wrap();
         let (above, steps) = area.split_top_bottom_at_y((area.bottom() - size::TIMELINE).max(area.top()));
         let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
-        ui.scope_builder(UiBuilder::new().max_rect(above), |ui| match (model, cx.stage.look()) {
-            (Some(model), Some(look)) => fold_ui(ui, &model, &mut cx.view, look),
+        ui.scope_builder(UiBuilder::new().max_rect(above), |ui| match (model, cx.stage.camera()) {
+            (Some(model), Some(camera)) => fold_ui(ui, &model, &mut cx.view, camera),
             _ => waiting_ui(ui),
         });
         ui.scope_builder(UiBuilder::new().max_rect(steps), |ui| cx.stage.timeline_ui(ui, &mut cx.view));
@@ -53,7 +53,7 @@ impl Panel for FoldPanel {
 }
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
-pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, look: &mut dyn Look) {
+pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap().shrink(f32::from(size::PANEL_MARGIN));
     let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
     let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
@@ -68,7 +68,7 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, look: &mut 
         SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query }.paint(ui);
     }
     hover(ui, model, &placed, view);
-    pictures_ui(ui, model, &scene, view, look);
+    pictures_ui(ui, model, &scene, view, camera);
 }
 
 fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView) {
@@ -138,7 +138,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
     }
 }
 
-fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut PanelView, look: &mut dyn Look) {
+fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let walk = view.walk.at();
     let joined = scene.joined(walk);
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -160,10 +160,10 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut PanelVi
             if joined >= 1.0 { "All heads on the stage".to_owned() } else { format!("{} on the stage", head.title) };
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
         if response.dragged() {
-            look.orbit(response.drag_delta());
+            camera.orbit(response.drag_delta());
         }
         if response.double_clicked() {
-            look.home();
+            camera.home();
         }
         PictureUi {
             model,
@@ -174,7 +174,7 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut PanelVi
             joined,
             query: view.selection.query.filter(|_| !model.is_of_source),
         }
-        .paint(ui, &*look);
+        .paint(ui, &*camera);
         response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
     }
 }

@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 
-use crate::app::look::Look;
+use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::data::moves::Point;
 use crate::view_model::fold::FoldModel;
@@ -34,7 +34,7 @@ const FAINT: f32 = 0.3;
 const WEIGHT_MIN: f32 = 0.02;
 
 impl PictureUi<'_> {
-    pub fn paint(&self, ui: &Ui, look: &dyn Look) {
+    pub fn paint(&self, ui: &Ui, camera: &dyn SceneCamera) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let painter = ui.painter_at(self.rect);
         let hue = palette.head(self.model.heads[self.own].head);
@@ -44,7 +44,7 @@ impl PictureUi<'_> {
         let stroke = Stroke::new(size::HAIRLINE, frame.gamma_multiply(self.shown));
         painter.rect_stroke(self.rect, radius, stroke, StrokeKind::Inside);
         let (middle, reach) = self.ball();
-        let see = look.through(inner(self.rect), middle, reach);
+        let see = camera.projection(inner(self.rect), middle, reach);
         self.lines(&painter, &see, hue);
         self.arrows(&painter, &see, palette);
         self.points(&painter, &see, palette);

@@ -36,7 +36,7 @@ use egui::{Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use self::document::Document;
 use self::layout::Layout;
-use self::paint::Around;
+use self::paint::PaintContext;
 use crate::app::text::images::Images;
 use crate::view_model::glossary::GlossaryModel;
 
@@ -101,15 +101,15 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
             let response = ui.interact(place, ui.id().with(("spoken", i)), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
         }
-        paint::paint(ui, &page.layout.placed, rect.min, &mut Around { images, glossary, asked });
+        paint::paint(ui, &page.layout.placed, rect.min, &mut PaintContext { images, glossary, asked });
     });
 }
 
 /// The height that [`prose_ui`] takes in `width`: about half a millisecond at first, then a look-up.
 pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
     let Prose { images, pages, hasher, clock, glossary, .. } = prose;
-    let around = (images, glossary.as_deref());
-    page(ui, markdown, width, pages, around, hasher.hash_one(markdown), clock).layout.height
+    let context = (images, glossary.as_deref());
+    page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock).layout.height
 }
 
 fn page<'a>(

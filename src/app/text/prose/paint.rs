@@ -18,7 +18,7 @@ use crate::code::editor::scope::Scope;
 use crate::view_model::glossary::GlossaryModel;
 
 /// Context of painting a text.
-pub struct Around<'a> {
+pub struct PaintContext<'a> {
     pub images: &'a mut Images,
     pub glossary: Option<&'a GlossaryModel>,
     /// A term that is clicked.
@@ -26,40 +26,40 @@ pub struct Around<'a> {
 }
 
 /// Draws what can be seen of `placed`, whose corner is `origin`.
-pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, around: &mut Around) {
+pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, context: &mut PaintContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (i, Placed { at, what }) in placed.iter().enumerate() {
         let at = origin + at.to_vec2();
         match what {
-            What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, around),
+            What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, context),
             What::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
                     formula_ui(ui, formula, at, *size, ink(*wanted, palette));
                     if let Some(term) = maths.term {
-                        symbol_ui(ui, i, term, formula.place(at, *size), around);
+                        symbol_ui(ui, i, term, formula.place(at, *size), context);
                     }
                 }
             }
             What::Image { path, alt, size } => {
-                image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), around.images);
+                image_ui(ui, i, path, alt, Rect::from_min_size(at, *size), context.images);
             }
             What::Fill { size, role } => fill_ui(ui, Rect::from_min_size(at, *size), *role, palette),
             What::Task(done) => task_ui(ui, *done, at, palette),
             What::Scroll { size, content, inner } => {
                 let place = Rect::from_min_size(at, *size);
                 if ui.is_rect_visible(place) {
-                    scroll_ui(ui, i, place, *content, inner, around);
+                    scroll_ui(ui, i, place, *content, inner, context);
                 }
             }
         }
     }
 }
 
-fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[Placed], around: &mut Around) {
+fn scroll_ui(ui: &mut Ui, i: usize, place: Rect, content: Vec2, inner: &[Placed], context: &mut PaintContext) {
     let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("scroll", i)));
     ScrollArea::horizontal().auto_shrink(false).show(&mut child, |ui| {
         let (whole, _) = ui.allocate_exact_size(content, Sense::hover());
-        paint(ui, inner, whole.min, around);
+        paint(ui, inner, whole.min, context);
     });
 }
 
@@ -72,7 +72,7 @@ fn ink(ink: Ink, palette: &Palette) -> Color32 {
     }
 }
 
-fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline: Pos2, around: &mut Around) {
+fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline: Pos2, context: &mut PaintContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
     // Generous: marks and code of many lines reach far from the first baseline.
     let rows = text.lines().count().max(1) as f32;
@@ -132,7 +132,7 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
         }
         Some(Note::Term(named)) => {
             let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline.y + prose::TERM_LINE));
-            response = term_ui(ui, *named, baseline, response, around);
+            response = term_ui(ui, *named, baseline, response, context);
         }
         None if response.hovered() => ui.set_cursor_icon(CursorIcon::Text),
         None => {}
@@ -149,15 +149,15 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
 }
 
 /// A term: a quiet line where it is first named, a card under the pointer, its entry at a click.
-fn term_ui(ui: &Ui, named: Named, line: Rect, response: Response, around: &mut Around) -> Response {
-    let Some(glossary) = around.glossary else { return response };
+fn term_ui(ui: &Ui, named: Named, line: Rect, response: Response, context: &mut PaintContext) -> Response {
+    let Some(glossary) = context.glossary else { return response };
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_near = response.hovered() || response.has_focus();
     if is_near || named.is_first {
         ui.painter().extend(quiet_line(line, if is_near { palette.accent } else { palette.ink_faint }));
     }
     if response.clicked() {
-        *around.asked = Some(named.term);
+        *context.asked = Some(named.term);
     }
     if response.gained_focus() {
         response.scroll_to_me(None);
@@ -169,11 +169,11 @@ fn term_ui(ui: &Ui, named: Named, line: Rect, response: Response, around: &mut A
 }
 
 /// A formula that is the symbol of a term.
-fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, around: &mut Around) {
+fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, context: &mut PaintContext) {
     if ui.is_rect_visible(place) {
         let response = ui.interact(place, ui.id().with(i), Sense::click() - Sense::FOCUSABLE);
         let line = place.with_max_y(place.max.y + prose::TERM_LINE);
-        term_ui(ui, Named { term, is_first: false }, line, response, around);
+        term_ui(ui, Named { term, is_first: false }, line, response, context);
     }
 }
 

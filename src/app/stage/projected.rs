@@ -12,9 +12,9 @@ use crate::view_model::search::{Emphasis, Hit, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
-use super::crowd::Crowd;
 use super::labels::Priority;
 use super::picking::{self, Candidate};
+use super::point_index::PointIndex;
 use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
 use super::projection::View;
 
@@ -30,10 +30,10 @@ pub struct Scene<'a> {
 
 /// The scene in a rectangle of the screen.
 #[derive(Clone, Copy)]
-pub struct Sight<'a> {
+pub struct ProjectedScene<'a> {
     pub scene: Scene<'a>,
     /// Prepared from the scene's model and emphasis.
-    pub crowd: &'a Crowd,
+    pub point_index: &'a PointIndex,
     pub projection: View,
     pub rect: Rect,
     /// From 0, static, to 1, contextual.
@@ -69,7 +69,7 @@ pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
     Some(Vec3::from(scaled(model, at)))
 }
 
-impl<'a> Sight<'a> {
+impl<'a> ProjectedScene<'a> {
     /// Where a point is in the scene.
     pub fn place(&self, hit: Hit) -> Option<Vec3> {
         place(self.scene.model, hit, self.time)
@@ -158,7 +158,7 @@ impl<'a> Sight<'a> {
         const SLACK: f32 = 1.0;
         let reach = picking::REACH + View::largest_radius(WORD_RADIUS) + SLACK;
         let at = pointer - self.rect.min;
-        let words = self.crowd.near(&self.projection, Vec2::new(at.x, at.y), reach);
+        let words = self.point_index.near(&self.projection, Vec2::new(at.x, at.y), reach);
         let candidates = words.into_iter().chain(self.tokens()).filter_map(|hit| {
             let SeenPoint { at, radius, depth, .. } = self.see(hit)?;
             Some(Candidate { what: hit, at: Vec2::new(at.x, at.y), radius, depth })
@@ -200,8 +200,8 @@ impl<'a> Sight<'a> {
             priority: if is_raised { Priority::GroupWord } else { point.priority },
             ..point
         };
-        let words = self.crowd.named.iter().copied().filter_map(in_sight).map(raise);
+        let words = self.point_index.named.iter().copied().filter_map(in_sight).map(raise);
         let named = words.chain(self.tokens().filter_map(in_sight)).collect();
-        (named, self.crowd.apart.iter().copied().filter_map(in_sight).collect())
+        (named, self.point_index.apart.iter().copied().filter_map(in_sight).collect())
     }
 }

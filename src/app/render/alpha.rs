@@ -8,7 +8,7 @@ use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
 use image::{Rgb, RgbImage, Rgba, RgbaImage};
 
 /// Both pictures have one size. Colours are not multiplied by their opacity, as PNG has them.
-pub fn lift(black: &RgbImage, white: &RgbImage) -> RgbaImage {
+pub fn recover(black: &RgbImage, white: &RgbImage) -> RgbaImage {
     RgbaImage::from_fn(black.width(), black.height(), |x, y| pixel(*black.get_pixel(x, y), *white.get_pixel(x, y)))
 }
 

@@ -20,7 +20,7 @@ const TOGETHER: usize = 64;
 
 /// The words of a model under one emphasis; tokens are few and move.
 #[derive(Debug)]
-pub struct Crowd {
+pub struct PointIndex {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
     /// Words that can be picked, and their coordinates in the scene, along each axis.
@@ -34,8 +34,8 @@ pub struct Crowd {
     pub lost: usize,
 }
 
-impl Crowd {
-    pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> Crowd {
+impl PointIndex {
+    pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
         // A word of the sentence is where its token is.
         let resting = || model.words.iter().enumerate().filter(|(_, word)| !word.in_sentence);
         let drawn = |(index, at): &(usize, [f32; 3])| emphasis.word(*index) != Visibility::Hidden && has_place(*at);
@@ -48,7 +48,7 @@ impl Crowd {
         let stride = named.len().div_ceil(NAMED_MAX).max(1);
         let lost_words = resting().filter(|(_, word)| !has_place(word.at)).count();
         let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
-        Crowd {
+        PointIndex {
             model: model.clone(),
             emphasis: emphasis.clone(),
             words,

@@ -1,12 +1,12 @@
-//! How a panel looks at the scene with the stage's eyes, though neither knows of the other.
+//! Interface through which a panel draws the scene with the stage's camera; panel and stage do not import each other.
 
 use egui::{Pos2, Rect, Vec2};
 
 /// One camera, for the stage and for every small picture of the same scene.
-pub trait Look {
+pub trait SceneCamera {
     /// Where points of the model are seen within `rect`, from the side that the stage sees them from and so near that
     /// a ball of radius `reach` around `middle` fills it; `None` behind the eye.
-    fn through(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
+    fn projection(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
 
     /// Turns it by a drag.
     fn orbit(&mut self, drag: Vec2);

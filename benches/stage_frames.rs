@@ -15,7 +15,7 @@ use attune::app::figure_app;
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points;
-use attune::app::stage::projected::Scene;
+use attune::app::stage::projected::SceneRef;
 use attune::app::stage::scene::StageScene;
 use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::theme::Palette;
@@ -140,7 +140,7 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
         controls.rig.orbit(turn);
         let mut output = ctx.run_ui(input, |ui| {
             let begun = Instant::now();
-            let scene = Scene { model, emphasis: &emphasis, path: None, walk: None };
+            let scene = SceneRef { model, emphasis: &emphasis, path: None, walk: None };
             picture_ui(ui, Some(scene), &mut controls, &mut view.for_panels(), Some(TextureId::User(0)));
             passes.push(1e3 * begun.elapsed().as_secs_f64());
         });

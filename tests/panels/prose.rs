@@ -40,7 +40,7 @@ fn texts(placed: &[Placed]) -> Vec<(&str, f32, Ink)> {
     placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { text, look, .. } => Some((text.as_str(), of(placed), look.ink)),
+            What::Text { text, format, .. } => Some((text.as_str(), of(placed), format.ink)),
             _ => None,
         })
         .collect()
@@ -114,7 +114,7 @@ fn a_bad_formula_shows_its_source_and_says_why() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { text, look, .. } if look.ink == Ink::Error => Some((text.as_str(), look.note.clone())),
+            What::Text { text, format, .. } if format.ink == Ink::Error => Some((text.as_str(), format.note.clone())),
             _ => None,
         })
         .collect();
@@ -176,7 +176,7 @@ fn a_formula_without_a_brace_is_words_with_a_mark() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { text, look, .. } => look.note.clone().map(|note| (text.as_str(), look.ink, note)),
+            What::Text { text, format, .. } => format.note.clone().map(|note| (text.as_str(), format.ink, note)),
             _ => None,
         })
         .collect();
@@ -337,7 +337,7 @@ fn links_open_the_web_only() {
         .placed
         .iter()
         .filter_map(|placed| match &placed.what {
-            What::Text { look, .. } => Some(matches!(look.note, Some(Note::Link(_)))),
+            What::Text { format, .. } => Some(matches!(format.note, Some(Note::Link(_)))),
             _ => None,
         })
         .collect();

@@ -7,7 +7,7 @@ use attune::app::stage::bar::bar_ui;
 use attune::app::stage::keys::keys;
 use attune::app::stage::point_index::PointIndex;
 use attune::app::stage::points::{extent, instances};
-use attune::app::stage::projected::{ProjectedScene, Scene, SeenPoint};
+use attune::app::stage::projected::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::view::{Hit, StageControls, picture_ui};
 use attune::app::stage::{arrows, labels};
 use attune::app::theme::Palette;
@@ -90,7 +90,7 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
         };
         at(ui, bar, &mut |ui| bar_ui(ui, Some(&scene), &emphasis, &mut controls.rig, view));
         at(ui, below, &mut |ui| {
-            let scene = Scene { model: &scene, emphasis: &emphasis, path: None, walk: None };
+            let scene = SceneRef { model: &scene, emphasis: &emphasis, path: None, walk: None };
             picture_ui(ui, Some(scene), controls, view, Some(TextureId::User(0)));
         });
         controls.rig.advance(1.0);
@@ -262,7 +262,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
                     let mut view = ViewState::default();
                     view.walk.set_time(time);
                     let mut output = ctx.run_ui(input, |ui| {
-                        let scene = Scene { model: &model, emphasis: &emphasis, path: None, walk: None };
+                        let scene = SceneRef { model: &model, emphasis: &emphasis, path: None, walk: None };
                         let rect = picture_ui(
                             ui,
                             Some(scene),
@@ -303,7 +303,7 @@ impl Seen {
     fn projected(&self, controls: &StageControls, time: f32) -> ProjectedScene<'_> {
         let Seen { model, emphasis, point_index } = self;
         let rect = Rect::from_min_size(Pos2::ZERO, SIZE);
-        let scene = Scene { model, emphasis, path: None, walk: None };
+        let scene = SceneRef { model, emphasis, path: None, walk: None };
         let projection = controls.rig.view(Vec2::new(SIZE.x, SIZE.y));
         ProjectedScene { scene, point_index, projection, rect, time, palette: Palette::of(false) }
     }
@@ -407,19 +407,19 @@ fn labels_of_a_long_sentence_never_overlap_nor_leave_the_stage() {
         for time in [0.0, 0.4, 1.0] {
             let projected = seen.projected(&controls, time);
             let (named, others) = projected.labelled();
-            let wish = |point: &SeenPoint| labels::Wish {
+            let request = |point: &SeenPoint| labels::LabelRequest {
                 priority: point.priority,
                 point: point.at,
                 radius: point.radius,
                 size: vec2(9.0 * projected.word(point.hit).len() as f32, 17.0),
                 depth: point.depth,
             };
-            let wishes: Vec<labels::Wish> = named.iter().map(wish).collect();
+            let requests: Vec<labels::LabelRequest> = named.iter().map(request).collect();
             let discs = named
                 .iter()
                 .chain(&others)
                 .map(|point| labels::Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) });
-            let places = labels::place(&wishes, &discs.collect::<Vec<_>>(), &[], projected.rect);
+            let places = labels::place(&requests, &discs.collect::<Vec<_>>(), &[], projected.rect);
             let tokens = named.iter().zip(&places).filter(|(point, _)| matches!(point.hit, Hit::Token(_)));
             assert!(tokens.into_iter().all(|(_, place)| place.is_some()), "every token has its name");
             let placed: Vec<Rect> = places.into_iter().flatten().collect();

@@ -17,7 +17,7 @@ use attune::app::scene_camera::SceneCamera;
 use attune::app::shell::dock::{Workspace, workspace_ui};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
-use attune::app::stage::projected::Scene;
+use attune::app::stage::projected::SceneRef;
 use attune::app::stage::view::{StageControls, picture_ui};
 use attune::app::text::prose::Prose;
 use attune::app::view::{PanelView, ViewState};
@@ -501,7 +501,7 @@ impl StageUi for Stage {
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
         let Some((model, controls)) = &self.0 else { return };
         let texture = Some(egui::TextureId::User(0));
-        let scene = Scene { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
+        let scene = SceneRef { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
         picture_ui(ui, Some(scene), &mut controls.borrow_mut(), view, texture);
     }
 }

@@ -317,11 +317,11 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.ask(WindowAction::Play);
             bench.until("the end", |bench| bench.training().stage == TrainingStage::Finished);
         }
-        WindowAction::Look | WindowAction::LookFar => {
+        WindowAction::BrowseTraining | WindowAction::BrowseTrainingFar => {
             bench.send(Command::Training(TrainingCommand::Scrub(10)));
             bench.until("a look back", |bench| bench.step_shown() == 10);
             act(bench);
-            let by = if action == WindowAction::Look { 1 } else { 10 };
+            let by = if action == WindowAction::BrowseTraining { 1 } else { 10 };
             let to = if which == 0 { 10 - by } else { 10 + by };
             bench.until(&said, |bench| bench.step_shown() == to);
             bench.send(Command::Training(TrainingCommand::ShowLatest));

@@ -27,11 +27,11 @@ action_table! {
         }
         Play { keys: &[key(Key::P)], line: New("play or pause training") }
         TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }
-        Look {
+        BrowseTraining {
             keys: &[key(Key::OpenBracket), key(Key::CloseBracket)],
             line: New("look at the training step before, after; with Shift by ten"),
         }
-        LookFar {
+        BrowseTrainingFar {
             keys: &[shift(Key::OpenBracket), shift(Key::CloseBracket)],
             aliases: &[shift(Key::OpenCurlyBracket), shift(Key::CloseCurlyBracket)],
             line: Mentioned,

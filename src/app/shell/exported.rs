@@ -4,7 +4,7 @@ use egui::{Context, RichText};
 
 use crate::app::theme::Palette;
 
-use super::note::{Place, note_ui};
+use super::note::{NotePlace, note_ui};
 
 /// Content of the note about an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
         ExportModel::Failed(why) => (format!("Nothing was exported: {why}"), palette.error, true),
     };
     let mut is_read = false;
-    note_ui(ctx, Place::Export, |ui| {
+    note_ui(ctx, NotePlace::Export, |ui| {
         ui.add(egui::Label::new(RichText::new(words).color(ink)).selectable(true).wrap());
         is_read = is_over && ui.button("Dismiss").on_hover_text("Hide this").clicked();
     });

@@ -9,13 +9,13 @@ use crate::app::theme::{Palette, size};
 
 /// Where a note lies, from below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NotePlace {
     Notice,
     Export,
     Reset,
 }
 
-pub fn note_ui<R>(ctx: &Context, place: Place, content: impl FnOnce(&mut Ui) -> R) -> R {
+pub fn note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {
     const WIDEST: f32 = 620.0;
     const HEIGHT: f32 = 46.0;
     let lift = size::TIMELINE + size::GAP + HEIGHT * place as usize as f32;
@@ -55,7 +55,7 @@ pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiS
     }
     ctx.request_repaint_after(SHOWN - age);
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    note_ui(ctx, Place::Notice, |ui| {
+    note_ui(ctx, NotePlace::Notice, |ui| {
         ui.add(egui::Label::new(RichText::new(&**notice).color(palette.warn)).selectable(true).wrap());
         if ui.button("Dismiss").on_hover_text("Hide this").clicked() {
             state.is_dismissed = true;

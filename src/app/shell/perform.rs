@@ -29,7 +29,7 @@ use crate::app::actions::{Action, Pressed, WindowAction, focus};
 use crate::app::link::{Outbox, send};
 use crate::app::panels;
 use crate::app::panels::compare::{ComparePanel, SECOND_SENTENCE, toggle};
-use crate::app::panels::training::curve::{LONG_LOOK, look_at};
+use crate::app::panels::training::curve::{FAR_STEPS, look_at};
 use crate::app::panels::training::play_or_pause;
 use crate::app::render::picture::{PictureOptions, StageView};
 use crate::app::scene::Scene;
@@ -150,7 +150,10 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         }
         WindowAction::CloseOrigin => world.resource_mut::<ViewState>().trail.close(),
         WindowAction::OriginBefore => world.resource_mut::<ViewState>().trail.back(),
-        WindowAction::Play | WindowAction::TrainStep | WindowAction::Look | WindowAction::LookFar => {
+        WindowAction::Play
+        | WindowAction::TrainStep
+        | WindowAction::BrowseTraining
+        | WindowAction::BrowseTrainingFar => {
             let training = world.resource::<Scene>().get::<TrainingModel>();
             let command = training.and_then(|training| training_command(pressed, &training));
             world.resource_mut::<Outbox>().commands.extend(command);
@@ -212,8 +215,8 @@ pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel
         }
         WindowAction::Play => play_or_pause(training),
         WindowAction::TrainStep => Some(Command::Training(TrainingCommand::Step(count))),
-        WindowAction::Look => look(count),
-        WindowAction::LookFar => look(count * LONG_LOOK),
+        WindowAction::BrowseTraining => look(count),
+        WindowAction::BrowseTrainingFar => look(count * FAR_STEPS),
         _ => None,
     }
 }

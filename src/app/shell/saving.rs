@@ -4,7 +4,7 @@ use egui::{Align, Frame, Layout, Margin, RichText, ScrollArea, Ui};
 
 use crate::app::theme::{Palette, size};
 
-use super::note::{Place, note_ui};
+use super::note::{NotePlace, note_ui};
 use crate::app::widgets::controls::sentence;
 
 /// Points of height; a longer report is scrolled.
@@ -140,7 +140,7 @@ pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice>
         });
     }
     if model.is_reset {
-        note_ui(ui.ctx(), Place::Reset, |ui| {
+        note_ui(ui.ctx(), NotePlace::Reset, |ui| {
             ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
             if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
                 choice = Some(SavingChoice::UndoReset);

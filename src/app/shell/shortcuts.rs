@@ -33,8 +33,8 @@ pub struct LessonKeys<'a> {
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        CloseGlossary, CloseOrigin, Compare, Glossary, Look, LookFar, Origin, OriginBefore, StepBack, StepOn,
-        TrainStep, WriteSentence,
+        BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, Glossary, Origin, OriginBefore,
+        StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
     // With the keyboard on a control, Space presses that control; the stage is none.
@@ -45,7 +45,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         _ if is_writing || is_of_every_page(action) => false,
         StepOn | StepBack => is_free,
         TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),
-        Look | LookFar => lesson.training.is_some(),
+        BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),
         Origin => lesson.has_walk,
         Compare | WriteSentence => lesson.has_sentences,
         Glossary => lesson.has_notebook,

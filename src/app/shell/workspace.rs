@@ -235,7 +235,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let (texture, controls) = (tab.texture, &mut tab.controls);
     let shown = model.map(|model| {
         let walk = scene.walk.as_deref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
-        projected::Scene {
+        projected::SceneRef {
             model,
             emphasis,
             path: scene.path.as_deref(),

@@ -19,7 +19,7 @@ pub enum Priority {
 
 /// A label that wants a place beside its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wish {
+pub struct LabelRequest {
     pub priority: Priority,
     pub point: Pos2,
     /// Radius of the point's disc.
@@ -39,31 +39,31 @@ pub struct Obstacle {
 
 /// A place for each wish that has one. Labels keep clear of each other, of what is `written` already and of the discs,
 /// and stay inside `bounds`.
-pub fn place(wishes: &[Wish], discs: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
-    let mut order: Vec<usize> = (0..wishes.len()).collect();
+pub fn place(requests: &[LabelRequest], discs: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
+    let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by(|&a, &b| {
-        let (first, second) = (&wishes[a], &wishes[b]);
+        let (first, second) = (&requests[a], &requests[b]);
         first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
     });
     let [mut labels, mut obstacles, mut tokens] = [Grid::default(), Grid::default(), Grid::default()];
     written.iter().for_each(|text| labels.take(*text));
     discs.iter().for_each(|disc| obstacles.take(disc.rect));
     discs.iter().filter(|disc| disc.is_token).for_each(|disc| tokens.take(disc.rect));
-    let mut places = vec![None; wishes.len()];
+    let mut places = vec![None; requests.len()];
     for index in order {
-        let wish = &wishes[index];
-        let near = candidates(wish, size::LABEL_GAP);
+        let request = &requests[index];
+        let near = candidates(request, size::LABEL_GAP);
         let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
         let mut place = near.into_iter().find(|rect| clear(rect) && obstacles.is_free(*rect));
-        if wish.priority <= Priority::GroupWord {
+        if request.priority <= Priority::GroupWord {
             // Rather a little away, or over the disc of a word, or even of a token, than not at all.
-            let all = || near.into_iter().chain(FAR.into_iter().flat_map(|gap| candidates(wish, gap)));
+            let all = || near.into_iter().chain(FAR.into_iter().flat_map(|gap| candidates(request, gap)));
             place = place
                 .or_else(|| all().find(|rect| clear(rect) && obstacles.is_free(*rect)))
                 .or_else(|| all().find(|rect| clear(rect) && tokens.is_free(*rect)))
                 .or_else(|| all().find(clear));
         }
-        if wish.priority == Priority::Hovered {
+        if request.priority == Priority::Hovered {
             place = place.or(Some(moved_inside(near[0], bounds)));
         }
         if let Some(rect) = place {
@@ -80,11 +80,11 @@ const FAR: [f32; 2] = [9.0, 18.0];
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
 
 /// Right of the point, left of it, above, below, and the four corners.
-fn candidates(wish: &Wish, gap: f32) -> [Rect; 8] {
-    let reach = wish.radius + gap;
-    let half = wish.size / 2.0;
+fn candidates(request: &LabelRequest, gap: f32) -> [Rect; 8] {
+    let reach = request.radius + gap;
+    let half = request.size / 2.0;
     let (x, y) = (reach + half.x, reach + half.y);
-    let corner = (wish.radius + gap) / 2.0;
+    let corner = (request.radius + gap) / 2.0;
     let (near_x, near_y) = (corner + half.x, corner + half.y);
     [
         Vec2::new(x, 0.0),
@@ -96,7 +96,7 @@ fn candidates(wish: &Wish, gap: f32) -> [Rect; 8] {
         Vec2::new(-near_x, -near_y),
         Vec2::new(-near_x, near_y),
     ]
-    .map(|offset| Rect::from_center_size(wish.point + offset, wish.size))
+    .map(|offset| Rect::from_center_size(request.point + offset, request.size))
 }
 
 fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
@@ -139,15 +139,15 @@ mod tests {
 
     const BOUNDS: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(400.0, 300.0) };
 
-    fn wish(priority: Priority, x: f32, y: f32) -> Wish {
-        Wish { priority, point: Pos2::new(x, y), radius: 5.0, size: Vec2::new(50.0, 14.0), depth: 1.0 }
+    fn request(priority: Priority, x: f32, y: f32) -> LabelRequest {
+        LabelRequest { priority, point: Pos2::new(x, y), radius: 5.0, size: Vec2::new(50.0, 14.0), depth: 1.0 }
     }
 
     #[test]
     fn labels_never_overlap() {
-        let wishes: Vec<Wish> =
-            (0..200).map(|i| wish(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
-        let placed: Vec<Rect> = place(&wishes, &[], &[], BOUNDS).into_iter().flatten().collect();
+        let requests: Vec<LabelRequest> =
+            (0..200).map(|i| request(Priority::Word, (i * 37 % 390) as f32, (i * 53 % 290) as f32)).collect();
+        let placed: Vec<Rect> = place(&requests, &[], &[], BOUNDS).into_iter().flatten().collect();
         assert!(placed.len() > 20);
         for (i, a) in placed.iter().enumerate() {
             assert!(BOUNDS.contains_rect(*a));
@@ -157,17 +157,17 @@ mod tests {
 
     #[test]
     fn the_important_one_takes_the_place() {
-        let crowd: Vec<Wish> = std::iter::repeat_n(wish(Priority::Word, 100.0, 100.0), 9)
-            .chain([wish(Priority::Selected, 100.0, 100.0)])
+        let many: Vec<LabelRequest> = std::iter::repeat_n(request(Priority::Word, 100.0, 100.0), 9)
+            .chain([request(Priority::Selected, 100.0, 100.0)])
             .collect();
-        let places = place(&crowd, &[], &[], BOUNDS);
+        let places = place(&many, &[], &[], BOUNDS);
         assert!(places[9].is_some());
-        assert!(places.iter().filter(|place| place.is_some()).count() < crowd.len());
+        assert!(places.iter().filter(|place| place.is_some()).count() < many.len());
     }
 
     #[test]
     fn a_label_keeps_off_a_token_s_disc_before_it_keeps_off_a_word_s() {
-        let wished = wish(Priority::Token, 200.0, 150.0);
+        let wished = request(Priority::Token, 200.0, 150.0);
         let everywhere = Rect::from_center_size(wished.point, Vec2::splat(200.0));
         let right = Rect::from_min_size(wished.point + Vec2::new(6.0, -100.0), Vec2::splat(200.0));
         let discs = [Obstacle { rect: everywhere, is_token: false }, Obstacle { rect: right, is_token: true }];
@@ -178,14 +178,14 @@ mod tests {
     #[test]
     fn a_label_keeps_off_what_is_written() {
         let written = [Rect::from_min_size(Pos2::new(200.0, 140.0), Vec2::new(190.0, 20.0))];
-        let placed = place(&[wish(Priority::Token, 200.0, 150.0)], &[], &written, BOUNDS)[0].expect("beside it");
+        let placed = place(&[request(Priority::Token, 200.0, 150.0)], &[], &written, BOUNDS)[0].expect("beside it");
         assert!(!placed.intersects(written[0]), "{placed:?}");
     }
 
     #[test]
     fn the_hovered_one_is_always_named() {
         let places = place(
-            &[wish(Priority::Hovered, 399.0, 299.0)],
+            &[request(Priority::Hovered, 399.0, 299.0)],
             &[],
             &[],
             Rect { min: Pos2::ZERO, max: Pos2::new(60.0, 20.0) },

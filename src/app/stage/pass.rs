@@ -117,17 +117,17 @@ struct Pipelines {
     lines: CachedRenderPipelineId,
 }
 
-/// The same, made.
-struct Ready<'a> {
+/// Pipelines that are compiled and can draw.
+struct CompiledPipelines<'a> {
     core: &'a RenderPipeline,
     edge: &'a RenderPipeline,
     whole: &'a RenderPipeline,
     lines: &'a RenderPipeline,
 }
 
-/// How a fragment meets what is there.
+/// Blending of a fragment with the picture behind it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meeting {
+enum Blending {
     /// Covers, and hides what is behind.
     Covers,
     /// Blends with what is behind and hides nothing.
@@ -144,19 +144,24 @@ impl Pipelines {
         let entries =
             BindGroupLayoutEntries::sequential(stages, (uniform(), storage_buffer_read_only_sized(false, None)));
         let of_discs = BindGroupLayoutDescriptor::new("stage_discs", &entries);
-        let disc = |fragment, meeting| cache.queue_render_pipeline(disc_descriptor(&of_discs, fragment, meeting));
+        let disc = |fragment, blending| cache.queue_render_pipeline(disc_descriptor(&of_discs, fragment, blending));
         Pipelines {
-            core: disc("disc_core", Meeting::Covers),
-            edge: disc("disc_edge", Meeting::Blends),
-            whole: disc("disc_whole", Meeting::Both),
+            core: disc("disc_core", Blending::Covers),
+            edge: disc("disc_edge", Blending::Blends),
+            whole: disc("disc_whole", Blending::Both),
             lines: cache.queue_render_pipeline(line_descriptor(&of_lines)),
             layouts: [of_lines, of_discs],
         }
     }
 
-    fn ready<'a>(&self, cache: &'a PipelineCache) -> Option<Ready<'a>> {
+    fn compiled<'a>(&self, cache: &'a PipelineCache) -> Option<CompiledPipelines<'a>> {
         let get = |id| cache.get_render_pipeline(id);
-        Some(Ready { core: get(self.core)?, edge: get(self.edge)?, whole: get(self.whole)?, lines: get(self.lines)? })
+        Some(CompiledPipelines {
+            core: get(self.core)?,
+            edge: get(self.edge)?,
+            whole: get(self.whole)?,
+            lines: get(self.lines)?,
+        })
     }
 }
 
@@ -164,20 +169,20 @@ impl Pipelines {
 fn disc_descriptor(
     layout: &BindGroupLayoutDescriptor,
     fragment: &'static str,
-    meeting: Meeting,
+    blending: Blending,
 ) -> RenderPipelineDescriptor {
-    descriptor(layout, ("disc_vertex", fragment), meeting, Vec::new(), PrimitiveTopology::TriangleList)
+    descriptor(layout, ("disc_vertex", fragment), blending, Vec::new(), PrimitiveTopology::TriangleList)
 }
 
 fn line_descriptor(layout: &BindGroupLayoutDescriptor) -> RenderPipelineDescriptor {
     let entries = ("line_vertex", "line_fragment");
-    descriptor(layout, entries, Meeting::Blends, vec![instance_layout()], PrimitiveTopology::TriangleStrip)
+    descriptor(layout, entries, Blending::Blends, vec![instance_layout()], PrimitiveTopology::TriangleStrip)
 }
 
 fn descriptor(
     layout: &BindGroupLayoutDescriptor,
     (vertex, fragment): (&'static str, &'static str),
-    meeting: Meeting,
+    blending: Blending,
     buffers: Vec<VertexBufferLayout>,
     topology: PrimitiveTopology,
 ) -> RenderPipelineDescriptor {
@@ -191,14 +196,14 @@ fn descriptor(
             entry_point: Some(fragment.into()),
             targets: vec![Some(ColorTargetState {
                 format: COLOR_FORMAT,
-                blend: (meeting != Meeting::Covers).then_some(BlendState::ALPHA_BLENDING),
+                blend: (blending != Blending::Covers).then_some(BlendState::ALPHA_BLENDING),
                 write_mask: ColorWrites::ALL,
             })],
         }),
         primitive: PrimitiveState { topology, ..default() },
         depth_stencil: Some(DepthStencilState {
             format: DEPTH_FORMAT,
-            depth_write_enabled: Some(meeting != Meeting::Blends),
+            depth_write_enabled: Some(blending != Blending::Blends),
             depth_compare: Some(CompareFunction::LessEqual),
             stencil: StencilState::default(),
             bias: DepthBiasState::default(),
@@ -238,8 +243,8 @@ fn draw_stage(
     queue: Res<RenderQueue>,
 ) {
     let pipelines = gpu.pipelines.get_or_insert_with(|| Pipelines::queue(&cache)).clone();
-    let (Some(target), Some(ready)) =
-        (frame.target.as_ref().and_then(|target| images.get(target)), pipelines.ready(&cache))
+    let (Some(target), Some(compiled)) =
+        (frame.target.as_ref().and_then(|target| images.get(target)), pipelines.compiled(&cache))
     else {
         return;
     };
@@ -249,7 +254,7 @@ fn draw_stage(
     }
     gpu.upload(&frame, &device, &queue);
     gpu.keep_depth(target.size_2d(), &device);
-    gpu.draw(&pipelines.layouts, ready, (&target.texture_view, frame.ground), &cache, &device, &queue);
+    gpu.draw(&pipelines.layouts, compiled, (&target.texture_view, frame.ground), &cache, &device, &queue);
     gpu.drawn = Some((frame.clone(), id));
 }
 
@@ -271,7 +276,7 @@ impl StageGpu {
     fn draw(
         &self,
         layouts: &[BindGroupLayoutDescriptor; 2],
-        ready: Ready,
+        compiled: CompiledPipelines,
         (target, ground): (&TextureView, [f32; 4]),
         cache: &PipelineCache,
         device: &RenderDevice,
@@ -309,8 +314,8 @@ impl StageGpu {
                 multiview_mask: None,
             });
             let is_crowd = discs.as_ref().is_some_and(|(count, _)| *count > CROWD);
-            let (first, last) = if is_crowd { (ready.whole, None) } else { (ready.core, Some(ready.edge)) };
-            for (pipeline, is_of_lines) in [(Some(first), false), (Some(ready.lines), true), (last, false)] {
+            let (first, last) = if is_crowd { (compiled.whole, None) } else { (compiled.core, Some(compiled.edge)) };
+            for (pipeline, is_of_lines) in [(Some(first), false), (Some(compiled.lines), true), (last, false)] {
                 let Some(pipeline) = pipeline else { continue };
                 pass.set_pipeline(pipeline);
                 if let Some((lines, group)) = lines.as_ref().filter(|_| is_of_lines) {

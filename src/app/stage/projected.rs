@@ -20,7 +20,7 @@ use super::projection::View;
 
 /// Everything that there is to see.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub struct SceneRef<'a> {
     pub model: &'a Arc<StageModel>,
     pub emphasis: &'a Arc<Emphasis>,
     pub path: Option<&'a PathModel>,
@@ -31,7 +31,7 @@ pub struct Scene<'a> {
 /// The scene in a rectangle of the screen.
 #[derive(Clone, Copy)]
 pub struct ProjectedScene<'a> {
-    pub scene: Scene<'a>,
+    pub scene: SceneRef<'a>,
     /// Prepared from the scene's model and emphasis.
     pub point_index: &'a PointIndex,
     pub projection: View,
@@ -112,7 +112,7 @@ impl<'a> ProjectedScene<'a> {
     }
 
     pub fn color(&self, hit: Hit) -> Color32 {
-        let Scene { model, emphasis, .. } = self.scene;
+        let SceneRef { model, emphasis, .. } = self.scene;
         let (color, shown) = match hit {
             Hit::Word(index) => {
                 (self.palette.word_of(model.words.get(index).and_then(|word| word.group)), emphasis.word(index))
@@ -129,7 +129,7 @@ impl<'a> ProjectedScene<'a> {
 
     /// `None` behind the camera, and of what is hidden.
     pub fn see(&self, hit: Hit) -> Option<SeenPoint> {
-        let Scene { model, emphasis, .. } = self.scene;
+        let SceneRef { model, emphasis, .. } = self.scene;
         let (shown, size, priority) = match hit {
             Hit::Word(index) => {
                 let is_grouped = model.words.get(index)?.group.is_some();
@@ -142,7 +142,12 @@ impl<'a> ProjectedScene<'a> {
         if shown == Visibility::Hidden {
             return None;
         }
-        let seen = self.projection.project(self.place(hit)?)?;
+        self.project(hit, self.place(hit)?, size, priority)
+    }
+
+    /// A disc of `size` around a place in the scene; `None` behind the camera.
+    fn project(&self, hit: Hit, place: Vec3, size: f32, priority: Priority) -> Option<SeenPoint> {
+        let seen = self.projection.project(place)?;
         let radius = self.projection.radius_at(size, seen.divisor).max(LEAST_RADIUS);
         let at = self.rect.min + egui::vec2(seen.at.x, seen.at.y);
         Some(SeenPoint { hit, at, radius, depth: seen.depth, divisor: seen.divisor, priority })
@@ -170,7 +175,7 @@ impl<'a> ProjectedScene<'a> {
     pub fn left_places(&self) -> Vec<(SeenPoint, &'a str)> {
         /// So near to its ring, a word's own label names both; in points.
         const NEAR: f32 = 40.0;
-        let Scene { model, emphasis, .. } = self.scene;
+        let SceneRef { model, emphasis, .. } = self.scene;
         let of_word = |token: &'a TokenPoint| model.tokens.iter().filter(move |other| other.text == token.text);
         let is_near = |other: &TokenPoint, ring: Pos2| {
             self.see(Hit::Token(other.position)).is_some_and(|now| now.at.distance(ring) < NEAR)
@@ -180,12 +185,9 @@ impl<'a> ProjectedScene<'a> {
             if !is_first || token.text == START || emphasis.token(token.position) == Visibility::Hidden {
                 return None;
             }
-            let seen = self.projection.project(Vec3::from(scaled(model, token.start)))?;
-            let at = self.rect.min + egui::vec2(seen.at.x, seen.at.y);
-            let is_left = self.rect.contains(at) && !of_word(token).any(|other| is_near(other, at));
-            let radius = self.projection.radius_at(TOKEN_RADIUS, seen.divisor).max(LEAST_RADIUS);
-            let (hit, priority) = (Hit::Token(token.position), Priority::GroupWord);
-            let ring = SeenPoint { hit, at, radius, depth: seen.depth, divisor: seen.divisor, priority };
+            let start = Vec3::from(scaled(model, token.start));
+            let ring = self.project(Hit::Token(token.position), start, TOKEN_RADIUS, Priority::GroupWord)?;
+            let is_left = self.rect.contains(ring.at) && !of_word(token).any(|other| is_near(other, ring.at));
             is_left.then_some((ring, token.text.as_str()))
         });
         left.collect()

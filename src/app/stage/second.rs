@@ -10,7 +10,7 @@ use crate::kernel::scene::second::SharedWord;
 use crate::view_model::compare::SECOND;
 use crate::view_model::stage::{StageModel, TokenPoint};
 
-use super::labels::{self, Obstacle, Priority, Wish};
+use super::labels::{self, LabelRequest, Obstacle, Priority};
 use super::picking::{self, Candidate};
 use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled, token_color};
 use super::projected::ProjectedScene;
@@ -147,13 +147,14 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
         let text = format!("{}{SECOND}", seen.token.label());
         let galley = painter.layout_no_wrap(text, theme::strong(size::LABEL_STRONG), ink);
         let priority = if is_chosen { Priority::Selected } else { Priority::Token };
-        let wish = Wish { priority, point: seen.at, radius: seen.radius, size: galley.size(), depth: seen.depth };
-        waiting.push((wish, galley, ink));
+        let request =
+            LabelRequest { priority, point: seen.at, radius: seen.radius, size: galley.size(), depth: seen.depth };
+        waiting.push((request, galley, ink));
     }
     let square = |seen: &Seen| Rect::from_center_size(seen.at, egui::Vec2::splat(seen.radius));
     let discs: Vec<Obstacle> = in_sight.iter().map(|seen| Obstacle { rect: square(seen), is_token: true }).collect();
-    let wishes: Vec<Wish> = waiting.iter().map(|(wish, ..)| *wish).collect();
-    for (place, (_, galley, ink)) in labels::place(&wishes, &discs, written, rect).into_iter().zip(waiting) {
+    let requests: Vec<LabelRequest> = waiting.iter().map(|(request, ..)| *request).collect();
+    for (place, (_, galley, ink)) in labels::place(&requests, &discs, written, rect).into_iter().zip(waiting) {
         if let Some(place) = place {
             written.push(place);
             paint_haloed(painter, place.min, galley, ink, palette.stage);

@@ -18,7 +18,7 @@ use crate::view_model::walk::Step;
 
 use super::camera::CameraRig;
 use super::point_index::PointIndex;
-use super::projected::{ProjectedScene, Scene};
+use super::projected::{ProjectedScene, SceneRef};
 use super::second;
 use super::writing::{Canvas, paint_caption, paint_labels};
 
@@ -36,8 +36,8 @@ pub struct StageControls {
 
 impl StageControls {
     /// Prepared points of a scene, made anew when the scene is another.
-    fn point_index_of(&mut self, scene: &Scene) -> Arc<PointIndex> {
-        let Scene { model, emphasis, .. } = scene;
+    fn point_index_of(&mut self, scene: &SceneRef) -> Arc<PointIndex> {
+        let SceneRef { model, emphasis, .. } = scene;
         let kept = self.point_index.take().filter(|point_index| point_index.is_of(model, emphasis));
         self.point_index.insert(kept.unwrap_or_else(|| Arc::new(PointIndex::of(model, emphasis)))).clone()
     }
@@ -51,7 +51,7 @@ pub fn stage_id() -> Id {
 /// The picture with its labels. Returns its rectangle, in points.
 pub fn picture_ui(
     ui: &mut Ui,
-    scene: Option<Scene>,
+    scene: Option<SceneRef>,
     controls: &mut StageControls,
     view: &mut PanelView,
     texture: Option<TextureId>,

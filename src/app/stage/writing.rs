@@ -12,7 +12,7 @@ use crate::view_model::search::Hit;
 use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
-use super::labels::{self, Obstacle, Priority, Wish};
+use super::labels::{self, LabelRequest, Obstacle, Priority};
 use super::points::{DASHES, DOTS};
 use super::projected::{ProjectedScene, SeenPoint};
 
@@ -24,7 +24,7 @@ pub struct Canvas<'a> {
 
 /// A text that waits for a place.
 struct Label {
-    wish: Wish,
+    request: LabelRequest,
     galley: Arc<Galley>,
     color: Color32,
 }
@@ -55,8 +55,8 @@ pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>,
     waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, label)));
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
     let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).collect();
-    let wishes: Vec<Wish> = waiting.iter().map(|label| label.wish).collect();
-    for (place, label) in labels::place(&wishes, &discs, written, projected.rect).into_iter().zip(waiting) {
+    let requests: Vec<LabelRequest> = waiting.iter().map(|label| label.request).collect();
+    for (place, label) in labels::place(&requests, &discs, written, projected.rect).into_iter().zip(waiting) {
         if let Some(place) = place {
             paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
         }
@@ -76,8 +76,9 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
         job.append(&note, size::GAP_TIGHT, TextFormat::simple(theme::mono(size::LABEL), ink));
     }
     let galley = canvas.painter.layout_job(job);
-    let wish = Wish { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
-    Some(Label { wish, galley, color })
+    let request =
+        LabelRequest { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
+    Some(Label { request, galley, color })
 }
 
 /// The word whose static place a ring marks, where the word itself has gone elsewhere.
@@ -86,7 +87,7 @@ fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
     let color = faded(projected, projected.color(ring.hit), ring.divisor);
     let galley = canvas.painter.layout_no_wrap(word.to_owned(), theme::plain(size::LABEL), color);
     let SeenPoint { priority, at, radius, depth, .. } = *ring;
-    Label { wish: Wish { priority, point: at, radius, size: galley.size(), depth }, galley, color }
+    Label { request: LabelRequest { priority, point: at, radius, size: galley.size(), depth }, galley, color }
 }
 
 /// The name of an axis with its share of the variance, at its positive end; it gives way to every word.
@@ -101,8 +102,8 @@ fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> 
     let AxisLabel { name, variance } = label;
     let text = format!("{name} {:.0}%", variance * 100.0);
     let galley = canvas.painter.layout_no_wrap(text, theme::mono(size::LABEL_AXIS), color);
-    let wish = Wish { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
-    (length > SHORT && projected.rect.contains(point)).then_some(Label { wish, galley, color })
+    let request = LabelRequest { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
+    (length > SHORT && projected.rect.contains(point)).then_some(Label { request, galley, color })
 }
 
 /// How much of the ink a colour gets that is to be read.

@@ -217,17 +217,17 @@ fn keys(ui: &Ui, id: Id, state: &SentenceFieldState) -> Option<Edit> {
     }
 }
 
-struct Shown {
+struct PopupResponse {
     edit: Option<Edit>,
     has_focus: bool,
 }
 
 /// The words as they are read, and what can be done about those that cannot be.
-fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> Shown {
+fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> PopupResponse {
     /// More are worked through one after the other.
     const OFFERED: usize = 4;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let mut shown = Shown { edit: None, has_focus: false };
+    let mut shown = PopupResponse { edit: None, has_focus: false };
     // What is pasted may be long: the rest stays in sight.
     ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
@@ -297,7 +297,7 @@ fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
 }
 
 /// The words that may be meant, and that it can go.
-fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &mut Shown) {
+fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &mut PopupResponse) {
     let (WordKind::Unknown(others) | WordKind::Unfinished(others)) = &word.kind else { return };
     let is_unknown = matches!(word.kind, WordKind::Unknown(_));
     let name = shortened(&word.text);

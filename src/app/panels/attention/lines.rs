@@ -115,7 +115,7 @@ fn titles_ui(ui: &mut Ui, maps: &[&HeadMap], palette: &Palette) {
     });
 }
 
-struct Line<'a> {
+struct WeightLine<'a> {
     map: &'a HeadMap,
     query: usize,
     key: usize,
@@ -123,14 +123,14 @@ struct Line<'a> {
     curve: [Pos2; 4],
 }
 
-fn lines<'a>(maps: &[&'a HeadMap], picture: &Picture) -> Vec<Line<'a>> {
+fn lines<'a>(maps: &[&'a HeadMap], picture: &Picture) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
     for (place, map) in maps.iter().enumerate() {
         let shift = APART * (place as f32 - (maps.len() - 1) as f32 / 2.0);
         for (query, weights) in map.weights.iter().enumerate() {
             for (key, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight >= LEAST) {
-                lines.push(Line { map, query, key, weight, curve: picture.curve(query, key, shift) });
+                lines.push(WeightLine { map, query, key, weight, curve: picture.curve(query, key, shift) });
             }
         }
     }
@@ -145,12 +145,12 @@ fn strength(weight: f32) -> f32 {
 }
 
 /// The line that the pointer is on; of a chosen query's and another, the chosen one's.
-fn nearest(lines: &[Line], pointer: Pos2, chosen: Option<usize>) -> Option<usize> {
-    let distance = |line: &Line| {
+fn nearest(lines: &[WeightLine], pointer: Pos2, chosen: Option<usize>) -> Option<usize> {
+    let distance = |line: &WeightLine| {
         let curve = CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, Stroke::NONE);
         (0..=SAMPLES).map(|i| curve.sample(i as f32 / SAMPLES as f32).distance(pointer)).fold(f32::INFINITY, f32::min)
     };
-    let seen = |line: &&Line| chosen.is_none_or(|query| query == line.query);
+    let seen = |line: &&WeightLine| chosen.is_none_or(|query| query == line.query);
     let near = lines.iter().enumerate().filter(|(_, line)| seen(line)).map(|(index, line)| (index, distance(line)));
     let near = near.filter(|(_, distance)| *distance <= REACH);
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)

@@ -15,7 +15,7 @@ use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::view_model::fold::{FoldModel, Sheet};
 
 use self::picture::PictureUi;
-use self::scene::{Placed, Scene};
+use self::scene::{FoldScene, Placed};
 use self::sheet::SheetUi;
 use crate::app::panels::{Panel, PanelContext, PanelId, Region};
 
@@ -59,7 +59,7 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
     let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
     let walk = view.walk.at();
-    let scene = Scene { area, heads: model.heads.len(), has_output: model.has_output() };
+    let scene = FoldScene { area, heads: model.heads.len(), has_output: model.has_output() };
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(area));
     let placed = scene.placed(walk);
     let scales = Scales::of(model);
@@ -138,7 +138,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
     }
 }
 
-fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &Scene, view: &mut PanelView, camera: &mut dyn SceneCamera) {
+fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let walk = view.walk.at();
     let joined = scene.joined(walk);
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -19,7 +19,7 @@ pub struct Placed {
 
 /// The area of the panel and what has to find a place in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scene {
+pub struct FoldScene {
     pub area: Rect,
     pub heads: usize,
     pub has_output: bool,
@@ -36,7 +36,7 @@ const WORDS: f32 = 74.0;
 /// Share of the area that the whole matrices of the last steps take, above the joint picture.
 const JOINT: f32 = 0.44;
 
-impl Scene {
+impl FoldScene {
     /// Everything that is seen at `walk`, a whole number at each step.
     pub fn placed(&self, walk: f32) -> Vec<Placed> {
         let (before, after, share) = between(walk);
@@ -203,11 +203,11 @@ fn split_down(area: Rect, parts: usize) -> impl Iterator<Item = Rect> {
 mod tests {
     use super::*;
 
-    fn scene(heads: usize) -> Scene {
-        Scene { area: Rect::from_min_size(pos2(10.0, 20.0), vec2(520.0, 480.0)), heads, has_output: true }
+    fn scene(heads: usize) -> FoldScene {
+        FoldScene { area: Rect::from_min_size(pos2(10.0, 20.0), vec2(520.0, 480.0)), heads, has_output: true }
     }
 
-    fn rect(scene: Scene, walk: f32, sheet: Sheet) -> Option<Rect> {
+    fn rect(scene: FoldScene, walk: f32, sheet: Sheet) -> Option<Rect> {
         scene.placed(walk).into_iter().find(|placed| placed.sheet == sheet).map(|placed| placed.rect)
     }
 

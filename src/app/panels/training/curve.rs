@@ -11,7 +11,7 @@ use crate::view_model::training::TrainingModel;
 use crate::app::widgets::controls::checkbox_ui;
 
 /// With Shift an arrow key looks so many steps further.
-pub const LONG_LOOK: usize = 10;
+pub const FAR_STEPS: usize = 10;
 
 /// Quantity that the curve shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,7 +163,7 @@ fn look_along(
         let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
         let turned = |modifiers, key| ui.input_mut(|input| input.count_and_consume_key(modifiers, key));
-        let by = |key| turned(Modifiers::SHIFT, key) * LONG_LOOK + turned(Modifiers::NONE, key);
+        let by = |key| turned(Modifiers::SHIFT, key) * FAR_STEPS + turned(Modifiers::NONE, key);
         let (on, back) = (by(Key::ArrowRight), by(Key::ArrowLeft));
         if on != back {
             wanted = Some((model.sought + on).saturating_sub(back).min(model.step));

@@ -23,7 +23,7 @@ pub struct Placed {
 pub enum What {
     Text {
         text: String,
-        look: Look,
+        format: RunFormat,
         width: f32,
     },
     Formula {
@@ -84,7 +84,7 @@ pub enum Note {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct RunFormat {
     pub face: Face,
     pub size: f32,
     /// For emphasis in a face that has no italics.
@@ -96,10 +96,10 @@ pub struct Look {
     pub spans: Arc<[Span]>,
 }
 
-impl Look {
-    pub fn plain(size: f32) -> Look {
+impl RunFormat {
+    pub fn plain(size: f32) -> RunFormat {
         let spans = Arc::default();
-        Look { face: Face::Plain, size, slanted: false, strike: false, ink: Ink::Plain, note: None, spans }
+        RunFormat { face: Face::Plain, size, slanted: false, strike: false, ink: Ink::Plain, note: None, spans }
     }
 
     pub fn job(&self, text: &str) -> LayoutJob {
@@ -134,7 +134,7 @@ fn mono_line(font: &FontId) -> f32 {
 /// Item of a line.
 #[derive(Clone, Debug)]
 pub enum Inline {
-    Text(String, Look),
+    Text(String, RunFormat),
     /// Anything else, with its width, its height above the baseline and its depth below.
     Solid {
         what: What,
@@ -198,9 +198,9 @@ fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<Piece> {
         match content {
             Inline::Break => cutter.forced = true,
             Inline::Solid { width, .. } => cutter.push(inline, 0..0, *width),
-            Inline::Text(text, look) => {
-                let advances: Vec<f32> = advances(text, look, fonts);
-                let padding = if look.is_code() { prose::CODE_INLINE_PADDING.0 } else { 0.0 };
+            Inline::Text(text, format) => {
+                let advances: Vec<f32> = advances(text, format, fonts);
+                let padding = if format.is_code() { prose::CODE_INLINE_PADDING.0 } else { 0.0 };
                 cutter.space += padding;
                 cutter.cut(inline, text, &advances, width);
                 cutter.space += padding;
@@ -211,12 +211,12 @@ fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<Piece> {
 }
 
 /// The advance of every character, as the shaper gives it.
-fn advances(text: &str, look: &Look, fonts: &mut FontsView) -> Vec<f32> {
-    let galley = fonts.layout_job(look.job(text));
+fn advances(text: &str, format: &RunFormat, fonts: &mut FontsView) -> Vec<f32> {
+    let galley = fonts.layout_job(format.job(text));
     galley.rows.iter().flat_map(|row| &row.glyphs).map(|glyph| glyph.advance_width).collect()
 }
 
-impl Look {
+impl RunFormat {
     pub fn is_code(&self) -> bool {
         self.face == Face::Mono && self.ink == Ink::Plain
     }
@@ -349,7 +349,7 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
         first = false;
         let left = pos2(top.x + x, baseline);
         match &inlines[piece.inline] {
-            Inline::Text(text, look) => {
+            Inline::Text(text, format) => {
                 let mut bytes = piece.bytes.clone();
                 let mut run = piece.width;
                 while let Some(next) = line.get(i + 1).filter(|next| next.inline == piece.inline) {
@@ -358,11 +358,11 @@ fn set_line(inlines: &[Inline], line: &[Piece], measure: Measure, top: Pos2, out
                     i += 1;
                 }
                 x += run;
-                if look.is_code() {
-                    out.push(behind_code(left, run, look.size));
+                if format.is_code() {
+                    out.push(behind_code(left, run, format.size));
                 }
                 let text = text[bytes].to_owned();
-                out.push(Placed { at: left, what: What::Text { text, look: look.clone(), width: run } });
+                out.push(Placed { at: left, what: What::Text { text, format: format.clone(), width: run } });
             }
             Inline::Solid { what, width, ascent, .. } => {
                 let at = match what {

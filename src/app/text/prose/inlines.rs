@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui::{Vec2, pos2, vec2};
 
 use super::document::{Run, Style};
-use super::flow::{Face, Ink, Inline, Look, Note, Placed, What};
+use super::flow::{Face, Ink, Inline, Note, Placed, RunFormat, What};
 use super::formula::Maths;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
@@ -27,7 +27,7 @@ pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images) -> Vec
     let mut inlines = Vec::with_capacity(runs.len());
     for run in runs {
         match run {
-            Run::Text(text, style) => inlines.push(Inline::Text(text.clone(), look(style, tone))),
+            Run::Text(text, style) => inlines.push(Inline::Text(text.clone(), run_format(style, tone))),
             Run::Formula(maths) => inlines.push(formula(maths, tone, width)),
             Run::Image { path, alt } => inlines.extend(image(path, alt, tone, width, images)),
             Run::Task(done) => inlines.push(task(*done)),
@@ -37,7 +37,7 @@ pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images) -> Vec
     inlines
 }
 
-fn look(style: &Style, tone: Tone) -> Look {
+fn run_format(style: &Style, tone: Tone) -> RunFormat {
     let face = match style {
         Style { code: true, .. } => Face::Mono,
         Style { strong: true, .. } => Face::Strong,
@@ -54,7 +54,7 @@ fn look(style: &Style, tone: Tone) -> Look {
     };
     let slanted = style.emphasis && face != Face::Italic;
     let note = link.or_else(|| style.flaw.clone().map(Note::Tip)).or_else(|| style.named.map(Note::Term));
-    Look { face, slanted, strike: style.strike, ink, note, ..Look::plain(size) }
+    RunFormat { face, slanted, strike: style.strike, ink, note, ..RunFormat::plain(size) }
 }
 
 /// Only the web opens: a lesson runs no program and reads no file.
@@ -96,16 +96,16 @@ pub fn fitting(size: f32, ems: f32, width: f32) -> f32 {
 
 /// The source of a formula that is none.
 pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
-    let look = Look {
+    let format = RunFormat {
         face: Face::Mono,
         ink: Ink::Error,
         note: Some(Note::Tip(why.into())),
-        ..Look::plain(tone.size * prose::CODE_INLINE)
+        ..RunFormat::plain(tone.size * prose::CODE_INLINE)
     };
     let shown = if source.is_empty() { "$$" } else { source };
     let end = shown.floor_char_boundary(SHOWN_BYTES);
     let more = if end < shown.len() { " …" } else { "" };
-    Inline::Text(format!("{}{more}", &shown[..end]), look)
+    Inline::Text(format!("{}{more}", &shown[..end]), format)
 }
 
 /// Bytes shown of the source of a bad formula.
@@ -124,9 +124,9 @@ fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images
             }]
         }
         Err(why) => {
-            let plain = Look::plain(tone.size);
-            let named = Look { face: Face::Italic, ink: Ink::Soft, ..plain.clone() };
-            let reason = Look { ink: Ink::Error, note: Some(Note::Tip(path.clone())), ..plain };
+            let plain = RunFormat::plain(tone.size);
+            let named = RunFormat { face: Face::Italic, ink: Ink::Soft, ..plain.clone() };
+            let reason = RunFormat { ink: Ink::Error, note: Some(Note::Tip(path.clone())), ..plain };
             vec![Inline::Text(alt.to_owned(), named), Inline::Text(format!(" ({why})"), reason)]
         }
     }

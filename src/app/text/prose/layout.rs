@@ -6,7 +6,7 @@ use egui::epaint::text::FontsView;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use super::document::{Block, Document, Run};
-use super::flow::{Face, Ink, Inline, Look, Measure, Placed, Role, What, flow};
+use super::flow::{Face, Ink, Inline, Measure, Placed, Role, RunFormat, What, flow};
 use super::formula::Maths;
 use super::inlines::{TASK, Tone, fitting, inlines, spoken, wrong};
 use super::table;
@@ -107,14 +107,14 @@ impl Column<'_, '_> {
 
     fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
         let (padding_x, padding_y) = prose::CODE_PADDING;
-        let look = Look { face: Face::Mono, spans: spans.clone(), ..Look::plain(prose::CODE) };
-        let galley = self.fonts.layout_job(look.job(code));
+        let format = RunFormat { face: Face::Mono, spans: spans.clone(), ..RunFormat::plain(prose::CODE) };
+        let galley = self.fonts.layout_job(format.job(code));
         let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
         // The room below the last line belongs to no line after it.
         let leading =
             galley.rows.last().map_or(0.0, |row| row.size.y - row.glyphs.first().map_or(0.0, |g| g.font_height));
         let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
-        let what = What::Text { text: code.to_owned(), look, width: galley.size().x };
+        let what = What::Text { text: code.to_owned(), format, width: galley.size().x };
         let at = pos2(padding_x, padding_y + ascent);
         let behind = self.placed.len();
         let height = if content.x <= width {
@@ -161,9 +161,9 @@ impl Column<'_, '_> {
     }
 
     fn list(&mut self, start: Option<u64>, items: &[Vec<Block>], top: Pos2, width: f32, ink: Ink) -> f32 {
-        let look = Look { ink: Ink::Soft, ..Look::plain(Tone::BODY.size) };
+        let format = RunFormat { ink: Ink::Soft, ..RunFormat::plain(Tone::BODY.size) };
         let numbers: Vec<(String, f32)> = match start {
-            Some(first) => (first..).take(items.len()).map(|n| self.number(n, &look)).collect(),
+            Some(first) => (first..).take(items.len()).map(|n| self.number(n, &format)).collect(),
             None => Vec::new(),
         };
         let widest = numbers.iter().map(|(_, width)| *width).fold(0.0, f32::max);
@@ -184,7 +184,7 @@ impl Column<'_, '_> {
                     self.placed.push(Placed { at, what: What::Task(done) });
                 }
                 (None, Some((text, width))) => {
-                    let what = What::Text { text: text.clone(), look: look.clone(), width: *width };
+                    let what = What::Text { text: text.clone(), format: format.clone(), width: *width };
                     self.placed.push(Placed { at: end - vec2(*width, 0.0), what });
                 }
                 (None, None) => {
@@ -200,9 +200,9 @@ impl Column<'_, '_> {
         y
     }
 
-    fn number(&mut self, n: u64, look: &Look) -> (String, f32) {
+    fn number(&mut self, n: u64, format: &RunFormat) -> (String, f32) {
         let text = format!("{n}.");
-        let width = self.fonts.layout_job(look.job(&text)).size().x;
+        let width = self.fonts.layout_job(format.job(&text)).size().x;
         (text, width)
     }
 }

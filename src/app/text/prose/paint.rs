@@ -7,7 +7,7 @@ use egui::{
 };
 use egui::{Response, WidgetInfo, WidgetType, pos2, vec2};
 
-use super::flow::{Ink, Look, Note, Placed, Role, What};
+use super::flow::{Ink, Note, Placed, Role, RunFormat, What};
 use super::maths::formula_ui;
 use super::terms::Named;
 use crate::app::text::code_text::code;
@@ -31,7 +31,7 @@ pub fn paint(ui: &mut Ui, placed: &[Placed], origin: Pos2, context: &mut PaintCo
     for (i, Placed { at, what }) in placed.iter().enumerate() {
         let at = origin + at.to_vec2();
         match what {
-            What::Text { text, look, width } => text_ui(ui, i, text, look, *width, at, context),
+            What::Text { text, format, width } => text_ui(ui, i, text, format, *width, at, context),
             What::Formula { maths, size, ink: wanted } => {
                 if let Ok(formula) = &maths.formula {
                     formula_ui(ui, formula, at, *size, ink(*wanted, palette));
@@ -72,15 +72,23 @@ fn ink(ink: Ink, palette: &Palette) -> Color32 {
     }
 }
 
-fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline: Pos2, context: &mut PaintContext) {
+fn text_ui(
+    ui: &mut Ui,
+    i: usize,
+    text: &str,
+    format: &RunFormat,
+    width: f32,
+    baseline: Pos2,
+    context: &mut PaintContext,
+) {
     let palette = Palette::of(ui.visuals().dark_mode);
     // Generous: marks and code of many lines reach far from the first baseline.
     let rows = text.lines().count().max(1) as f32;
-    let reach = look.size * (prose::STRUT.0 + prose::STRUT.1);
+    let reach = format.size * (prose::STRUT.0 + prose::STRUT.1);
     let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
-    let is_link = matches!(look.note, Some(Note::Link(_)));
+    let is_link = matches!(format.note, Some(Note::Link(_)));
     // The keyboard moves between controls, not between lines of text; a term it finds once.
-    let sense = match look.note {
+    let sense = match format.note {
         Some(Note::Link(_)) => Sense::click(),
         Some(Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
         _ => Sense::click_and_drag() - Sense::FOCUSABLE,
@@ -97,15 +105,15 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
         }
         return;
     }
-    let color = ink(look.ink, palette);
+    let color = ink(format.ink, palette);
     let galley = ui.fonts_mut(|fonts| {
-        let mut job = look.job(text);
-        if !look.spans.is_empty() {
-            let format = job.sections[0].format.clone();
-            job = code(text, &look.spans, &Scope::default(), &format, palette);
+        let mut job = format.job(text);
+        if !format.spans.is_empty() {
+            let plain = job.sections[0].format.clone();
+            job = code(text, &format.spans, &Scope::default(), &plain, palette);
         }
         for section in &mut job.sections {
-            section.format.strikethrough = look.strikethrough(color);
+            section.format.strikethrough = format.strikethrough(color);
         }
         fonts.layout_job(job)
     });
@@ -115,7 +123,7 @@ fn text_ui(ui: &mut Ui, i: usize, text: &str, look: &Look, width: f32, baseline:
     let mut response = ui.interact(rect, ui.id().with(i), sense);
     response.widget_info(spoken);
     let mut underline = Stroke::NONE;
-    match &look.note {
+    match &format.note {
         Some(Note::Link(target)) => {
             if response.hovered() || response.has_focus() {
                 underline = Stroke::new(size::HAIRLINE, color);

@@ -58,7 +58,7 @@ impl CellContext<'_> {
             "Slider" => self.read_slider(&mut record).map(CellKind::Slider),
             "Predict" => read_predict(&mut record).map(CellKind::Predict),
             "Exercise" => read_exercise(&mut record).map(CellKind::Exercise),
-            _ => {
+            "Gate" => {
                 let of = id.clone().unwrap_or_default();
                 let need = |node| {
                     let need = text(node)?;
@@ -70,6 +70,7 @@ impl CellContext<'_> {
                     needs: list_of(CELLS_MAX, need);
                 } }
             }
+            other => unreachable!("{other} is one of {KINDS:?}, and has to be read"),
         };
         record.finish();
         Some(Cell { id: id?, kind: kind? })

@@ -27,7 +27,7 @@ pub fn rehearse(kernel: &mut Kernel) -> Vec<Problem> {
     for cell in &lesson.cells {
         let words = match Behaviour::of(&cell.kind).runs {
             Runs::Nothing => None,
-            Runs::Code { fails } => code(kernel, cell, fails),
+            Runs::Code { fails, .. } => code(kernel, cell, fails),
             Runs::Predict(_) => predict(kernel, cell),
             Runs::Exercise(_) => exercise(kernel, cell),
         };

@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::kinds::Behaviour;
+pub use super::kinds::{Answer, Attempts, OwnKind};
+use super::kinds::{Behaviour, Runs};
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind};
@@ -48,51 +47,6 @@ pub struct DocumentCell {
     pub resets: usize,
 }
 
-/// The learner's answer in a cell, besides its text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Answer {
-    #[default]
-    None,
-    /// Value of a slider that is bound to a variable.
-    Slider(f64),
-    Predict {
-        chosen: Option<usize>,
-        /// The answer is given and the truth is shown.
-        is_locked: bool,
-    },
-    Exercise(Attempts),
-    /// A gate that the learner went past.
-    Skipped,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Attempts {
-    pub tried: u32,
-    /// Hints that are open.
-    pub hints: usize,
-    /// The solution is open.
-    pub is_revealed: bool,
-    /// Passed at least once.
-    pub is_passed: bool,
-}
-
-/// The kinds of cells that a learner writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OwnKind {
-    Text,
-    Code,
-}
-
-impl OwnKind {
-    pub(super) fn kind(self, text: &str) -> CellKind {
-        match self {
-            Self::Text => CellKind::Text { markdown: text.to_owned() },
-            Self::Code => CellKind::Code { source: text.to_owned(), fails: false },
-        }
-    }
-}
-
 impl Document {
     /// The memory that it takes beside another one, in bytes: a cell that both have is counted with the other.
     pub fn bytes_beside(&self, other: &Self) -> usize {
@@ -129,12 +83,12 @@ impl DocumentCell {
 
     /// Markdown that can be written.
     pub fn is_text(&self) -> bool {
-        matches!(*self.kind, CellKind::Text { .. })
+        Behaviour::of(&self.kind).own == Some(OwnKind::Text)
     }
 
     /// Code that the cells below see the variables of.
     pub fn is_code(&self) -> bool {
-        matches!(*self.kind, CellKind::Code { .. } | CellKind::Plot { .. })
+        matches!(Behaviour::of(&self.kind).runs, Runs::Code { .. })
     }
 
     /// Its text can be written.
@@ -178,15 +132,7 @@ pub(super) fn original(kind: &CellKind) -> &str {
 }
 
 pub(super) fn first_answer(kind: &CellKind) -> Answer {
-    match kind {
-        CellKind::Slider(slider) => match slider.bind {
-            Bind::Variable(_) => Answer::Slider(slider.start.unwrap_or(f64::midpoint(slider.range.0, slider.range.1))),
-            _ => Answer::None,
-        },
-        CellKind::Predict(_) => Answer::Predict { chosen: None, is_locked: false },
-        CellKind::Exercise(_) => Answer::Exercise(Attempts::default()),
-        _ => Answer::None,
-    }
+    Behaviour::of(kind).first_answer
 }
 
 type Change<T = ()> = Result<T, String>;
@@ -363,11 +309,7 @@ impl Document {
 }
 
 pub(super) fn own_kind(kind: &CellKind) -> Option<OwnKind> {
-    match kind {
-        CellKind::Text { .. } => Some(OwnKind::Text),
-        CellKind::Code { .. } => Some(OwnKind::Code),
-        _ => None,
-    }
+    Behaviour::of(kind).own
 }
 
 fn check_length(bytes: usize) -> Change {

@@ -39,10 +39,10 @@ pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
 
 /// The code of the lesson that runs with it.
 pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
-    let (shown, exercise) = match kind {
-        CellKind::Predict(predict) => (Some(&predict.shows), None),
-        CellKind::Exercise(exercise) => (None, Some(exercise)),
-        _ => (None, None),
+    let (shown, exercise) = match Behaviour::of(kind).runs {
+        Runs::Predict(predict) => (Some(&predict.shows), None),
+        Runs::Exercise(exercise) => (None, Some(exercise)),
+        Runs::Nothing | Runs::Code { .. } => (None, None),
     };
     shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
 }
@@ -50,11 +50,11 @@ pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
 /// True where it runs by itself: a plot, the check of an exercise that is done elsewhere, and the model's answer
 /// to a prediction that is given.
 pub fn runs_unasked(cell: &DocumentCell) -> bool {
-    match &*cell.kind {
-        CellKind::Plot { .. } => true,
-        CellKind::Exercise(exercise) => exercise.start.is_none(),
-        CellKind::Predict(_) => cell.is_done(),
-        _ => false,
+    match Behaviour::of(&cell.kind).runs {
+        Runs::Nothing => false,
+        Runs::Code { is_unasked, .. } => is_unasked,
+        Runs::Exercise(exercise) => exercise.start.is_none(),
+        Runs::Predict(_) => cell.is_done(),
     }
 }
 

@@ -5,20 +5,16 @@ use egui::containers::menu::MenuButton;
 use egui::{Align, Button, Label, Layout, Rect, RichText, Sense, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2};
 
 use crate::app::actions::{ActionTable, NotebookAction};
-use crate::app::panels::notebook::outputs::pictures_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::notebook::CellCommand;
+use crate::kernel::notebook::kinds::Behaviour;
 use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
-use super::code_cell::code_ui;
 use super::keys::perform;
-use super::slider_cell::slider_ui;
-use super::stage_card::stage_ui;
-use super::tasks::{exercise_ui, gate_ui, predict_ui};
-use super::text_cell::text_ui;
+use super::kinds::body_ui;
 
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;
@@ -67,33 +63,12 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     ui.painter().rect_filled(bar, size::RADIUS_SMALL, color);
 }
 
-fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
-    match &*cell.cell.kind {
-        CellKind::Text { .. } => text_ui(ui, cell, index, frame),
-        CellKind::Code { .. } | CellKind::Plot { .. } => {
-            code_ui(ui, cell, index, frame);
-            pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
-        }
-        CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
-        CellKind::Stage { caption, sentence, words, time } => {
-            stage_ui(ui, cell, (caption, *sentence), (words, *time), frame);
-        }
-        CellKind::Predict(predict) => predict_ui(ui, cell, predict, frame),
-        CellKind::Exercise(exercise) => exercise_ui(ui, cell, exercise, index, frame),
-        CellKind::Gate { caption, .. } => gate_ui(ui, cell, caption, frame),
-    }
-}
-
 /// The label and how the cell stands; on the right its menu. Text has neither, and its menu comes with
 /// the pointer, so the line floats over its corner.
 fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
-    let title = match &*cell.cell.kind {
-        CellKind::Predict(_) => "Predict",
-        CellKind::Exercise(_) => "Exercise",
-        _ => "",
-    };
+    let title = Behaviour::of(&cell.cell.kind).title;
     if !is_code && title.is_empty() {
         if is_near {
             let corner = Rect::from_min_size(
@@ -208,13 +183,7 @@ fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
 /// The first line of what is folded.
 fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let line = match &*cell.cell.kind {
-        CellKind::Predict(predict) => predict.ask.as_str(),
-        CellKind::Exercise(exercise) => exercise.ask.as_str(),
-        CellKind::Stage { caption, .. } | CellKind::Gate { caption, .. } => caption.as_str(),
-        CellKind::Slider(slider) => slider.caption.as_str(),
-        _ => &cell.cell.text,
-    };
+    let line = Behaviour::of(&cell.cell.kind).summary.unwrap_or(&cell.cell.text);
     let line = line.trim_start_matches(['#', ' ']).lines().next().unwrap_or_default();
     let words = RichText::new(format!("▶  {line} …")).color(palette.ink_soft);
     let response = ui

@@ -10,7 +10,7 @@ use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
 use super::Frame;
-use super::kind_keys::{is_of_kind, kind_keys};
+use super::kinds::{is_of_kind, kind_keys};
 use super::writing::go_on;
 
 /// The longest time between two presses that belong together.

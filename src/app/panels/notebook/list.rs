@@ -5,11 +5,10 @@ use egui::{Align, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
 use crate::kernel::notebook::document::CellId;
-use crate::lesson::cells::CellKind;
-use crate::view_model::notebook::CellModel;
 
 use super::Frame;
 use super::cell::cell_ui;
+use super::kinds::first_height;
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;
@@ -23,7 +22,7 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
         let mut y = 0.0;
         for (index, cell) in cells.iter().enumerate() {
             let id = cell.id();
-            let height = frame.state.heights.get(id).copied().unwrap_or_else(|| estimate(cell, width));
+            let height = frame.state.heights.get(id).copied().unwrap_or_else(|| first_height(cell, width));
             let is_near = y + height >= sight.min.y - MARGIN && y <= sight.max.y + MARGIN;
             let is_followed = frame.state.follow.as_ref().is_some_and(|follow| follow.id == *id);
             let is_wanted = frame.state.focus.as_ref() == Some(id) || is_followed;
@@ -70,22 +69,4 @@ fn follow(ui: &Ui, cell: Rect, sight: Rect, state: &mut Option<Follow>) {
     let (above, below) = if follow.is_end { (excess, 0.0) } else { (0.0, excess) };
     let shown = Rect::from_min_max(cell.min + vec2(0.0, above), cell.max - vec2(0.0, below));
     ui.scroll_to_rect(shown, (!sight.is_positive()).then_some(Align::Min));
-}
-
-/// Estimated height of a cell that was not seen yet.
-fn estimate(cell: &CellModel, width: f32) -> f32 {
-    const CHROME: f32 = 34.0;
-    const LINE: f32 = 22.0;
-    const LETTER: f32 = 7.4;
-    const TASK: f32 = 220.0;
-    let letters = (width / LETTER).max(1.0);
-    let lines = |text: &str| text.lines().map(|line| (line.len() as f32 / letters).ceil().max(1.0)).sum::<f32>();
-    match &*cell.cell.kind {
-        _ if cell.cell.is_folded => CHROME,
-        CellKind::Text { .. } => LINE * lines(&cell.cell.text),
-        CellKind::Code { .. } | CellKind::Plot { .. } => CHROME + LINE * lines(&cell.cell.text),
-        CellKind::Predict(predict) => TASK + LINE * lines(&predict.ask),
-        CellKind::Exercise(exercise) => TASK + LINE * (lines(&exercise.ask) + lines(&cell.cell.text)),
-        _ => CHROME + 2.0 * LINE,
-    }
 }

@@ -6,7 +6,8 @@
 //! | `cell` | the frame of a cell: its mark, its label, its menu |
 //! | `text_cell`, `code_cell`, `slider_cell`, `stage_card`, `tasks` | one kind each |
 //! | `toolbar` | run all, interrupt, outline, progress |
-//! | `keys`, `kind_keys` | Jupyter's keys, while nothing is written; those of the cell's kind |
+//! | `kinds` | the content, height and keys of each kind |
+//! | `keys` | Jupyter's keys, while nothing is written |
 //! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `drafts` | what is being written, until the kernel has it |
 
@@ -14,7 +15,7 @@ mod cell;
 mod code_cell;
 mod drafts;
 mod keys;
-mod kind_keys;
+mod kinds;
 mod list;
 pub mod outputs;
 pub mod reference;

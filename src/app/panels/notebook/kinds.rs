@@ -1,4 +1,5 @@
-//! Keys that mean what the selected cell is: an answer, a hint, the stage, a slider, a gate.
+//! The kinds of cells in the window: the content of each, its height before it was seen, and the keys that mean
+//! an answer, a hint, the stage, a slider or a gate.
 
 use egui::Ui;
 
@@ -9,14 +10,55 @@ use crate::lesson::cells::{Bind, CellKind, Predict, Slider};
 use crate::view_model::notebook::CellModel;
 
 use super::Frame;
+use super::code_cell::code_ui;
 use super::keys::perform;
-use super::stage_card;
+use super::outputs::pictures_ui;
+use super::slider_cell::slider_ui;
+use super::stage_card::{self, stage_ui};
+use super::tasks::{exercise_ui, gate_ui, predict_ui};
+use super::text_cell::text_ui;
 use super::writing::go_on;
 
 /// Steps from one end of a slider to the other, where the lesson gives none.
 const STEPS: f64 = 40.0;
 /// With Shift.
 const FINE: f64 = 0.1;
+
+/// The content of a cell that is not folded.
+pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+    match &*cell.cell.kind {
+        CellKind::Text { .. } => text_ui(ui, cell, index, frame),
+        CellKind::Code { .. } | CellKind::Plot { .. } => {
+            code_ui(ui, cell, index, frame);
+            pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
+        }
+        CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
+        CellKind::Stage { caption, sentence, words, time } => {
+            stage_ui(ui, cell, (caption, *sentence), (words, *time), frame);
+        }
+        CellKind::Predict(predict) => predict_ui(ui, cell, predict, frame),
+        CellKind::Exercise(exercise) => exercise_ui(ui, cell, exercise, index, frame),
+        CellKind::Gate { caption, .. } => gate_ui(ui, cell, caption, frame),
+    }
+}
+
+/// Estimated height of a cell that was not seen yet.
+pub fn first_height(cell: &CellModel, width: f32) -> f32 {
+    const CHROME: f32 = 34.0;
+    const LINE: f32 = 22.0;
+    const LETTER: f32 = 7.4;
+    const TASK: f32 = 220.0;
+    let letters = (width / LETTER).max(1.0);
+    let lines = |text: &str| text.lines().map(|line| (line.len() as f32 / letters).ceil().max(1.0)).sum::<f32>();
+    match &*cell.cell.kind {
+        _ if cell.cell.is_folded => CHROME,
+        CellKind::Text { .. } => LINE * lines(&cell.cell.text),
+        CellKind::Code { .. } | CellKind::Plot { .. } => CHROME + LINE * lines(&cell.cell.text),
+        CellKind::Predict(predict) => TASK + LINE * lines(&predict.ask),
+        CellKind::Exercise(exercise) => TASK + LINE * (lines(&exercise.ask) + lines(&cell.cell.text)),
+        CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => CHROME + 2.0 * LINE,
+    }
+}
 
 /// The action is for cells of one kind alone.
 pub fn is_of_kind(action: NotebookAction) -> bool {
@@ -61,7 +103,7 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
             enters
         }
         // No keys but those of all cells.
-        _ => false,
+        CellKind::Text { .. } | CellKind::Code { .. } | CellKind::Plot { .. } => false,
     }
 }
 

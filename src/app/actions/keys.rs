@@ -111,7 +111,7 @@ impl<A> Pressed<A> {
     }
 }
 
-/// The actions whose keys were pressed in this frame, in the order of their table; their keys are for nobody else.
+/// The actions whose keys were pressed in this frame, in the order of their table; consumes those keys.
 ///
 /// `is_on` says which are looked for. While text is edited, a key that writes something is the text's.
 pub fn pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Vec<Pressed<A>> {

@@ -36,7 +36,7 @@ pub struct Row {
     pub keys: &'static [Shortcut],
     /// Other keys for the same, in the same order.
     pub or: &'static [Shortcut],
-    /// More keys for the same, of which nobody has to read: as some keyboards send them, or of habit.
+    /// More keys for the same action, not listed anywhere: some keyboards send them, or people are used to them.
     pub aliases: &'static [Shortcut],
     pub line: SheetLine,
 }

@@ -50,7 +50,7 @@ pub struct LockModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavingChoice {
     TakeOver,
-    /// Nothing is saved, and it need not be said again.
+    /// Goes on without saving.
     ReadOnly,
     DismissReport,
     /// The lesson as its file has it.

@@ -138,7 +138,7 @@ fn window_ui(
         .or_else(|| picture_choice_ui(&ctx, &mut state.picture))
         .or_else(|| checkpoints_ui(&ctx, &mut workspace.checkpoints));
     if is_dialog {
-        // What is typed there is for nobody below.
+        // Keys typed in a dialog must not reach the panels below.
         ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
     }
     let mut asked: Vec<Action> = chosen.into_iter().chain(dropped(&ctx).map(Action::Open)).collect();

@@ -16,7 +16,7 @@ use super::view::stage_id;
 const WITH_COUNT: f32 = 470.0;
 const WITH_AXES: f32 = 400.0;
 const WITH_VIEWS: f32 = 300.0;
-/// A search is no longer than this.
+/// Longest search, in letters.
 const TEXT_MAX: usize = 200;
 const ORDINALS: [&str; 3] = ["first", "second", "third"];
 

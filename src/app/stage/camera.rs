@@ -18,7 +18,7 @@ const ORBIT_SPEED: f32 = 0.008;
 /// Scroll points that zoom by a factor of e.
 const ZOOM_SCALE: f32 = 300.0;
 const DISTANCE: (f32, f32) = (0.08, 40.0);
-/// Farther from the middle nobody looks.
+/// Largest distance of the camera's target from the middle.
 const TARGET_MAX: f32 = 60.0;
 const HOME_YAW: f32 = 0.42;
 const HOME_PITCH: f32 = 0.26;

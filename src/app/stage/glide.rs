@@ -11,7 +11,7 @@ pub struct Glide<T> {
 }
 
 impl<T: Copy + PartialEq> Glide<T> {
-    /// None where it is there.
+    /// Glide between two values; `None` if they are the same.
     pub fn between(from: T, to: T) -> Option<Self> {
         (to != from).then_some(Self { from, to, elapsed: 0.0 })
     }

@@ -20,7 +20,7 @@ pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Cand
     candidates
         .into_iter()
         .map(|candidate| (candidate.at.distance(pointer) - candidate.radius, candidate))
-        // What is no number is within reach of nothing.
+        // NaN is never picked.
         .filter(|(distance, _)| *distance <= REACH)
         .map(|(distance, candidate)| (distance.max(0.0), candidate))
         .min_by(|(a, near), (b, far)| a.total_cmp(b).then(near.depth.total_cmp(&far.depth)))

@@ -30,7 +30,7 @@ pub struct PointIndex {
     pub named: Vec<Hit>,
     /// Words that names keep off, where they are few.
     pub apart: Vec<Hit>,
-    /// Points that have no place, for their coordinates are no numbers.
+    /// Number of points without a place: their coordinates are not finite.
     pub lost: usize,
 }
 

@@ -63,7 +63,7 @@ impl View {
         View { clip_from_world: rows.transpose(), size, near: least, distance, extent, perspective, depth_of: depth }
     }
 
-    /// `None` behind the camera, and where a coordinate is no number.
+    /// `None` behind the camera, and where a coordinate is NaN.
     pub fn project(&self, point: Vec3) -> Option<Seen> {
         let clip: Vec4 = self.clip_from_world * point.extend(1.0);
         let at = (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size;

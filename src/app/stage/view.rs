@@ -130,7 +130,7 @@ fn keep_keys(response: &Response) {
     }
 }
 
-/// The keyboard is here.
+/// Frame that shows that the stage has the keyboard.
 fn focus_ring(painter: &egui::Painter, rect: Rect, response: &Response, palette: &Palette) {
     if response.has_focus() {
         painter.rect_stroke(rect, 0.0, Stroke::new(size::HAIRLINE, palette.accent), StrokeKind::Inside);

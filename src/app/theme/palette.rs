@@ -207,7 +207,7 @@ impl Palette {
         Color32::from_rgb(r, g, b).lerp_to_gamma(self.ink, TOWARDS_INK)
     }
 
-    /// A word that nobody asked for, among many.
+    /// Ink of a word that is not highlighted, among many.
     pub fn quiet(&self, color: Color32) -> Color32 {
         const TOWARDS_GROUND: f32 = 0.45;
         color.lerp_to_gamma(self.stage, TOWARDS_GROUND)

@@ -55,13 +55,13 @@ impl Walk {
         }
     }
 
-    /// The walk is between static and contextual, where it is somebody's.
+    /// Whether the walk is at one of the steps before the move.
     pub fn is_walking(&self) -> bool {
         let is_of_time = self.glide.is_some_and(|glide| glide.is_of_time);
         !is_of_time && self.at > 0.0 && self.at <= BEFORE_MOVE
     }
 
-    /// One step on, or back, in a short glide: before the last step nothing moves but what is shown of it.
+    /// Moves by so many steps in a short glide. No point moves before the last step.
     pub fn step_by(&mut self, steps: isize) {
         let goal = self.step().index().saturating_add_signed(steps).min(Step::ALL.len() - 1);
         self.go_to(goal as f32);

@@ -109,7 +109,7 @@ pub fn sentence_field_ui(
     changes
 }
 
-/// While nobody types, the field says what is shown.
+/// Follows the sentence on the stage while the field is closed.
 fn follow(field: &SentenceField, state: &mut SentenceFieldState) {
     if state.seen != field.shown {
         field.shown.clone_into(&mut state.seen);

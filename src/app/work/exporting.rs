@@ -167,7 +167,7 @@ impl<F: Fn()> Drop for AtEnd<F> {
     }
 }
 
-/// Returns what is said of it.
+/// Returns the message about the export.
 fn write(
     snapshot: &Snapshot,
     lesson: &Path,

@@ -76,7 +76,7 @@ impl WindowSettings {
     }
 }
 
-/// Absent in a picture. Nothing is kept where there is no home.
+/// Saves the learner's profile. Absent in a picture; without a home folder nothing is saved.
 #[derive(Resource)]
 pub struct Profile {
     course: Option<Mutex<Saver<Course>>>,

@@ -132,7 +132,7 @@ impl Session {
         &self.path
     }
 
-    /// Finds the work on a lesson, and becomes its owner if nobody is.
+    /// Finds the work on a lesson, and becomes its owner if it has none.
     pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<State> {
         let key = Key::of_file(&lesson.id, &self.path);
         let opened = open::<State>(self.home.as_ref()?, &key);

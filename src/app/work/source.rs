@@ -35,7 +35,7 @@ impl Waker {
 
     pub fn wake(&self) {
         if let Some(proxy) = self.0.get() {
-            // The window is closing: nobody is left to wake.
+            // The window is closing and needs no waking.
             let _ = proxy.send_event(WinitUserEvent::WakeUp);
         }
     }

@@ -1,6 +1,6 @@
 //! A still map of the vocabulary by t-SNE (van der Maaten & Hinton 2008), drawn beside the window, by button only.
 //!
-//! Nothing ever moves in it and nothing is measured in it: what moves is on the stage, in one linear basis.
+//! The map never moves and nothing is measured in it: motion is on the stage, in one linear basis.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ const PERPLEXITY: f32 = 15.0;
 /// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
 const START: f32 = 1e-4;
 
-/// One under way. It ends by itself within seconds; where nobody waits any more, nobody hears of it.
+/// Map that is being computed. Its thread ends within seconds, even when the receiver is gone.
 pub struct Drawing {
     done: Arc<AtomicUsize>,
     end: Receiver<Result<StillModel, String>>,
@@ -37,7 +37,7 @@ impl Drawing {
         let done = Arc::new(AtomicUsize::new(0));
         let counted = done.clone();
         thread::spawn(move || {
-            // The receiver may be gone: then nobody waits for it.
+            // The receiver may be gone; the result is then dropped.
             let _ = send.send(draw(&space, &counted));
             wake();
         });

@@ -14,7 +14,7 @@ pub struct PictureUi<'a> {
     pub model: &'a FoldModel,
     pub own: usize,
     pub rect: Rect,
-    /// How far it is there.
+    /// Progress of its appearance, from 0 to 1.
     pub shown: f32,
     pub walk: f32,
     /// How far the heads are together: their arrows lie tip to tail then.

@@ -54,7 +54,7 @@ impl FoldScene {
         going.chain(coming).filter(|placed| placed.alpha > 0.0).collect()
     }
 
-    /// The picture of a head, and how far it is there.
+    /// The picture of a head, and its progress from 0 to 1.
     pub fn picture(&self, own: usize, walk: f32) -> (Rect, f32) {
         let shown = Step::Score.share(walk);
         (lerp(self.lower(own), self.joint(), ease(self.joined(walk))), shown)

@@ -71,7 +71,7 @@ impl SheetUi<'_> {
         match (self.placed.sheet, self.head()) {
             (Sheet::Weight(_), Some(head)) => palette.weight(head, value),
             _ if value.is_finite() => palette.diverging(value / self.scale),
-            // Masked: nothing is there.
+            // Masked entries stay empty.
             _ => palette.ground,
         }
     }

@@ -44,7 +44,7 @@ impl Drafts {
         self.0.get(id).is_some_and(Draft::is_too_long)
     }
 
-    /// Nothing more is written: the kernel's text is shown as soon as it is the newest.
+    /// Ends the editing: the kernel's text is shown as soon as it is the newest.
     pub fn leave(&mut self, id: &CellId) {
         if let Some(draft) = self.0.get_mut(id) {
             draft.is_focused = false;

@@ -68,7 +68,7 @@ impl EditorState {
     }
 }
 
-/// Where the editor's keyboard is: ask egui for the focus of it.
+/// Id of the editor's text field, for egui's keyboard focus.
 pub fn editor_id(ui: &Ui) -> Id {
     ui.make_persistent_id("code")
 }

@@ -37,7 +37,7 @@ const REFUSED: &[&str] = &[
     "\\pu",
 ];
 
-/// A formula as it was written, and what became of it.
+/// A formula's source, and its layout or the reason why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maths {
     pub source: String,

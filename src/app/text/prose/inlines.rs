@@ -148,5 +148,5 @@ pub fn spoken(runs: &[Run]) -> String {
     runs.iter().map(word).collect()
 }
 
-/// A square of it.
+/// Size of the box of a task.
 pub const TASK: Vec2 = Vec2::splat(prose::TASK);

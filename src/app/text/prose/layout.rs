@@ -1,4 +1,4 @@
-//! A document becomes placed things in a column of one width. Nothing here knows a colour.
+//! Layout of a document in a column of one width, without colours.
 
 use std::sync::Arc;
 

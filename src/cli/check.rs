@@ -100,7 +100,7 @@ fn check_one(
     ids: &mut Ids,
     glossaries: &mut Glossaries,
 ) -> Result<String, Fault> {
-    let lesson = super::read(path, common.seed)?;
+    let lesson = super::read::read(path, common.seed)?;
     ids.add(&lesson.id, path)?;
     let terms = glossaries.disagreements(path, &lesson);
     let cells = lesson.cells.len();

@@ -22,7 +22,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
         return Err(Fault::usage(format_args!("--output: an export is a file and not a stream; {like}")));
     }
     let target = Target::new(&request.lesson, request.to, &request.output).map_err(fault)?;
-    let lesson = super::read(&request.lesson, common.seed)?;
+    let lesson = super::read::read(&request.lesson, common.seed)?;
     let mut kernel = progress::train(lesson, common);
     let trained = progress::trained(&kernel, &request.lesson)?;
     let written = if request.to.is_page() {

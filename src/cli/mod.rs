@@ -9,6 +9,7 @@ mod new;
 mod open;
 mod print;
 mod progress;
+mod read;
 mod render;
 mod trace;
 
@@ -19,7 +20,6 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::lesson::{self, Lesson};
 use crate::nearest::nearest;
 use args::{Action, Args};
 use fault::Fault;
@@ -101,11 +101,4 @@ fn lesson_and_command(args: &Args) -> Fault {
     Fault::usage(format_args!(
         "{lesson:?} comes before a command: give a lesson to open or a command, not both; see --help"
     ))
-}
-
-/// Reads a lesson, with the seed of the command line if there is one.
-fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Fault> {
-    let mut lesson = lesson::read(path).map_err(|issues| Fault::lesson(&issues))?;
-    lesson.seed = seed.unwrap_or(lesson.seed);
-    Ok(lesson)
 }

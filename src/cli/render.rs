@@ -28,7 +28,7 @@ pub fn render(request: &RenderArgs, common: &Common) -> Result<(), Fault> {
     if let Some(why) = crate::export::file::obstacle(&request.output) {
         return Err(Fault::output(format_args!("the picture cannot be written: {}: {why}", output())));
     }
-    let lesson = super::read(&request.lesson, common.seed)?;
+    let lesson = super::read::read(&request.lesson, common.seed)?;
     let (mut sentence, mut time) = (0, 1.0);
     if let Some(id) = &request.cell {
         let stages = || lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Stage { .. }));

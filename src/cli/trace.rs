@@ -13,7 +13,7 @@ use crate::kernel::training::overflow::first_not_finite;
 
 /// Trains the lesson and prints the trace of a sentence.
 pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(), Fault> {
-    let lesson = super::read(path, common.seed)?;
+    let lesson = super::read::read(path, common.seed)?;
     if let Some(sentence) = sentence {
         // Before training, which may take long.
         read_sentence(sentence, &lesson.vocabulary(), lesson.model.architecture.max_tokens)

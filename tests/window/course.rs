@@ -11,7 +11,7 @@ use attune::app::shell::home::{HomeFrame, HomeUiState, home_ui};
 use attune::app::theme::{self, fonts};
 use attune::app::view::ThemeChoice;
 use attune::app::work::session::State;
-use attune::app::work::source::Waker;
+use attune::app::work::waker::Waker;
 use attune::lesson::course::{CourseFile, Heading};
 use attune::store::{Key, open, update};
 use attune::view_model::course::{Course, LessonProgress, Tasks, name};

@@ -1,8 +1,8 @@
 //! Two windows on one lesson.
 
 use attune::app::actions::WindowAction;
+use attune::app::shell::dock::WorkspaceState;
 use attune::app::shell::saving::{SavingChoice, SavingStatus};
-use attune::app::shell::workspace::WorkspaceState;
 use attune::app::work::session::Session;
 use bevy::prelude::World;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use attune::app::actions::{Action, WindowAction};
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::perform::WindowState;
-use attune::app::shell::workspace::WorkspaceState;
+use attune::app::shell::dock::WorkspaceState;
+use attune::app::shell::state::WindowState;
 use attune::app::view::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 

@@ -14,7 +14,7 @@ use crate::view_model::path::{By, PathModel};
 use crate::view_model::walk::{Columns, Focus, NumberRow, Step, StepModel, WalkModel};
 
 use super::{Panel, PanelContext, PanelId, Region};
-use crate::app::text::equation::equation_ui;
+use crate::app::text::prose::equation_ui;
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};

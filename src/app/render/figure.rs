@@ -1,5 +1,6 @@
 //! The stage as a figure: title above, the picture, the sentence below.
 
+use bevy::ecs::resource::Resource;
 use egui::{Align, Frame, Layout, Margin, RichText, Ui, UiBuilder};
 
 use crate::app::panels::StageUi;
@@ -8,6 +9,10 @@ use crate::app::view::ViewState;
 use crate::lesson::schema::CellKind;
 use crate::view_model::models::Models;
 use crate::view_model::notebook::NotebookModel;
+
+/// Draws the stage alone, with a caption.
+#[derive(Resource)]
+pub struct Figure;
 
 pub fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn StageUi) {
     const CAPTION: f32 = 64.0;

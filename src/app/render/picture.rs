@@ -25,9 +25,8 @@ use super::alpha;
 use super::gpu;
 use crate::app::fault::AppFault;
 use crate::app::link;
+use crate::app::render::figure::Figure;
 use crate::app::scene::Scene;
-use crate::app::shell::window;
-use crate::app::shell::workspace::Figure;
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
@@ -161,8 +160,8 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
             .disable::<LogPlugin>()
             .disable::<TerminalCtrlCHandlerPlugin>(),
     )
-    .add_plugins(crate::app::plugin)
-    .insert_resource(ClearColor(window::ground(dark)))
+    .add_plugins(crate::app::plugin::plugin)
+    .insert_resource(ClearColor(theme::clear_color(dark)))
     .init_resource::<Captured>();
     app.world_mut().resource_mut::<EguiGlobalSettings>().auto_create_primary_context = false;
     if !workspace {

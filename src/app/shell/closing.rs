@@ -5,7 +5,7 @@ use bevy::window::WindowCloseRequested;
 
 use super::course::CoursePage;
 use super::opening::unsaved;
-use super::perform::WindowState;
+use super::state::WindowState;
 use crate::app::work::session::Session;
 
 /// Asks once; asked a second time, the window closes.

@@ -15,7 +15,7 @@ use crate::view_model::home::{Found, HomeModel};
 use super::home::{HomeFrame, HomeUiState};
 use crate::app::work::profile::kept_course;
 use crate::app::work::session::State;
-use crate::app::work::source::Waker;
+use crate::app::work::waker::Waker;
 
 /// Labels of checkpoints.
 const BEFORE_RESET: &str = "before the course was reset";

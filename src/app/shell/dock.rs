@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bevy::ecs::resource::Resource;
 use egui::{CornerRadius, Frame, Margin, Stroke, Ui, WidgetText};
 use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
 
@@ -23,6 +24,10 @@ use super::glossary::{GlossaryUiState, glossary_window_ui};
 use super::note::{NoticeUiState, notice_ui};
 use super::provenance::provenance_ui;
 use super::top_bar::{TopBarUiState, top_bar_ui};
+
+/// The workspace of the window.
+#[derive(Resource, Default)]
+pub struct WorkspaceState(pub Workspace);
 
 /// Where the panels lie, and what the window around them remembers.
 pub struct Workspace {

@@ -21,6 +21,7 @@ pub mod picture_choice;
 pub mod provenance;
 pub mod saving;
 pub mod shortcuts;
+pub mod state;
 pub mod still_map;
 pub mod top_bar;
 pub mod window;

@@ -8,7 +8,7 @@ use bevy::window::PrimaryWindow;
 
 use crate::store::Home;
 
-use super::workspace::WorkspaceState;
+use super::dock::WorkspaceState;
 use crate::app::link::{Link, Outbox};
 use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
@@ -17,7 +17,8 @@ use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, State};
-use crate::app::work::source::{LessonIssues, Source, Waker};
+use crate::app::work::source::{LessonIssues, Source};
+use crate::app::work::waker::Waker;
 
 /// Settings that every lesson of this window opens with. Absent in a picture.
 #[derive(Resource, Clone)]

@@ -16,14 +16,14 @@ use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::course::CoursePage;
+use super::dock::WorkspaceState;
 use super::exported::ExportModel;
-use super::files::FilesUiState;
 use super::opening::{Opening, Setup, close, name_window, unsaved};
 use super::picture_choice::SIDES;
 use super::saving::SavingChoice;
+use super::state::WindowState;
 use super::still_map::StillState;
 use super::top_bar::SENTENCE;
-use super::workspace::WorkspaceState;
 use crate::app::actions::window::PictureChoice;
 use crate::app::actions::{Action, Pressed, WindowAction, focus};
 use crate::app::link::{Outbox, send};
@@ -44,32 +44,16 @@ use crate::app::work::still_map::Drawing;
 /// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
 const ZOOM: (f32, f32) = (0.25, 12.0);
 
-/// Pending requests of the window, its dialogs, and the work beside it.
+/// The work beside the window.
 #[derive(Resource, Default)]
-pub struct WindowState {
-    /// In the order in which it was asked.
-    pub asked: Vec<Action>,
-    pub is_key_sheet_open: bool,
-    pub files: FilesUiState,
-    /// The picture that is being chosen.
-    pub picture: Option<PictureChoice>,
-    /// The window's message about the export.
-    pub export: ExportModel,
-    job: Option<Mutex<Export>>,
-    /// The still map of the words.
-    pub map: StillState,
-    drawing: Option<Mutex<Drawing>>,
+pub struct Jobs {
+    export: Option<Mutex<Export>>,
+    map: Option<Mutex<Drawing>>,
 }
 
-impl WindowState {
-    pub fn is_exporting(&self) -> bool {
-        self.job.is_some()
-    }
-}
-
-/// How the export goes.
-pub fn follow_export(mut state: ResMut<WindowState>) {
-    let Some(job) = &mut state.job else { return };
+/// Shows how the export goes.
+pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
+    let Some(job) = &mut jobs.export else { return };
     let job = job.get_mut().unwrap_or_else(PoisonError::into_inner);
     let (end, Progress { done, of }) = (job.poll(), job.progress());
     state.export = match end {
@@ -77,14 +61,14 @@ pub fn follow_export(mut state: ResMut<WindowState>) {
         Some(Ok(what)) => ExportModel::Written(what),
         Some(Err(why)) => ExportModel::Failed(why),
     };
-    if !matches!(state.export, ExportModel::Writing { .. }) {
-        state.job = None;
+    if !state.is_exporting() {
+        jobs.export = None;
     }
 }
 
-/// How the still map goes.
-pub fn follow_map(mut state: ResMut<WindowState>) {
-    let Some(drawing) = &mut state.drawing else { return };
+/// Shows how the still map goes.
+pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
+    let Some(drawing) = &mut jobs.map else { return };
     let drawing = drawing.get_mut().unwrap_or_else(PoisonError::into_inner);
     let (end, progress) = (drawing.poll(), drawing.progress());
     state.map = match end {
@@ -93,7 +77,7 @@ pub fn follow_map(mut state: ResMut<WindowState>) {
         Some(Err(why)) => StillState::Failed(why),
     };
     if !matches!(state.map, StillState::Drawing(_)) {
-        state.drawing = None;
+        jobs.map = None;
     }
 }
 
@@ -121,8 +105,8 @@ pub fn perform(world: &mut World) {
             }
             Action::SavePicture(choice, file) => save_picture(world, choice, file),
             Action::CloseMap => {
-                let mut state = world.resource_mut::<WindowState>();
-                (state.map, state.drawing) = (StillState::None, None);
+                world.resource_mut::<WindowState>().map = StillState::None;
+                world.resource_mut::<Jobs>().map = None;
             }
             Action::GoBack(place) => choose(world, SavingChoice::GoBack(place)),
             Action::ResetCourse => reset_course(world, true),
@@ -250,7 +234,14 @@ fn export(world: &mut World, format: Format, file: PathBuf) {
     let snapshot = world.resource::<Scene>().snapshot().cloned();
     let (Some(lesson), Some(snapshot)) = (lesson, snapshot) else { return };
     let job = Export::start(snapshot, lesson, format, file, move || setup.waker.wake());
-    world.resource_mut::<WindowState>().job = Some(Mutex::new(job));
+    begin(world, job);
+}
+
+/// Shows that an export is being written.
+fn begin(world: &mut World, job: Export) {
+    let Progress { done, of } = job.progress();
+    world.resource_mut::<WindowState>().export = ExportModel::Writing { done, of };
+    world.resource_mut::<Jobs>().export = Some(Mutex::new(job));
 }
 
 fn draw_map(world: &mut World) {
@@ -258,9 +249,8 @@ fn draw_map(world: &mut World) {
     let space = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.clone());
     let Some(space) = space else { return };
     let drawing = Drawing::start(space, move || setup.waker.wake());
-    let mut state = world.resource_mut::<WindowState>();
-    state.map = StillState::Drawing(drawing.progress());
-    state.drawing = Some(Mutex::new(drawing));
+    world.resource_mut::<WindowState>().map = StillState::Drawing(drawing.progress());
+    world.resource_mut::<Jobs>().map = Some(Mutex::new(drawing));
 }
 
 /// As large as the stage is on the screen.
@@ -289,7 +279,7 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
         ..PictureOptions::of(snapshot)
     };
     let job = Export::picture(options, file, move || setup.waker.wake());
-    world.resource_mut::<WindowState>().job = Some(Mutex::new(job));
+    begin(world, job);
 }
 
 fn choose(world: &mut World, choice: SavingChoice) {

@@ -13,7 +13,7 @@ use crate::view_model::models::Models;
 use crate::view_model::provenance::worked::exact;
 use crate::view_model::provenance::{Operand, Piece, Provenance};
 
-use crate::app::text::equation::equation_ui;
+use crate::app::text::prose::equation_ui;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::traced::underline;
 

@@ -8,20 +8,23 @@ use bevy::render::RenderPlugin;
 use bevy::render::settings::RenderCreation;
 use bevy::window::{WindowResizeConstraints, WindowResolution};
 use bevy::winit::EventLoopProxyWrapper;
+use bevy_egui::EguiPreUpdateSet;
 
 use crate::store::Home;
 
-use super::closing;
 use super::opening::{Opening, Setup, title};
-use super::perform::{perform, show_course};
-use crate::app::AppSystems;
+use super::perform::{Jobs, follow_export, follow_map, perform, show_course};
+use super::{closing, course, keyboard};
 use crate::app::fault::AppFault;
+use crate::app::link;
 use crate::app::render::gpu;
 use crate::app::render::recovery::Recovery;
-use crate::app::theme::{Palette, size};
+use crate::app::systems::AppSystems;
+use crate::app::theme::{self, size};
 use crate::app::view::{ThemeChoice, ViewState};
-use crate::app::work::profile::{Profile, WindowSettings};
-use crate::app::work::source::Waker;
+use crate::app::work::profile::{self, Profile, WindowSettings};
+use crate::app::work::waker::Waker;
+use crate::app::work::{session, source};
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,22 +105,40 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
             .set(RenderPlugin { render_creation: renderer, ..default() })
             .set(quiet_log()),
     )
-    .add_plugins(crate::app::plugin)
+    .add_plugins((crate::app::plugin::plugin, plugin))
     .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
-    .insert_resource(ClearColor(ground(options.dark != Some(false))))
-    .add_systems(Startup, spawn_camera)
-    .add_systems(Last, closing::close.after(perform).before(AppSystems::BuildStage));
+    .insert_resource(ClearColor(theme::clear_color(options.dark != Some(false))));
     app
+}
+
+/// Adds what a window has and a picture has not: keys, the learner's work, pages and dialogs.
+fn plugin(app: &mut App) {
+    app.init_resource::<Jobs>()
+        .add_systems(Startup, spawn_camera)
+        .add_systems(
+            PreUpdate,
+            keyboard::give_modifiers.after(EguiPreUpdateSet::ProcessInput).before(EguiPreUpdateSet::BeginPass),
+        )
+        .add_systems(
+            Update,
+            (
+                source::reload.in_set(AppSystems::Receive).before(link::receive),
+                (session::show, course::receive, follow_export, follow_map).chain().in_set(AppSystems::Follow),
+                keyboard::take_focus,
+            ),
+        )
+        .add_systems(
+            Last,
+            (session::keep, profile::keep, perform, closing::close)
+                .chain()
+                .after(AppSystems::Send)
+                .before(AppSystems::BuildStage),
+        );
 }
 
 /// Warnings of our own and errors of the libraries.
 fn quiet_log() -> LogPlugin {
     LogPlugin { level: bevy::log::Level::WARN, filter: "error,attune=warn".to_owned(), ..default() }
-}
-
-pub fn ground(dark: bool) -> Color {
-    let ground = Palette::of(dark).ground;
-    Srgba::from_u8_array(ground.to_array()).into()
 }
 
 /// The camera draws nothing: egui draws on it.

@@ -10,20 +10,20 @@ use egui::{Event, LayerId, Pos2, Rect, ThemePreference, Ui, UiBuilder};
 
 use super::checkpoints::checkpoints_ui;
 use super::course::CoursePage;
-use super::dock::{Workspace, workspace_ui};
+use super::dock::{Workspace, WorkspaceState, workspace_ui};
 use super::exported::{ExportModel, exported_ui};
 use super::files::files_ui;
 use super::home::{drop_ui, home_ui};
 use super::key_sheet::key_sheet_ui;
-use super::perform::WindowState;
 use super::picture_choice::picture_choice_ui;
 use super::saving::saving_strip_ui;
 use super::shortcuts::{LessonKeys, lesson_keys, window_keys};
+use super::state::WindowState;
 use super::still_map::still_ui;
 use crate::app::actions::Action;
 use crate::app::link::Outbox;
 use crate::app::panels::StageUi;
-use crate::app::render::figure::figure_ui;
+use crate::app::render::figure::{Figure, figure_ui};
 use crate::app::scene::Scene;
 use crate::app::scene_camera::SceneCamera;
 use crate::app::stage::bar::{self, bar_ui};
@@ -43,15 +43,7 @@ use crate::app::work::source::LessonIssues;
 use crate::view_model::stage::TokenPoint;
 use crate::view_model::training::TrainingStage;
 
-/// The dock and its panels, as a resource.
-#[derive(Resource, Default)]
-pub struct WorkspaceState(pub Workspace);
-
-/// Draw the stage alone, with a caption.
-#[derive(Resource)]
-pub struct Figure;
-
-/// Gives a new context the app's fonts and styles before its first pass.
+/// A new context gets the app's fonts and styles before its first pass.
 pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
     for mut context in &mut contexts {
         let ctx = context.get_mut();

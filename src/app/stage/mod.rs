@@ -27,6 +27,18 @@ pub mod writing;
 
 use bevy::prelude::*;
 
+use super::systems::AppSystems;
+
 pub fn plugin(app: &mut App) {
-    app.init_resource::<frame::StageTab>().add_plugins(pass::plugin);
+    app.init_resource::<frame::StageTab>()
+        .init_resource::<scene::StageScene>()
+        .add_plugins(pass::plugin)
+        .add_systems(
+            Update,
+            (
+                scene::follow.in_set(AppSystems::Follow),
+                (scene::glide, frame::advance).chain().in_set(AppSystems::Advance),
+            ),
+        )
+        .add_systems(Last, (frame::resize, frame::build).chain().in_set(AppSystems::BuildStage));
 }

@@ -10,7 +10,7 @@ use crate::code::editor::completion::{Completion, completions};
 use crate::code::editor::scope::Scope;
 
 use super::code_text::name_ink;
-use super::equation::equation_ui;
+use super::prose::equation_ui;
 
 /// Names that are offered until one is taken.
 pub struct Offer {

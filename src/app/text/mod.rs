@@ -3,7 +3,6 @@
 pub mod code_text;
 pub mod completion;
 pub mod editor;
-pub mod equation;
 pub mod images;
 pub mod prose;
 pub mod term_card;

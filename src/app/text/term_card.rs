@@ -7,7 +7,7 @@ use crate::app::theme::{self, Palette, prose, size};
 use crate::lesson::glossary::Term;
 use crate::view_model::glossary::{First, GlossaryModel};
 
-use super::equation::words_ui;
+use super::prose::words_ui;
 
 /// For the pointer to look at, not to touch.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {

@@ -279,3 +279,9 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     };
     visuals.striped = false;
 }
+
+/// The window's ground, before anything is drawn on it.
+pub fn clear_color(dark: bool) -> bevy::color::Color {
+    let [red, green, blue, alpha] = Palette::of(dark).ground.to_array();
+    bevy::color::Color::srgba_u8(red, green, blue, alpha)
+}

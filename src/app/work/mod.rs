@@ -5,3 +5,4 @@ pub mod profile;
 pub mod session;
 pub mod source;
 pub mod still_map;
+pub mod waker;

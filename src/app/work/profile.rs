@@ -12,7 +12,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::store::{self, Home, Key, Saver, Stored};
 use crate::view_model::course::{Course, Tasks};
 
-use super::source::Waker;
+use super::waker::Waker;
 use crate::app::theme::size;
 use crate::app::view::{ThemeChoice, ViewState};
 

@@ -13,13 +13,13 @@ use crate::lesson::Lesson;
 use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Opened, Saver, Status, Stored, open, take_over};
 
 use super::profile::Profile;
-use super::source::Waker;
+use super::waker::Waker;
 use crate::app::link::Link;
 use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
 use crate::app::shell::checkpoints::CheckpointRow;
+use crate::app::shell::dock::WorkspaceState;
 use crate::app::shell::saving::{LockModel, SavingChoice, SavingModel, SavingStatus};
-use crate::app::shell::workspace::WorkspaceState;
 use crate::app::stage::scene::StageScene;
 use crate::app::view::ViewState;
 

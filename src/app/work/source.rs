@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, SystemTime};
 
 use bevy::prelude::*;
-use bevy::winit::{EventLoopProxy, WinitUserEvent};
 
 use crate::kernel::Saved;
 use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
@@ -15,31 +14,14 @@ use crate::lesson::{Lesson, course, glossary};
 use crate::view_model::glossary::GlossaryModel;
 
 use super::session::{Session, State};
+use super::waker::Waker;
 use crate::app::link::Link;
-use crate::app::shell::workspace::WorkspaceState;
+use crate::app::shell::dock::WorkspaceState;
 use crate::app::theme::motion;
 use crate::app::view::ViewState;
 
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;
-
-/// Wakes the window from another thread; does nothing until the window exists.
-#[derive(Clone, Default)]
-pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
-
-impl Waker {
-    pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
-        // A second window never comes, so the first proxy stays.
-        let _ = self.0.set(proxy);
-    }
-
-    pub fn wake(&self) {
-        if let Some(proxy) = self.0.get() {
-            // The window is closing and needs no waking.
-            let _ = proxy.send_event(WinitUserEvent::WakeUp);
-        }
-    }
-}
 
 /// Where lessons come from.
 #[derive(Resource)]

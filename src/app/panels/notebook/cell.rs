@@ -12,7 +12,7 @@ use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
+use super::frame::Frame;
 use super::keys::perform;
 use super::kinds::body_ui;
 

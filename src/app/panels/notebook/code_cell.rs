@@ -7,7 +7,7 @@ use crate::app::theme::size;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
+use super::frame::Frame;
 use super::writing::write_ui;
 
 pub fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {

@@ -9,7 +9,7 @@ use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 
-use super::Frame;
+use super::frame::Frame;
 use super::kinds::{is_of_kind, kind_keys};
 use super::writing::go_on;
 

@@ -9,8 +9,8 @@ use crate::kernel::notebook::document::Answer;
 use crate::lesson::cells::{Bind, CellKind, Predict, Slider};
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
 use super::code_cell::code_ui;
+use super::frame::Frame;
 use super::keys::perform;
 use super::outputs::pictures_ui;
 use super::slider_cell::slider_ui;

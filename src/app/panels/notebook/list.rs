@@ -4,10 +4,9 @@
 use egui::{Align, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
-use crate::kernel::notebook::document::CellId;
 
-use super::Frame;
 use super::cell::cell_ui;
+use super::frame::{Follow, Frame};
 use super::kinds::first_height;
 
 /// Cells this far out of sight are laid out already.
@@ -44,18 +43,6 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
         ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), egui::Sense::hover());
     });
 }
-
-/// A cell that is kept in sight while it, or what stands above it, grows.
-pub struct Follow {
-    pub id: CellId,
-    /// Keeps the end of a cell that is too high in sight, and not its beginning.
-    pub is_end: bool,
-    /// For so many frames.
-    pub frames: usize,
-}
-
-/// Long enough for the answer of a cell that runs for a moment.
-pub const FOLLOWED: usize = 40;
 
 fn follow(ui: &Ui, cell: Rect, sight: Rect, state: &mut Option<Follow>) {
     let is_scrolled = ui.input(|input| input.smooth_scroll_delta() != Vec2::ZERO);

@@ -9,11 +9,13 @@
 //! | `kinds` | the content, height and keys of each kind |
 //! | `keys` | Jupyter's keys, while nothing is written |
 //! | `writing` | the editor of a cell, with the notebook's keys |
+//! | `frame` | what the panel remembers, and its work of one frame |
 //! | `drafts` | what is being written, until the kernel has it |
 
 mod cell;
 mod code_cell;
 mod drafts;
+mod frame;
 mod keys;
 mod kinds;
 mod list;
@@ -26,204 +28,16 @@ mod text_cell;
 mod toolbar;
 mod writing;
 
-use std::collections::HashMap;
-
 use egui::Ui;
 
-use crate::app::actions::{NotebookAction, focus};
-use crate::app::panels::notebook::reference::ReferenceUiState;
+use self::frame::Frame;
+pub use self::frame::NotebookPanel;
+use super::{Panel, PanelContext, PanelId, Region};
+use crate::app::saved_view::SavedView;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
 use crate::kernel::command::Command;
-use crate::kernel::notebook::document::{CellId, OwnKind};
-use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::view_model::notebook::NotebookModel;
-
-use self::drafts::Drafts;
-use self::list::{FOLLOWED, Follow};
-use crate::app::panels::{Panel, PanelContext, PanelId, Region};
-use crate::app::saved_view::SavedView;
-
-#[derive(Default)]
-pub struct NotebookPanel {
-    drafts: Drafts,
-    /// The cell that keys act on, and where it stood when it was last there.
-    selected: Option<CellId>,
-    selected_at: usize,
-    /// The text whose Markdown is open.
-    open_text: Option<CellId>,
-    /// Its editor gets the keyboard in the next frame.
-    focus: Option<CellId>,
-    /// Place of the caret in that editor.
-    caret: Option<Edge>,
-    /// Cell that is brought into sight in the next frame.
-    follow: Option<Follow>,
-    /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
-    awaited: Option<Awaited>,
-    /// Heights that were seen, for what is out of sight.
-    heights: HashMap<CellId, f32>,
-    /// The first of two presses, such as D D, and when it came.
-    first_press: Option<(NotebookAction, std::time::Instant)>,
-    reference: ReferenceUiState,
-    is_reference_open: bool,
-}
-
-/// Where a caret enters a cell from another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Edge {
-    Start,
-    LastLine,
-}
-
-impl Edge {
-    /// As a byte of the text.
-    fn caret(self, text: &str) -> usize {
-        match self {
-            Self::Start => 0,
-            Self::LastLine => text.rfind('\n').map_or(0, |end| end + 1),
-        }
-    }
-}
-
-struct Awaited {
-    next_to: CellId,
-    is_above: bool,
-    to_write: bool,
-    /// Text that the new cell begins with.
-    text: Option<&'static str>,
-}
-
-impl NotebookPanel {
-    pub fn selected_cell(&self) -> Option<&str> {
-        self.selected.as_deref()
-    }
-
-    /// Selects a cell and brings it into sight.
-    pub fn select(&mut self, id: &str) {
-        let id: CellId = id.into();
-        self.selected = Some(id.clone());
-        self.follow = Some(Follow { id, is_end: false, frames: FOLLOWED });
-    }
-
-    /// The kernel has answered all that was asked of it.
-    pub fn settle(&mut self) {
-        self.drafts.settle();
-    }
-}
-
-/// The panel's work of one frame.
-struct Frame<'a, 'v> {
-    pub model: &'a NotebookModel,
-    pub state: &'a mut NotebookPanel,
-    pub view: &'a mut PanelView<'v>,
-    pub prose: &'a mut Prose,
-    pub commands: Vec<Command>,
-}
-
-impl Frame<'_, '_> {
-    pub fn ask(&mut self, id: &CellId, command: CellCommand) {
-        self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
-    }
-
-    pub fn toggle_reference(&mut self, ui: &Ui) {
-        self.state.is_reference_open = !self.state.is_reference_open;
-        if self.state.is_reference_open {
-            focus::ask(ui.ctx(), focus::function_search());
-        }
-    }
-
-    /// Brings a cell into sight, from its beginning.
-    pub fn reveal(&mut self, id: &CellId) {
-        self.state.follow = Some(Follow { id: id.clone(), is_end: false, frames: FOLLOWED });
-    }
-
-    /// Keeps the end of a cell in sight, where its answer comes.
-    pub fn reveal_end(&mut self, id: &CellId) {
-        self.state.follow = Some(Follow { id: id.clone(), is_end: true, frames: FOLLOWED });
-    }
-
-    /// Inserts a cell, selects it when it is there, and perhaps begins to write in it.
-    pub fn insert(&mut self, id: &CellId, kind: OwnKind, is_above: bool, to_write: bool) {
-        self.ask(id, CellCommand::Insert { kind, is_above });
-        self.state.awaited = Some(Awaited { next_to: id.clone(), is_above, to_write, text: None });
-    }
-
-    pub fn select(&mut self, id: &CellId) {
-        if self.state.selected.as_ref() != Some(id) {
-            self.state.selected = Some(id.clone());
-        }
-    }
-
-    /// Inserts code below the selected cell, or at the end of what is open.
-    pub fn insert_example(&mut self, text: &'static str) {
-        let last = self.model.open_cells().last().map(|cell| cell.id().clone());
-        let Some(id) = self.state.selected.clone().or(last) else { return };
-        self.insert(&id, OwnKind::Code, false, false);
-        if let Some(awaited) = &mut self.state.awaited {
-            awaited.text = Some(text);
-        }
-    }
-
-    /// Selects the cell so many places further down.
-    pub fn step(&mut self, by: isize) {
-        let model = self.model;
-        let cells = model.open_cells();
-        let at = self.state.selected.as_ref().and_then(|id| cells.iter().position(|cell| cell.id() == id));
-        // The first step leads to the first cell.
-        let to = at.map_or_else(|| 0_usize.saturating_add_signed(by - 1), |at| at.saturating_add_signed(by));
-        let to = to.min(cells.len().saturating_sub(1));
-        if let Some(cell) = cells.get(to) {
-            self.state.selected = Some(cell.id().clone());
-            self.reveal(cell.id());
-        }
-    }
-
-    /// Begins to write in a cell.
-    pub fn write(&mut self, id: &CellId) {
-        let Some(index) = self.model.index(id) else { return };
-        let cell = &self.model.cells[index].cell;
-        if cell.is_text() {
-            self.state.open_text = Some(id.clone());
-        }
-        if cell.is_written() {
-            self.state.focus = Some(id.clone());
-            self.reveal(id);
-        }
-        self.select(id);
-    }
-
-    /// Where the selected cell is gone, the one that stands there now is selected.
-    fn keep_selected(&mut self) {
-        let Some(id) = &self.state.selected else { return };
-        if let Some(index) = self.model.index(id) {
-            self.state.selected_at = index;
-        } else if !self.model.cells.is_empty() {
-            let at = self.state.selected_at.min(self.model.cells.len() - 1);
-            self.state.selected = Some(self.model.cells[at].id().clone());
-        }
-    }
-
-    fn greet_awaited(&mut self) {
-        let Some(awaited) = &self.state.awaited else { return };
-        let Some(index) = self.model.index(&awaited.next_to) else { return };
-        let place = if awaited.is_above { index.checked_sub(1) } else { Some(index + 1) };
-        let Some(cell) = place.and_then(|place| self.model.cells.get(place)) else { return };
-        // Not seen before: it has no height yet.
-        if cell.cell.is_own && !self.state.heights.contains_key(cell.id()) {
-            let (id, to_write, text) = (cell.id().clone(), awaited.to_write, awaited.text);
-            self.state.awaited = None;
-            self.reveal(&id);
-            if let Some(text) = text {
-                self.ask(&id, CellCommand::SetText(text.into()));
-            }
-            if to_write {
-                self.write(&id);
-            } else {
-                self.select(&id);
-            }
-        }
-    }
-}
 
 impl Panel for NotebookPanel {
     fn id(&self) -> PanelId {

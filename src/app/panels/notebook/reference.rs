@@ -7,7 +7,7 @@ use crate::app::theme::{self, Palette, size};
 use crate::code::Help;
 use crate::view_model::reference::found;
 
-use crate::app::text::equation::equation_ui;
+use crate::app::text::prose::equation_ui;
 
 #[derive(Default)]
 pub struct ReferenceUiState {

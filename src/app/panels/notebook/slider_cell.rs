@@ -8,7 +8,7 @@ use crate::kernel::notebook::CellCommand;
 use crate::lesson::cells::{Bind, Slider};
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
+use super::frame::Frame;
 
 pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);

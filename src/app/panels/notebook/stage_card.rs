@@ -7,7 +7,7 @@ use crate::app::theme::{self, Palette, size};
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
+use super::frame::Frame;
 
 pub fn stage_ui(
     ui: &mut Ui,

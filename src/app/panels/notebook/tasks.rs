@@ -13,7 +13,7 @@ use crate::kernel::notebook::snapshot::{CellStatus, Verdict};
 use crate::lesson::cells::{Exercise, Predict};
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
+use super::frame::Frame;
 use super::writing::write_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {

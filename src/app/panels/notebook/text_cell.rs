@@ -6,7 +6,7 @@ use crate::app::text::prose::prose_ui;
 use crate::app::theme::Palette;
 use crate::view_model::notebook::CellModel;
 
-use super::Frame;
+use super::frame::Frame;
 use super::writing::write_ui;
 
 pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {

@@ -10,7 +10,7 @@ use crate::kernel::command::Command;
 use crate::kernel::notebook::NotebookCommand;
 use crate::view_model::course::Tasks;
 
-use super::Frame;
+use super::frame::Frame;
 
 pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);

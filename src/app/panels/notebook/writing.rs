@@ -13,7 +13,7 @@ use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
-use super::{Edge, Frame};
+use super::frame::{Edge, Frame};
 
 pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     let id = cell.id().clone();

@@ -6,7 +6,6 @@ use egui::epaint::{Mesh, TextShape};
 use egui::{Color32, FontId, Pos2, Rect, Shape, Stroke, Ui, Vec2, pos2, vec2};
 
 use super::formula::{self, Formula, Segment};
-use super::paint::snapped;
 use crate::app::theme::{Palette, size};
 
 /// The largest outline that is drawn, in pixels.
@@ -198,4 +197,9 @@ fn draw(raster: &mut Rasterizer, path: &[Segment], place: impl Fn(Pos2) -> Point
         }
     }
     raster.draw_line(last, first);
+}
+
+/// Baselines lie on whole pixels, so that letters are as sharp as elsewhere.
+pub fn snapped(point: Pos2, pixels_per_point: f32) -> Pos2 {
+    Pos2::new(point.x, (point.y * pixels_per_point).round() / pixels_per_point)
 }

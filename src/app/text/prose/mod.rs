@@ -32,7 +32,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use egui::{Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::mutex::Mutex;
+use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 use self::document::Document;
 use self::layout::Layout;
@@ -147,4 +148,17 @@ fn forget_older_half(pages: &mut HashMap<u64, Page>) {
     uses.sort_unstable();
     let middle = uses[uses.len() / 2];
     pages.retain(|_, page| page.used > middle);
+}
+
+/// An equation of LaTeX, set as in the text.
+pub fn equation_ui(ui: &mut Ui, latex: &str) {
+    words_ui(ui, &format!("${latex}$"));
+}
+
+/// Markdown with formulas, set as in the text.
+pub fn words_ui(ui: &mut Ui, markdown: &str) {
+    // Layouts are kept with the context: whoever shows an equation need not carry them.
+    type Set = Arc<Mutex<Prose>>;
+    let set = ui.data_mut(|data| data.get_temp_mut_or_default::<Set>(Id::new("equations")).clone());
+    prose_ui(ui, markdown, &mut set.lock());
 }

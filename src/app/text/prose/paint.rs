@@ -8,7 +8,7 @@ use egui::{
 use egui::{Response, WidgetInfo, WidgetType, pos2, vec2};
 
 use super::flow::{Ink, Note, Placed, Role, RunFormat, What};
-use super::maths::formula_ui;
+use super::maths::{formula_ui, snapped};
 use super::terms::Named;
 use crate::app::text::code_text::code;
 use crate::app::text::images::Images;
@@ -190,11 +190,6 @@ fn quiet_line(rect: Rect, color: Color32) -> Vec<Shape> {
     const DASH: f32 = 2.0;
     let ends = [rect.left_bottom(), rect.right_bottom()];
     Shape::dashed_line(&ends, Stroke::new(size::HAIRLINE, color), DASH, DASH)
-}
-
-/// Baselines lie on whole pixels, so that letters are as sharp as elsewhere.
-pub fn snapped(point: Pos2, pixels_per_point: f32) -> Pos2 {
-    Pos2::new(point.x, (point.y * pixels_per_point).round() / pixels_per_point)
 }
 
 /// A picture at its place, as soon as it is decoded.

@@ -1,0 +1,91 @@
+//! The trait of a panel, and everything that it is given in a frame.
+
+use egui::Ui;
+
+use crate::kernel::command::Command;
+use crate::kernel::worker::pace::Pace;
+use crate::view_model::models::Models;
+
+use crate::app::actions::Action;
+use crate::app::saved_view::SavedView;
+use crate::app::scene_camera::SceneCamera;
+use crate::app::text::prose::Prose;
+use crate::app::view::PanelView;
+
+/// A tab of the dock. It owns what it remembers.
+pub trait Panel: Send + Sync {
+    /// By its title, as a saved layout names it.
+    fn id(&self) -> PanelId;
+
+    /// Where it lies until the learner moves it.
+    fn region(&self) -> Region;
+
+    /// Draws it. `None` while the models that it needs are not there yet.
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()>;
+
+    /// Whether it keeps a margin from the edges of its tab.
+    fn has_margin(&self) -> bool {
+        true
+    }
+
+    /// Writes what is kept of it with the learner's work.
+    fn save(&self, _saved: &mut SavedView) {}
+
+    /// Takes back what was kept, which may be anything.
+    fn restore(&mut self, _saved: &SavedView) {}
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PanelId(pub &'static str);
+
+impl PanelId {
+    /// The title of its tab.
+    pub fn title(self) -> &'static str {
+        self.0
+    }
+}
+
+/// A part of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    Left,
+    Middle,
+    UpperRight,
+    LowerRight,
+}
+
+/// Everything that a panel is given in one frame: models, the view that it may change, a place for its requests.
+pub struct PanelContext<'a> {
+    pub models: &'a Models,
+    pub view: PanelView<'a>,
+    pub stage: &'a mut dyn StageUi,
+    pub prose: &'a mut Prose,
+    /// The kernel has answered all that was asked of it: what the models show is what it has.
+    pub is_answered: bool,
+    pub requests: &'a mut Requests,
+}
+
+/// Requests of the panels in one frame.
+#[derive(Default)]
+pub struct Requests {
+    /// For the kernel.
+    pub commands: Vec<Command>,
+    /// For the window.
+    pub actions: Vec<Action>,
+    /// How fast training is to play.
+    pub pace: Option<Pace>,
+}
+
+/// The stage, as panels use it without knowing it.
+pub trait StageUi {
+    /// Draws it into its tab.
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView);
+
+    /// Draws the steps of the walk, under what is walked through.
+    fn timeline_ui(&mut self, _ui: &mut Ui, _view: &mut PanelView) {}
+
+    /// Its camera; none where there is no scene.
+    fn camera(&mut self) -> Option<&mut dyn SceneCamera> {
+        None
+    }
+}

@@ -1,0 +1,30 @@
+//! The state of the window outside the lesson: actions that were asked for, dialogs, exports.
+
+use bevy::ecs::resource::Resource;
+
+use super::exported::ExportModel;
+use super::files::FilesUiState;
+use super::still_map::StillState;
+use crate::app::actions::Action;
+use crate::app::actions::window::PictureChoice;
+
+/// The actions that are asked of the window, and its dialogs.
+#[derive(Resource, Default)]
+pub struct WindowState {
+    /// In the order in which it was asked.
+    pub asked: Vec<Action>,
+    pub is_key_sheet_open: bool,
+    pub files: FilesUiState,
+    /// The picture that is being chosen.
+    pub picture: Option<PictureChoice>,
+    /// What the window says of the export.
+    pub export: ExportModel,
+    /// The still map of the words.
+    pub map: StillState,
+}
+
+impl WindowState {
+    pub fn is_exporting(&self) -> bool {
+        matches!(self.export, ExportModel::Writing { .. })
+    }
+}

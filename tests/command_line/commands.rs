@@ -1,12 +1,11 @@
 //! The program as a shell sees it: what it prints, and its exit codes.
 
-use std::process::{Command, Output};
+use std::process::{Output, Stdio};
+
+use crate::common::folder::Folder;
+use crate::common::program::{attune, program};
 
 const SMALL: &str = "tests/fixtures/small.ron";
-
-fn attune(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_attune")).args(args).output().expect("the program starts")
-}
 
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
@@ -42,16 +41,16 @@ fn every_lesson_is_checked_and_every_issue_printed() {
 #[test]
 fn a_claim_that_does_not_hold_fails_the_check() {
     let text = std::fs::read_to_string(SMALL).expect("the fixture").replace("AtMost(1e-5)", "AtLeast(0.5)");
-    let file = std::env::temp_dir().join(format!("attune-claim-{}.ron", std::process::id()));
+    let folder = Folder::new("claim");
+    let file = folder.file("claim.ron");
     std::fs::write(&file, text).expect("a temporary file");
-    let path = file.to_str().expect("UTF-8");
+    let path = file.as_str();
     for args in [&["check", path][..], &["check", path, "--verbose"]] {
         let output = attune(args);
         let said = format!("{}{}", stdout(&output), stderr(&output));
         assert_eq!(said.matches("claim \"sum\" does not hold: measured ").count(), 1, "{said}");
     }
     check(&["check", path], 1, "expected at least 0.5");
-    std::fs::remove_file(&file).expect("it is there");
 }
 
 /// An error of rounding is not shown as none.
@@ -84,12 +83,8 @@ fn wrong_usage_exits_with_2() {
 #[test]
 fn a_closed_pipe_is_no_fault() {
     for args in [&["check", SMALL, "--verbose"][..], &["trace", SMALL]] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_attune"))
-            .args(args)
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+        let mut child =
+            program().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{args:?}");
@@ -130,10 +125,10 @@ fn an_option_of_another_command_is_said_to_be_that() {
 #[test]
 fn a_picture_that_cannot_be_written_is_no_wrong_usage() {
     check(&["render", SMALL, "-o", "no/such/x.png"], 1, "cannot be written: no/such/x.png: there is no such folder");
-    let folder = std::env::temp_dir().join(format!("attune-{}-folder.png", std::process::id()));
-    std::fs::create_dir(&folder).expect("a temporary folder");
-    check(&["render", SMALL, "-o", folder.to_str().expect("UTF-8")], 1, "it is a folder");
-    std::fs::remove_dir(&folder).expect("it is there");
+    let folder = Folder::new("picture");
+    let picture = folder.file("folder.png");
+    std::fs::create_dir(&picture).expect("a temporary folder");
+    check(&["render", SMALL, "-o", &picture], 1, "it is a folder");
 }
 
 #[test]
@@ -146,14 +141,12 @@ fn a_trace_is_the_same_bytes_twice() {
 
 #[test]
 fn a_new_lesson_checks_and_replaces_none() {
-    let folder = std::env::temp_dir().join(format!("attune-new-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let file = folder.join("My lesson.ron");
-    let path = file.to_str().expect("UTF-8");
+    let folder = Folder::new("new");
+    let file = folder.file("My lesson.ron");
+    let path = file.as_str();
     check(&["new", path], 0, "a lesson to start from");
     check(&["check", path], 0, "ok, 7 cells, 2 claims hold");
     check(&["new", path], 2, "already exists");
-    check(&["new", folder.join("notes.txt").to_str().expect("UTF-8")], 2, "must end in .ron");
-    check(&["new", folder.join("no/where.ron").to_str().expect("UTF-8")], 1, "where.ron");
-    std::fs::remove_dir_all(&folder).expect("it is there");
+    check(&["new", &folder.file("notes.txt")], 2, "must end in .ron");
+    check(&["new", &folder.file("no/where.ron")], 1, "where.ron");
 }

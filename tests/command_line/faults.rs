@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use crate::common::program::{program, said};
 
 /// A lesson file that is gone after the test.
 struct File(PathBuf);
@@ -27,9 +29,8 @@ impl Drop for File {
 
 /// The exit code, and all that is said, with the file's name as `FILE`.
 fn attune(args: &[&str], file: &File) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_attune")).args(args).output().expect("the program starts");
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(said).expect("UTF-8").replace(file.path(), "FILE"))
+    let (code, said) = said(args);
+    (code, said.replace(file.path(), "FILE"))
 }
 
 #[track_caller]
@@ -159,7 +160,7 @@ fn a_mistyped_command_is_met_with_the_right_one() {
 fn results_that_cannot_be_written_are_said_not_to_be() {
     let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device"));
     for args in [&["check", "tests/fixtures/small.ron"][..], &["trace", "tests/fixtures/small.ron"]] {
-        let run = Command::new(env!("CARGO_BIN_EXE_attune")).args(args).stdout(full()).output();
+        let run = program().args(args).stdout(full()).output();
         let output = run.expect("the program starts");
         let said = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(1), "{said}");

@@ -1,12 +1,14 @@
 //! The glossary beside the lessons: lessons keep to it, the course is without it, and it says where it is wrong.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use attune::lesson::{course, glossary};
 
-const SMALL: &str = include_str!("../fixtures/small.ron");
+use crate::common::folder::Folder;
+use crate::common::lessons::SMALL;
+use crate::common::program::said;
+
 const GLOSSARY: &str = r#"// Two terms.
 Glossary([
     Term(name: "query", also: ["queries"], symbols: ["q"], shape: "(T, d_k)", meaning: "What a word looks for.", lesson: "small"),
@@ -19,13 +21,12 @@ const GOOD: &str = r##"
     Predict(id: "p", ask: "What of **Queries**?", choices: ["a", "b"], answer: "0", explain: "As $q$ is, **$q$**."),
 "##;
 
-/// A folder of lessons that is gone after the test.
-struct Course(PathBuf);
+/// A folder of lessons.
+struct Course(Folder);
 
 impl Course {
     fn new(name: &str, files: &[(&str, &str)]) -> Self {
-        let folder = std::env::temp_dir().join(format!("attune-glossary-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a temporary folder");
+        let folder = Folder::new(name);
         for (name, text) in files {
             fs::write(folder.join(name), text).expect("a temporary file");
         }
@@ -33,30 +34,16 @@ impl Course {
     }
 
     fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
+        self.0.file(name)
     }
 
     /// The words of `attune check` about these files, with the folder's name as `D`.
     fn check(&self, files: &[&str]) -> (Option<i32>, String) {
         let files: Vec<String> = files.iter().map(|name| self.file(name)).collect();
         let args: Vec<&str> = std::iter::once("check").chain(files.iter().map(String::as_str)).collect();
-        let output = attune(&args);
-        (output.status.code(), said(&output).replace(&self.0.display().to_string(), "D"))
+        let (code, said) = said(&args);
+        (code, said.replace(&self.0.0.display().to_string(), "D"))
     }
-}
-
-impl Drop for Course {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn attune(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_attune")).args(args).output().expect("the program starts")
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).expect("UTF-8")
 }
 
 /// The small lesson with these cells.
@@ -86,7 +73,7 @@ fn lessons_that_keep_to_it_check_and_so_does_it() {
         (Some(0), "D/a.ron: ok, 2 cells, 1 claim holds with seed 5\nD/glossary.ron: ok, 2 terms\n")
     );
     assert_eq!(glossary::beside(Path::new(&course.file("a.ron"))), Some(course.0.join("glossary.ron")));
-    assert_eq!(course::list(&course.0).len(), 1, "the course is without it");
+    assert_eq!(course::list(&course.0.0).len(), 1, "the course is without it");
 }
 
 #[test]
@@ -142,12 +129,8 @@ fn a_glossary_is_known_as_one() {
     assert!(said.contains("D/terms.ron: ok, 2 terms") && said.contains("did you mean \"Glossary\"?"), "{said}");
     let file = course.file("terms.ron");
     for args in [&[file.as_str()][..], &["trace", &file]] {
-        let output = attune(args);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(
-            self::said(&output).contains("this is a glossary, not a lesson; expected a lesson file"),
-            "{}",
-            self::said(&output)
-        );
+        let (code, said) = self::said(args);
+        assert_eq!(code, Some(1));
+        assert!(said.contains("this is a glossary, not a lesson; expected a lesson file"), "{said}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::kernel::{Command, Kernel, Snapshot};
+use attune::kernel::{Command, Kernel};
 use attune::lesson::{Lesson, parse};
 
 /// Two heads over nine words, with given groups, a slider cell and a claim.
@@ -47,15 +47,12 @@ pub fn form(name: &str) -> Kernel {
     Kernel::trained(Arc::new(lesson))
 }
 
-/// Applies a command and waits for all that follows from it.
-pub fn apply(kernel: &mut Kernel, command: Command) {
-    kernel.apply(command);
-    kernel.settle();
-}
-
-/// The small lesson's snapshot after some commands.
-pub fn after(commands: &[Command]) -> Snapshot {
+/// A kernel of the small lesson after some commands, and all that follows from them.
+pub fn after(commands: &[Command]) -> Kernel {
     let mut kernel = small();
-    commands.iter().for_each(|command| apply(&mut kernel, command.clone()));
-    kernel.snapshot()
+    for command in commands {
+        kernel.apply(command.clone());
+        kernel.settle();
+    }
+    kernel
 }

@@ -4,6 +4,9 @@
 
 #[cfg(feature = "app")]
 pub mod dressed;
+pub mod folder;
 pub mod lessons;
 pub mod numerics;
+pub mod program;
 pub mod resaved;
+pub mod snapshots;

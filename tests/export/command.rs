@@ -1,17 +1,14 @@
 //! `attune export` as a shell sees it.
 
 use std::fs;
-use std::process::Command;
 
-use crate::Folder;
+use crate::common::folder::Folder;
+use crate::common::program::said;
 
 const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
 
-/// The exit code, and all that is said.
 fn export(args: &[&str]) -> (Option<i32>, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_attune")).arg("export").args(args).output().expect("the program starts");
-    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8"))
+    said(&[&["export"], args].concat())
 }
 
 #[test]

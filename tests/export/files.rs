@@ -6,7 +6,9 @@ use attune::export::Pictures;
 use attune::export::file::{ExportFault, Format, Target};
 use attune::kernel::Snapshot;
 
-use crate::{Folder, NOTEBOOK, run};
+use crate::common::folder::Folder;
+use crate::common::lessons::NOTEBOOK;
+use crate::run;
 
 fn names(folder: &Folder) -> Vec<String> {
     let entries = fs::read_dir(&folder.0).expect("the folder is there").flatten();

@@ -14,14 +14,11 @@ mod states;
 mod trace;
 mod vectors;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use attune::export::{Pictures, html, ipynb as notebook, md};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 
-const NOTEBOOK: &str = include_str!("../fixtures/notebook.ron");
+use crate::common::lessons::{NOTEBOOK, kernel};
 
 /// The fixture with these cells instead of its own, trained and run from the top.
 fn with_cells(cells: &str) -> Kernel {
@@ -31,8 +28,7 @@ fn with_cells(cells: &str) -> Kernel {
 }
 
 fn run(lesson: &str) -> Kernel {
-    let lesson = attune::lesson::parse("lesson.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = kernel(lesson);
     apply(&mut kernel, NotebookCommand::RunAll);
     kernel
 }
@@ -63,21 +59,4 @@ fn as_md(snapshot: &Snapshot, pictures: &Pictures) -> String {
 fn as_ipynb(snapshot: &Snapshot, pictures: &Pictures) -> serde_json::Value {
     let text = text(|to| notebook::write(snapshot, pictures, to).expect("it is written"));
     serde_json::from_str(&text).expect("JSON")
-}
-
-/// A folder that is gone after the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("attune-export-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a temporary folder");
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

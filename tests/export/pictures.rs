@@ -4,7 +4,8 @@ use std::fs;
 
 use attune::export::{Pictures, md};
 
-use crate::{Folder, as_html, as_ipynb, with_cells};
+use crate::common::folder::Folder;
+use crate::{as_html, as_ipynb, with_cells};
 
 /// One pixel, as far as a header says.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01";

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use attune::lesson::cells::{Bind, CellKind};
 use attune::lesson::{Lesson, parse, read};
+
+use crate::common::program::said;
 
 const REFERENCE: &str = "tests/fixtures/reference.ron";
 const PAGE: &str = "lessons/TEACHING.md";
@@ -23,12 +24,10 @@ fn lesson() -> Lesson {
 /// Claims hold, cells run, no start passes, each solution does, and pictures are there.
 #[test]
 fn it_checks() {
-    let run = Command::new(env!("CARGO_BIN_EXE_attune")).args(["check", REFERENCE, "--verbose"]).output();
-    let run = run.expect("the program starts");
-    let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    let (code, said) = said(&["check", REFERENCE, "--verbose"]);
     let lesson = lesson();
     let ok = format!("ok, {} cells, {} claims hold", lesson.cells.len(), lesson.claims.len());
-    assert!(run.status.success() && said.contains(&ok), "{said}");
+    assert!(code == Some(0) && said.contains(&ok), "{said}");
 }
 
 /// A new kind breaks this match: it wants a place in the lesson and on the page.

@@ -1,54 +1,26 @@
 //! The notebook's panel over a live kernel, driven by the keyboard alone.
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
 
-use attune::app::panels::notebook::{NotebookPanel, notebook_ui};
-use attune::app::text::prose::Prose;
-use attune::app::theme::{self, fonts};
-use attune::app::view::ViewState;
+use attune::app::panels::notebook::NotebookPanel;
 use attune::code::Output;
+use attune::kernel::Command;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;
-use attune::kernel::{Command, Kernel};
-use attune::view_model::notebook::NotebookModel;
 use egui::{Key, Modifiers, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
+
+use crate::common::lessons::{NOTEBOOK, SMALL, kernel};
+use crate::live::PanelHarness;
 
 const SIZE: Vec2 = Vec2::new(420.0, 700.0);
 
-/// A notebook and the kernel behind it, which answers in every frame.
+/// A notebook and the kernel behind it.
 struct Bench {
-    harness: Harness<'static>,
-    kernel: Rc<RefCell<Kernel>>,
+    harness: PanelHarness<NotebookPanel>,
 }
 
 impl Bench {
     fn open(lesson: &str) -> Self {
-        let lesson = attune::lesson::parse("notebook.ron", lesson).unwrap_or_else(|issues| panic!("{issues:#?}"));
-        let kernel = Rc::new(RefCell::new(Kernel::trained(Arc::new(lesson))));
-        let inner = kernel.clone();
-        let (mut state, mut view) = (NotebookPanel::default(), ViewState::default());
-        let mut prose = Prose::default();
-        let mut model: Option<NotebookModel> = None;
-        let mut harness = Harness::builder().with_size(SIZE).with_step_dt(1.0 / 60.0).build_ui(move |ui| {
-            let mut kernel = inner.borrow_mut();
-            let now = NotebookModel::of(&kernel.snapshot(), model.as_ref());
-            if model.is_none() {
-                ui.ctx().set_fonts(fonts::definitions());
-                theme::apply(ui.ctx());
-                model = Some(now);
-                return;
-            }
-            for command in notebook_ui(ui, &now, &mut state, &mut view.for_panels(), &mut prose) {
-                kernel.apply(command);
-            }
-            kernel.settle();
-            model = Some(now);
-        });
-        harness.run_steps(4);
-        Self { harness, kernel }
+        Self { harness: PanelHarness::at_60_hz(kernel(lesson), SIZE, NotebookPanel::default()) }
     }
 
     fn press(&mut self, modifiers: Modifiers, key: Key) {
@@ -77,7 +49,7 @@ impl Bench {
     }
 
     fn cells(&self) -> Vec<CellSnapshot> {
-        self.kernel.borrow().snapshot().notebook.cells.clone()
+        self.harness.snapshot().notebook.cells.clone()
     }
 
     fn ids(&self) -> Vec<String> {
@@ -92,7 +64,7 @@ impl Bench {
 }
 
 fn bench() -> Bench {
-    Bench::open(include_str!("../fixtures/notebook.ron"))
+    Bench::open(NOTEBOOK)
 }
 
 #[test]
@@ -146,12 +118,12 @@ fn a_run_button_runs_its_cell() {
 #[test]
 fn a_lesson_ends_at_its_closed_gate() {
     let mut bench = bench();
-    let weights = bench.kernel.borrow().snapshot().model.expect("a model").parameters;
+    let weights = bench.harness.snapshot().model.expect("a model").parameters;
     for _ in 0..30 {
         bench.key(Key::ArrowDown);
     }
     bench.glide();
-    let after = bench.kernel.borrow().snapshot().model.expect("a model").parameters;
+    let after = bench.harness.snapshot().model.expect("a model").parameters;
     assert_eq!(weights, after, "looking at a slider turns nothing");
     assert!(!bench.has("Done."));
     assert!(bench.has("First the task"));
@@ -168,11 +140,10 @@ fn a_lesson_ends_at_its_closed_gate() {
 #[test]
 fn a_thousand_cells_are_as_few_widgets_as_ten() {
     let lesson = |count: usize| {
-        let text = include_str!("../fixtures/small.ron");
-        let start = text.find("    cells: [").expect("cells");
-        let end = text.find("    claims:").expect("claims");
+        let start = SMALL.find("    cells: [").expect("cells");
+        let end = SMALL.find("    claims:").expect("claims");
         let cells: String = (0..count).map(|i| format!("Code(id: \"c{i}\", src: \"{i}\"),\n")).collect();
-        format!("{}    cells: [{cells}],\n{}", &text[..start], &text[end..])
+        format!("{}    cells: [{cells}],\n{}", &SMALL[..start], &SMALL[end..])
     };
     let widgets = |count: usize| {
         let bench = Bench::open(&lesson(count));
@@ -195,7 +166,7 @@ fn undo_of_a_cells_text_shows_in_its_editor() {
     let written = bench.cells()[1].cell.text.clone();
     bench.key(Key::Z);
     assert_ne!(bench.cells()[1].cell.text, written);
-    bench.kernel.borrow_mut().apply(Command::Redo);
+    bench.harness.apply(Command::Redo);
     bench.harness.run_steps(4);
     assert_eq!(bench.cells()[1].cell.text, written);
 }
@@ -299,7 +270,7 @@ fn a_whole_lesson_is_walked_by_keys_alone() {
         bench.press(Modifiers::SHIFT, Key::Enter);
     }
     bench.key(Key::ArrowRight);
-    let mask = bench.kernel.borrow().snapshot().model.and_then(|model| model.interventions.mask.clone());
+    let mask = bench.harness.snapshot().model.and_then(|model| model.interventions.mask.clone());
     assert!(mask.is_some(), "no word sees those after it");
     bench.press(Modifiers::SHIFT, Key::Enter);
     // The stage is set, and the next cell is the prediction.

@@ -6,5 +6,6 @@ mod common;
 mod answers;
 mod contents;
 mod provenance;
+mod snapshots;
 mod walk;
 mod what_if;

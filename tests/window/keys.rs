@@ -38,12 +38,13 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiUserTextures, PrimaryEguiContext};
 use egui::{Context, Event, Id, LayerId, Modifiers, Order, Pos2, RawInput, TextureId};
 
+use crate::common::lessons::NOTEBOOK;
+use crate::common::snapshots::assert_kept;
 use crate::{home, open, sentence, wait};
 
 const SIZE: egui::Vec2 = egui::vec2(1600.0, 1000.0);
 /// Away from the stage: over the bar on top.
 const ELSEWHERE: Pos2 = egui::pos2(800.0, 2.0);
-const NOTEBOOK: &str = include_str!("../fixtures/notebook.ron");
 /// Steps that its training has.
 const STEPS: usize = 20;
 /// In the order of their keys.
@@ -735,10 +736,5 @@ fn the_key_sheet_is_printed_from_the_tables() {
     let part =
         |(title, lines): &(&str, Vec<KeyLine>)| format!("{title}\n{}\n", lines.iter().map(line).collect::<String>());
     let printed: String = parts().iter().map(part).collect();
-    let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/window/key_sheet.txt");
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(&kept, &printed).expect("a snapshot is written");
-    }
-    let expected = std::fs::read_to_string(kept).expect("a snapshot; UPDATE_SNAPSHOTS=1 writes it");
-    assert_eq!(printed, expected, "set UPDATE_SNAPSHOTS=1 to keep it as it is now");
+    assert_kept("tests/window/key_sheet.txt", &printed);
 }

@@ -7,27 +7,21 @@ use attune::lesson::limits::LESSON_BYTES_MAX;
 use attune::lesson::{LessonIssue, read};
 
 use super::GOOD;
+use crate::common::folder::Folder;
 
-/// A file of its own in the temporary folder, removed at the end.
-struct TempFile(PathBuf);
+/// A file in a folder of its own.
+struct TempFile(PathBuf, Folder);
 
 impl TempFile {
     fn new(name: &str, bytes: &[u8]) -> Self {
-        let folder = std::env::temp_dir().join(format!("attune-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a temporary folder");
+        let folder = Folder::new(name);
         let path = folder.join("apple.ron");
         fs::write(&path, bytes).expect("a temporary file");
-        Self(path)
+        Self(path, folder)
     }
 
     fn folder(&self) -> &Path {
-        self.0.parent().expect("a folder")
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(self.folder());
+        &self.1.0
     }
 }
 

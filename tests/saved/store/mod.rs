@@ -11,33 +11,24 @@ mod owners;
 mod saving;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, fs, process, thread};
 
 use attune::store::{Home, Key, Stored, open};
 use serde::{Deserialize, Serialize};
 
-/// A folder that is removed at the end of a test.
-struct Scratch(PathBuf);
+use crate::common::folder::Folder;
+
+/// A folder of its own, with a home in it.
+struct Scratch(Folder);
 
 impl Scratch {
     fn new() -> Scratch {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("attune-store-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let folder = env::temp_dir().join(name);
-        fs::create_dir_all(&folder).unwrap();
-        Scratch(folder)
+        Scratch(Folder::new("store"))
     }
 
     fn home(&self) -> Home {
         Home::at(self.0.join("home"))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

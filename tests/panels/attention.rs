@@ -1,0 +1,140 @@
+//! The Attention panel by its labels.
+
+use attune::app::actions::WindowAction;
+use attune::app::panels::attention::AttentionPanel;
+use attune::app::panels::{Panel, PanelContext, PanelId, Region};
+use attune::app::shell::provenance::provenance_ui;
+use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
+use attune::kernel::Command;
+use attune::kernel::command::SentenceCommand;
+use attune::quantity::Quantity;
+use attune::view_model::attention::AttentionModel;
+use egui::{Event, Key, PointerButton, Pos2, Ui, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use crate::common::lessons::small;
+use crate::live::PanelHarness;
+use crate::pointer::{click, press, wheel};
+
+#[test]
+fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 640.0), AttentionPanel::default());
+    click(&mut panel, "Query sank in head 1");
+    assert_eq!(panel.view().selection.query, Some(2));
+    click(&mut panel, "Query sank in head 1");
+    assert_eq!(panel.view().selection.query, None);
+}
+
+/// Two heads under each other in a panel that has no room for both.
+#[test]
+fn a_row_that_is_clicked_stays_where_it_is() {
+    // The controls take some of it.
+    const HEIGHT: f32 = 270.0;
+    let mut kernel = small();
+    kernel.apply(Command::Sentence(SentenceCommand::Set("the seal sank".to_owned())));
+    let mut panel = PanelHarness::new(kernel, Vec2::new(150.0, HEIGHT), AttentionPanel::default());
+    let row = |harness: &Harness, head| harness.get_by_label(&format!("Query seal in head {head}")).rect().top();
+    let before = row(&panel, 1);
+    click(&mut panel, "Query seal in head 1");
+    panel.run_steps(20);
+    assert_eq!((panel.view().selection.query, row(&panel, 1)), (Some(1), before));
+    // Selected elsewhere, such as on the stage, a row out of sight is scrolled into it.
+    wheel(&mut panel, Pos2::new(75.0, 230.0));
+    assert!(row(&panel, 1) < before);
+    panel.view_mut().selection.query = Some(0);
+    panel.run_steps(40);
+    let first = panel.get_by_label("Query the in head 1").rect().center().y;
+    let other = panel.get_by_label("Query the in head 2").rect().center().y;
+    assert!((0.0..HEIGHT).contains(&first) || (0.0..HEIGHT).contains(&other), "{first}, {other}");
+}
+
+/// The panel with the card that tells where a number comes from, and its key.
+#[derive(Default)]
+struct Traced(AttentionPanel);
+
+impl Panel for Traced {
+    fn id(&self) -> PanelId {
+        self.0.id()
+    }
+
+    fn region(&self) -> Region {
+        self.0.region()
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let pressed = lesson_keys(ui.ctx(), &LessonKeys { trail: Some(cx.view.trail), ..LessonKeys::default() });
+        if pressed.iter().any(|pressed| pressed.action == WindowAction::CloseOrigin) {
+            cx.view.trail.close();
+        }
+        self.0.ui(ui, cx)?;
+        provenance_ui(ui.ctx(), cx.models, cx.view.trail);
+        Some(())
+    }
+}
+
+#[test]
+fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
+    let mut panel = PanelHarness::new(small(), Vec2::new(1000.0, 900.0), Traced::default());
+    let map = panel.get_by_label("Weights of head 2").rect();
+    let cell = map.width() / 7.0;
+    let at = |row: f32, col: f32| map.min + Vec2::new((col + 0.5) * cell, (row + 0.5) * cell);
+    press(&mut panel, at(1.0, 5.0), PointerButton::Primary);
+    let view = panel.view();
+    assert_eq!(
+        (view.selection.query, view.selection.key, view.selection.head, view.trail.entry()),
+        (Some(1), Some(5), 1, None)
+    );
+    press(&mut panel, at(1.0, 5.0), PointerButton::Secondary);
+    assert_eq!(panel.view().trail.entry(), Some(Quantity::Weight.of_head(1, [1, 5])));
+    let card = panel.get_by_label("A₂[\"seal\", \"duck\"]").rect();
+    assert!((card.top() - at(1.0, 5.0).y).abs() < 100.0, "it comes beside what was clicked: {card:?}");
+    // Followed into an operand, and back.
+    assert!(panel.query_by_label("Back").is_none());
+    panel.get_by_label_contains("exp(duck) ").click();
+    panel.run_steps(3);
+    assert_eq!(panel.view().trail.entry(), Some(Quantity::Exponential.of_head(1, [1, 5])));
+    click(&mut panel, "Back");
+    assert_eq!(panel.view().trail.entry(), Some(Quantity::Weight.of_head(1, [1, 5])));
+    // It stays until it is closed.
+    panel.run_steps(10);
+    assert!(panel.view().trail.entry().is_some());
+    panel.key_press(Key::Escape);
+    panel.run_steps(3);
+    assert_eq!(panel.view().trail.entry(), None);
+    press(&mut panel, at(3.0, 3.0), PointerButton::Secondary);
+    assert!(panel.view().trail.entry().is_some());
+    press(&mut panel, Pos2::new(5.0, 895.0), PointerButton::Primary);
+    assert_eq!(panel.view().trail.entry(), None, "a click elsewhere closes it");
+    press(&mut panel, at(3.0, 3.0), PointerButton::Secondary);
+    click(&mut panel, "Close provenance");
+    assert_eq!(panel.view().trail.entry(), None);
+}
+
+#[test]
+fn attention_is_seen_as_lines_by_head_and_copied() {
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), AttentionPanel::default());
+    let text = panel.model::<AttentionModel>().tsv(&[1]);
+    click(&mut panel, "Show head 2 alone");
+    assert!(panel.query_by_label("Weights of head 1").is_none());
+    let before = panel.get_by_label("Weights of head 2").rect().width();
+    click(&mut panel, "Larger cells");
+    assert!(panel.get_by_label("Weights of head 2").rect().width() > before);
+    let copied = |panel: &PanelHarness<AttentionPanel>| {
+        panel
+            .output()
+            .platform_output
+            .commands
+            .iter()
+            .any(|command| matches!(command, egui::OutputCommand::CopyText(copied) if *copied == text))
+    };
+    panel.event(Event::PointerMoved(Pos2::new(200.0, 600.0)));
+    panel.run_steps(1);
+    panel.event(Event::Copy);
+    panel.step();
+    assert!(copied(&panel), "by the key, with the pointer over the panel");
+    click(&mut panel, "Lines");
+    assert!(panel.query_by_label("Lines from queries to keys").is_some());
+    click(&mut panel, "Query seal, lines");
+    assert_eq!(panel.view().selection.query, Some(1));
+}

@@ -1,0 +1,42 @@
+//! Cells of the notebook as they are shown.
+
+use attune::app::panels::notebook::NotebookPanel;
+use attune::kernel::Command;
+use attune::kernel::command::SentenceCommand;
+use egui::Vec2;
+use egui_kittest::kittest::Queryable;
+
+use crate::common::lessons::{SMALL, kernel};
+use crate::live::PanelHarness;
+use crate::pointer::click;
+
+const SIZE: Vec2 = Vec2::new(420.0, 640.0);
+/// The stage cell of the small lesson, and of that the beginning.
+const CAPTION: &str = "The same word";
+const STAGE: &str = "Stage(id: \"both\",";
+
+#[test]
+fn a_stage_cell_sets_sentence_words_and_time() {
+    let lesson = SMALL.replacen(STAGE, &format!("{STAGE} sentence: 1,"), 1);
+    let mut panel = PanelHarness::new(kernel(&lesson), SIZE, NotebookPanel::default());
+    click(&mut panel, &format!("Show: {CAPTION}"));
+    assert_eq!(panel.commands(), [Command::Sentence(SentenceCommand::Select(1))]);
+    let view = panel.view();
+    let time = view.walk.time();
+    assert_eq!(
+        (view.highlight.lit, view.highlight.shown_cell, time),
+        (vec!["seal".to_owned()], Some("both".to_owned()), 0.0)
+    );
+    assert!(panel.view().walk.is_gliding(), "time glides; it does not jump");
+}
+
+#[test]
+fn a_wide_table_leaves_the_column_its_width() {
+    let cells = "| a long heading of a column ".repeat(6);
+    let markdown = format!("{cells}|\\n{}|\\n{cells}|", "|---".repeat(6));
+    let lesson = SMALL.replacen("# Sinking and swimming", &markdown, 1);
+    let panel = PanelHarness::new(kernel(&lesson), SIZE, NotebookPanel::default());
+    assert!(panel.query_all_by_label_contains("a long heading").next().is_some());
+    let card = panel.get_by_label(CAPTION).rect();
+    assert!(card.right() <= SIZE.x, "the card below the table ends at {} of {}", card.right(), SIZE.x);
+}

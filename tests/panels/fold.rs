@@ -1,0 +1,63 @@
+//! The Fold panel by its labels.
+
+use attune::app::panels::fold::FoldPanel;
+use attune::view_model::fold::FoldModel;
+use attune::view_model::walk::Step;
+use egui::Vec2;
+use egui_kittest::kittest::Queryable;
+
+use crate::common::lessons::small;
+use crate::live::PanelHarness;
+use crate::pointer::click;
+
+const SIZE: Vec2 = Vec2::new(420.0, 640.0);
+
+#[test]
+fn the_fold_shows_every_step_and_says_the_numbers_under_the_pointer() {
+    let steps = [
+        (Step::Embed, &["X"][..]),
+        (Step::Project, &["Q₁", "Q₂", "K₁", "V₂"]),
+        (Step::Score, &["Q₁", "QKᵀ₁", "Head 2 on the stage"]),
+        (Step::Scale, &["S₂"]),
+        (Step::Softmax, &["A₁", "A₂"]),
+        (Step::Mix, &["A₁", "V₁", "M₁", "M₂"]),
+        (Step::Output, &["M₁", "M₂", "W_O₁", "W_O₂", "All heads on the stage"]),
+        (Step::Contextual, &["X", "Y"]),
+    ];
+    let mut panel = PanelHarness::new(small(), SIZE, FoldPanel);
+    let model = FoldModel::of(&panel.snapshot(), 0).expect("a model");
+    for (step, symbols) in steps {
+        panel.view_mut().walk.set(step.index() as f32);
+        panel.run_steps(3);
+        for symbol in symbols {
+            assert!(panel.query_by_label(symbol).is_some(), "{symbol} in {step:?}");
+        }
+        if step == Step::Softmax {
+            let map = panel.get_by_label("A₂").rect();
+            // The first row, the first column.
+            panel.hover_at(map.min + egui::vec2(2.0, 2.0));
+            panel.run_steps(30);
+            let weight = model.weight(1, 0, 0);
+            let said = format!("A₂[{0}, {0}] = {weight:.4}", model.queries[0]);
+            assert!(panel.query_by_label_contains(&said).is_some(), "{said}");
+            click(&mut panel, "A₂");
+            let middle = Some(model.queries.len() / 2);
+            assert_eq!(panel.view().selection.query, middle, "a click in the middle chooses its row");
+        }
+    }
+}
+
+#[test]
+fn the_arrows_of_the_heads_lead_from_the_word_to_its_output() {
+    let snapshot = small().snapshot();
+    let model = FoldModel::of(&snapshot, 1).expect("a model");
+    let bias = snapshot.model.as_ref().expect("a model").sentence.moves[0].bias;
+    for query in 0..model.queries.len() {
+        let mut tip = model.from(query);
+        for arrow in (0..model.heads.len()).map(|own| model.arrow(own, query)).chain([bias]) {
+            tip = std::array::from_fn(|axis| tip[axis] + arrow[axis]);
+        }
+        let to = model.to(query);
+        assert!((0..3).all(|axis| (tip[axis] - to[axis]).abs() < 1e-5), "{tip:?} is not {to:?}");
+    }
+}

@@ -1,0 +1,27 @@
+//! The Neighbours panel by its labels.
+
+use attune::app::panels::neighbours::NeighboursPanel;
+use attune::view_model::neighbours::{Measure, NeighboursModel};
+use egui::Vec2;
+use egui_kittest::kittest::Queryable;
+
+use crate::common::lessons::small;
+use crate::live::PanelHarness;
+use crate::pointer::click;
+
+#[test]
+fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
+    const NARROW: Vec2 = Vec2::new(320.0, 640.0);
+    let mut panel = PanelHarness::new(small(), NARROW, NeighboursPanel::default());
+    let model = panel.model::<NeighboursModel>();
+    click(&mut panel, "seal");
+    let near = &model.tokens[1].after.by(Measure::Cosine)[0];
+    let row = panel.get_by_label(&format!("Contextual: {} {:.4}", near.word, near.cosine)).rect();
+    assert!(row.right() <= NARROW.x, "the second list ends at {} of {}", row.right(), NARROW.x);
+    panel.hover_at(row.center());
+    panel.run_steps(3);
+    assert_eq!(panel.view().hover.word(), Some(near.word.as_str()));
+    click(&mut panel, "Euclidean");
+    let near = &model.tokens[1].after.by(Measure::Euclidean)[0];
+    assert!(panel.query_by_label(&format!("Contextual: {} {:.4}", near.word, near.distance)).is_some());
+}

@@ -1,0 +1,91 @@
+//! The whole window by its labels: issues of a lesson, and where the pointer moves the stage.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use attune::app::panels::StageUi;
+use attune::app::shell::dock::{Workspace, workspace_ui};
+use attune::app::stage::projected::SceneRef;
+use attune::app::stage::view::{StageControls, picture_ui};
+use attune::app::view::{PanelView, ViewState};
+use attune::view_model::models::Models;
+use attune::view_model::search::Emphasis;
+use attune::view_model::stage::StageModel;
+use egui::{PointerButton, Pos2, TextureId, Ui, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use crate::common::dressed::dressed;
+use crate::common::lessons::{SMALL, kernel};
+use crate::pointer::{click, drag, wheel};
+
+/// A stage that draws nothing, or the picture of one scene.
+struct Stage(Option<(Arc<StageModel>, Rc<RefCell<StageControls>>)>);
+
+impl StageUi for Stage {
+    fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
+        let Some((model, controls)) = &self.0 else { return };
+        let texture = Some(TextureId::User(0));
+        let scene = SceneRef { model, emphasis: &Arc::new(Emphasis::default()), path: None, walk: None };
+        picture_ui(ui, Some(scene), &mut controls.borrow_mut(), view, texture);
+    }
+}
+
+/// Shows the whole window, with the models of a lesson that is trained, or of none.
+fn window<'a>(lesson: Option<&str>, mut issues: Vec<String>, mut stage: Stage) -> Harness<'a> {
+    let models = lesson.map(|lesson| Models::of(Arc::new(kernel(lesson).snapshot()))).unwrap_or_default();
+    let (mut workspace, mut view) = (Workspace::default(), ViewState::default());
+    dressed(Vec2::new(1280.0, 720.0), move |ui| {
+        workspace_ui(ui, &models, &mut issues, &mut workspace, &mut view, &mut stage, true);
+    })
+}
+
+#[test]
+fn issues_fill_the_window_until_there_is_a_lesson_and_can_be_dismissed_after() {
+    for open in [false, true] {
+        let issues = vec!["lesson.ron:3:7: expected `,`".to_owned()];
+        let mut harness = window(open.then_some(SMALL), issues, Stage(None));
+        assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_some());
+        assert_eq!(harness.query_all_by_label("Sinking and swimming").count() > 0, open);
+        if open {
+            click(&mut harness, "Dismiss");
+            assert!(harness.query_by_label("lesson.ron:3:7: expected `,`").is_none());
+        }
+    }
+}
+
+/// The whole window with a live camera: what the pointer does, and where.
+#[test]
+fn the_stage_is_moved_over_the_stage_alone() {
+    let over = |x, y| Pos2::new(x, y);
+    let (on_notebook, on_stage) = (over(180.0, 400.0), over(640.0, 300.0));
+    let text = format!("cells: [Text(id: \"long\", md: \"{}\"),", "A line of text.\\n\\n".repeat(200));
+    let long = SMALL.replacen("cells: [", &text, 1);
+    let scene = StageModel::of(&kernel(&long).snapshot()).expect("a scene");
+    let controls = Rc::new(RefCell::new(StageControls::default()));
+    let rig = || controls.borrow().rig.clone();
+    let mut harness = window(Some(&long), Vec::new(), Stage(Some((Arc::new(scene), controls.clone()))));
+    let last_line =
+        |harness: &Harness| harness.get_all_by_label("A line of text.").last().map(|line| line.rect().top());
+
+    let (before, line) = (rig(), last_line(&harness));
+    wheel(&mut harness, on_notebook);
+    assert_eq!(rig(), before, "the wheel over the notebook leaves the stage alone");
+    assert!(last_line(&harness) < line, "and scrolls the notebook");
+
+    let line = last_line(&harness);
+    wheel(&mut harness, on_stage);
+    assert_ne!(rig(), before, "the wheel over the stage zooms it");
+    assert_eq!(last_line(&harness), line);
+
+    let way = |from: Pos2, by: Vec2| [0.25, 0.5, 0.75, 1.0].map(|part| from + by * part);
+    for button in [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle] {
+        let before = rig();
+        drag(&mut harness, button, &way(on_stage, Vec2::new(60.0, 20.0)));
+        assert_ne!(rig(), before, "{button:?} over the stage");
+        let before = rig();
+        drag(&mut harness, button, &way(on_notebook, Vec2::new(20.0, 20.0)));
+        assert_eq!(rig(), before, "{button:?} over the notebook");
+    }
+}

@@ -1,0 +1,62 @@
+//! What some panels say of the small lesson, as text.
+
+use std::fmt::Write;
+
+use attune::kernel::Command;
+use attune::kernel::command::{Reference, TrainingCommand, WeightCommand};
+use attune::numerics::params::TensorName;
+use attune::view_model::variables::{VariableKind, VariablesModel};
+use attune::view_model::walk::{Focus, WalkModel};
+use attune::view_model::weights::WeightsModel;
+
+use crate::common::lessons::{after, small};
+use crate::common::snapshots::assert_kept;
+
+#[test]
+fn the_variables_are_named_with_their_shapes_and_meanings() {
+    let model = VariablesModel::of(&small().snapshot().into());
+    let mut text = String::new();
+    for kind in VariableKind::ALL {
+        let _ = writeln!(text, "{}", kind.title());
+        for variable in model.all().iter().filter(|variable| variable.kind == kind) {
+            let shape = variable.shape();
+            let _ = writeln!(text, "    {:14}{:14}{shape:12}{}", variable.name, variable.symbol, variable.meaning);
+        }
+    }
+    assert_kept("tests/view_models/variables.txt", &text);
+}
+
+#[test]
+fn the_weights_are_listed_with_what_was_turned_and_how_far_they_are_from_others() {
+    let set = |row, col| {
+        let tensor = TensorName::QueryWeights.into();
+        Command::Weights(WeightCommand::Set { tensor, row, col, value: 0.5 })
+    };
+    let compare = Command::Training(TrainingCommand::Compare(Some(Reference::Start)));
+    let model = WeightsModel::of(&after(&[set(0, 1), set(2, 3), compare]).snapshot()).expect("a model");
+    let comparison = model.comparison.as_ref().expect("a comparison");
+    let mut text =
+        format!("step {}; {:.2} apart from the weights {}\n", model.step, comparison.overall, comparison.name);
+    let mut tensors: Vec<_> = model.tensors.iter().collect();
+    tensors.sort_by_key(|tensor| tensor.rank());
+    for tensor in tensors {
+        let shape = format!("{} × {}", tensor.rows, tensor.cols);
+        let changes = format!("{} turned, {:.2} apart", tensor.changed, tensor.difference_norm);
+        let _ = writeln!(text, "    {:12}{shape:10}{changes:24}{}", tensor.id.to_string(), tensor.meaning());
+    }
+    assert_kept("tests/view_models/weights.txt", &text);
+}
+
+#[test]
+fn the_walk_of_a_word_is_said_step_by_step() {
+    let walk = WalkModel::of(&small().snapshot(), Focus { query: 1, head: 1, key: None }).expect("a walk");
+    let mut text = format!("{}: {} among {}\n", walk.head, walk.queries[1], walk.keys.join(" "));
+    for step in &walk.steps {
+        let _ = writeln!(text, "\n{:?}\n    {}\n    {}", step.step, step.equation, step.said);
+        for row in &step.rows {
+            let values: String = row.values.iter().map(|value| format!("{value:8.3}")).collect();
+            let _ = writeln!(text, "    {:20}{:20}{values}", row.label, row.tensor);
+        }
+    }
+    assert_kept("tests/view_models/walk.txt", &text);
+}

@@ -7,9 +7,9 @@ use faer::{MatMut, MatRef};
 
 use super::Scalar;
 
-/// Declares the learned tensors: a symbol, the layer that each belongs to, and what it starts from.
+/// Declares the learned tensors: a symbol, the layer that each belongs to, what it starts from, and its purpose.
 macro_rules! tensors {
-    ($($(#[$doc:meta])* $name:ident = $symbol:literal, $layer:ident, $start:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $symbol:literal, $layer:ident, $start:ident, $purpose:literal;)*) => {
         /// The learned tensors, those of a block and those of the whole model, in the order of the literature.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum TensorName {
@@ -38,54 +38,82 @@ macro_rules! tensors {
                     $(Self::$name => Start::$start,)*
                 }
             }
+
+            /// The purpose of the tensor, in a few words.
+            pub fn purpose(self) -> &'static str {
+                match self {
+                    $(Self::$name => $purpose,)*
+                }
+            }
         }
     };
 }
 
 tensors! {
     /// `E` (V, D), where the static vectors are trained with the model.
-    Embedding = "E", Input, StaticVectors;
+    Embedding = "E", Input, StaticVectors,
+        "the static vectors, trained with the model";
     /// `P` (T_max, D), added to the embeddings.
-    Positions = "P", Input, Positions;
+    Positions = "P", Input, Positions,
+        "what a word's place adds to its static vector";
     /// `W_Q` (D, H·d_k)
-    QueryWeights = "W_Q", Attention, Glorot;
+    QueryWeights = "W_Q", Attention, Glorot,
+        "from a word to its query, what it looks for";
     /// `b_Q` (1, H·d_k)
-    QueryBias = "b_Q", Attention, Zero;
+    QueryBias = "b_Q", Attention, Zero,
+        "from a word to its query, what it looks for";
     /// `W_K` (D, H·d_k)
-    KeyWeights = "W_K", Attention, Glorot;
+    KeyWeights = "W_K", Attention, Glorot,
+        "from a word to its key, what it is found by";
     /// `b_K` (1, H·d_k)
-    KeyBias = "b_K", Attention, Zero;
+    KeyBias = "b_K", Attention, Zero,
+        "from a word to its key, what it is found by";
     /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
     /// stands furthest before its query to the one furthest behind it.
-    DistanceBias = "B", Distances, Zero;
+    DistanceBias = "B", Distances, Zero,
+        "how much a head favours words at each distance, a row for each head";
     /// `W_V` (D, H·d_v)
-    ValueWeights = "W_V", Attention, Glorot;
+    ValueWeights = "W_V", Attention, Glorot,
+        "from a word to its value, what it hands over";
     /// `b_V` (1, H·d_v)
-    ValueBias = "b_V", Attention, Zero;
+    ValueBias = "b_V", Attention, Zero,
+        "from a word to its value, what it hands over";
     /// `W_O` (H·d_v, D)
-    OutputWeights = "W_O", Attention, Glorot;
+    OutputWeights = "W_O", Attention, Glorot,
+        "from the heads' mixes to what is added to the word";
     /// `b_O` (1, D)
-    OutputBias = "b_O", Attention, Zero;
+    OutputBias = "b_O", Attention, Zero,
+        "from the heads' mixes to what is added to the word";
     /// `γ_A` (1, D), of the norm at the attention.
-    AttentionNormGain = "γ_A", AttentionNorm, One;
+    AttentionNormGain = "γ_A", AttentionNorm, One,
+        "stretches and shifts the norm at the attention";
     /// `β_A` (1, D)
-    AttentionNormBias = "β_A", AttentionNorm, Zero;
+    AttentionNormBias = "β_A", AttentionNorm, Zero,
+        "stretches and shifts the norm at the attention";
     /// `W_1` (D, hidden), of the feed-forward layer.
-    HiddenWeights = "W_1", FeedForward, Glorot;
+    HiddenWeights = "W_1", FeedForward, Glorot,
+        "from a word to the feed-forward layer's hidden units";
     /// `b_1` (1, hidden)
-    HiddenBias = "b_1", FeedForward, Zero;
+    HiddenBias = "b_1", FeedForward, Zero,
+        "from a word to the feed-forward layer's hidden units";
     /// `W_2` (hidden, D)
-    ForwardWeights = "W_2", FeedForward, Glorot;
+    ForwardWeights = "W_2", FeedForward, Glorot,
+        "from the hidden units to what is added to the word";
     /// `b_2` (1, D)
-    ForwardBias = "b_2", FeedForward, Zero;
+    ForwardBias = "b_2", FeedForward, Zero,
+        "from the hidden units to what is added to the word";
     /// `γ_F` (1, D), of the norm at the feed-forward layer.
-    ForwardNormGain = "γ_F", ForwardNorm, One;
+    ForwardNormGain = "γ_F", ForwardNorm, One,
+        "stretches and shifts the norm at the feed-forward layer";
     /// `β_F` (1, D)
-    ForwardNormBias = "β_F", ForwardNorm, Zero;
+    ForwardNormBias = "β_F", ForwardNorm, Zero,
+        "stretches and shifts the norm at the feed-forward layer";
     /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
-    LogitWeights = "W_logits", Readout, Glorot;
+    LogitWeights = "W_logits", Readout, Glorot,
+        "for the guesses in training only: it moves no point";
     /// `b_logits` (1, C)
-    LogitBias = "b_logits", Readout, Zero;
+    LogitBias = "b_logits", Readout, Zero,
+        "for the guesses in training only: it moves no point";
 }
 
 /// Layers, in the order in which their tensors lie in a model or a block.

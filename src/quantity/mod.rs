@@ -10,7 +10,7 @@ mod learned;
 
 pub use definition::{Definition, Index, OwnerKind};
 pub use entry::{Entry, Owner, StagePoint};
-pub use learned::{latex, meaning};
+pub use learned::latex;
 
 use crate::numerics::model::Activations;
 use crate::numerics::params::TensorName;
@@ -144,20 +144,42 @@ quantities! {
 impl Quantity {
     /// Entries as the forward pass left them; `None` where it keeps no such matrix.
     pub fn matrix<S: Scalar>(self, activations: &Activations<S>, owner: Owner) -> Option<&Matrix<S>> {
-        let block = |number: usize| activations.blocks.get(number);
-        let head = |number| activations.heads().nth(number);
-        match (self, owner) {
-            (Self::Input, Owner::Block(number)) => Some(&block(number)?.input),
-            (Self::Normed, Owner::Block(number)) => block(number)?.normed.as_ref(),
-            (Self::Summed, Owner::Block(number)) => Some(&block(number)?.summed),
-            (Self::Output, Owner::Block(number)) => Some(&block(number)?.output),
-            (Self::Query, Owner::Head(number)) => Some(&head(number)?.query),
-            (Self::Key, Owner::Head(number)) => Some(&head(number)?.key),
-            (Self::Value, Owner::Head(number)) => Some(&head(number)?.value),
-            (Self::Score, Owner::Head(number)) => Some(&head(number)?.scores),
-            (Self::Weight, Owner::Head(number)) => Some(&head(number)?.weights),
-            (Self::Mix, Owner::Head(number)) => Some(&head(number)?.mix),
-            _ => None,
+        let block = || if let Owner::Block(number) = owner { activations.blocks.get(number) } else { None };
+        let head = || if let Owner::Head(number) = owner { activations.heads().nth(number) } else { None };
+        match self {
+            Self::Input => Some(&block()?.input),
+            Self::Normed => block()?.normed.as_ref(),
+            Self::Summed => Some(&block()?.summed),
+            Self::Output => Some(&block()?.output),
+            Self::Query => Some(&head()?.query),
+            Self::Key => Some(&head()?.key),
+            Self::Value => Some(&head()?.value),
+            Self::Score => Some(&head()?.scores),
+            Self::Weight => Some(&head()?.weights),
+            Self::Mix => Some(&head()?.mix),
+            // Learned or given, worked out from the others, or numbers by themselves.
+            Self::Parameter(_)
+            | Self::Static
+            | Self::Position
+            | Self::Product
+            | Self::Scale
+            | Self::DistanceBias
+            | Self::Exponential
+            | Self::RowSum
+            | Self::Gain
+            | Self::Term
+            | Self::TermLength
+            | Self::WordLength
+            | Self::HeadLength
+            | Self::BiasLength
+            | Self::MoveLength
+            | Self::Logit
+            | Self::Probability
+            | Self::Visible
+            | Self::Temperature
+            | Self::Coordinate
+            | Self::Cosine
+            | Self::Distance => None,
         }
     }
 }

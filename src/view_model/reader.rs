@@ -84,17 +84,22 @@ impl<'a> Reader<'a> {
 
     /// All entries of a quantity that is kept as a matrix.
     pub fn matrix(&self, quantity: Quantity, owner: Owner) -> Option<&'a Matrix<f32>> {
+        use Quantity::*;
         let number = owner.number();
         let arithmetic = || self.sentence.arithmetic.get(number);
         match quantity {
-            Quantity::Static => Some(&self.space.vectors),
-            Quantity::Position => self.model.fixed_positions.as_deref(),
-            Quantity::Product => Some(&arithmetic()?.products),
-            Quantity::DistanceBias => arithmetic()?.distances.as_ref(),
-            Quantity::Exponential => Some(&arithmetic()?.exponentials),
-            Quantity::WordLength => Some(&self.sentence.moves.get(number)?.word_lengths),
-            Quantity::Logit => Some(&self.sentence.answers.logits),
-            _ => quantity.matrix(&self.sentence.activations, owner),
+            Static => Some(&self.space.vectors),
+            Position => self.model.fixed_positions.as_deref(),
+            Product => Some(&arithmetic()?.products),
+            DistanceBias => arithmetic()?.distances.as_ref(),
+            Exponential => Some(&arithmetic()?.exponentials),
+            WordLength => Some(&self.sentence.moves.get(number)?.word_lengths),
+            Logit => Some(&self.sentence.answers.logits),
+            Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Output => {
+                quantity.matrix(&self.sentence.activations, owner)
+            }
+            Parameter(_) | Scale | RowSum | Gain | Term | TermLength | HeadLength | BiasLength | MoveLength
+            | Probability | Visible | Temperature | Coordinate | Cosine | Distance => None,
         }
     }
 

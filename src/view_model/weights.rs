@@ -7,7 +7,6 @@ use super::models::Model;
 use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::params::{Layer, Start, TensorId, TensorName};
-use crate::quantity::meaning;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
@@ -65,7 +64,7 @@ impl TensorModel {
     }
 
     pub fn meaning(&self) -> &'static str {
-        meaning(self.id.name)
+        self.id.name.purpose()
     }
 
     /// Purpose of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.

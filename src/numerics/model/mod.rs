@@ -226,14 +226,17 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
     fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
+        use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = self.architecture;
         let classes = self.classes.count();
         let (exists, rows, cols) = match name {
-            TensorName::Embedding => (train_embedding, self.embedding.rows(), width),
-            TensorName::Positions => (positions == Positions::Learned, max_tokens, width),
-            TensorName::LogitWeights => (readout == Readout::Linear, width, classes),
-            TensorName::LogitBias => (true, 1, classes),
-            _ => (false, 0, 0),
+            Embedding => (train_embedding, self.embedding.rows(), width),
+            Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
+            LogitWeights => (readout == Readout::Linear, width, classes),
+            LogitBias => (true, 1, classes),
+            QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
+            | OutputWeights | OutputBias | AttentionNormGain | AttentionNormBias | HiddenWeights | HiddenBias
+            | ForwardWeights | ForwardBias | ForwardNormGain | ForwardNormBias => (false, 0, 0),
         };
         exists.then_some((rows, cols))
     }

@@ -4,7 +4,7 @@ use super::worked::Operand;
 use crate::kernel::data::token::subscript;
 use crate::kernel::notebook::live::{distance_label, head_label, scored};
 use crate::numerics::params::{TensorId, TensorName, code_suffix, superscript};
-use crate::quantity::{Entry, Index, Owner, Quantity, StagePoint, meaning};
+use crate::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 use crate::view_model::distance::{at_distance, distance_of};
 use crate::view_model::reader::Reader;
 use crate::view_model::{axes, quoted};
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 let head = self.labels.title(self.first_head(tensor.block) + row).to_lowercase();
                 format!("how much {head} favours {}", at_distance(distance_of(col, spec.cols)))
             }
-            _ => meaning(tensor.name).to_owned(),
+            _ => tensor.name.purpose().to_owned(),
         }
     }
 

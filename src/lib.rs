@@ -15,16 +15,19 @@
 //! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
 //! export/       snapshot -> notebook, page or vectors as files         start at mod.rs
 //! store/        where the learner's work is kept: values in files    start at mod.rs
-//! app/          the window: the only folder that names Bevy or egui  [feature "app"]
+//! app/          the window, the only folder that names Bevy or egui    start at panels/panel.rs, link.rs  [feature "app"]
 //! cli/          arguments in, exit code out
 //! pattern.rs    regular expressions that a learner writes
 //! whole_file.rs files that are written as a whole or not at all
+//! numbers.rs    numbers within JSON, exactly; nearest.rs and fnv.rs are leaves too
 //! ```
 //!
 //! Begin with [`numerics::reference`], which is all of the mathematics in plain loops: attention, the block, the model,
 //! word2vec and their gradients, as they stand in the papers. The engine computes the same numbers faster.
 //!
-//! One direction only: `numerics <- code <- lesson <- kernel <- view_model <- {export, app} <- cli`,
+//! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
+//!
+//! One direction only: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
 //! and `store <- {app, cli}`. Panels and stage never import each other. `tests/architecture` holds
 //! the layers to this.
 //!

@@ -42,6 +42,10 @@ impl Models {
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
         self.snapshot = Some(snapshot);
         self.shown += 1;
+        // A model that nobody asked for any more would keep an old snapshot alive.
+        let shown = self.shown;
+        let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|_, made| made.shown + 1 >= shown);
     }
 
     pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {

@@ -55,7 +55,11 @@ pub fn home_ui(
         let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
             ui.set_width(width);
             match model {
-                Some(model) => action.take().or_else(|| page_ui(ui, model, frame, state)),
+                // Drawn whatever the bar asked for: a page left out for one frame would lose its place.
+                Some(model) => {
+                    let below = page_ui(ui, model, frame, state);
+                    action.take().or(below)
+                }
                 None => {
                     ui.weak("Looking for lessons …");
                     action.take()

@@ -88,7 +88,7 @@ pub fn workspace(
     let snapshot = scene.snapshot();
     let keys = LessonKeys {
         has_notebook: snapshot.is_some(),
-        has_sentences: points.is_some(),
+        has_sentences: snapshot.is_some_and(|snapshot| snapshot.space.is_some() && snapshot.model.is_some()),
         has_walk: on_stage.walk.is_some(),
         training: snapshot.map(|snapshot| TrainingStage::of(snapshot)),
         trail: Some(&view.trail).filter(|_| !state.is_key_sheet_open),

@@ -70,9 +70,8 @@ impl Walk {
     /// To a place on the walk, in a short glide unless motion is reduced.
     pub fn go_to(&mut self, to: f32) {
         let to = to.clamp(0.0, LAST);
-        if self.at != to {
-            self.glide = Some(Glide { from: self.at, to, elapsed: 0.0, is_of_time: false });
-        }
+        let glide = Glide { from: self.at, to, elapsed: 0.0, is_of_time: false };
+        self.glide = (self.at != to).then_some(glide);
     }
 
     /// At static the walk is at its beginning.
@@ -149,6 +148,15 @@ mod tests {
         walk.glide_to(0.0);
         walk.advance(motion::GLIDE);
         assert_eq!((walk.step(), walk.time()), (Step::Embed, 0.0));
+    }
+
+    #[test]
+    fn a_step_back_within_the_frame_of_a_step_leaves_the_walk_where_it_is() {
+        let mut walk = Walk::default();
+        walk.step_by(1);
+        walk.step_by(-1);
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.step(), walk.at()), (Step::Embed, 0.0));
     }
 
     #[test]

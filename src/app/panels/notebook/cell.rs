@@ -167,7 +167,7 @@ fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
             let row = action.row();
             let words = match action {
                 Fold if cell.cell.is_folded => "Unfold",
-                AutoRun if cell.cell.auto_run => "✓ Runs by itself",
+                AutoRun if cell.cell.auto_run => "✓ Runs automatically",
                 _ => row.text,
             };
             if ui.add(Button::new(words).shortcut_text(row.keys_text())).clicked() {

@@ -16,7 +16,7 @@ pub struct SavedView {
     pub attention_zoom: usize,
 }
 
-/// Where the panels lie: a tree that may be anything when it is read.
+/// The places of the panels: a tree that may be anything when it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Layout {
     /// Panels by their titles, and which is in front.

@@ -77,7 +77,7 @@ fn row_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, index: usize, is_c
     let name = format!("Answers for {}{said}", row.label);
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
     if response.clicked() && model.is_by_token {
-        (view.selection.query, view.selection.key) = (Some(index), None);
+        view.selection.choose_query(Some(index));
     }
     let lit = is_chosen && model.is_by_token;
     if lit || response.hovered() {

@@ -129,7 +129,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
             .on_hover_text("Follow it through this head")
             .clicked()
         {
-            (view.selection.head, view.selection.key) = (map.head, None);
+            view.selection.choose_head(map.head);
         }
     }
 }

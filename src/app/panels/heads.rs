@@ -155,7 +155,7 @@ fn thumbnail_ui(ui: &mut Ui, head: &HeadRow, map: &HeadMap, view: &mut PanelView
     ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), outline, egui::StrokeKind::Inside);
     let said = format!("{}: rows are queries, columns are keys. Click: the walk goes through it.", head.title);
     if response.on_hover_text(said).clicked() {
-        (view.selection.head, view.selection.key) = (head.head, None);
+        view.selection.choose_head(head.head);
     }
 }
 

@@ -17,7 +17,7 @@ pub trait Panel: Send + Sync {
     /// By its title, as a saved layout names it.
     fn id(&self) -> PanelId;
 
-    /// Where it lies until the learner moves it.
+    /// The part of the window in which it lies until the learner moves it.
     fn region(&self) -> Region;
 
     /// Draws it. `None` while the models that it needs are not there yet.

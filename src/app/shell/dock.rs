@@ -29,7 +29,7 @@ use super::top_bar::{TopBarUiState, top_bar_ui};
 #[derive(Resource, Default)]
 pub struct WorkspaceState(pub Workspace);
 
-/// Where the panels lie, and what the window around them remembers.
+/// The panels with their places, and the state of the window around them.
 pub struct Workspace {
     pub(super) dock: DockState<PanelId>,
     panels: Vec<Box<dyn Panel>>,

@@ -17,7 +17,7 @@ pub struct WindowState {
     pub files: FilesUiState,
     /// The picture that is being chosen.
     pub picture: Option<PictureChoice>,
-    /// What the window says of the export.
+    /// The note on the export that is under way, or has ended.
     pub export: ExportModel,
     /// The still map of the words.
     pub map: StillState,

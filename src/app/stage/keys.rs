@@ -102,8 +102,7 @@ fn choose(view: &mut PanelView, tokens: usize, steps: isize) {
         return;
     }
     let from = view.selection.query.map_or(if steps > 0 { -1 } else { 0 }, |query| query as isize);
-    view.selection.query = Some((from + steps).rem_euclid(tokens as isize) as usize);
-    view.selection.key = None;
+    view.selection.choose_query(Some((from + steps).rem_euclid(tokens as isize) as usize));
 }
 
 /// Looks at the next point that was found, or the one before.

@@ -38,7 +38,7 @@ struct Emphasised {
     search: Search,
     is_isolated: bool,
     lit: Vec<String>,
-    /// Whose neighbours are shown, in which snapshot.
+    /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
 }
 

@@ -17,22 +17,20 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Another word becomes the query; its key is again the one with the largest weight.
+    /// Makes another word the query; its key is again the one with the largest weight.
     pub fn choose_query(&mut self, query: Option<usize>) {
         (self.query, self.key) = (query, None);
     }
 
-    /// Another head becomes the head of the walk.
+    /// Makes another head the head of the walk; its key is again the one with the largest weight.
     pub fn choose_head(&mut self, head: usize) {
-        if head != self.head {
-            (self.head, self.key) = (head, None);
-        }
+        (self.head, self.key) = (head, None);
     }
 
     /// Drops a head that the model does not have.
     pub fn keep_head_below(&mut self, heads: usize) {
         if self.head >= heads {
-            (self.head, self.key) = (0, None);
+            self.choose_head(0);
         }
     }
 

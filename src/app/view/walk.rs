@@ -24,7 +24,7 @@ pub const LAST: f32 = (Step::ALL.len() - 1) as f32;
 const BEFORE_MOVE: f32 = LAST - 1.0;
 
 impl Walk {
-    /// Where the points are, from 0, static, to 1, contextual: they move in the last step of the walk.
+    /// The time of the points, from 0, static, to 1, contextual: they move in the last step of the walk.
     pub fn time(&self) -> f32 {
         (self.at - BEFORE_MOVE).clamp(0.0, 1.0)
     }

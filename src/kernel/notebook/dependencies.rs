@@ -1,4 +1,4 @@
-//! Where the names in a cell come from, and so which cells are stale. A cell sees the cells above it, and
+//! Sources of the names in a cell, and so which cells are stale. A cell sees the cells above it, and
 //! the model; nothing below it. So there are no cycles but through the model, and a cell that writes to
 //! the model never runs again because the model changed.
 

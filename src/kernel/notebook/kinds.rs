@@ -24,7 +24,7 @@ pub enum Runs<'a> {
     Nothing,
     /// Its own text.
     Code {
-        /// It is there to fail.
+        /// Such a cell is there to fail.
         fails: bool,
         /// It runs by itself.
         is_unasked: bool,

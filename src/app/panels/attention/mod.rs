@@ -164,7 +164,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPan
             state.head = head;
             // Shown alone, it is the one that is walked through too.
             if let Some(head) = head.filter(|head| *head != view.selection.head) {
-                (view.selection.head, view.selection.key) = (head, None);
+                view.selection.choose_head(head);
             }
         }
     };

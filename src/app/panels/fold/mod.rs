@@ -77,7 +77,7 @@ fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView) {
             for (name, head) in &model.blocks {
                 let is_shown = model.heads.iter().any(|shown| shown.head == *head);
                 if ui.selectable_label(is_shown, name).on_hover_text("Fold this block").clicked() {
-                    (view.selection.head, view.selection.key) = (*head, None);
+                    view.selection.choose_head(*head);
                 }
             }
         });

@@ -25,9 +25,9 @@ pub struct NotebookPanel {
     pub(super) open_text: Option<CellId>,
     /// Its editor gets the keyboard in the next frame.
     pub(super) focus: Option<CellId>,
-    /// And its caret goes there.
+    /// The place of its caret there.
     pub(super) caret: Option<Edge>,
-    /// It is brought into sight in the next frame.
+    /// A cell that is brought into sight in the next frame.
     pub(super) follow: Option<Follow>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
     pub(super) awaited: Option<Awaited>,
@@ -39,7 +39,7 @@ pub struct NotebookPanel {
     pub(super) is_reference_open: bool,
 }
 
-/// Where a caret enters a cell from another one.
+/// The place at which a caret enters a cell from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
     Start,
@@ -60,7 +60,7 @@ pub(super) struct Awaited {
     pub(super) next_to: CellId,
     pub(super) is_above: bool,
     pub(super) to_write: bool,
-    /// What it begins with.
+    /// The text that it begins with.
     pub(super) text: Option<&'static str>,
 }
 
@@ -163,7 +163,7 @@ impl Frame<'_, '_> {
         self.select(id);
     }
 
-    /// Where the selected cell is gone, the one that stands there now is selected.
+    /// Selects the cell that stands where the selected one stood, if that is gone.
     pub fn keep_selected(&mut self) {
         let Some(id) = &self.state.selected else { return };
         if let Some(index) = self.model.index(id) {

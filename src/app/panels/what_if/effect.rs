@@ -28,7 +28,7 @@ pub fn effect_ui(ui: &mut Ui, model: &WhatIfModel, view: &mut PanelView) {
             let name = format!("Weights of {}", head.title.to_lowercase());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
             if response.on_hover_text("The weights in this head").clicked() {
-                (view.selection.head, view.selection.key) = (head.head, None);
+                view.selection.choose_head(head.head);
             }
         }
         ui.weak(RichText::new("filled: now; outlined: unchanged").size(size::SMALL));

@@ -52,9 +52,14 @@ fn main() {
         (0..LINES).map(|i| format!("let a{i} = softmax(Q[0] @ K[0].T / sqrt(4.0 + {i}.0)); // line {i}\n")).collect();
     let mut lesson = attune::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
     lesson.model.steps = 5_000_000;
-    lesson
-        .cells
-        .insert(0, Cell { id: "long".to_owned(), kind: CellKind::Code { source: source.clone(), fails: false } });
+    lesson.cells.insert(
+        0,
+        Cell {
+            id: "long".to_owned(),
+            kind: CellKind::Code { source: source.clone(), fails: false },
+            opens: Vec::new(),
+        },
+    );
     let worker = Worker::spawn(Arc::new(lesson), || {});
     worker.send(Command::Training(TrainingCommand::Play));
     let begun = Instant::now();

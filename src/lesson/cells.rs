@@ -1,5 +1,6 @@
 //! The cells of a notebook, as a lesson writes them; checked values as in [`super::schema`].
 
+use super::panels::PanelName;
 use crate::numerics::params::TensorId;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -7,6 +8,8 @@ pub struct Cell {
     /// Unique in the lesson.
     pub id: String,
     pub kind: CellKind,
+    /// The panels that appear when the learner reaches it.
+    pub opens: Vec<PanelName>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -159,6 +159,14 @@ impl Report<'_> {
         self
     }
 
+    /// The valid name that was found in another way.
+    pub fn meant(self, name: Option<&str>) -> Self {
+        if let Some((list, index)) = self.0 {
+            list.borrow_mut()[index].nearest = name.map(shorten);
+        }
+        self
+    }
+
     /// No value, because of this issue.
     pub fn none<T>(self) -> Option<T> {
         None

@@ -12,6 +12,7 @@ use super::decode::{seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
+use super::panels::read_panels;
 use super::read_cells::CellContext;
 use super::read_claims::ClaimContext;
 use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
@@ -116,6 +117,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     let length = |sentence: &Option<Vec<String>>| sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(length).collect());
     let lengths = lengths.as_deref();
+    let panels = record.take_or("panels", Vec::new(), read_panels);
     let config = model.as_ref().and_then(|model| model.config.as_ref());
     let cell_context = CellContext { names: &names, lengths, architecture: config.map(|config| &config.architecture) };
     let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
@@ -150,6 +152,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         model,
         sentences,
         probes,
+        panels,
         cells,
         claims,
     })
@@ -257,6 +260,7 @@ mod tests {
             "steps",
             "batch",
             "optimiser",
+            "panels",
         ];
         let is_default = |line: &&str| {
             optional.iter().any(|field| line.trim_start().starts_with(&format!("{field}:")))

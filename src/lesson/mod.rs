@@ -5,7 +5,7 @@
 //! what the parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences. [`recipe`] is what a learner changes of a lesson to train it again. [`pictures`] finds those that its texts name,
-//! [`course`] lists the lessons of a folder, and [`starter`] is one to start from. [`glossary`] has the terms of a folder's
+//! [`course`] lists the lessons of a folder, and [`starter`] is one to start from. [`panels`] names the panels that a lesson may open. [`glossary`] has the terms of a folder's
 //! lessons, [`spellings`] finds them in a text, and [`terms`] checks that a lesson keeps to them.
 
 pub mod cells;
@@ -34,6 +34,7 @@ mod decode;
 pub mod issue;
 pub mod limits;
 pub mod offers;
+pub mod panels;
 pub mod recipe;
 mod record;
 mod source;

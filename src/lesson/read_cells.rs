@@ -7,6 +7,7 @@ use super::issue::{one_of, shorten};
 use super::limits::{
     CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
 };
+use super::panels::read_panels;
 use super::read_sentences::sentence_index;
 use super::read_weights::shapes;
 use super::record::{Record, complete, fields};
@@ -72,8 +73,9 @@ impl CellContext<'_> {
             }
             other => unreachable!("{other} is one of {KINDS:?}, and has to be read"),
         };
+        let opens = record.take_or("opens", Vec::new(), read_panels);
         record.finish();
-        Some(Cell { id: id?, kind: kind? })
+        Some(Cell { id: id?, kind: kind?, opens: opens? })
     }
 
     fn read_stage(&self, record: &mut Record<'_>) -> Option<CellKind> {

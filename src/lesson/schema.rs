@@ -2,6 +2,7 @@
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
 pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
+use super::panels::PanelName;
 use crate::numerics::Matrix;
 use crate::numerics::model::{Architecture, DistanceCosts, Pooling};
 use crate::numerics::optimiser::Method;
@@ -30,6 +31,8 @@ pub struct Lesson {
     pub sentences: Vec<Vec<String>>,
     /// Labelled sentences that training never sees, for claims about senses.
     pub probes: Vec<Probe>,
+    /// The panels beside the notebook and the stage that are open from the start.
+    pub panels: Vec<PanelName>,
     pub cells: Vec<Cell>,
     pub claims: Vec<Claim>,
 }

@@ -192,7 +192,7 @@ impl Document {
         if self.cell(&id).is_some() {
             return Err("no more cells can be numbered".to_owned());
         }
-        let cell = Cell { id: id.to_string(), kind: kind.kind("") };
+        let cell = Cell { id: id.to_string(), kind: kind.kind(""), opens: Vec::new() };
         let cell = DocumentCell { is_own: true, text: text.into(), ..DocumentCell::of(&cell) };
         self.cells.insert(index, Arc::new(cell));
         Ok(id)

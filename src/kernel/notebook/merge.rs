@@ -200,7 +200,7 @@ impl Merging {
             text: edit.text.as_str().into(),
             is_folded: saved.is_folded,
             auto_run: saved.auto_run,
-            ..DocumentCell::of(&Cell { id: id.to_string(), kind: edit.kind.kind(&edit.base) })
+            ..DocumentCell::of(&Cell { id: id.to_string(), kind: edit.kind.kind(&edit.base), opens: Vec::new() })
         };
         self.show(saved, &cell, false);
         self.cells.insert(id.clone(), Arc::new(cell));

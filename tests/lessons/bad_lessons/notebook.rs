@@ -205,3 +205,25 @@ fn cells_that_run() {
     let found: Vec<(&str, String)> = cases.iter().map(|(cell, _)| (*cell, issues(cell))).collect();
     assert_eq!(found, cases.map(|(cell, expected)| (cell, expected.to_owned())));
 }
+
+#[test]
+fn panels() {
+    const OPENS: &str =
+        r#""Attention", "Step", "Intervene", "Meaning", "Weights", "Train", "Answers", "Variables" or "Axes""#;
+    let opened = |names: &str, column: usize, issue: &str| {
+        let issue =
+            if issue.is_empty() { "no issues".to_owned() } else { format!("a.ron:27:{column}: opens: {issue}") };
+        check(r#"id: "move""#, &format!(r#"id: "move", opens: [{names}]"#), &issue);
+    };
+    opened(r#""Weights", "Train""#, 0, "");
+    opened(r#""Weight""#, 35, &format!(r#"unknown panel "Weight"; expected {OPENS}; did you mean "Weights"?"#));
+    // The title that it had before.
+    opened(r#""Heads""#, 35, &format!(r#"unknown panel "Heads"; expected {OPENS}; did you mean "Intervene"?"#));
+    opened(r#""Stage""#, 35, &format!(r#""Stage" is always open; expected {OPENS}"#));
+    opened("Weights", 35, "found Weights; expected text in double quotes");
+    check(
+        "cells: [",
+        r#"panels: ["Axis"], cells: ["#,
+        &format!(r#"a.ron:25:14: panels: unknown panel "Axis"; expected {OPENS}; did you mean "Axes"?"#),
+    );
+}

@@ -32,6 +32,8 @@ pub enum CellKind {
         words: Vec<String>,
         /// 0 is static, 1 is contextual.
         time: f32,
+        /// How many times the points go from static to contextual when the cell is shown.
+        plays: usize,
     },
     Slider(Slider),
     /// Code that runs by itself and shows its outputs, not its text.

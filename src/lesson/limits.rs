@@ -16,6 +16,9 @@ pub const NAME_CHARS_MAX: usize = 40;
 /// Characters of one word: longer ones cannot be drawn as a label.
 pub const WORD_CHARS_MAX: usize = 40;
 
+/// How many times a stage cell plays: nobody waits for more.
+pub const PLAYS_MAX: usize = 9;
+
 /// Bytes of one template.
 pub const TEMPLATE_BYTES_MAX: usize = 4096;
 /// Templates of one topic.

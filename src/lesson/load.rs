@@ -13,6 +13,7 @@ use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
 use super::panels::read_panels;
+use super::read_axes::read_axes;
 use super::read_cells::CellContext;
 use super::read_claims::ClaimContext;
 use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
@@ -111,6 +112,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     });
 
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
+    let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let sentences = record.take("sentences", |node| read_sentences(node, &names));
     let probes = record.take_or("probes", Vec::new(), |node| read_probes(node, &names));
     // A sentence with issues may have any number of words.
@@ -147,6 +149,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         minutes,
         seed,
         groups,
+        axes,
         corpus,
         static_embedding,
         model,

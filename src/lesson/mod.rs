@@ -15,6 +15,7 @@ pub mod schema;
 
 pub mod load;
 pub mod locate;
+mod read_axes;
 mod read_cells;
 mod read_claims;
 mod read_embedding;

@@ -2,10 +2,11 @@
 
 use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use super::check::{Names, code, id, line, markdown, unique_ids};
-use super::decode::{At, finite, flag, list, list_of, positive, share, text, wrong};
+use super::decode::{At, finite, flag, list, list_of, positive, share, text, whole, wrong};
 use super::issue::{one_of, shorten};
 use super::limits::{
-    CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX,
+    CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, PLAYS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN,
+    TOKENS_MAX,
 };
 use super::panels::read_panels;
 use super::read_sentences::sentence_index;
@@ -84,6 +85,7 @@ impl CellContext<'_> {
             sentence: sentence_index(self.lengths), or 0;
             words: list_of(TOKENS_MAX, |node| self.names.word(node)), or Vec::new();
             time: |node| share(node).map(|time| time as f32), or 0.0;
+            plays: whole(0..=PLAYS_MAX), or 0;
         } }
     }
 

@@ -71,6 +71,7 @@ impl<'l> Measured<'l> {
         let Changed { ambiguous, static_embedding, model, seed, .. } = self.changed(recipe)?;
         let mut lesson = self.lesson.clone();
         lesson.corpus.ambiguous = ambiguous;
+        lesson.axes.truncate(static_embedding.dim());
         Ok(Lesson { static_embedding, model, seed, ..lesson })
     }
 

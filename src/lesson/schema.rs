@@ -24,6 +24,8 @@ pub struct Lesson {
     pub seed: u64,
     /// Named sets of words: colours on the stage, centroids for senses, slots in templates.
     pub groups: Vec<Group>,
+    /// The first axes of the picture; the others are the principal components of what these leave.
+    pub axes: Vec<AxisEnds>,
     pub corpus: Corpus,
     pub static_embedding: StaticEmbedding,
     pub model: ModelConfig,
@@ -41,6 +43,14 @@ pub struct Lesson {
 pub struct Group {
     pub name: String,
     pub words: Vec<String>,
+}
+
+/// An axis of the picture, from the centre of some words to that of others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisEnds {
+    /// Names of groups, and words, as they were written.
+    pub from: String,
+    pub to: String,
 }
 
 /// Sentences are drawn from templates, so that a lesson can state what its language is like; or they

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::models::Model;
 use crate::kernel::command::Axis;
-use crate::kernel::data::space::{Basis, ChosenAxis};
+use crate::kernel::data::space::ChosenAxis;
 use crate::kernel::snapshot::{Snapshot, StaticSpace};
 
 /// Below this share the picture may mislead.
@@ -36,6 +36,8 @@ pub struct AxisRow {
     pub variance: f32,
     /// As the groups were written, where it was chosen.
     pub chosen: Option<(String, String)>,
+    /// It is not the lesson's.
+    pub is_changed: bool,
     pub meaning: String,
 }
 
@@ -61,6 +63,7 @@ impl AxesModel {
                 meaning: chosen.map_or_else(|| meaning(&name), told),
                 name,
                 variance,
+                is_changed: chosen != space.own_basis.chosen[axis.index()].as_ref(),
                 chosen: chosen.map(|chosen| (chosen.from.text.clone(), chosen.to.text.clone())),
             }
         });
@@ -76,7 +79,7 @@ impl AxesModel {
             about: format!("Shares of the variance {of}, in {width} dimensions."),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             can_refit: width > dimensions && snapshot.model.is_some(),
-            is_changed: space.basis != Basis::default(),
+            is_changed: space.basis != space.own_basis,
             rows,
         })
     }
@@ -105,7 +108,7 @@ pub fn names(space: &StaticSpace) -> Vec<String> {
 }
 
 /// Short enough to be written at the end of an axis.
-fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     const MOST: usize = 18;
     if text.chars().count() <= MOST {
         return text.to_owned();

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod course;
 pub mod distance;
 pub mod fold;
+pub mod gauge;
 pub mod glossary;
 pub mod head_labels;
 pub mod heads;

@@ -4,12 +4,13 @@ use attune::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, Wei
 use attune::kernel::persist::saved::{SavedBasis, SavedModel, SavedTraining};
 use attune::kernel::snapshot::StaticSpace;
 use attune::kernel::{Command, Kernel, Saved, Snapshot};
+use attune::lesson::schema::AxisEnds;
 use attune::numerics::vectors::{centroid, dot};
 use attune::view_model::axes::AxesModel;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::stage::StageModel;
 
-use crate::common::lessons::{SMALL, lesson};
+use crate::common::lessons::{SMALL, changed, lesson};
 
 fn with(commands: &[Command]) -> Kernel {
     let mut kernel = Kernel::trained(lesson(SMALL));
@@ -257,4 +258,32 @@ fn the_panel_says_what_each_axis_is_and_warns_where_little_is_shown() {
     let narrow = SMALL.replace("dim: 6", "dim: 40");
     let narrow = AxesModel::of(&Kernel::trained(lesson(&narrow)).snapshot()).expect("a space");
     assert_eq!(narrow.together < 0.5, narrow.warnings.iter().any(|warning| warning.contains("only")));
+}
+
+#[test]
+fn the_axes_of_a_lesson_are_its_own_basis() {
+    let ends = |from: &str, to: &str| AxisEnds { from: from.to_owned(), to: to.to_owned() };
+    let lesson = changed(|lesson| lesson.axes = vec![ends("mineral", "animal")]);
+    let kernel = || Kernel::trained(lesson.clone());
+    let names = |kernel: &Kernel| stage(kernel).axes.into_iter().map(|axis| axis.name).collect::<Vec<_>>();
+    let mut own = kernel();
+    assert_eq!(names(&own), ["mineral → animal", "PC1", "PC2"]);
+    // The same picture as a learner who chooses this axis has.
+    let chosen = with(&[axis(Axis::X, "mineral", "animal")]);
+    assert_eq!(stage(&own).words, stage(&chosen).words);
+    assert!(!AxesModel::of(&own.snapshot()).expect("axes").is_changed);
+    let saved = |kernel: &Kernel| Saved::of(&kernel.snapshot()).model.expect("a model").basis;
+    assert_eq!(saved(&own), None);
+    let first = stage(&own);
+    for reset in [AxisCommand::Reset(Axis::X), AxisCommand::ResetAll] {
+        own.apply(axis(Axis::X, "stone", "seal"));
+        assert_eq!(names(&own), ["stone → seal", "PC1", "PC2"]);
+        assert!(AxesModel::of(&own.snapshot()).expect("axes").is_changed && saved(&own).is_some());
+        own.apply(Command::Axes(reset));
+        assert_eq!(stage(&own), first);
+    }
+    own.apply(Command::Axes(AxisCommand::Refit));
+    let mut again = Kernel::open(lesson, Some(Saved::of(&own.snapshot())));
+    again.settle();
+    assert_eq!(stage(&again), stage(&own), "what was kept comes back beside the lesson's axes");
 }

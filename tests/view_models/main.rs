@@ -5,6 +5,7 @@ mod common;
 
 mod answers;
 mod contents;
+mod gauge;
 mod provenance;
 mod snapshots;
 mod walk;

@@ -123,11 +123,11 @@ fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields)
             let (from, to) = (fields.from.trim().to_owned(), fields.to.trim().to_owned());
             command = Some(Command::Axes(AxisCommand::Set { axis: row.axis, from, to }));
         }
-        if row.chosen.is_some() {
+        if row.is_changed {
             let reset = ui.button("✕");
             let name = format!("Reset axis {letter}");
             reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
-            if reset.on_hover_text("A principal component again").clicked() {
+            if reset.on_hover_text("The lesson's axis again").clicked() {
                 command = Some(Command::Axes(AxisCommand::Reset(row.axis)));
             }
         }

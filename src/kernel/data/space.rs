@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::word_group::WordGroup;
+use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::spread::Spread;
+use crate::numerics::vectors::centroid;
 
 /// The vocabulary with its static vectors and the one basis of all pictures.
 #[derive(Clone, Debug)]
@@ -18,7 +20,8 @@ pub struct StaticSpace {
     pub projection: Projection,
     /// The choice behind the projection.
     pub basis: Basis,
-    /// The projection of the beginning, which a reset brings back.
+    /// The lesson's own choice, and the projection that it makes, which a reset brings back.
+    pub own_basis: Basis,
     pub own_projection: Projection,
     /// `E` in the basis, (V, 3)
     pub points: Matrix<f32>,
@@ -39,6 +42,55 @@ pub struct Basis {
 pub struct ChosenAxis {
     pub from: WordGroup,
     pub to: WordGroup,
+}
+
+impl ChosenAxis {
+    /// # Errors
+    /// In words for the learner, if the two have one centre, or one that is not finite.
+    pub fn direction(&self, vectors: &Matrix<f32>) -> Result<Vec<f32>, String> {
+        let (from, to) = (centroid(vectors, &self.from.words), centroid(vectors, &self.to.words));
+        let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
+        // Sums in another order may differ in their last digits alone.
+        const ROUNDING: f32 = 1e-6;
+        let size = |vector: &[f32]| vector.iter().map(|x| x.abs()).fold(0.0, f32::max);
+        let least = ROUNDING * size(&from).max(size(&to));
+        if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
+            let (from, to) = (&self.from.text, &self.to.text);
+            return Err(format!("from {from:?} to {to:?} there is no way: they have the same centre"));
+        }
+        Ok(direction)
+    }
+}
+
+impl Basis {
+    /// The basis that a lesson chooses.
+    ///
+    /// # Errors
+    /// In words for the learner, if an end names nothing; that was checked.
+    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
+        let mut basis = Self::default();
+        for (slot, AxisEnds { from, to }) in basis.chosen.iter_mut().zip(&lesson.axes) {
+            let read = |text: &str| WordGroup::read(text, lesson, vocabulary);
+            *slot = Some(ChosenAxis { from: read(from)?, to: read(to)? });
+        }
+        Ok(basis)
+    }
+
+    /// The chosen axes, and the principal components of a spread where none is chosen.
+    ///
+    /// # Errors
+    /// In words for the learner, if a chosen axis has no direction.
+    pub fn projection_of(&self, spread: &Spread, vectors: &Matrix<f32>) -> Result<Projection, String> {
+        if self.chosen.iter().all(Option::is_none) {
+            return Ok(Projection::of_spread(spread));
+        }
+        let mut directions: [Option<Vec<f32>>; AXES] = Default::default();
+        for (direction, chosen) in directions.iter_mut().zip(&self.chosen) {
+            *direction = chosen.as_ref().map(|chosen| chosen.direction(vectors)).transpose()?;
+        }
+        Projection::along(spread, directions.each_ref().map(Option::as_deref))
+            .ok_or_else(|| "the static vectors are not finite along this axis".to_owned())
+    }
 }
 
 /// An axis of the picture.

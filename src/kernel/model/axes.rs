@@ -13,30 +13,11 @@ use crate::lesson::schema::Lesson;
 use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::spread::Spread;
-use crate::numerics::vectors::centroid;
-
-impl ChosenAxis {
-    /// # Errors
-    /// In words for the learner, if the two have one centre, or one that is not finite.
-    fn direction(&self, vectors: &Matrix<f32>) -> Result<Vec<f32>, String> {
-        let (from, to) = (centroid(vectors, &self.from.words), centroid(vectors, &self.to.words));
-        let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
-        // Sums in another order may differ in their last digits alone.
-        const ROUNDING: f32 = 1e-6;
-        let size = |vector: &[f32]| vector.iter().map(|x| x.abs()).fold(0.0, f32::max);
-        let least = ROUNDING * size(&from).max(size(&to));
-        if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
-            let (from, to) = (&self.from.text, &self.to.text);
-            return Err(format!("from {from:?} to {to:?} there is no way: they have the same centre"));
-        }
-        Ok(direction)
-    }
-}
 
 impl Basis {
     /// The map to the axes.
     fn projection(&self, lesson: &Lesson, space: &StaticSpace) -> Result<Projection, String> {
-        if *self == Basis::default() {
+        if *self == space.own_basis {
             return Ok(space.own_projection.clone());
         }
         let own;
@@ -47,15 +28,7 @@ impl Basis {
                 &own
             }
         };
-        if self.chosen.iter().all(Option::is_none) {
-            return Ok(Projection::of_spread(spread));
-        }
-        let mut directions: [Option<Vec<f32>>; AXES] = Default::default();
-        for (direction, chosen) in directions.iter_mut().zip(&self.chosen) {
-            *direction = chosen.as_ref().map(|chosen| chosen.direction(&space.vectors)).transpose()?;
-        }
-        Projection::along(spread, directions.each_ref().map(Option::as_deref))
-            .ok_or_else(|| "the static vectors are not finite along this axis".to_owned())
+        self.projection_of(spread, &space.vectors)
     }
 }
 
@@ -65,7 +38,7 @@ impl LessonModel {
             AxisCommand::Refit => self.refit(lesson),
             AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
             AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
-            AxisCommand::ResetAll => self.choose("reset of the axes", Basis::default(), lesson),
+            AxisCommand::ResetAll => self.choose("reset of the axes", self.space.own_basis.clone(), lesson),
         }
     }
 
@@ -92,15 +65,19 @@ impl LessonModel {
         self.choose("refit of the axes", basis, lesson)
     }
 
-    /// `None`: a principal component.
+    /// `None`: as the lesson has it.
     fn set_axis(&mut self, axis: Axis, words: Option<(&str, &str)>, lesson: &Lesson) -> Result<(), String> {
         let mut basis = self.space.basis.clone();
-        basis.chosen[axis.index()] = words.map(|words| self.chosen_axis(axis, words, lesson)).transpose()?;
         let letter = axis.letter();
-        let label = match &basis.chosen[axis.index()] {
-            Some(ChosenAxis { from, to }) => format!("axis {letter}: {} → {}", from.text, to.text),
-            None => format!("reset of axis {letter}"),
+        let (chosen, label) = match words {
+            Some(words) => {
+                let chosen = self.chosen_axis(axis, words, lesson)?;
+                let label = format!("axis {letter}: {} → {}", chosen.from.text, chosen.to.text);
+                (Some(chosen), label)
+            }
+            None => (self.space.own_basis.chosen[axis.index()].clone(), format!("reset of axis {letter}")),
         };
+        basis.chosen[axis.index()] = chosen;
         self.choose(&label, basis, lesson)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::data::space::Axis;
-use crate::kernel::data::space::{Basis, ChosenAxis};
+use crate::kernel::data::space::{ChosenAxis, StaticSpace};
 use crate::kernel::data::token::Token;
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
@@ -146,7 +146,7 @@ pub struct SavedTensor {
 impl Saved {
     pub fn of(snapshot: &Snapshot) -> Self {
         let model = snapshot.model.as_ref().map(|model| {
-            let basis = snapshot.space.as_ref().and_then(|space| SavedBasis::of(&space.basis));
+            let basis = snapshot.space.as_ref().and_then(|space| SavedBasis::of(space));
             let retraining = snapshot.retraining.as_ref().map(|under_way| Recipe::clone(&under_way.recipe));
             SavedModel { basis, retraining, ..SavedModel::of(model) }
         });
@@ -228,7 +228,9 @@ fn texts(tokens: &[Token]) -> Vec<String> {
 }
 
 impl SavedBasis {
-    fn of(basis: &Basis) -> Option<Self> {
+    /// `None` where the axes are the lesson's.
+    fn of(space: &StaticSpace) -> Option<Self> {
+        let basis = &space.basis;
         let axis = |(axis, chosen): (Axis, &Option<ChosenAxis>)| {
             let ChosenAxis { from, to } = chosen.as_ref()?;
             Some((axis.letter().to_owned(), from.text.clone(), to.text.clone()))
@@ -237,7 +239,7 @@ impl SavedBasis {
         let fitted = basis.fitted.as_ref();
         let mean = fitted.map_or_else(Vec::new, |fitted| fitted.mean().to_vec());
         let covariance = fitted.map_or_else(Vec::new, |fitted| fitted.packed());
-        (*basis != Basis::default()).then_some(Self { mean, covariance, axes })
+        (*basis != space.own_basis).then_some(Self { mean, covariance, axes })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
 use crate::numerics::model::{AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::procrustes::turn_between;
-use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::projection::AXES;
 use crate::numerics::spread::Spread;
 use crate::numerics::vectors::{add_scaled, centroid};
 use crate::numerics::word2vec::Word2Vec;
@@ -147,14 +147,18 @@ impl SpaceTrainer {
         let of: HashMap<&str, usize> =
             groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
         let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
-        let projection = Projection::principal_components(&basis_vectors(lesson, &self.vocabulary, &vectors));
+        let spread = Spread::of(&basis_vectors(lesson, &self.vocabulary, &vectors));
+        let fault = |words| LessonFault { words, field: &["axes"] };
+        let basis = Basis::of_lesson(lesson, &self.vocabulary).map_err(fault)?;
+        let projection = basis.projection_of(&spread, &vectors).map_err(fault)?;
         let (points, own_projection) = (projection.points(&vectors), projection.clone());
         Ok(StaticSpace {
             vocabulary: self.vocabulary.clone(),
             vectors,
             projection,
             points,
-            basis: Basis::default(),
+            own_basis: basis.clone(),
+            basis,
             own_projection,
             group_of,
         })
@@ -190,7 +194,11 @@ pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Matrix<f3
 
 /// The space of a lesson that was trained again, turned so that its picture lies as nearly as it can as
 /// that of the lesson itself; the words that choose the axes also choose the turn. Lengths and angles stay.
+/// Axes that the lesson chooses need no turn: they mean the same in every space.
 pub fn turned(space: StaticSpace, like: &StaticSpace, lesson: &Lesson) -> StaticSpace {
+    if !lesson.axes.is_empty() {
+        return space;
+    }
     let chosen = basis_rows(lesson, &space.vocabulary);
     let own = index_of(&like.vocabulary);
     let pairs: Vec<(usize, usize)> =

@@ -206,3 +206,23 @@ a.ron:7:110: on: found the number 3; expected text in double quotes"#,
         "a.ron:5:12: model: what is shown of a sentence needs 512 MiB of memory; expected at most 256 MiB: fewer layers or heads, a smaller max_tokens or dim",
     );
 }
+
+#[test]
+fn axes() {
+    let axes = |axes: &str| format!("}},\n    axes: [{axes}],\n    corpus: Corpus(");
+    let check = |written: &str, issue: &str| check("},\n    corpus: Corpus(", &axes(written), issue);
+    check(
+        r#"Axis(from: "fruits", to: "company")"#,
+        r#"a.ron:8:24: from: "fruits" is no group and no word of the corpus; expected a group, or words with commas between; did you mean "fruit"?"#,
+    );
+    check(
+        r#"Axis(from: "fruit", to: "phone, sweat")"#,
+        r#"a.ron:8:44: to: "sweat" is no group and no word of the corpus; expected a group, or words with commas between; did you mean "sweet"?"#,
+    );
+    check(r#"Axis(from: "fruit", to: "fruit")"#, r#"a.ron:8:12: an axis from "fruit" to itself; expected two ends"#);
+    check(
+        r#"Axis(from: ",", to: "fruit")"#,
+        r#"a.ron:8:23: from: no word; expected a group, or words with commas between"#,
+    );
+    check(r#"Axis(from: "fruit", towards: "company")"#, "x");
+}

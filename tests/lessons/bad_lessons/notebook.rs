@@ -56,6 +56,11 @@ fn cells_and_claims() {
         r#"words: "apple""#,
         r#"a.ron:27:70: words: found the text "apple"; expected a list, such as [ … ]"#,
     );
+    check(
+        "time: 1.0",
+        "time: 1.0, plays: 99",
+        "a.ron:27:99: plays: found the number 99; expected a whole number from 0 to 9",
+    );
     check("time: 1.0", "time: 1.5", "a.ron:27:87: time: found the number 1.5; expected a number from 0 to 1");
     check(
         "time: 1.0",

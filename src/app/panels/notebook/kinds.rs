@@ -33,7 +33,7 @@ pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
             pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
         }
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
-        CellKind::Stage { caption, sentence, words, time } => {
+        CellKind::Stage { caption, sentence, words, time, plays: _ } => {
             stage_ui(ui, cell, (caption, *sentence), (words, *time), frame);
         }
         CellKind::Predict(predict) => predict_ui(ui, cell, predict, frame),

@@ -224,5 +224,6 @@ fn axes() {
         r#"Axis(from: ",", to: "fruit")"#,
         r#"a.ron:8:23: from: no word; expected a group, or words with commas between"#,
     );
-    check(r#"Axis(from: "fruit", towards: "company")"#, "x");
+    let four = [r#"Axis(from: "fruit", to: "apple")"#; 4].join(", ");
+    check(&four, "a.ron:8:11: axes: 4 entries; expected at most 3");
 }

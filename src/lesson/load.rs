@@ -121,7 +121,13 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     let lengths = lengths.as_deref();
     let panels = record.take_or("panels", Vec::new(), read_panels);
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let cell_context = CellContext { names: &names, lengths, architecture: config.map(|config| &config.architecture) };
+    let is_sequence = config.is_some_and(|config| matches!(config.objective, Objective::Sequence(_)));
+    let cell_context = CellContext {
+        names: &names,
+        lengths,
+        sentences: sentences.as_deref().filter(|_| !is_sequence).unwrap_or_default(),
+        architecture: config.map(|config| &config.architecture),
+    };
     let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
     let claim_context = ClaimContext {
         names: &names,

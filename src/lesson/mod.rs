@@ -6,7 +6,8 @@
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a
 //! corpus can contain, and [`corpus`] draws its sentences. [`recipe`] is what a learner changes of a lesson to train it again. [`pictures`] finds those that its texts name,
 //! [`course`] lists the lessons of a folder, and [`starter`] is one to start from. [`panels`] names the panels that a lesson may open. [`glossary`] has the terms of a folder's
-//! lessons, [`spellings`] finds them in a text, and [`terms`] checks that a lesson keeps to them.
+//! lessons, [`spellings`] finds them in a text, and [`terms`] checks that a lesson keeps to them. [`live_text`] finds the
+//! expressions in a text, [`links`] reads the links that act, and [`check_texts`] checks both.
 
 pub mod cells;
 pub mod course;
@@ -31,6 +32,7 @@ mod read_weights;
 mod brackets;
 mod budget;
 mod check;
+pub mod check_texts;
 mod decode;
 pub mod issue;
 pub mod limits;
@@ -44,6 +46,8 @@ mod syntax;
 pub mod terms;
 
 pub mod corpus;
+pub mod links;
+pub mod live_text;
 pub mod pictures;
 pub mod starter;
 pub mod template;

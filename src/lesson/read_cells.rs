@@ -1,13 +1,15 @@
 //! Reads the cells of the notebook.
 
 use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
-use super::check::{Names, code, id, line, markdown, unique_ids};
+use super::check::{Names, code, id, line, unique_ids};
+use super::check_texts::{TextAt, check_links, live_markdown};
 use super::decode::{At, finite, flag, list, list_of, positive, share, text, whole, wrong};
 use super::issue::{one_of, shorten};
 use super::limits::{
     CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, PLAYS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN,
     TOKENS_MAX,
 };
+use super::links::LinkContext;
 use super::panels::read_panels;
 use super::read_sentences::sentence_index;
 use super::read_weights::shapes;
@@ -20,34 +22,66 @@ pub(super) struct CellContext<'c> {
     pub names: &'c Names,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
+    /// The words themselves; `None` of a sentence with issues, and where those on the stage are made by a rule.
+    pub sentences: &'c [Option<Vec<String>>],
     pub architecture: Option<&'c Architecture>,
+}
+
+/// What the cells read so far refer to, to be checked when all are known.
+#[derive(Default)]
+struct Referred<'s> {
+    ids: Vec<At<'s, String>>,
+    /// Tasks that gates wait for, each with its gate.
+    needs: Vec<At<'s, (String, String)>>,
+    texts: Vec<TextAt<'s>>,
+    /// The sentence of the last Stage cell.
+    sentence: usize,
+}
+
+impl<'s> Referred<'s> {
+    /// Reads Markdown of a cell.
+    fn markdown(&mut self, node: Node<'s>) -> Option<String> {
+        let markdown = live_markdown(node)?;
+        self.texts.push(TextAt { markdown: markdown.clone(), node, sentence: self.sentence });
+        Some(markdown)
+    }
 }
 
 const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
 
-impl CellContext<'_> {
+impl<'c> CellContext<'c> {
     pub fn read_cells(&self, node: Node<'_>) -> Option<Vec<Cell>> {
-        let mut ids = Vec::new();
-        let mut needs = Vec::new();
-        let read = |node| self.read_cell(node, &mut ids, &mut needs);
-        let cells = list(node, CELLS_MAX, read);
-        unique_ids(&ids, "cell");
+        let mut referred = Referred::default();
+        let cells = list(node, CELLS_MAX, |node| self.read_cell(node, &mut referred));
+        unique_ids(&referred.ids, "cell");
         if let Some(cells) = &cells {
-            check_needs(cells, &needs);
+            check_needs(cells, &referred.needs);
         }
+        self.check_links(&referred);
         cells
     }
 
-    fn read_cell<'s>(
-        &self,
-        node: Node<'s>,
-        ids: &mut Vec<At<'s, String>>,
-        needs: &mut Vec<At<'s, (String, String)>>,
-    ) -> Option<Cell> {
+    fn check_links(&self, referred: &Referred<'_>) {
+        let cells: Vec<&str> = referred.ids.iter().map(|id| id.value.as_str()).collect();
+        let weights = self.architecture.map(|architecture| {
+            shapes(architecture).into_iter().map(|(id, rows, cols)| (id.code_name(), rows, cols)).collect::<Vec<_>>()
+        });
+        let words = |words: &'c Vec<String>| words.iter().map(String::as_str).collect::<Vec<&str>>();
+        let sentences: Vec<_> = self.sentences.iter().map(|sentence| sentence.as_ref().map(words)).collect();
+        let context = LinkContext {
+            heads: self.architecture.map(Architecture::heads),
+            weights: weights.as_deref(),
+            cells: Some(&cells),
+            ..LinkContext::default()
+        };
+        check_links(&referred.texts, &context, |index| sentences.get(index)?.as_deref());
+    }
+
+    fn read_cell<'s>(&self, node: Node<'s>, referred: &mut Referred<'s>) -> Option<Cell> {
         let mut record = Record::open(node, KINDS)?;
-        let id = take_id(&mut record, ids);
+        let id = take_id(&mut record, &mut referred.ids);
         let kind = match record.name {
-            "Text" => fields! { record => CellKind::Text { markdown as "md": markdown; } },
+            "Text" => fields! { record => CellKind::Text { markdown as "md": |node| referred.markdown(node); } },
             "Code" => fields! { record => CellKind::Code {
                 source as "src": code;
                 fails: flag, or false;
@@ -56,15 +90,21 @@ impl CellContext<'_> {
                 caption: line, or String::new();
                 source as "src": code;
             } },
-            "Stage" => self.read_stage(&mut record),
+            "Stage" => {
+                let stage = self.read_stage(&mut record);
+                if let Some(CellKind::Stage { sentence, .. }) = &stage {
+                    referred.sentence = *sentence;
+                }
+                stage
+            }
             "Slider" => self.read_slider(&mut record).map(CellKind::Slider),
-            "Predict" => read_predict(&mut record).map(CellKind::Predict),
-            "Exercise" => read_exercise(&mut record).map(CellKind::Exercise),
+            "Predict" => read_predict(&mut record, referred).map(CellKind::Predict),
+            "Exercise" => read_exercise(&mut record, referred).map(CellKind::Exercise),
             "Gate" => {
                 let of = id.clone().unwrap_or_default();
                 let need = |node| {
                     let need = text(node)?;
-                    needs.push(At { value: (of.clone(), need.clone()), node });
+                    referred.needs.push(At { value: (of.clone(), need.clone()), node });
                     Some(need)
                 };
                 fields! { record => CellKind::Gate {
@@ -181,7 +221,7 @@ fn read_range(node: Node<'_>, (least, most): (f64, f64)) -> Option<(f64, f64)> {
     })
 }
 
-fn read_predict(record: &mut Record<'_>) -> Option<Predict> {
+fn read_predict<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Predict> {
     let read_choices = |node| {
         let choices = list(node, *CHOICES_OF_PREDICTION.end(), line)?;
         if !CHOICES_OF_PREDICTION.contains(&choices.len()) {
@@ -194,32 +234,32 @@ fn read_predict(record: &mut Record<'_>) -> Option<Predict> {
         Some(choices)
     };
     fields! { record => Predict {
-        ask: markdown;
+        ask: |node| referred.markdown(node);
         choices: read_choices;
         answer: code;
         shows: code, or String::new();
-        explain: markdown, or String::new();
+        explain: |node| referred.markdown(node), or String::new();
     } }
 }
 
-fn read_exercise(record: &mut Record<'_>) -> Option<Exercise> {
+fn read_exercise<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Exercise> {
     fields! { record => Exercise {
-        ask: markdown;
+        ask: |node| referred.markdown(node);
         start: code, optional;
         check: code;
         cases: list_of(CASES_MAX, code), or Vec::new();
         value: code, or String::new();
-        hints: list_of(HINTS_MAX, markdown), or Vec::new();
-        feedback: list_of(FEEDBACK_MAX, read_feedback), or Vec::new();
+        hints: list_of(HINTS_MAX, |node| referred.markdown(node)), or Vec::new();
+        feedback: list_of(FEEDBACK_MAX, |node| read_feedback(node, referred)), or Vec::new();
         solution: code;
     } }
 }
 
-fn read_feedback(node: Node<'_>) -> Option<Feedback> {
+fn read_feedback<'s>(node: Node<'s>, referred: &mut Referred<'s>) -> Option<Feedback> {
     let mut record = Record::open(node, &["Feedback"])?;
     let feedback = fields! { record => Feedback {
         when: code;
-        say: markdown;
+        say: |node| referred.markdown(node);
     } };
     record.finish();
     feedback

@@ -232,3 +232,36 @@ fn panels() {
         &format!(r#"a.ron:25:14: panels: unknown panel "Axis"; expected {OPENS}; did you mean "Axes"?"#),
     );
 }
+
+#[test]
+fn live_text_and_links() {
+    let intro = |markdown: &str, expected: &str| check("# One word", markdown, expected);
+    intro(r#"# One {{ A[0]["apple1", "phone"] | +.2 }} [word](attune:word/apple2) `{{`"#, "no issues");
+    // A raw string, where text and file agree: the place is that of the mistake.
+    intro("`{{` {{ A[0][1 }} b", "a.ron:26:48: md: Expecting ']' for a matching [ in this index expression");
+    intro(
+        "{{ 1 }} é {{ x | .2f }}",
+        "a.ron:26:44: md: .2f is no format; expected .2 (decimals), .0% (a percentage) or +.2 (always with a sign)",
+    );
+    intro(
+        "{{ x = 2 }}",
+        "a.ron:26:34: md: an expression that defines or writes; expected one that reads: a Code cell writes",
+    );
+    intro("a {{ b", "a.ron:26:36: md: {{ without }} in its paragraph; expected {{ expression }}, or `{{` as code");
+    intro(
+        "[b](attune:word/phone) [c](attune:word/fone)",
+        "a.ron:26:61: md: \"fone\" is no word of the sentence on the stage; expected one of its words; did you mean \"phone\"?",
+    );
+    intro(
+        "[b](attune:W_L[1,2])",
+        "a.ron:26:38: md: there is no learned tensor \"W_L\"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean \"W_Q\"?",
+    );
+    intro(
+        "[b](attune:cell/moves)",
+        "a.ron:26:38: md: there is no cell \"moves\"; expected intro or move; did you mean \"move\"?",
+    );
+    intro(
+        "[b](attune:panel/Weigths)",
+        "a.ron:26:38: md: there is no panel \"Weigths\"; expected Notebook, Stage, Attention, Step, Intervene, Meaning, Weights, Train, Answers, Variables or Axes; did you mean \"Weights\"?",
+    );
+}

@@ -1,0 +1,518 @@
+//! Expressions within Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` stands for a value that the kernel computes.
+//!
+//! Reading puts one character in the place of each expression, a [`placeholder`], so that Markdown sees neither stars
+//! nor brackets within it. Code and formulas keep their braces.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use pulldown_cmark::{Event, Parser, Tag};
+
+use super::text::markdown_options;
+
+/// Expressions of one text; others stay as they are written.
+pub const EXPRESSIONS_MAX: usize = 100;
+/// Bytes of one expression.
+pub const EXPRESSION_BYTES_MAX: usize = 400;
+/// Decimals of a number.
+pub const DECIMALS_MAX: usize = 9;
+
+/// Decimals of a number with a fraction whose expression names no format.
+const DECIMALS: usize = 2;
+
+/// The first placeholder. The range is for private use, so that no text means anything by its characters.
+const FIRST_PLACEHOLDER: u32 = 0xF_0000;
+
+/// A text with its expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveText<'a> {
+    /// The Markdown, with a placeholder for each expression.
+    pub markdown: Cow<'a, str>,
+    pub expressions: Vec<Expression>,
+    /// Braces that were meant to hold an expression and do not.
+    pub flaws: Vec<Flaw>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// Code, without its format.
+    pub source: Arc<str>,
+    pub format: Format,
+    /// Its place in the text as it is written, with the braces.
+    pub at: Range<usize>,
+}
+
+/// A problem with braces, in words, and where it is in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    pub at: Range<usize>,
+    pub words: String,
+    pub expected: &'static str,
+}
+
+/// The character that stands for an expression of a text.
+pub fn placeholder(index: usize) -> char {
+    u32::try_from(index).ok().and_then(|index| char::from_u32(FIRST_PLACEHOLDER + index)).unwrap_or('\u{fffd}')
+}
+
+/// The expression that a character stands for, in a text that was read.
+pub fn placed(c: char) -> Option<usize> {
+    let index = (c as u32).checked_sub(FIRST_PLACEHOLDER)? as usize;
+    (index < EXPRESSIONS_MAX).then_some(index)
+}
+
+impl<'a> LiveText<'a> {
+    pub fn read(text: &'a str) -> Self {
+        if !text.contains("{{") && !text.contains(is_placeholder) {
+            return Self { markdown: Cow::Borrowed(text), expressions: Vec::new(), flaws: Vec::new() };
+        }
+        let mut reader = Reader {
+            text,
+            markdown: String::with_capacity(text.len()),
+            end: 0,
+            expressions: Vec::new(),
+            flaws: Vec::new(),
+        };
+        reader.read();
+        let Reader { markdown, expressions, flaws, .. } = reader;
+        let read = Self { markdown: Cow::Owned(markdown), expressions, flaws };
+        if read.expressions.is_empty() { read } else { read.without_hidden(text) }
+    }
+
+    /// The Markdown with words in place of the expressions; `value` gives Markdown for each.
+    pub fn filled(&self, mut value: impl FnMut(&Expression) -> String) -> Cow<'_, str> {
+        if self.expressions.is_empty() {
+            return Cow::Borrowed(&self.markdown);
+        }
+        let mut filled = String::with_capacity(self.markdown.len());
+        for c in self.markdown.chars() {
+            match placed(c).and_then(|index| self.expressions.get(index)) {
+                Some(expression) => filled.push_str(&value(expression)),
+                None => filled.push(c),
+            }
+        }
+        Cow::Owned(filled)
+    }
+
+    /// Puts back the source of expressions that are not in the text proper but in an address or a picture's name.
+    fn without_hidden(mut self, text: &str) -> Self {
+        let mut is_shown = vec![false; self.expressions.len()];
+        let mut images = 0_usize;
+        for event in Parser::new_ext(&self.markdown, markdown_options()) {
+            match event {
+                Event::Start(Tag::Image { .. }) => images += 1,
+                Event::End(pulldown_cmark::TagEnd::Image) => images = images.saturating_sub(1),
+                Event::Text(words) if images == 0 => {
+                    for index in words.chars().filter_map(placed) {
+                        if let Some(shown) = is_shown.get_mut(index) {
+                            *shown = true;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !is_shown.contains(&false) {
+            return self;
+        }
+        let mut kept = Vec::new();
+        let mut markdown = String::with_capacity(text.len());
+        for c in self.markdown.chars() {
+            match placed(c).and_then(|index| Some((index, self.expressions.get(index)?))) {
+                Some((index, expression)) if is_shown[index] => {
+                    markdown.push(placeholder(kept.len()));
+                    kept.push(expression.clone());
+                }
+                Some((_, expression)) => markdown.push_str(&text[expression.at.clone()]),
+                None => markdown.push(c),
+            }
+        }
+        for (expression, _) in self.expressions.iter().zip(is_shown).filter(|(_, is_shown)| !is_shown) {
+            self.flaws.push(Flaw {
+                at: expression.at.clone(),
+                words: "an expression in an address or in the name of a picture".to_owned(),
+                expected: "one in the text",
+            });
+        }
+        Self { markdown: Cow::Owned(markdown), expressions: kept, flaws: self.flaws }
+    }
+}
+
+fn is_placeholder(c: char) -> bool {
+    placed(c).is_some()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// What was read, up to `end` of the text.
+    markdown: String,
+    end: usize,
+    expressions: Vec<Expression>,
+    flaws: Vec<Flaw>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) {
+        let mut still = self.still();
+        let mut from = 0;
+        while let Some(found) = self.text[from..].find("{{") {
+            let open = from + found;
+            if let Some(still) = still.iter().find(|still| still.contains(&open)) {
+                from = still.end.max(open + 1);
+                continue;
+            }
+            from = open + OPEN;
+            if is_escaped(self.text, open) {
+                continue;
+            }
+            match self.expression(open) {
+                Ok(expression) => {
+                    self.copy_up_to(open);
+                    self.markdown.push(placeholder(self.expressions.len()));
+                    self.end = expression.at.end;
+                    from = self.end;
+                    let changes_markdown = self.text[expression.at.clone()].contains(['`', '$', '<', '\\', '\n']);
+                    self.expressions.push(expression);
+                    // A backtick within it began no code.
+                    if changes_markdown {
+                        still = self.still();
+                    }
+                }
+                Err(flaw) => {
+                    from = from.max(flaw.at.end);
+                    self.flaws.push(flaw);
+                }
+            }
+        }
+        self.copy_up_to(self.text.len());
+    }
+
+    fn copy_up_to(&mut self, end: usize) {
+        // A character that looks like a placeholder would mean an expression.
+        self.markdown.extend(self.text[self.end..end].chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }));
+        self.end = end;
+    }
+
+    /// Places of code, formulas and tags in the rest of the text, which keep their braces.
+    fn still(&self) -> Vec<Range<usize>> {
+        let rest = &self.text[self.end..];
+        let written = format!("{}{rest}", self.markdown);
+        let begin = self.markdown.len();
+        let is_still = |event: &Event| {
+            matches!(
+                event,
+                Event::Code(_)
+                    | Event::InlineMath(_)
+                    | Event::DisplayMath(_)
+                    | Event::InlineHtml(_)
+                    | Event::Html(_)
+                    | Event::Start(Tag::CodeBlock(_))
+            )
+        };
+        let events = Parser::new_ext(&written, markdown_options()).into_offset_iter();
+        let ranges = events.filter(|(event, _)| is_still(event)).map(|(_, range)| range);
+        let in_rest = ranges.filter(|range| range.end > begin);
+        in_rest.map(|range| range.start.max(begin) - begin + self.end..range.end - begin + self.end).collect()
+    }
+
+    fn expression(&self, open: usize) -> Result<Expression, Flaw> {
+        let inner = open + OPEN;
+        let flaw = |end: usize, words: &str, expected| Flaw { at: open..end, words: words.to_owned(), expected };
+        let Some(close) = end_of(&self.text[inner..]) else {
+            let line = self.text[open..].find('\n').map_or(self.text.len(), |end| open + end);
+            return Err(flaw(line, "{{ without }} in its paragraph", "{{ expression }}, or `{{` as code"));
+        };
+        let written = &self.text[inner..inner + close];
+        let end = inner + close + OPEN;
+        let (source, format) = split_format(written).map_err(|words| flaw(end, &words, FORMATS))?;
+        if source.is_empty() {
+            return Err(flaw(end, "nothing within {{ }}", "an expression, such as {{ A[0][1, 2] }}"));
+        }
+        if source.len() > EXPRESSION_BYTES_MAX {
+            let words = format!("an expression of {} bytes", source.len());
+            return Err(flaw(end, &words, "at most 400 bytes; compute it in a cell above and name the variable"));
+        }
+        if self.expressions.len() == EXPRESSIONS_MAX {
+            return Err(flaw(end, "one expression more than a text may have", "at most 100; split the text"));
+        }
+        Ok(Expression { source: source.into(), format, at: open..end })
+    }
+}
+
+/// Length of the braces.
+const OPEN: usize = "{{".len();
+
+/// A backslash before it says that a brace is a brace.
+fn is_escaped(text: &str, at: usize) -> bool {
+    text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// Where the braces close that are open before `text`: not within a text of the code, nor in braces of its own.
+fn end_of(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            // A blank line ends the paragraph.
+            (_, '\n') if text[at + 1..].lines().next().is_some_and(|line| line.trim().is_empty()) => return None,
+            (Some(_), '\\') => _ = chars.next(),
+            (Some(open), c) if open == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`' | '\'') => quote = Some(c),
+            (None, '{') => depth += 1,
+            (None, '}') if depth > 0 => depth -= 1,
+            (None, '}') if text[at..].starts_with("}}") => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The code before the last `|`, and the format behind it.
+fn split_format(written: &str) -> Result<(&str, Format), String> {
+    let whole = (written.trim(), Format::default());
+    let Some((source, format)) = written.rsplit_once('|').filter(|(source, _)| !source.ends_with('|')) else {
+        return Ok(whole);
+    };
+    let format = format.trim();
+    if let Some(format) = Format::read(format) {
+        return Ok((source.trim(), format));
+    }
+    // Nothing in the language begins with a point.
+    if format.starts_with(['.', '%']) || format.starts_with("+.") {
+        return Err(format!("{format} is no format"));
+    }
+    Ok(whole)
+}
+
+const FORMATS: &str = ".2 (decimals), .0% (a percentage) or +.2 (always with a sign)";
+
+/// The way a number is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Format {
+    /// Decimals; `None`: two of a number with a fraction, none of a whole one.
+    decimals: Option<usize>,
+    is_percentage: bool,
+    has_sign: bool,
+}
+
+impl Format {
+    fn read(written: &str) -> Option<Self> {
+        let (has_sign, rest) = written.strip_prefix('+').map_or((false, written), |rest| (true, rest));
+        let (is_percentage, rest) = rest.strip_suffix('%').map_or((false, rest), |rest| (true, rest));
+        let decimals = rest.strip_prefix('.')?;
+        if decimals.is_empty() || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let decimals = decimals.parse().ok().filter(|decimals| *decimals <= DECIMALS_MAX)?;
+        Some(Self { decimals: Some(decimals), is_percentage, has_sign })
+    }
+
+    /// A number as the text shows it; `is_whole` where code made a whole number.
+    pub fn number(self, value: f64, is_whole: bool) -> String {
+        if value.is_nan() {
+            return "NaN".to_owned();
+        }
+        let shown = if self.is_percentage { value * 100.0 } else { value };
+        let decimals = self.decimals.unwrap_or(if is_whole { 0 } else { DECIMALS });
+        let digits = format!("{:.decimals$}", shown.abs()).replace("inf", "∞");
+        // A number that rounds to nothing has no sign.
+        let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let sign = match shown.is_sign_negative() {
+            _ if is_zero => "",
+            true => "−",
+            false if self.has_sign => "+",
+            false => "",
+        };
+        format!("{sign}{digits}{}", if self.is_percentage { "\u{a0}%" } else { "" })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(decimals) = self.decimals else { return Ok(()) };
+        let sign = if self.has_sign { "+" } else { "" };
+        write!(f, "{sign}.{decimals}{}", if self.is_percentage { "%" } else { "" })
+    }
+}
+
+/// Words that a value may contain, as Markdown that shows them and nothing else.
+pub fn escaped(words: &str) -> String {
+    let mut escaped = String::with_capacity(words.len());
+    for c in words.chars() {
+        if c.is_ascii_punctuation() {
+            escaped.push('\\');
+        }
+        escaped.push(if c.is_whitespace() { ' ' } else { c });
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Sources with their formats, in order, and what is wrong.
+    fn read(text: &str) -> (Vec<String>, Vec<String>) {
+        let read = LiveText::read(text);
+        let one = |e: &Expression| match e.format.to_string() {
+            format if format.is_empty() => e.source.to_string(),
+            format => format!("{} as {format}", e.source),
+        };
+        let flawed = |flaw: &Flaw| format!("{}: {}", &text[flaw.at.clone()], flaw.words);
+        (read.expressions.iter().map(one).collect(), read.flaws.iter().map(flawed).collect())
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let (found, flaws) = read(text);
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(flaws, [""; 0], "{text}");
+    }
+
+    #[test]
+    fn expressions_and_their_formats() {
+        check("{{ a }} and {{b|.3}}, {{ c | +.2 }} {{ d | .0% }}", &["a", "b as .3", "c as +.2", "d as .0%"]);
+        check(
+            r#"*{{ A[0]["apple1", "phone"] }}* of **{{ x * y * z }}**"#,
+            &[r#"A[0]["apple1", "phone"]"#, "x * y * z"],
+        );
+        check("{{ a || b }} {{ a | b }} {{ #{a: 1}.a }} {{ \"}}\" }}", &["a || b", "a | b", "#{a: 1}.a", "\"}}\""]);
+        check("{{ a\n+ b }}", &["a\n+ b"]);
+        check("| a | b |\n|---|---|\n| {{ x | .3 }} | {{ y[\"|\"] }} |", &["x as .3", "y[\"|\"]"]);
+    }
+
+    #[test]
+    fn code_and_formulas_keep_their_braces() {
+        check("`{{ a }}` ``{{ ` }}`` $\\frac{{a}}{b}$ $$x^{{2}}$$ and {{ b }}", &["b"]);
+        check("```\n{{ a }}\n```\n\n    {{ b }}\n\n\\{{ c }} and {{ d }}", &["d"]);
+        check("{{ a[`x`] }} then `{{ b }}` and {{ \"$\" }} for $5 and {{ c }}", &["a[`x`]", "\"$\"", "c"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        assert_eq!(read("a {{ b\n\nc }}").1, ["{{ b: {{ without }} in its paragraph"]);
+        assert_eq!(read("{{ }} {{ b }}"), (vec!["b".to_owned()], vec!["{{ }}: nothing within {{ }}".to_owned()]));
+        assert_eq!(read("{{ b | .2f }}").1, ["{{ b | .2f }}: .2f is no format"]);
+        assert_eq!(read("{{ b | .99 }}").1, ["{{ b | .99 }}: .99 is no format"]);
+        let (found, flaws) = read("[x](attune:{{a}}) ![{{b}}](c.png) {{ c }}");
+        assert_eq!((found.len(), flaws.len()), (1, 2), "{found:?} {flaws:?}");
+        let many = "{{ a }} ".repeat(EXPRESSIONS_MAX + 1);
+        assert_eq!(read(&many).0.len(), EXPRESSIONS_MAX);
+        assert_eq!(read(&many).1.len(), 1);
+        assert_eq!(read(&format!("{{{{ {} }}}}", "a".repeat(EXPRESSION_BYTES_MAX + 1))).1.len(), 1);
+    }
+
+    #[test]
+    fn numbers_are_rounded_as_the_format_says() {
+        let shown = |format: &str, value: f64, is_whole| {
+            let format = if format.is_empty() { Format::default() } else { Format::read(format).expect(format) };
+            format.number(value, is_whole)
+        };
+        assert_eq!(shown("", 0.7149, false), "0.71");
+        assert_eq!(shown("", 3.0, true), "3");
+        assert_eq!(shown("", 3.0, false), "3.00");
+        assert_eq!(shown("", -0.001, false), "0.00");
+        assert_eq!(shown(".3", -0.5, false), "−0.500");
+        assert_eq!(shown(".0%", 0.361, false), "36\u{a0}%");
+        assert_eq!(shown("+.2", 0.5, false), "+0.50");
+        assert_eq!(shown("+.2", 0.0, false), "0.00");
+        assert_eq!(shown(".1", f64::NEG_INFINITY, false), "−∞");
+        assert_eq!(shown("", f64::NAN, false), "NaN");
+    }
+
+    fn hostile() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            "[a-z ]{0,4}",
+            proptest::sample::select(vec![
+                "{{",
+                "}}",
+                "{",
+                "}",
+                "`",
+                "``",
+                "```\n",
+                "$",
+                "$$",
+                "*",
+                "_",
+                "[",
+                "]",
+                "](",
+                ")",
+                "!",
+                "|",
+                "\n",
+                "\n\n",
+                "> ",
+                "- ",
+                "    ",
+                "\\",
+                "<",
+                ">",
+                "<b>",
+                "\"",
+                "'",
+                "#",
+                "{{ a }}",
+                "{{ b | .2 }}",
+                "{{ \"}}\" }}",
+                "\u{f0000}",
+                "\u{f0001}",
+                "é",
+                "\u{301}",
+                "|-|",
+                "&amp;",
+                "~~",
+            ])
+            .prop_map(str::to_owned),
+        ];
+        proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_a_hostile_text_is_lost(text in hostile()) {
+            let read = LiveText::read(&text);
+            let plain: String = text.chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }).collect();
+            let back = read.filled(|expression| {
+                let written = &text[expression.at.clone()];
+                assert!(written.starts_with("{{") && written.ends_with("}}"));
+                written.chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }).collect()
+            });
+            prop_assert_eq!(&*back, plain);
+            // Each expression has its placeholder in the text proper.
+            let mut shown: Vec<usize> = Vec::new();
+            for event in Parser::new_ext(&read.markdown, markdown_options()) {
+                match event {
+                    Event::Text(words) => shown.extend(words.chars().filter_map(placed)),
+                    Event::Code(words) | Event::InlineMath(words) | Event::DisplayMath(words) => {
+                        prop_assert!(!words.contains(is_placeholder), "{words}");
+                    }
+                    _ => {}
+                }
+            }
+            prop_assert_eq!(shown, (0..read.expressions.len()).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn escaped_words_are_shown_as_they_are(words in "[ -~é]{1,30}") {
+            let markdown = format!("x{}", escaped(&words));
+            let mut shown = String::new();
+            for event in Parser::new_ext(&markdown, markdown_options()) {
+                match event {
+                    Event::Text(words) => shown.push_str(&words),
+                    Event::Start(Tag::Paragraph) | Event::End(_) => {}
+                    other => prop_assert!(false, "{other:?}"),
+                }
+            }
+            let expected = format!("x{words}");
+            prop_assert_eq!(shown.trim_end(), expected.trim_end());
+        }
+    }
+}

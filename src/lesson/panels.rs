@@ -22,7 +22,7 @@ pub enum PanelName {
     Axes,
 }
 
-/// Titles that panels had before several became one.
+/// Titles that panels had before several became one; of each panel, the one first whose place it takes.
 const FORMER: &[(&str, PanelName)] = &[
     ("Arithmetic", PanelName::Step),
     ("Fold", PanelName::Step),
@@ -75,6 +75,11 @@ impl PanelName {
     /// The panel with this title, as a lesson or a link writes it.
     pub fn named(title: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|panel| panel.title() == title)
+    }
+
+    /// The titles of the panels that this one has replaced.
+    pub fn former_titles(self) -> Vec<&'static str> {
+        FORMER.iter().filter(|(_, panel)| *panel == self).map(|(former, _)| *former).collect()
     }
 
     /// The panel with this title, now or formerly.

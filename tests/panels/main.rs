@@ -4,23 +4,21 @@
 mod common;
 
 mod answers;
-mod arithmetic;
 mod attention;
 mod cells;
 mod editor;
-mod fold;
 mod glossary;
-mod heads;
+mod intervene;
 mod live;
-mod neighbours;
+mod meaning;
 mod notebook;
 mod outputs;
 mod pointer;
 mod prose;
 mod sentence;
 mod stage_view;
+mod step;
 mod training;
 mod variables;
 mod weights;
-mod what_if;
 mod window;

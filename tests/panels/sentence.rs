@@ -1,8 +1,9 @@
-//! The sentence field, the Compare panel and the Axes panel over a running kernel, by their labels.
+//! The sentence field, the Meaning panel and the Axes panel over a running kernel, by their labels.
 
 use attune::app::actions::{Action, WindowAction, focus};
 use attune::app::panels::axes::AxesPanel;
-use attune::app::panels::compare::{ComparePanel, toggle};
+use attune::app::panels::compare::toggle;
+use attune::app::panels::meaning::{MeaningPanel, MeaningView};
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
 use attune::app::shell::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
@@ -207,7 +208,7 @@ fn a_comparison_begins_with_one_key_and_ends_with_it() {
 
 #[test]
 fn the_compare_panel_tells_a_word_s_two_ways() {
-    let mut bench = PanelHarness::new(small(), SIZE, ComparePanel::default());
+    let mut bench = PanelHarness::new(small(), SIZE, MeaningPanel::showing(MeaningView::Sentences));
     click(&mut bench, "Compare with a second sentence");
     assert_eq!(second(&bench).as_deref(), Some("a seal is happy"));
     click(&mut bench, "a · a′");

@@ -1,7 +1,6 @@
 //! The panels that train, look back and retrain, by their labels.
 
-use attune::app::panels::retrain::RetrainPanel;
-use attune::app::panels::training::TrainingPanel;
+use attune::app::panels::training::{TrainPanel, TrainView};
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
@@ -27,8 +26,13 @@ fn training(command: TrainingCommand) -> Command {
     Command::Training(command)
 }
 
-fn shown(kernel: Kernel) -> PanelHarness<TrainingPanel> {
-    PanelHarness::new(kernel, SIZE, TrainingPanel::default())
+fn shown(kernel: Kernel) -> PanelHarness<TrainPanel> {
+    PanelHarness::new(kernel, SIZE, TrainPanel::default())
+}
+
+/// The panel with its sliders.
+fn again() -> TrainPanel {
+    TrainPanel::showing(TrainView::Again)
 }
 
 /// The keys of the training, as the window has them.
@@ -169,7 +173,7 @@ fn the_learning_rate_is_turned_without_a_reset() {
 
 #[test]
 fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
-    let mut panel = PanelHarness::new(small(), SIZE, RetrainPanel);
+    let mut panel = PanelHarness::new(small(), SIZE, again());
     let first = panel.snapshot();
     let model = panel.model::<RetrainModel>();
     let names: Vec<&str> = model.sliders.iter().map(|slider| slider.name.as_str()).collect();
@@ -186,7 +190,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     assert!(recipes.len() >= 3 && recipes.iter().all(|recipe| recipe.seed.is_some() && recipe.heads.is_none()));
 
     let recipe = Recipe { seed: Some(9), ..Recipe::default() };
-    let mut panel = PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), SIZE, RetrainPanel);
+    let mut panel = PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), SIZE, again());
     let other = panel.snapshot();
     let model = panel.model::<RetrainModel>();
     assert_eq!(model.told, "Shown: seed 9. It is a new space, turned to fit the old picture.");

@@ -11,7 +11,7 @@ use crate::kernel::command::{Command, SentenceCommand};
 use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
 
-use super::{Panel, PanelContext, PanelId, Region};
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::{hint, sentence};
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
@@ -29,7 +29,7 @@ impl Default for AnswersPanel {
 
 impl Panel for AnswersPanel {
     fn id(&self) -> PanelId {
-        PanelId("Answers")
+        PanelId::of(PanelName::Answers)
     }
 
     fn region(&self) -> Region {

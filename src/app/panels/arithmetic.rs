@@ -1,4 +1,4 @@
-//! The arithmetic panel: the walk through attention, worked through with its numbers.
+//! The step of the walk, worked through with its numbers.
 
 use egui::{
     Align2, Button, CornerRadius, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui,
@@ -11,9 +11,8 @@ use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
-use crate::view_model::walk::{Columns, Focus, NumberRow, Step, StepModel, WalkModel};
+use crate::view_model::walk::{Columns, NumberRow, Step, StepModel, WalkModel};
 
-use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::text::prose::equation_ui;
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::heat::Heat;
@@ -21,29 +20,7 @@ use crate::app::widgets::traced::{ASK_HINT, HINT, ask_on, number_ui};
 
 const FOLLOW: &str = "Follow this word as the query";
 
-#[derive(Default)]
-pub struct ArithmeticPanel;
-
-impl Panel for ArithmeticPanel {
-    fn id(&self) -> PanelId {
-        PanelId("Arithmetic")
-    }
-
-    fn region(&self) -> Region {
-        Region::UpperRight
-    }
-
-    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let selection = &cx.view.selection;
-        let focus = selection.query.map(|query| Focus { query, head: selection.head, key: selection.key });
-        let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
-        let path = focus.and_then(|focus| cx.models.of_choice::<PathModel>(&(focus.query, focus.head, selection.by)));
-        let attention = cx.models.get::<AttentionModel>()?;
-        arithmetic_ui(ui, walk.as_deref(), path.as_deref(), &attention, &mut cx.view);
-        Some(())
-    }
-}
-
+/// The numbers of the step.
 pub fn arithmetic_ui(
     ui: &mut Ui,
     model: Option<&WalkModel>,

@@ -3,7 +3,7 @@
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
-use super::{Panel, PanelContext, PanelId, Region, Requests};
+use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::kernel::command::{Axis, AxisCommand, Command};
@@ -24,7 +24,7 @@ struct Fields {
 
 impl Panel for AxesPanel {
     fn id(&self) -> PanelId {
-        PanelId("Axes")
+        PanelId::of(PanelName::Axes)
     }
 
     fn region(&self) -> Region {

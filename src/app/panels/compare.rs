@@ -1,4 +1,4 @@
-//! The compare panel: a second sentence, and how far attention takes a word of both apart.
+//! A second sentence, and how far attention takes a word of both apart.
 
 use egui::{Button, Grid, RichText, ScrollArea, Ui};
 
@@ -9,48 +9,22 @@ use crate::kernel::command::{Command, SentenceCommand};
 use crate::view_model::compare::{CompareModel, NearOutput, PairModel};
 use crate::view_model::sentences::SentencesModel;
 
-use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of its field.
 pub const SECOND_SENTENCE: &str = "Second sentence";
-
-#[derive(Default)]
-pub struct ComparePanel {
-    field: SentenceFieldState,
-}
 
 /// Begins or ends a comparison.
 pub fn toggle(sentences: &SentencesModel) -> Command {
     Command::Sentence(SentenceCommand::SetSecond(sentences.second.is_none().then(|| sentences.first_second())))
 }
 
-impl ComparePanel {
-    pub const ID: PanelId = PanelId("Compare");
-}
-
-impl Panel for ComparePanel {
-    fn id(&self) -> PanelId {
-        Self::ID
-    }
-
-    fn region(&self) -> Region {
-        Region::Left
-    }
-
-    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let sentences = cx.models.get::<SentencesModel>()?;
-        let model = cx.models.get::<CompareModel>();
-        cx.requests.commands.extend(compare_ui(ui, model.as_deref(), &sentences, self, &mut cx.view));
-        Some(())
-    }
-}
-
+/// The second sentence, and a word of both.
 pub fn compare_ui(
     ui: &mut Ui,
     model: Option<&CompareModel>,
     sentences: &SentencesModel,
-    state: &mut ComparePanel,
+    state: &mut SentenceFieldState,
     view: &mut PanelView,
 ) -> Vec<Command> {
     let mut commands = Vec::new();
@@ -79,7 +53,7 @@ pub fn compare_ui(
 }
 
 /// The field of the second sentence, and the end of the comparison.
-fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut ComparePanel) -> Vec<Command> {
+fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut SentenceFieldState) -> Vec<Command> {
     const END: f32 = 62.0;
     const MENU: f32 = 36.0;
     let mut commands = Vec::new();
@@ -92,7 +66,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
             selected,
             width: (ui.available_width() - END - MENU).max(size::CHART_MIN),
         };
-        for change in sentence_field_ui(ui, &field, sentences, &mut state.field) {
+        for change in sentence_field_ui(ui, &field, sentences, state) {
             commands.push(Command::Sentence(SentenceCommand::SetSecond(Some(match change {
                 Change::Typed(text) | Change::Done(text) => text,
                 Change::Chosen(index) => sentences.sentences[index].clone(),

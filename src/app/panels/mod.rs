@@ -4,44 +4,41 @@
 //! advances a clock: the egui pass may run twice.
 
 pub mod answers;
-pub mod arithmetic;
+mod arithmetic;
 pub mod attention;
 pub mod axes;
 pub mod compare;
-pub mod fold;
-pub mod heads;
-pub mod neighbours;
+mod fold;
+pub mod intervene;
+pub mod meaning;
+mod neighbours;
 pub mod notebook;
 mod panel;
-pub mod retrain;
+mod retrain;
 pub mod stage;
+pub mod step;
 pub mod training;
 pub mod variables;
 pub mod weights;
-pub mod what_if;
 
 use std::sync::LazyLock;
 
-pub use panel::{Panel, PanelContext, PanelId, Region, Requests, StageUi};
+pub use panel::{Panel, PanelContext, PanelId, PanelName, Region, Requests, StageUi};
 
-/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0; the last have none.
+/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0; the last has none.
 pub fn registry() -> Vec<Box<dyn Panel>> {
     vec![
         Box::<notebook::NotebookPanel>::default(),
         Box::<stage::StagePanel>::default(),
-        Box::<fold::FoldPanel>::default(),
         Box::<attention::AttentionPanel>::default(),
-        Box::<arithmetic::ArithmeticPanel>::default(),
-        Box::<heads::HeadsPanel>::default(),
-        Box::<what_if::WhatIfPanel>::default(),
+        Box::<step::StepPanel>::default(),
+        Box::<intervene::IntervenePanel>::default(),
+        Box::<meaning::MeaningPanel>::default(),
         Box::<weights::WeightsPanel>::default(),
-        Box::<neighbours::NeighboursPanel>::default(),
-        Box::<training::TrainingPanel>::default(),
-        Box::<retrain::RetrainPanel>::default(),
-        Box::<axes::AxesPanel>::default(),
+        Box::<training::TrainPanel>::default(),
         Box::<answers::AnswersPanel>::default(),
         Box::<variables::VariablesPanel>::default(),
-        Box::<compare::ComparePanel>::default(),
+        Box::<axes::AxesPanel>::default(),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The neighbours panel: the words near the chosen token, static beside contextual.
+//! The words near the chosen token, static beside contextual.
 
 use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
@@ -7,44 +7,23 @@ use crate::app::view::PanelView;
 use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
 
-use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::traced::ask_on;
 
-#[derive(Default)]
-pub struct NeighboursPanel {
-    /// How nearness is measured.
-    measure: Measure,
-}
-
-impl Panel for NeighboursPanel {
-    fn id(&self) -> PanelId {
-        PanelId("Neighbours")
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
-    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        neighbours_ui(ui, &*cx.models.get::<NeighboursModel>()?, self, &mut cx.view);
-        Some(())
-    }
-}
-
-pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut NeighboursPanel, view: &mut PanelView) {
+/// The lists of the chosen word, by a measure of nearness.
+pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, measure: &mut Measure, view: &mut PanelView) {
     choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view.selection);
     let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
         return;
     };
     ui.horizontal(|ui| {
-        for (measure, words, hint) in [
+        for (choice, words, hint) in [
             (Measure::Cosine, "Cosine", "By the angle between the vectors: 1 is the same direction"),
             (Measure::Euclidean, "Euclidean", "By the distance between the vectors: 0 is the same place"),
         ] {
-            if ui.selectable_label(state.measure == measure, words).on_hover_text(hint).clicked() {
-                state.measure = measure;
+            if ui.selectable_label(*measure == choice, words).on_hover_text(hint).clicked() {
+                *measure = choice;
             }
         }
         let words = RichText::new("in the true space, not in the picture").weak();
@@ -59,9 +38,9 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, state: &mut Neighbour
             ];
             for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
-                let near = words.by(state.measure);
+                let near = words.by(*measure);
                 for word in near {
-                    row_ui(ui, (title, of, state.measure), word, near, view);
+                    row_ui(ui, (title, of, *measure), word, near, view);
                 }
             }
         });

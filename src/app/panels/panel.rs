@@ -4,6 +4,7 @@ use egui::Ui;
 
 use crate::kernel::command::Command;
 use crate::kernel::worker::pace::Pace;
+pub use crate::lesson::panels::PanelName;
 use crate::view_model::models::Models;
 
 use crate::app::actions::Action;
@@ -35,10 +36,15 @@ pub trait Panel: Send + Sync {
     fn restore(&mut self, _saved: &SavedView) {}
 }
 
+/// A panel by its title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PanelId(pub &'static str);
 
 impl PanelId {
+    pub const fn of(name: PanelName) -> Self {
+        PanelId(name.title())
+    }
+
     /// The title of its tab.
     pub fn title(self) -> &'static str {
         self.0

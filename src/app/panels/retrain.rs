@@ -1,4 +1,4 @@
-//! The retrain panel: sliders behind which the whole lesson trains again while they are dragged.
+//! Sliders behind which the whole lesson trains again while they are dragged.
 
 use egui::{Button, Label, ProgressBar, RichText, ScrollArea, Slider, Ui, WidgetInfo};
 
@@ -8,27 +8,9 @@ use crate::kernel::command::{Command, TrainingCommand};
 use crate::view_model::retrain::{RetrainModel, SliderModel};
 
 use super::weights::ghost_mark;
-use super::{Panel, PanelContext, PanelId, Region};
 use crate::app::widgets::controls::{checkbox_ui, hint};
 
-#[derive(Default)]
-pub struct RetrainPanel;
-
-impl Panel for RetrainPanel {
-    fn id(&self) -> PanelId {
-        PanelId("Retrain")
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
-    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        cx.requests.commands.extend(retrain_ui(ui, &*cx.models.get::<RetrainModel>()?, cx.view.highlight));
-        Some(())
-    }
-}
-
+/// The sliders, and how training again goes.
 pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut commands = Vec::new();

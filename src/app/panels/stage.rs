@@ -2,13 +2,13 @@
 
 use egui::Ui;
 
-use super::{Panel, PanelContext, PanelId, Region};
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
 
 #[derive(Default)]
 pub struct StagePanel;
 
 impl StagePanel {
-    pub const ID: PanelId = PanelId("Stage");
+    pub const ID: PanelId = PanelId::of(PanelName::Stage);
 }
 
 impl Panel for StagePanel {

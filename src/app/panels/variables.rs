@@ -7,7 +7,7 @@ use crate::app::view::PanelView;
 use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
-use super::{Panel, PanelContext, PanelId, Region};
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::sentence;
 use crate::app::widgets::table::table_ui;
 use crate::app::widgets::traced::ASK_HINT;
@@ -20,7 +20,7 @@ pub struct VariablesPanel {
 
 impl Panel for VariablesPanel {
     fn id(&self) -> PanelId {
-        PanelId("Variables")
+        PanelId::of(PanelName::Variables)
     }
 
     fn region(&self) -> Region {

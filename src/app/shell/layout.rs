@@ -4,7 +4,7 @@ use egui_dock::{DockState, Node, NodeIndex, Split, Tree};
 
 use super::dock::Workspace;
 use super::saving::SavingStatus;
-use crate::app::panels::PanelId;
+use crate::app::panels::{PanelId, PanelName};
 use crate::app::saved_view::Layout;
 
 /// Splits within splits; no window has room for more.
@@ -33,13 +33,25 @@ impl Layout {
         }
     }
 
-    /// With each panel at most once, and with no empty part.
-    fn known(&self, left: &mut Vec<PanelId>, depth: usize) -> Option<Known> {
+    /// The titles in it.
+    fn titles<'a>(&'a self, titles: &mut Vec<&'a str>, depth: usize) {
+        match self {
+            Layout::Tabs { panels, .. } => titles.extend(panels.iter().map(String::as_str)),
+            Layout::Split { .. } if depth == DEPTH_MAX => {}
+            Layout::Split { parts, .. } => {
+                parts.0.titles(titles, depth + 1);
+                parts.1.titles(titles, depth + 1);
+            }
+        }
+    }
+
+    /// With each panel at most once, and with no empty part. `left` are the panels with the titles that they have here.
+    fn known(&self, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Known> {
         match self {
             Layout::Tabs { panels, front } => {
                 let mut take = |title: &String| {
-                    let place = left.iter().position(|panel| panel.title() == title)?;
-                    Some(left.remove(place))
+                    let place = left.iter().position(|(known, _)| known == title)?;
+                    Some(left.remove(place).1)
                 };
                 let panels: Vec<PanelId> = panels.iter().filter_map(&mut take).collect();
                 let front = (*front).min(panels.len().checked_sub(1)?);
@@ -97,6 +109,13 @@ impl Known {
     }
 }
 
+/// The title that a panel has in a layout, which may be from the time before several panels became this one.
+fn title_among(panel: PanelId, titles: &[&str]) -> &'static str {
+    let former = PanelName::named(panel.title()).map(PanelName::former_titles).unwrap_or_default();
+    let mut known = std::iter::once(panel.title()).chain(former);
+    known.find(|title| titles.contains(title)).unwrap_or(panel.title())
+}
+
 impl Workspace {
     /// The word in the top bar.
     pub fn set_saving(&mut self, status: &SavingStatus) {
@@ -110,11 +129,14 @@ impl Workspace {
 
     /// Lays the panels as they lay; one that is not among them comes to the others in the first place.
     pub fn lay_out(&mut self, layout: &Layout) {
-        let mut left: Vec<PanelId> = self.dock.iter_all_tabs().map(|(_, panel)| *panel).collect();
+        let mut titles = Vec::new();
+        layout.titles(&mut titles, 0);
+        let called = |panel: PanelId| (title_among(panel, &titles), panel);
+        let mut left: Vec<(&str, PanelId)> = self.dock.iter_all_tabs().map(|(_, panel)| called(*panel)).collect();
         let Some(known) = layout.known(&mut left, 0) else { return };
         let mut dock = DockState::new(known.first());
         known.fill(dock.main_surface_mut(), NodeIndex::root());
-        for panel in left {
+        for (_, panel) in left {
             dock.push_to_first_leaf(panel);
         }
         // What has come to the others does not hide them.
@@ -153,23 +175,44 @@ mod tests {
         let first = workspace.layout().expect("a layout");
         workspace.lay_out(&first);
         assert_eq!(workspace.layout(), Some(first));
-        let side = tabs(&["Weights", "Training", "Attention", "Neighbours", "Retrain", "Axes"], 2);
-        let side = split(false, 0.25, tabs(&["Heads", "Arithmetic", "What if"], 0), side);
-        let middle =
-            split(false, 0.5, tabs(&["Stage", "Fold", "Answers"], 0), tabs(&["Variables", "Notebook", "Compare"], 0));
+        let side = split(false, 0.25, tabs(&["Intervene", "Step"], 0), tabs(&["Weights", "Train", "Attention"], 2));
+        let middle = tabs(&["Variables", "Notebook", "Meaning"], 0);
+        let middle = split(false, 0.5, tabs(&["Stage", "Answers", "Axes"], 0), middle);
         let other = split(true, 0.75, middle, side);
         workspace.lay_out(&other);
         assert_eq!(workspace.layout(), Some(other));
     }
 
     #[test]
+    fn a_layout_from_before_panels_were_merged_opens_with_what_replaced_them() {
+        let mut workspace = Workspace::default();
+        let side = split(
+            false,
+            0.5,
+            tabs(&["Attention", "Arithmetic", "Heads", "What if"], 2),
+            tabs(&["Weights", "Neighbours", "Training", "Retrain", "Axes"], 1),
+        );
+        let left = tabs(&["Notebook", "Answers", "Variables", "Compare"], 0);
+        workspace.lay_out(&split(true, 0.75, split(true, 0.25, left, tabs(&["Stage", "Fold"], 0)), side));
+        let side = split(
+            false,
+            0.5,
+            tabs(&["Attention", "Step", "Intervene"], 2),
+            tabs(&["Weights", "Meaning", "Train", "Axes"], 1),
+        );
+        let left = tabs(&["Notebook", "Answers", "Variables"], 0);
+        let now = split(true, 0.75, split(true, 0.25, left, tabs(&["Stage"], 0)), side);
+        assert_eq!(workspace.layout(), Some(now));
+    }
+
+    #[test]
     fn a_panel_that_a_layout_does_not_know_hides_none() {
         let mut workspace = Workspace::default();
-        workspace.lay_out(&split(true, 0.5, tabs(&["Stage"], 0), tabs(&["Notebook", "Heads"], 1)));
+        workspace.lay_out(&split(true, 0.5, tabs(&["Stage"], 0), tabs(&["Notebook", "Intervene"], 1)));
         let Some(Layout::Split { parts, .. }) = workspace.layout() else { panic!("a split") };
         let Layout::Tabs { panels, front } = &parts.0 else { panic!("tabs") };
         assert_eq!((panels[*front].as_str(), panels.len()), ("Stage", all(&workspace) - 2));
-        assert_eq!(parts.1, tabs(&["Notebook", "Heads"], 1));
+        assert_eq!(parts.1, tabs(&["Notebook", "Intervene"], 1));
     }
 
     #[test]
@@ -180,7 +223,7 @@ mod tests {
             tabs(&[], 0),
             tabs(&["Stage", "Stage", "Nobody"], 9),
             split(true, f32::NAN, tabs(&["Stage"], 0), tabs(&["Notebook"], usize::MAX)),
-            split(false, -7.0, tabs(&[], 0), tabs(&["Heads"], 0)),
+            split(false, -7.0, tabs(&[], 0), tabs(&["Train"], 0)),
             deep,
         ];
         for layout in odd {

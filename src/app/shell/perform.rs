@@ -28,7 +28,8 @@ use crate::app::actions::window::PictureChoice;
 use crate::app::actions::{Action, Pressed, WindowAction, focus};
 use crate::app::link::{Outbox, send};
 use crate::app::panels;
-use crate::app::panels::compare::{ComparePanel, SECOND_SENTENCE, toggle};
+use crate::app::panels::compare::{SECOND_SENTENCE, toggle};
+use crate::app::panels::meaning::MeaningPanel;
 use crate::app::panels::training::curve::{FAR_STEPS, look_at};
 use crate::app::panels::training::play_or_pause;
 use crate::app::render::picture::{PictureOptions, StageView};
@@ -211,7 +212,7 @@ fn compare(world: &mut World) {
     let (begins, command) = (sentences.second.is_none(), toggle(&sentences));
     world.resource_mut::<Outbox>().commands.push(command);
     if begins {
-        world.resource_mut::<WorkspaceState>().0.show(ComparePanel::ID);
+        world.resource_mut::<WorkspaceState>().0.show(MeaningPanel::ID);
         ask_for_keyboard(world, focus::sentence_field(SECOND_SENTENCE));
     }
 }

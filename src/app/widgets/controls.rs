@@ -41,6 +41,16 @@ fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> 
     .inner
 }
 
+/// The ways in which a panel shows its subject, one of which is chosen: each with its words and its tooltip.
+pub fn switch_ui<T: Copy + PartialEq>(ui: &mut Ui, chosen: &mut T, ways: &[(T, &str, &str)]) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        for (way, words, hint) in ways {
+            ui.selectable_value(chosen, *way, *words).on_hover_text(*hint);
+        }
+    });
+}
+
 /// The words of the sentence, one of which is the query.
 pub fn choose_query_ui<'a>(
     ui: &mut Ui,

@@ -10,7 +10,7 @@ use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 
 use super::attention::lines::lines_ui;
-use crate::app::panels::{Panel, PanelContext, PanelId, Region};
+use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::saved_view::SavedView;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::Heat;
@@ -50,7 +50,7 @@ const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 
 impl Panel for AttentionPanel {
     fn id(&self) -> PanelId {
-        PanelId("Attention")
+        PanelId::of(PanelName::Attention)
     }
 
     fn region(&self) -> Region {

@@ -1,4 +1,4 @@
-//! The Fold panel: the matrices of one block on their way through the walk; they part into heads, each head gets a
+//! The step of the walk as matrices: those of one block on their way through the walk; they part into heads, each head gets a
 //! picture of its own, and all join again.
 
 mod picture;
@@ -10,51 +10,20 @@ use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::app::widgets::controls::waiting_ui;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::view_model::fold::{FoldModel, Sheet};
 
 use self::picture::PictureUi;
 use self::scene::{FoldScene, Placed};
 use self::sheet::SheetUi;
-use crate::app::panels::{Panel, PanelContext, PanelId, Region};
 
 /// Two lines above the scene, and where there are several blocks a row to choose one from.
 const WORDS_HEIGHT: f32 = 42.0;
 const BLOCKS_HEIGHT: f32 = 26.0;
 
-#[derive(Default)]
-pub struct FoldPanel;
-
-impl Panel for FoldPanel {
-    fn id(&self) -> PanelId {
-        PanelId("Fold")
-    }
-
-    fn region(&self) -> Region {
-        Region::Middle
-    }
-
-    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let area = ui.available_rect_before_wrap();
-        let (above, steps) = area.split_top_bottom_at_y((area.bottom() - size::TIMELINE).max(area.top()));
-        let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
-        ui.scope_builder(UiBuilder::new().max_rect(above), |ui| match (model, cx.stage.camera()) {
-            (Some(model), Some(camera)) => fold_ui(ui, &model, &mut cx.view, camera),
-            _ => waiting_ui(ui),
-        });
-        ui.scope_builder(UiBuilder::new().max_rect(steps), |ui| cx.stage.timeline_ui(ui, &mut cx.view));
-        Some(())
-    }
-
-    fn has_margin(&self) -> bool {
-        false
-    }
-}
-
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
-    let area = ui.available_rect_before_wrap().shrink(f32::from(size::PANEL_MARGIN));
+    let area = ui.available_rect_before_wrap();
     let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
     let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));

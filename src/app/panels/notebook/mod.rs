@@ -32,7 +32,7 @@ use egui::Ui;
 
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
-use super::{Panel, PanelContext, PanelId, Region};
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::saved_view::SavedView;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
@@ -41,7 +41,7 @@ use crate::view_model::notebook::NotebookModel;
 
 impl Panel for NotebookPanel {
     fn id(&self) -> PanelId {
-        PanelId("Notebook")
+        PanelId::of(PanelName::Notebook)
     }
 
     fn region(&self) -> Region {

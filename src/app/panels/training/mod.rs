@@ -1,4 +1,5 @@
-//! The training panel: where training stands, how to drive it, and its curve to look back along.
+//! The train panel: where training stands, how to drive it, and its curve to look back along; or the sliders behind
+//! which the lesson trains again.
 
 pub mod curve;
 
@@ -9,11 +10,13 @@ use crate::app::theme::{Palette, size};
 use crate::kernel::command::{Command, TrainingCommand};
 use crate::kernel::worker::pace::Pace;
 use crate::lesson::limits::LEARNING_RATE_MAX;
+use crate::view_model::retrain::RetrainModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
 use super::training::curve::{CurveUiState, curve_ui};
-use crate::app::panels::{Panel, PanelContext, PanelId, Region};
-use crate::app::widgets::controls::hint;
+use crate::app::panels::retrain::retrain_ui;
+use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::widgets::controls::{hint, switch_ui};
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;
@@ -22,16 +25,32 @@ const PACES: [Pace; 5] = [None, Some(60), Some(20), Some(5), Some(1)];
 /// The slider's least learning rate; less can be typed.
 const LEARNING_RATE_LEAST: f64 = 1e-5;
 
+/// What the panel shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrainView {
+    #[default]
+    Steps,
+    Again,
+}
+
 #[derive(Default)]
-pub struct TrainingPanel {
+pub struct TrainPanel {
+    pub view: TrainView,
+
     curve: CurveUiState,
     /// How fast training plays.
     pub pace: Pace,
 }
 
-impl Panel for TrainingPanel {
+impl TrainPanel {
+    pub fn showing(view: TrainView) -> Self {
+        Self { view, ..Self::default() }
+    }
+}
+
+impl Panel for TrainPanel {
     fn id(&self) -> PanelId {
-        PanelId("Training")
+        PanelId::of(PanelName::Train)
     }
 
     fn region(&self) -> Region {
@@ -39,13 +58,25 @@ impl Panel for TrainingPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        cx.requests.commands.extend(training_ui(ui, &*cx.models.get::<TrainingModel>()?, self));
+        let (training, retrain) = (cx.models.get::<TrainingModel>()?, cx.models.get::<RetrainModel>()?);
+        switch_ui(
+            ui,
+            &mut self.view,
+            &[
+                (TrainView::Steps, "Step by step", "Play, pause and step training, and look back along its curve"),
+                (TrainView::Again, "Retrain", "Sliders behind which the whole lesson trains again while you drag"),
+            ],
+        );
+        cx.requests.commands.extend(match self.view {
+            TrainView::Steps => training_ui(ui, &training, self),
+            TrainView::Again => retrain_ui(ui, &retrain, cx.view.highlight),
+        });
         cx.requests.pace = Some(self.pace);
         Some(())
     }
 }
 
-pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainingPanel) -> Vec<Command> {
+pub fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Vec<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     // What stands under the curve, so that it takes the rest.
     const BELOW: f32 = 70.0;

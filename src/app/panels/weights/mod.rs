@@ -12,7 +12,7 @@ use crate::quantity::Entry;
 use crate::view_model::weights::{TensorModel, WeightsModel};
 
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
-use crate::app::panels::{Panel, PanelContext, PanelId, Region};
+use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::{hint, led_by_arrows};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
@@ -49,7 +49,7 @@ impl Default for WeightsPanel {
 
 impl Panel for WeightsPanel {
     fn id(&self) -> PanelId {
-        PanelId("Weights")
+        PanelId::of(PanelName::Weights)
     }
 
     fn region(&self) -> Region {

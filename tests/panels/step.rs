@@ -1,8 +1,9 @@
-//! The Fold panel by its labels.
+//! The Step panel by its labels.
 
-use attune::app::panels::fold::FoldPanel;
+use attune::app::panels::step::{StepPanel, StepView};
 use attune::view_model::fold::FoldModel;
-use attune::view_model::walk::Step;
+use attune::view_model::path::{By, PathModel};
+use attune::view_model::walk::{Focus, Step, WalkModel};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
@@ -10,10 +11,36 @@ use crate::common::lessons::small;
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
+#[test]
+fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
+    let mut panel = PanelHarness::new(small(), Vec2::new(520.0, 700.0), StepPanel::default());
+    let snapshot = panel.snapshot();
+    panel.view_mut().preferences.reduced_motion = true;
+    assert!(panel.query_by_label_contains("Choose a word").is_some());
+    click(&mut panel, "seal");
+    click(&mut panel, "Head 2");
+    assert_eq!((panel.view().selection.query, panel.view().selection.head), (Some(1), 1));
+    for _ in 0..4 {
+        click(&mut panel, "Step forward");
+    }
+    assert_eq!(panel.view().walk.step(), Step::Softmax);
+    let walk = WalkModel::of(&snapshot, Focus { query: 1, head: 1, key: None }).expect("a walk");
+    assert!(panel.query_by_label(&walk.step(Step::Softmax).said).is_some());
+    for _ in 0..2 {
+        click(&mut panel, "Step forward");
+    }
+    let path = PathModel::of(&snapshot, 1, 1, By::Word).expect("a path");
+    assert!(panel.query_by_label(&path.why).is_some());
+    click(&mut panel, "head");
+    assert_eq!(panel.view().selection.by, By::Head);
+    click(&mut panel, "Step back");
+    assert_eq!(panel.view().walk.step(), Step::Mix);
+}
+
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);
 
 #[test]
-fn the_fold_shows_every_step_and_says_the_numbers_under_the_pointer() {
+fn its_matrices_show_every_step_and_says_the_numbers_under_the_pointer() {
     let steps = [
         (Step::Embed, &["X"][..]),
         (Step::Project, &["Q₁", "Q₂", "K₁", "V₂"]),
@@ -24,7 +51,7 @@ fn the_fold_shows_every_step_and_says_the_numbers_under_the_pointer() {
         (Step::Output, &["M₁", "M₂", "W_O₁", "W_O₂", "All heads on the stage"]),
         (Step::Contextual, &["X", "Y"]),
     ];
-    let mut panel = PanelHarness::new(small(), SIZE, FoldPanel);
+    let mut panel = PanelHarness::new(small(), SIZE, StepPanel { view: StepView::Matrices });
     let model = FoldModel::of(&panel.snapshot(), 0).expect("a model");
     for (step, symbols) in steps {
         panel.view_mut().walk.set(step.index() as f32);

@@ -1,6 +1,6 @@
-//! The Neighbours panel by its labels.
+//! The Meaning panel by its labels.
 
-use attune::app::panels::neighbours::NeighboursPanel;
+use attune::app::panels::meaning::MeaningPanel;
 use attune::view_model::neighbours::{Measure, NeighboursModel};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
@@ -12,7 +12,7 @@ use crate::pointer::click;
 #[test]
 fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     const NARROW: Vec2 = Vec2::new(320.0, 640.0);
-    let mut panel = PanelHarness::new(small(), NARROW, NeighboursPanel::default());
+    let mut panel = PanelHarness::new(small(), NARROW, MeaningPanel::default());
     let model = panel.model::<NeighboursModel>();
     click(&mut panel, "seal");
     let near = &model.tokens[1].after.by(Measure::Cosine)[0];

@@ -1,28 +1,34 @@
-//! The what-if panel: what the learner changes about the forward pass, beside the ghost of the unchanged result.
+//! The intervene panel: what each head adds to the chosen word, and what the learner changes about the forward pass,
+//! beside the ghost of the unchanged result.
 
 mod effect;
+mod heads;
 
 use egui::{Align, Button, DragValue, Label, Layout, RichText, ScrollArea, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
+use crate::kernel::command::{Command, InterventionCommand};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use crate::view_model::what_if::{HeadState, WhatIfModel};
+use crate::view_model::heads::HeadsModel;
+use crate::view_model::what_if::WhatIfModel;
 
-use super::what_if::effect::{effect_ui, said};
-use crate::app::panels::{Panel, PanelContext, PanelId, Region};
+use self::effect::{effect_ui, said};
+use self::heads::HeadsUi;
+use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
 use crate::app::widgets::mask::{MaskUiState, mask_ui};
 
 #[derive(Default)]
-pub struct WhatIfPanel {
+pub struct IntervenePanel {
+    /// The longest contribution seen so far: what a full bar means stays the same when a head is taken out.
+    longest: f32,
     mask: MaskUiState,
 }
 
-impl Panel for WhatIfPanel {
+impl Panel for IntervenePanel {
     fn id(&self) -> PanelId {
-        PanelId("What if")
+        PanelId::of(PanelName::Intervene)
     }
 
     fn region(&self) -> Region {
@@ -30,21 +36,37 @@ impl Panel for WhatIfPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        cx.requests.commands.extend(what_if_ui(ui, &*cx.models.get::<WhatIfModel>()?, self, &mut cx.view));
+        let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
+        cx.requests.commands.extend(intervene_ui(ui, &what_if, &heads, self, &mut cx.view));
         Some(())
     }
 }
 
-pub fn what_if_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut WhatIfPanel, view: &mut PanelView) -> Vec<Command> {
+pub fn intervene_ui(
+    ui: &mut Ui,
+    model: &WhatIfModel,
+    heads: &HeadsModel,
+    state: &mut IntervenePanel,
+    view: &mut PanelView,
+) -> Vec<Command> {
     let mut commands = Vec::new();
-    choose_query_ui(ui, &model.tokens, "See what the changes do to this word", view.selection);
+    choose_query_ui(
+        ui,
+        &model.tokens,
+        "See what each head adds to this word, and what the changes do to it",
+        view.selection,
+    );
     commands.extend(summary_ui(ui, model, view));
+    let lengths = heads.heads.iter().flat_map(|head| &head.move_length).copied();
+    state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
+    let shown = HeadsUi { model: heads, query: view.selection.query, longest: state.longest };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        for (row, head) in heads.heads.iter().zip(&model.heads) {
+            commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, view)).inner);
+            ui.add_space(size::GAP);
+        }
         commands.extend(temperature_ui(ui, model));
         commands.extend(scale_ui(ui, model));
-        for head in &model.heads {
-            commands.extend(ui.push_id(head.head, |ui| head_ui(ui, head, model.heads.len())).inner);
-        }
         ui.add_space(size::GAP_TIGHT);
         effect_ui(ui, model, view);
         ui.add_space(size::GAP);
@@ -146,39 +168,6 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         let hint = if model.scale.own { "On again" } else { "Off again" };
         if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
             command = Some(Command::Interventions(InterventionCommand::SetScale(None)));
-        }
-    });
-    command
-}
-
-fn head_ui(ui: &mut Ui, head: &HeadState, heads: usize) -> Option<Command> {
-    const CHIP_GAP: f32 = 4.0;
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let mut command = None;
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = CHIP_GAP;
-        ui.label(RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.head)));
-        for (setting, words, hint) in [
-            (HeadSetting::Live, "live", "It looks where its scores say"),
-            (HeadSetting::Off, "off", "It mixes nothing, and adds nothing"),
-            (HeadSetting::Uniform, "uniform", "Every word in sight weighs the same"),
-            (HeadSetting::Frozen, "frozen", "Its weights stay as they are now, whatever else is turned"),
-        ] {
-            let is_chosen = head.setting == setting && !head.solo;
-            let response = ui.selectable_label(is_chosen, words);
-            let name = format!("{} {words}", head.title);
-            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
-            if response.on_hover_text(hint).clicked() && !is_chosen {
-                command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
-            }
-        }
-        if heads > 1 {
-            let response = ui.selectable_label(head.solo, "solo");
-            let name = format!("{} alone", head.title);
-            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
-            if response.on_hover_text("Only this head takes part; again: all do").clicked() {
-                command = Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
-            }
         }
     });
     command

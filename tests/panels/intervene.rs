@@ -1,8 +1,9 @@
-//! The What if panel by its labels.
+//! The Intervene panel by its labels.
 
-use attune::app::panels::what_if::WhatIfPanel;
+use attune::app::panels::intervene::IntervenePanel;
 use attune::kernel::Command;
 use attune::kernel::command::{HeadSetting, InterventionCommand};
+use attune::kernel::scene::interventions::GAIN_MAX;
 use attune::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -15,7 +16,7 @@ const SIZE: Vec2 = Vec2::new(420.0, 900.0);
 
 #[test]
 fn every_intervention_is_a_control() {
-    let mut panel = PanelHarness::new(small(), SIZE, WhatIfPanel::default());
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     for label in ["Head 1 uniform", "Head 2 off", "Head 1 alone", "Mask: causal", "Mask: only itself"] {
         click(&mut panel, label);
     }
@@ -57,7 +58,7 @@ fn every_intervention_is_a_control() {
 
 #[test]
 fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
-    let mut panel = PanelHarness::new(small(), SIZE, WhatIfPanel::default());
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     let before = panel.snapshot().history.undo;
     let grid = panel.get_by_label("Mask: who sees whom").rect();
     let cell = grid.width() / 7.0;
@@ -74,7 +75,7 @@ fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
     button(&mut panel, at(2.0, 5.0), PointerButton::Primary, false);
     panel.run_steps(3);
     assert_eq!(panel.commands().len(), 1, "{:?}", panel.commands());
-    let hidden = |panel: &PanelHarness<WhatIfPanel>| -> Vec<usize> {
+    let hidden = |panel: &PanelHarness<IntervenePanel>| -> Vec<usize> {
         let mask = &panel.model::<WhatIfModel>().mask;
         mask.now.iter().enumerate().filter(|(_, sees)| !**sees).map(|(at, _)| at).collect()
     };
@@ -87,7 +88,7 @@ fn a_stroke_over_the_mask_is_one_change_and_one_undo() {
 fn the_changes_are_told_with_the_unchanged_beside_them() {
     let mut kernel = small();
     kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))));
-    let mut panel = PanelHarness::new(kernel, SIZE, WhatIfPanel::default());
+    let mut panel = PanelHarness::new(kernel, SIZE, IntervenePanel::default());
     assert!(panel.query_by_label_contains("Temperature 0.1 instead of 1.").is_some());
     assert!(panel.query_by_label_contains("Most of all ").is_some());
     panel.get_all_by_label("seal").next().expect("the word").click();
@@ -96,4 +97,41 @@ fn the_changes_are_told_with_the_unchanged_beside_them() {
     assert!(panel.query_by_label_contains("away from its ghost").is_some());
     click(&mut panel, "Reset temperature");
     assert!(panel.query_by_label_contains("Nothing is changed").is_some());
+}
+
+fn set(head: usize, setting: HeadSetting) -> Command {
+    Command::Interventions(InterventionCommand::SetHead { head, setting })
+}
+
+#[test]
+fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    let enabled = |panel: &PanelHarness<IntervenePanel>| {
+        let model = panel.snapshot().model.expect("a model");
+        [0, 1].map(|head| model.is_enabled(head))
+    };
+    click(&mut panel, "Head 2 off");
+    assert_eq!(enabled(&panel), [true, false]);
+    click(&mut panel, "Head 2 live");
+    assert_eq!(enabled(&panel), [true, true]);
+    click(&mut panel, "Head 1 alone");
+    assert_eq!(enabled(&panel), [true, false]);
+    let alone = Command::Interventions(InterventionCommand::Solo(Some(0)));
+    assert_eq!(panel.commands(), [set(1, HeadSetting::Off), set(1, HeadSetting::Live), alone]);
+}
+
+#[test]
+fn a_head_is_followed_from_its_name_and_counts_as_often_as_its_gain_says() {
+    let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
+    click(&mut panel, "Follow head 2");
+    assert_eq!(panel.view().selection.head, 1);
+    // A slider's middle: half of the largest gain.
+    click(&mut panel, "Gain of head 1");
+    let commands = panel.commands();
+    let Some(Command::Interventions(InterventionCommand::SetHead { head: 0, setting: HeadSetting::Gain(gain) })) =
+        commands.last()
+    else {
+        panic!("no gain among {commands:?}")
+    };
+    assert!((gain - GAIN_MAX / 2.0).abs() < 0.1, "{gain}");
 }

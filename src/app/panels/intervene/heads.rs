@@ -1,0 +1,121 @@
+//! A head of the intervene panel: whether and how it takes part, and what it adds to the chosen word.
+
+use egui::{RichText, Sense, Slider, Ui, Vec2, WidgetInfo, WidgetType};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::PanelView;
+use crate::kernel::command::{Command, HeadSetting, InterventionCommand};
+use crate::kernel::scene::interventions::GAIN_MAX;
+use crate::quantity::Quantity;
+use crate::view_model::heads::{HeadRow, HeadsModel};
+use crate::view_model::what_if::HeadState;
+
+use crate::app::widgets::controls::hint;
+use crate::app::widgets::traced::number_ui;
+
+/// Step of a gain's slider.
+const GAIN_STEP: f64 = 0.05;
+
+/// What is shown of every head.
+pub struct HeadsUi<'a> {
+    pub model: &'a HeadsModel,
+    pub query: Option<usize>,
+    /// The length that fills a bar.
+    pub longest: f32,
+}
+
+impl HeadsUi<'_> {
+    pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, state: &HeadState, view: &mut PanelView) -> Option<Command> {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let command = setting_ui(ui, row, state, self.model.heads.len(), view);
+        if let Some(query) = self.query.filter(|query| *query < row.strongest.len()) {
+            length_ui(ui, row, query, self.longest, palette, view);
+            let (key, weight) = row.strongest[query];
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+                ui.label(format!("“{}” looks most at “{}”", self.model.tokens[query], row.keys[key]));
+                number_ui(ui, format!("{weight:.3}"), Quantity::Weight.of_head(row.head, [query, key]), view.trail);
+            });
+        }
+        command.or(gain_ui(ui, row))
+    }
+}
+
+/// The name of the head, which the walk follows at a click, and how the head takes part.
+fn setting_ui(ui: &mut Ui, row: &HeadRow, head: &HeadState, heads: usize, view: &mut PanelView) -> Option<Command> {
+    const CHIP_GAP: f32 = 4.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut command = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = CHIP_GAP;
+        let is_followed = view.selection.head == head.head;
+        let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.head));
+        let title = ui.selectable_label(is_followed, title);
+        let name = format!("Follow {}", head.title.to_lowercase());
+        title.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_followed, &name));
+        if title.on_hover_text(format!("Follow the walk through this head. {}", row.place)).clicked() {
+            view.selection.choose_head(head.head);
+        }
+        for (setting, words, hint) in [
+            (HeadSetting::Live, "live", "It looks where its scores say"),
+            (HeadSetting::Off, "off", "It mixes nothing, and adds nothing"),
+            (HeadSetting::Uniform, "uniform", "Every word in sight weighs the same"),
+            (HeadSetting::Frozen, "frozen", "Its weights stay as they are now, whatever else is turned"),
+        ] {
+            let is_chosen = head.setting == setting && !head.solo;
+            let response = ui.selectable_label(is_chosen, words);
+            let name = format!("{} {words}", head.title);
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+            if response.on_hover_text(hint).clicked() && !is_chosen {
+                command = Some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }));
+            }
+        }
+        if heads > 1 {
+            let response = ui.selectable_label(head.solo, "solo");
+            let name = format!("{} alone", head.title);
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
+            if response.on_hover_text("Only this head takes part; again: all do").clicked() {
+                command = Some(Command::Interventions(InterventionCommand::Solo((!head.solo).then_some(head.head))));
+            }
+        }
+    });
+    command
+}
+
+/// Slider of the gain of a head's output.
+fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
+    let mut gain = head.gain.unwrap_or(1.0);
+    let before = gain;
+    let name = format!("Gain of {}", head.title.to_lowercase());
+    ui.horizontal(|ui| {
+        ui.weak("gain");
+        let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
+        let slider = ui.add_enabled(head.gain.is_some(), slider);
+        slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
+        let tip = "Gain of this head's output: 0 is off, 1 as trained; double-click: 1";
+        let slider = hint(slider, tip).on_disabled_hover_text("Its weights are set by hand");
+        if slider.double_clicked() {
+            gain = 1.0;
+        }
+        ui.monospace(format!("× {before:.2}"));
+    });
+    let setting = HeadSetting::Gain(gain);
+    (gain != before).then_some(Command::Interventions(InterventionCommand::SetHead { head: head.head, setting }))
+}
+
+/// The length of what the head adds, as a bar and as a number.
+fn length_ui(ui: &mut Ui, head: &HeadRow, query: usize, longest: f32, palette: &Palette, view: &mut PanelView) {
+    const NUMBER: f32 = 64.0;
+    let length = head.move_length[query];
+    ui.horizontal(|ui| {
+        let width = (ui.available_width() - NUMBER).max(size::CHART_MIN);
+        let (rect, response) = ui.allocate_exact_size(Vec2::new(width, size::BAR), Sense::hover());
+        ui.painter().rect_filled(rect, size::BAR / 2.0, palette.raised);
+        if longest > 0.0 {
+            let filled = rect.with_max_x(rect.left() + rect.width() * (length / longest).clamp(0.0, 1.0));
+            ui.painter().rect_filled(filled, size::BAR / 2.0, palette.head(head.head));
+        }
+        response.on_hover_text("Length of the head's contribution to this token in the true space");
+        number_ui(ui, format!("{length:.3}"), Quantity::HeadLength.of_head(head.head, [query]), view.trail);
+    });
+}

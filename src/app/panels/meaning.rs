@@ -1,0 +1,79 @@
+//! The meaning panel: the words that a word is near, before attention and after it, or beside a second sentence.
+
+use egui::Ui;
+
+use crate::app::widgets::controls::switch_ui;
+use crate::app::widgets::sentence_field::SentenceFieldState;
+use crate::view_model::compare::CompareModel;
+use crate::view_model::neighbours::{Measure, NeighboursModel};
+use crate::view_model::sentences::SentencesModel;
+
+use super::compare::compare_ui;
+use super::neighbours::neighbours_ui;
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
+
+/// What a word is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeaningView {
+    #[default]
+    Neighbours,
+    Sentences,
+}
+
+#[derive(Default)]
+pub struct MeaningPanel {
+    pub view: MeaningView,
+    /// How nearness is measured.
+    measure: Measure,
+    field: SentenceFieldState,
+    /// There was a second sentence in the last frame.
+    is_comparing: bool,
+}
+
+impl MeaningPanel {
+    pub const ID: PanelId = PanelId::of(PanelName::Meaning);
+
+    pub fn showing(view: MeaningView) -> Self {
+        Self { view, ..Self::default() }
+    }
+}
+
+impl Panel for MeaningPanel {
+    fn id(&self) -> PanelId {
+        Self::ID
+    }
+
+    fn region(&self) -> Region {
+        Region::LowerRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let (neighbours, sentences) = (cx.models.get::<NeighboursModel>()?, cx.models.get::<SentencesModel>()?);
+        // Wherever a comparison begins, it is what is to be seen.
+        let was_comparing = std::mem::replace(&mut self.is_comparing, sentences.second.is_some());
+        if self.is_comparing && !was_comparing {
+            self.view = MeaningView::Sentences;
+        }
+        switch_ui(
+            ui,
+            &mut self.view,
+            &[
+                (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
+                (
+                    MeaningView::Sentences,
+                    "Two sentences",
+                    "One word in two sentences: how far attention takes them apart",
+                ),
+            ],
+        );
+        match self.view {
+            MeaningView::Neighbours => neighbours_ui(ui, &neighbours, &mut self.measure, &mut cx.view),
+            MeaningView::Sentences => {
+                let model = cx.models.get::<CompareModel>();
+                let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);
+                cx.requests.commands.extend(commands);
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,70 @@
+//! The step panel: what the current step of the walk computes, as numbers or as matrices.
+
+use egui::Ui;
+
+use crate::app::widgets::controls::{switch_ui, waiting_ui};
+use crate::view_model::attention::AttentionModel;
+use crate::view_model::fold::FoldModel;
+use crate::view_model::path::PathModel;
+use crate::view_model::walk::{Focus, WalkModel};
+
+use super::arithmetic::arithmetic_ui;
+use super::fold::fold_ui;
+use super::{Panel, PanelContext, PanelId, PanelName, Region};
+
+/// How the step is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StepView {
+    #[default]
+    Numbers,
+    Matrices,
+}
+
+#[derive(Default)]
+pub struct StepPanel {
+    pub view: StepView,
+}
+
+impl Panel for StepPanel {
+    fn id(&self) -> PanelId {
+        PanelId::of(PanelName::Step)
+    }
+
+    fn region(&self) -> Region {
+        Region::UpperRight
+    }
+
+    fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+        let attention = cx.models.get::<AttentionModel>()?;
+        switch_ui(
+            ui,
+            &mut self.view,
+            &[
+                (StepView::Numbers, "Numbers", "The step worked through for one word, number by number"),
+                (
+                    StepView::Matrices,
+                    "Matrices",
+                    "The same step for all words at once, with the matrices of every head",
+                ),
+            ],
+        );
+        match self.view {
+            StepView::Numbers => {
+                let selection = &cx.view.selection;
+                let focus = selection.query.map(|query| Focus { query, head: selection.head, key: selection.key });
+                let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
+                let path =
+                    focus.and_then(|focus| cx.models.of_choice::<PathModel>(&(focus.query, focus.head, selection.by)));
+                arithmetic_ui(ui, walk.as_deref(), path.as_deref(), &attention, &mut cx.view);
+            }
+            StepView::Matrices => {
+                let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
+                match (model, cx.stage.camera()) {
+                    (Some(model), Some(camera)) => fold_ui(ui, &model, &mut cx.view, camera),
+                    _ => waiting_ui(ui),
+                }
+            }
+        }
+        Some(())
+    }
+}

@@ -10,6 +10,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::kernel::worker::pace::Pace;
 use crate::view_model::provenance::Provenance;
+use crate::view_model::walk::route::same_word;
 
 use super::scene::Scene;
 use super::stage::scene::StageScene;
@@ -50,14 +51,18 @@ pub fn receive(
 /// Makes `snapshot` what the window shows.
 pub fn show(snapshot: Arc<Snapshot>, scene: &mut Scene, stage: &mut StageScene, view: &mut ViewState) {
     let before = scene.snapshot().cloned();
-    let is_first = before.as_ref().is_none_or(|shown| shown.model.is_none());
+    let tokens_of = |snapshot: &Snapshot| snapshot.model.as_ref().map(|model| model.sentence.clone());
+    if let (Some(old), Some(new)) = (before.as_deref().and_then(tokens_of), tokens_of(&snapshot))
+        && old.tokens != new.tokens
+    {
+        // The word is followed into another sentence, or else one is found there.
+        let same = |query| same_word(&old.tokens, query, &new.tokens);
+        view.selection.choose_query(view.selection.chosen_query().and_then(same));
+        stage.forget_followed();
+    }
     scene.show(snapshot.clone());
     let tokens = stage.take_points(scene);
     view.selection.keep_query_below(tokens);
-    if let Some(model) = snapshot.model.as_ref().filter(|model| is_first && model.architecture.has_source()) {
-        // The first words to be walked through are those on the stage, not those of the source.
-        view.selection.head = model.architecture.last_heads().start;
-    }
     view.selection.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     stage.follow(scene, view);
     stage.begin_glide(before.as_deref(), &snapshot);

@@ -132,7 +132,7 @@ quantities! {
         .means("what scores are divided by");
     /// Place of a point on the stage, along one of its axes.
     Coordinate = Definition::of_point("point", &[Axis])
-        .entry("where {point}{, when,} stands along {axis}");
+        .entry("{axis} coordinate of {point}{ when}");
     /// Cosine between the vector of a point and that of a word of the vocabulary.
     Cosine = Definition::of_point("cosine", &[Word])
         .entry("cosine of the angle between {point} {when} and the static vector of {word}");

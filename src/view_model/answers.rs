@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::models::Model;
+use super::quoted;
 use crate::kernel::data::answers::{ANSWERS, check_generates};
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
@@ -16,6 +17,8 @@ use crate::quantity::{Entry, Quantity};
 pub struct AnswersModel {
     /// The question, in a sentence.
     pub question: &'static str,
+    /// The likeliest answer of each row, in a sentence: the same as at the end of the walk.
+    pub said: Vec<String>,
     /// One for each token, or one for the sentence as a whole.
     pub rows: Vec<AnswerRow>,
     /// The rows are those of the tokens.
@@ -119,7 +122,15 @@ impl AnswersModel {
                 .collect(),
         });
         let rows = rows.collect();
-        Some(Self { question: question(objective), rows, is_by_token, writing: writing(model, objective), groups })
+        let said = (0..answers.likeliest.len()).filter_map(|row| said(model, row)).collect();
+        Some(Self {
+            said,
+            question: question(objective),
+            rows,
+            is_by_token,
+            writing: writing(model, objective),
+            groups,
+        })
     }
 
     /// How many answers a row names, at most.
@@ -129,10 +140,10 @@ impl AnswersModel {
 fn question(objective: &Objective) -> &'static str {
     match objective {
         Objective::MaskedWord { .. } => {
-            "Which word belongs in each place? Training hid words and asked this; here every word is seen."
+            "Which word belongs in each place? In training some words were hidden; here the model sees them all."
         }
         Objective::NextWord => "Which word comes after each word?",
-        Objective::Label => "What is the label of the sentence?",
+        Objective::Label => "Which answer fits the whole sentence?",
         Objective::Sequence(_) => "Which word comes after each word of the sentence that is written?",
     }
 }
@@ -145,16 +156,32 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
     let written = model.generated.as_deref().map(|generated| Written {
         before: if model.sentence.source.is_some() { Vec::new() } else { words(&model.sentence.tokens) },
         words: words(&generated.words),
-        said: said(generated),
+        said: how(generated),
     });
     Writing::Can { most: GENERATED_MAX, written }
 }
 
-fn said(generated: &Generated) -> String {
-    let how = match generated.choice {
+/// The likeliest answer for a token, or for the sentence as a whole; none of a sentence without words.
+pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
+    let likeliest = &model.sentence.answers.likeliest;
+    let objective = &model.made_of.model.objective;
+    let answer =
+        likeliest.get(token).filter(|_| !matches!(objective, Objective::Label)).or(likeliest.last())?.first()?;
+    let word = quoted(&model.classes[answer.class]);
+    let answer = format!("{word} (probability {:.2})", answer.probability);
+    let place = || token_labels(&model.sentence.tokens).get(token).map_or_else(String::new, |label| quoted(label));
+    Some(match objective {
+        Objective::MaskedWord { .. } => format!("In this place the model answers {answer}."),
+        Objective::NextWord | Objective::Sequence(_) => format!("After {} the model answers {answer}.", place()),
+        Objective::Label => format!("The model answers {answer}."),
+    })
+}
+
+fn how(generated: &Generated) -> String {
+    let choice = match generated.choice {
         Choice::Greedy => "Each time the likeliest word.".to_owned(),
         Choice::Sampled { temperature } => format!("Each word drawn, at temperature {temperature}."),
     };
     let since = if generated.is_current { "" } else { " The weights have changed since." };
-    format!("{how}{since}")
+    format!("{choice}{since}")
 }

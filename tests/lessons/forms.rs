@@ -186,11 +186,10 @@ fn the_model_goes_on_with_a_sentence() {
 fn what_cannot_be_written_is_said() {
     let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
     let sampled = |temperature| generate(1, Choice::Sampled { temperature });
-    let objective = |name| {
-        format!("the model does not go on with a sentence: it was trained for {name}, and NextWord or Sequence can")
-    };
-    assert_eq!(notice("label", generate(1, Choice::Greedy)), Some(objective("Label")));
-    assert_eq!(notice("custom_mask", generate(1, Choice::Greedy)), Some(objective("MaskedWord")));
+    let trained = |to| format!("the model writes nothing after a sentence: it was trained to {to}");
+    let whole = trained("give one answer to the whole of it");
+    assert_eq!(notice("label", generate(1, Choice::Greedy)), Some(whole));
+    assert_eq!(notice("custom_mask", generate(1, Choice::Greedy)), Some(trained("fill in hidden words")));
     for count in [0, 65, usize::MAX] {
         let words = format!("from 1 to 64 words are written at once, not {count}");
         assert_eq!(notice("next_word", generate(count, Choice::Greedy)), Some(words));

@@ -3,6 +3,7 @@
 use attune::app::panels::step::{StepPanel, StepView};
 use attune::view_model::fold::FoldModel;
 use attune::view_model::path::{By, PathModel};
+use attune::view_model::walk::route::RouteModel;
 use attune::view_model::walk::{Focus, Step, WalkModel};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
@@ -16,7 +17,9 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     let mut panel = PanelHarness::new(small(), Vec2::new(520.0, 700.0), StepPanel::default());
     let snapshot = panel.snapshot();
     panel.view_mut().preferences.reduced_motion = true;
-    assert!(panel.query_by_label_contains("Choose a word").is_some());
+    let route = RouteModel::of(&snapshot).expect("a model");
+    let by_default = WalkModel::of(&snapshot, route.focus(route.word(&[]).expect("a word"), 0, None)).expect("a walk");
+    assert!(panel.query_by_label(&by_default.step(Step::Embed).said).is_some(), "before a word is chosen");
     click(&mut panel, "seal");
     click(&mut panel, "Head 2");
     assert_eq!((panel.view().selection.query, panel.view().selection.head), (Some(1), 1));

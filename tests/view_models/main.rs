@@ -7,6 +7,7 @@ mod answers;
 mod contents;
 mod gauge;
 mod provenance;
+mod route;
 mod snapshots;
 mod walk;
 mod what_if;

@@ -142,11 +142,11 @@ fn the_steps_are_said_with_their_numbers() {
             "“the” begins as its static vector of 4 numbers, the same wherever it stands.",
             "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
             "The query meets each key: their entries are multiplied in pairs and added. With “the” that makes 2.000, the largest.",
-            "Products of 4 pairs grow with their number, so each is multiplied by 0.500: “the” comes to 1.000. No word is hidden.",
-            "Each score less the largest, 1.000, goes through exp and is divided by the sum, 2.368: weights that sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
-            "Every value counts as much as its weight says, “the” 0.422, “sat” 0.422, “cat” 0.155; their sum is the mix of 4 numbers.",
+            "Wide vectors give large scores, so divide by √4: “the” comes to 1.000. No word is hidden.",
+            "Subtract the largest score, 1.000, exponentiate, divide by the total, 2.368: the weights sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
+            "Weight each value and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
             "The mixes of the heads stand side by side: head 1 moves “the” by 1.447.",
-            "“the” was nearest to “sat” (cosine 0.707) and is now nearest to “sat” (cosine 0.983).",
+            "“the” was nearest to “sat” (cosine 0.707) and is now nearest to “sat” (cosine 0.983). In this place the model answers “sat” (probability 0.67).",
         ]
     );
 }

@@ -51,9 +51,12 @@ pub fn answers_ui(
     let mut command = None;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.add(Label::new(RichText::new(model.question).weak()).wrap());
-        ui.add_space(size::GAP_TIGHT);
         let last = model.rows.len().saturating_sub(1);
         let chosen = if model.is_by_token { view.selection.query.unwrap_or(last).min(last) } else { 0 };
+        if let Some(said) = model.said.get(chosen) {
+            ui.add(Label::new(said).wrap());
+        }
+        ui.add_space(size::GAP_TIGHT);
         for (index, row) in model.rows.iter().enumerate() {
             row_ui(ui, model, row, index, index == chosen, view);
         }
@@ -130,7 +133,7 @@ fn part_ui(ui: &Ui, part: Rect, answer: &NamedAnswer, palette: &Palette) {
 
 /// The likeliest answers of one row, each with its number.
 fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, view: &mut PanelView) {
-    let title = if model.is_by_token { format!("At {}", row.label) } else { "Its labels".to_owned() };
+    let title = if model.is_by_token { format!("At {}", row.label) } else { "All answers".to_owned() };
     ui.label(RichText::new(title).font(theme::strong(size::BODY)));
     for answer in &row.answers {
         ui.horizontal(|ui| {

@@ -7,7 +7,7 @@ use egui::{
 
 use crate::app::actions::{ActionTable, Row, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::view::{PanelView, Walk};
 use crate::quantity::Quantity;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
@@ -115,19 +115,19 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
 fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let now = view.walk.step();
-    let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, steps: isize| {
+    let (now, is_begun) = (view.walk.step(), view.walk.place() > 0.0);
+    let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, step: fn(&mut Walk)| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
         if button.on_hover_text(row.hint()).clicked() {
-            view.walk.step_by(steps);
+            step(view.walk);
         }
     };
-    turn(ui, "←", WindowAction::StepBack.row(), now > Step::Embed, -1);
+    turn(ui, "←", WindowAction::StepBack.row(), is_begun, Walk::step_back);
     let words = RichText::new(format!("{} {}", now.index() + 1, now.name()));
     let words = words.font(theme::strong(size::BODY)).color(palette.accent);
     ui.add_sized(Vec2::new(NAME, size::SLIDER_ROW), Label::new(words));
-    turn(ui, "→", WindowAction::StepOn.row(), now < Step::Contextual, 1);
+    turn(ui, "→", WindowAction::StepOn.row(), true, Walk::step_on);
 }
 
 /// Rows that share their columns: keys, or entries by their numbers. Each is shaded for itself.

@@ -6,7 +6,8 @@ use crate::app::widgets::controls::{switch_ui, waiting_ui};
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::fold::FoldModel;
 use crate::view_model::path::PathModel;
-use crate::view_model::walk::{Focus, WalkModel};
+use crate::view_model::walk::WalkModel;
+use crate::view_model::walk::route::RouteModel;
 
 use super::arithmetic::arithmetic_ui;
 use super::fold::fold_ui;
@@ -51,7 +52,11 @@ impl Panel for StepPanel {
         match self.view {
             StepView::Numbers => {
                 let selection = &cx.view.selection;
-                let focus = selection.query.map(|query| Focus { query, head: selection.head, key: selection.key });
+                let route = cx.models.get::<RouteModel>();
+                let focus = route.and_then(|route| {
+                    let word = selection.query.or_else(|| route.word(&cx.view.highlight.lit))?;
+                    Some(route.focus(word, selection.head, selection.key))
+                });
                 let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
                 let path =
                     focus.and_then(|focus| cx.models.of_choice::<PathModel>(&(focus.query, focus.head, selection.by)));

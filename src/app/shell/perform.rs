@@ -124,8 +124,8 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         world.resource_mut::<Outbox>().commands.extend(std::iter::repeat_n(command, count));
     };
     match action {
-        WindowAction::StepOn => world.resource_mut::<ViewState>().walk.step_by(count as isize),
-        WindowAction::StepBack => world.resource_mut::<ViewState>().walk.step_by(-(count as isize)),
+        WindowAction::StepOn => (0..count).for_each(|_| world.resource_mut::<ViewState>().walk.step_on()),
+        WindowAction::StepBack => (0..count).for_each(|_| world.resource_mut::<ViewState>().walk.step_back()),
         WindowAction::Origin => {
             let walk = world.resource::<StageScene>().walk.as_deref();
             let entry = walk.map(|walk| Quantity::Weight.of_head(walk.focus.head, [walk.focus.query, walk.key]));

@@ -157,7 +157,7 @@ fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
 
 fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {
     ui.painter().rect_filled(ui.max_rect(), 0.0, ui.visuals().panel_fill);
-    timeline_ui(ui, scene.walk.as_deref(), view);
+    timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), view);
 }
 
 /// The stage as the dock knows it.

@@ -83,7 +83,7 @@ pub fn advance(
     if view.walk.is_gliding() {
         view.walk.advance(glide_seconds);
     }
-    if let Some(model) = &stage.points {
+    if let Some(model) = stage.points_of_camera() {
         let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
         let extent = known.unwrap_or_else(|| points::extent(model));
         if known.is_none() {
@@ -164,14 +164,14 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
     }
     let pair = second::chosen(model, &view.selection, &view.highlight);
     // The line between the two ends of a pair follows the time.
-    let compared = pair.map(|pair| (pair.first, pair.second, view.walk.time()));
+    let compared = pair.map(|pair| (pair.first, pair.second, view.walk.layer_time()));
     let is_same_pair = built.is_some_and(|built| built.compared == compared);
     if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
         let mut lines = arrows::instances(model, emphasis, palette);
         let (walk, path) = (stage.walk.as_deref(), stage.path.as_deref());
         lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk.at(), palette));
-        lines.extend(second::lines(model, pair, view.walk.time(), palette));
+        lines.extend(second::lines(model, pair, view.walk.layer_time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk.at(), stage.path.clone());
         let (model, emphasis, old_ghosts) = (model.clone(), emphasis.clone(), view.highlight.old_ghosts);
@@ -181,7 +181,7 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
     if frame.ground != ground {
         frame.ground = ground;
     }
-    let uniform = uniform(&tab.controls.rig.view(tab.points), view.walk.time(), tab.pixels_per_point, palette);
+    let uniform = uniform(&tab.controls.rig.view(tab.points), view.walk.layer_time(), tab.pixels_per_point, palette);
     if frame.uniform != uniform {
         frame.uniform = uniform;
     }

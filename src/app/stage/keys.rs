@@ -71,7 +71,7 @@ fn perform(
         StageAction::Focus => {
             let found = view.highlight.looked_at.and_then(|at| emphasis.matches().get(at).copied());
             let wanted = controls.hovered.or(view.selection.query.map(Hit::Token)).or(found);
-            if let Some(place) = model.zip(wanted).and_then(|(model, hit)| place(model, hit, view.walk.time())) {
+            if let Some(place) = model.zip(wanted).and_then(|(model, hit)| place(model, hit, view.walk.layer_time())) {
                 controls.rig.focus(place);
             }
         }
@@ -114,7 +114,7 @@ pub fn look_at_next(model: &StageModel, emphasis: &Emphasis, steps: isize, rig: 
     let from = view.highlight.looked_at.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
     let at = (from + steps).rem_euclid(found.len() as isize) as usize;
     view.highlight.looked_at = Some(at);
-    if let Some(place) = place(model, found[at], view.walk.time()) {
+    if let Some(place) = place(model, found[at], view.walk.layer_time()) {
         rig.focus(place);
     }
 }

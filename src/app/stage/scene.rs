@@ -11,6 +11,7 @@ use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::stage::StageModel;
+use crate::view_model::walk::route::RouteModel;
 use crate::view_model::walk::{Focus, WalkModel};
 
 use super::basis_glide::BasisGlide;
@@ -19,6 +20,11 @@ use super::basis_glide::BasisGlide;
 pub struct StageScene {
     /// The same `Arc` as long as the points are the same, so that nothing is uploaded twice.
     pub points: Option<Arc<StageModel>>,
+    /// The points straight from static to contextual; the same as `points` but where a layer of several is walked.
+    whole: Option<Arc<StageModel>>,
+    /// The layers of the walk, and the one that the points show.
+    pub route: Option<Arc<RouteModel>>,
+    pub shown_layer: Option<usize>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
@@ -27,9 +33,19 @@ pub struct StageScene {
     /// Another basis is on its way to the stage.
     pub glide: Option<BasisGlide>,
     walked: Option<(u64, Focus, By)>,
+    followed: Option<Followed>,
+    shown_cell: Option<String>,
     emphasised: Option<Emphasised>,
     /// The points before the snapshot that is shown, for the glide that may begin there.
     before: (Option<Arc<StageModel>>, Option<Arc<PathModel>>),
+}
+
+/// The layer, word and head of the walk, as they were in the last frame.
+#[derive(Clone, Copy)]
+struct Followed {
+    layer: usize,
+    word: usize,
+    head: usize,
 }
 
 /// The choices of which an emphasis was made.
@@ -46,15 +62,79 @@ impl StageScene {
     /// Takes the points of a new snapshot. Returns how many tokens they have.
     pub fn take_points(&mut self, scene: &Scene) -> usize {
         self.before = (self.points.clone(), self.path.clone());
-        let points = scene.get::<StageModel>();
+        self.route = scene.get::<RouteModel>();
+        self.whole = scene.get::<StageModel>();
+        let points = self.points_of_layer();
         if self.points.as_deref() != points.as_deref() {
             self.points = points;
         }
         self.points.as_ref().map_or(0, |points| points.tokens.len())
     }
 
+    /// The points on their way through the shown layer, or all the way.
+    fn points_of_layer(&self) -> Option<Arc<StageModel>> {
+        let (Some(whole), Some(route), Some(layer)) = (&self.whole, &self.route, self.shown_layer) else {
+            return self.whole.clone();
+        };
+        let mut points = StageModel::clone(whole);
+        let is_last = layer + 1 == route.layers.len();
+        for token in &mut points.tokens {
+            let Some((start, end)) = route.way(token.position, layer) else { continue };
+            let trained_end = if is_last { token.trained_end } else { end };
+            (token.start, token.end, token.trained_end) = (start, end, trained_end);
+        }
+        Some(Arc::new(points))
+    }
+
+    /// The points whose reach the camera has room for: all the way's.
+    pub fn points_of_camera(&self) -> Option<&Arc<StageModel>> {
+        if self.shown_layer.is_some() { self.whole.as_ref() } else { self.points.as_ref() }
+    }
+
+    /// The walk's word and head where nobody chose one, and the layer that they are in.
+    fn follow_route(&mut self, view: &mut ViewState) {
+        let Some(route) = self.route.clone() else { return };
+        let ViewState { walk, selection, highlight, .. } = view;
+        walk.set_layers(route.layers.len());
+        if self.shown_cell != highlight.shown_cell {
+            self.shown_cell.clone_from(&highlight.shown_cell);
+            let tokens = self.whole.as_ref().map_or(&[][..], |whole| &whole.tokens);
+            let is_lit = |query: usize| {
+                highlight.lit.is_empty() || tokens.get(query).is_some_and(|token| highlight.lit.contains(&token.text))
+            };
+            if !selection.chosen_query().is_some_and(is_lit) {
+                selection.choose_query(None);
+            }
+        }
+        let default = route.word(&highlight.lit);
+        if selection.query.is_none() && walk.is_walking() {
+            selection.follow_by_default(default);
+        }
+        let Some(word) = selection.query.or(default) else { return };
+        let of_head = route.layer_of(selection.head).unwrap_or(0);
+        let before = self.followed.filter(|before| before.word == word && before.layer == walk.layer());
+        let is_elsewhere = walk.is_walking() && of_head != walk.layer();
+        if selection.is_head_chosen && is_elsewhere && before.is_some_and(|before| before.head != selection.head) {
+            // A head of another layer was chosen: the walk goes there.
+            walk.walk_to_layer(of_head);
+        } else if is_elsewhere || (!selection.is_head_chosen && before.is_none()) {
+            selection.follow_head(route.head(walk.layer(), word).unwrap_or(0));
+        }
+        self.followed = Some(Followed { layer: walk.layer(), word, head: selection.head });
+    }
+
+    /// Lets the default head be measured anew: the sentence is another.
+    pub fn forget_followed(&mut self) {
+        self.followed = None;
+    }
+
     /// Follows the snapshot and the viewer's choices.
     pub fn follow(&mut self, scene: &Scene, view: &ViewState) {
+        if self.shown_layer != view.walk.shown_layer() {
+            self.shown_layer = view.walk.shown_layer();
+            self.glide = None;
+            self.points = self.points_of_layer();
+        }
         self.follow_walk(scene, view);
         self.follow_emphasis(scene, view);
     }
@@ -66,13 +146,14 @@ impl StageScene {
             self.glide_to_path();
             return;
         };
-        let (head, by) = (view.selection.head, view.selection.by);
-        let focus = Focus { query, head, key: view.selection.key };
+        let (head, by, key) = (view.selection.head, view.selection.by, view.selection.key);
+        let plain = Focus { query, head, key };
+        let focus = self.route.as_ref().map_or(plain, |route| route.focus(query, head, key));
         let wanted = Some((snapshot.revision, focus, by));
         if self.walked != wanted {
             self.walked = wanted;
             self.walk = scene.of_choice::<WalkModel>(&focus);
-            self.path = scene.of_choice::<PathModel>(&(query, head, by));
+            self.path = scene.of_choice::<PathModel>(&(focus.query, head, by));
             self.glide_to_path();
         }
     }
@@ -141,13 +222,9 @@ impl StageScene {
     }
 }
 
-/// The walk follows the chosen query, or else the first highlighted token.
+/// The walk follows the chosen query, or else the word that the lesson speaks of.
 pub fn follow(scene: Res<Scene>, mut view: ResMut<ViewState>, mut stage: ResMut<StageScene>) {
-    if view.selection.query.is_none() && view.walk.is_walking() {
-        let tokens = stage.points.as_ref().map_or(&[][..], |points| &points.tokens);
-        let lit = tokens.iter().position(|token| view.highlight.lit.contains(&token.text)).unwrap_or(0);
-        view.selection.query = (!tokens.is_empty()).then_some(lit);
-    }
+    stage.follow_route(&mut view);
     stage.follow(&scene, &view);
 }
 

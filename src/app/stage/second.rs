@@ -136,7 +136,7 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
             painter.circle_stroke(seen.at, seen.radius + size::RING_GAP, ring);
         }
         // At rest all tokens of one word lie on one point, which the first sentence may have named.
-        let is_named = view.walk.time() == 0.0
+        let is_named = view.walk.layer_time() == 0.0
             && (said.contains(&seen.token.text.as_str())
                 || model.tokens.iter().any(|first| first.text == seen.token.text));
         said.push(&seen.token.text);

@@ -8,7 +8,7 @@ use egui::{
 };
 
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::PanelView;
+use crate::app::view::{PanelView, Walk};
 use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
@@ -74,7 +74,7 @@ pub fn picture_ui(
     let projection = controls.rig.view(controls.size);
     let point_index = controls.point_index_of(&scene);
     let projected =
-        ProjectedScene { scene, point_index: &point_index, projection, rect, time: view.walk.time(), palette };
+        ProjectedScene { scene, point_index: &point_index, projection, rect, time: view.walk.layer_time(), palette };
     let hovered = response.hover_pos().filter(|_| !response.dragged()).and_then(|pointer| projected.pick(pointer));
     (controls.is_over, controls.hovered) = (response.hovered(), hovered);
     let pointer = response.hover_pos().filter(|_| hovered.is_none() && !response.dragged());
@@ -107,10 +107,10 @@ pub fn picture_ui(
     focus_ring(&painter, rect, &response, palette);
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.walk.time()));
+        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.walk));
     } else if let Some(token) = beside.and_then(|position| scene.model.second.get(position)) {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| second_ui(ui, scene.model, token, view.walk.time()));
+        response.on_hover_ui_at_pointer(|ui| second_ui(ui, scene.model, token, view.walk));
     } else if let Some(arrow) = arrow {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
@@ -198,7 +198,7 @@ fn act(
     if response.secondary_clicked() {
         let place = hovered.map(|hit| match hit {
             Hit::Word(word) => StagePoint::Word(word),
-            Hit::Token(token) if view.walk.time() > 0.0 => StagePoint::Contextual(token),
+            Hit::Token(token) if view.walk.layer_time() > 0.0 => StagePoint::Contextual(token),
             Hit::Token(token) => StagePoint::Static(token),
         });
         let entry = place.map(|of| Quantity::Coordinate.of_point(of, 0)).or(arrow.map(|arrow| arrow.entry));
@@ -212,15 +212,15 @@ fn act(
         }
     } else if response.clicked_by(PointerButton::Primary) {
         match (hovered, arrow) {
-            (Some(Hit::Token(position)), _) => view.selection.query = Some(position),
+            (Some(Hit::Token(position)), _) => view.selection.choose_query(Some(position)),
             (Some(Hit::Word(_)), _) => {}
             (None, Some(arrow)) => view.trail.open(arrow.entry),
-            (None, None) => view.selection.query = None,
+            (None, None) => view.selection.choose_query(None),
         }
     }
 }
 
-fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
+fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
     // Beside an edge of the window the text would break after every word.
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
@@ -239,7 +239,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
             if let Some(group) = group(token.group) {
                 ui.weak(format!("group {group}"));
             }
-            places_ui(ui, model, token, time);
+            places_ui(ui, model, token, walk);
             ui.weak("Click: highlight its row of attention. Double-click: focus the camera on it.");
             ui.weak("Right-click: where its place comes from.");
         }
@@ -247,10 +247,10 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, time: f32) {
 }
 
 /// A token of the second sentence.
-fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
+fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
-    places_ui(ui, model, token, time);
+    places_ui(ui, model, token, walk);
     ui.weak("Click: compare its path with that of the first sentence.");
 }
 
@@ -261,10 +261,12 @@ fn place(model: &StageModel, at: [f32; 3]) -> String {
 }
 
 /// Where a token is, was and comes to be, and what is near it there.
-fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, time: f32) {
-    ui.monospace(format!("now        {}", place(model, token.at(time))));
-    ui.monospace(format!("static     {}", place(model, token.start)));
-    ui.monospace(format!("contextual {}", place(model, token.end)));
+fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
+    let is_layer = walk.shown_layer().is_some();
+    let [from, to] = if is_layer { ["before layer", "after layer"] } else { ["static", "contextual"] };
+    for (name, at) in [("now", token.at(walk.layer_time())), (from, token.start), (to, token.end)] {
+        ui.monospace(format!("{name:12} {}", place(model, at)));
+    }
     for (space, nearest) in [("static", &token.static_nearest), ("contextual", &token.contextual_nearest)] {
         if let Some((word, cosine)) = nearest {
             ui.label(format!("nearest, {space}: {word} (cosine {cosine:.3})"));

@@ -1,13 +1,17 @@
-//! The walk through attention: which step is shown, and where the points are between static and contextual.
+//! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
 
 use crate::app::theme::motion;
 use crate::view_model::walk::Step;
 
+/// Either the points go straight from static to contextual, or the steps are walked, layer by layer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
-    /// A whole number at each step; the last step's is contextual.
-    at: f32,
+    is_stepped: bool,
+    /// The time of the points; where steps are walked, the place among them.
+    now: f32,
     glide: Option<Glide>,
+    /// Layers after the first.
+    later_layers: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,74 +19,161 @@ struct Glide {
     from: f32,
     to: f32,
     elapsed: f32,
-    /// The points alone are moved, not the walk.
-    is_of_time: bool,
 }
 
-/// The last step of the walk, and the place on it where the points begin to move.
-pub const LAST: f32 = (Step::ALL.len() - 1) as f32;
+/// Steps of a layer.
+pub const STEPS: usize = Step::ALL.len();
+/// The last step of a layer, and the one before it, from where the points begin to move.
+pub const LAST: f32 = (STEPS - 1) as f32;
 const BEFORE_MOVE: f32 = LAST - 1.0;
 
 impl Walk {
-    /// The time of the points, from 0, static, to 1, contextual: they move in the last step of the walk.
+    /// The time of the points, from 0, static, to 1, contextual: they move in the last step of each layer.
     pub fn time(&self) -> f32 {
-        (self.at - BEFORE_MOVE).clamp(0.0, 1.0)
+        if self.is_stepped { (self.layer() as f32 + self.layer_time()) / self.layers() as f32 } else { self.now }
     }
 
-    /// How far the walk is, from 0 to [`LAST`].
+    /// The time of the points between where they are shown to begin and to end: see [`Walk::shown_layer`].
+    pub fn layer_time(&self) -> f32 {
+        if self.is_stepped { (self.at() - BEFORE_MOVE).clamp(0.0, 1.0) } else { self.now }
+    }
+
+    /// The layer whose own move the points show; `None` where they go straight from static to contextual.
+    pub fn shown_layer(&self) -> Option<usize> {
+        (self.is_stepped && self.later_layers > 0).then(|| self.layer())
+    }
+
+    /// How far the walk through the layer is, from 0 to [`LAST`].
     pub fn at(&self) -> f32 {
-        self.at
+        (self.place() - (self.layer() * STEPS) as f32).min(LAST)
+    }
+
+    /// The layer that is walked through, counted from 0.
+    pub fn layer(&self) -> usize {
+        self.layer_of(self.place())
+    }
+
+    fn layer_of(&self, place: f32) -> usize {
+        (place as usize / STEPS).min(self.later_layers)
+    }
+
+    pub fn layers(&self) -> usize {
+        self.later_layers + 1
+    }
+
+    /// The place on the walk through all layers, a whole number at each step, from 0 to [`Walk::end`].
+    pub fn place(&self) -> f32 {
+        self.place_of(self.now)
+    }
+
+    /// The place of the last step of the last layer.
+    pub fn end(&self) -> f32 {
+        (self.later_layers * STEPS) as f32 + LAST
+    }
+
+    fn place_of(&self, now: f32) -> f32 {
+        match now {
+            _ if self.is_stepped => now,
+            0.0 => 0.0,
+            time => self.end() - 1.0 + time,
+        }
+    }
+
+    /// The place that the walk is at, or on its way to.
+    fn goal(&self) -> f32 {
+        self.place_of(self.glide.map_or(self.now, |glide| glide.to))
     }
 
     /// The step that the walk is at, or on its way to.
     pub fn step(&self) -> Step {
-        let goal = self.glide.map_or(self.at, |glide| glide.to);
-        Step::ALL[(goal.ceil() as usize).min(Step::ALL.len() - 1)]
+        Step::ALL[self.goal().ceil() as usize % STEPS]
+    }
+
+    /// The next step begins again.
+    pub fn is_at_end(&self) -> bool {
+        self.goal() == self.end()
+    }
+
+    /// Whether steps are walked, and the first one is left.
+    pub fn is_walking(&self) -> bool {
+        self.is_stepped && self.now > 0.0
+    }
+
+    /// Follows the model. Points that went straight stay where they were.
+    pub fn set_layers(&mut self, layers: usize) {
+        let is_at_end = self.is_stepped && self.place() == self.end();
+        let later_layers = layers.max(1) - 1;
+        if later_layers != self.later_layers {
+            self.later_layers = later_layers;
+            if self.is_stepped {
+                self.set(if is_at_end { self.end() } else { self.now });
+            }
+        }
     }
 
     /// Moves the points to `time`, in a short glide unless motion is reduced; the steps between are left out.
     pub fn glide_to(&mut self, time: f32) {
-        if self.time() == time && !self.is_gliding() {
-            self.set_time(time);
-            return;
-        }
-        self.at = self.at.max(BEFORE_MOVE);
-        self.go_to(BEFORE_MOVE + time.clamp(0.0, 1.0));
-        if let Some(glide) = &mut self.glide {
-            glide.is_of_time = true;
+        let (from, to) = (self.time(), time.clamp(0.0, 1.0));
+        self.set_time(from);
+        self.begin(to);
+    }
+
+    /// One step on, in a short glide. No point moves before the last step of a layer. At the end it begins again.
+    pub fn step_on(&mut self) {
+        if self.goal() < self.end() {
+            self.walk_to(self.goal().floor() + 1.0);
+        } else if let Some(glide) = self.glide.take() {
+            // What is under way arrives first.
+            self.now = glide.to;
         } else {
-            self.set_time(time);
+            self.glide_to(0.0);
         }
     }
 
-    /// Whether the walk is at one of the steps before the move.
-    pub fn is_walking(&self) -> bool {
-        let is_of_time = self.glide.is_some_and(|glide| glide.is_of_time);
-        !is_of_time && self.at > 0.0 && self.at <= BEFORE_MOVE
-    }
-
-    /// Moves by so many steps in a short glide. No point moves before the last step.
-    pub fn step_by(&mut self, steps: isize) {
-        let goal = self.step().index().saturating_add_signed(steps).min(Step::ALL.len() - 1);
-        self.go_to(goal as f32);
+    /// One step back.
+    pub fn step_back(&mut self) {
+        self.walk_to(self.goal().ceil() - 1.0);
     }
 
     /// To a place on the walk, in a short glide unless motion is reduced.
-    pub fn go_to(&mut self, to: f32) {
-        let to = to.clamp(0.0, LAST);
-        let glide = Glide { from: self.at, to, elapsed: 0.0, is_of_time: false };
-        self.glide = (self.at != to).then_some(glide);
+    pub fn walk_to(&mut self, to: f32) {
+        let to = to.clamp(0.0, self.end());
+        if !self.is_stepped && to == self.end() {
+            self.begin(1.0);
+            return;
+        }
+        if !self.is_stepped {
+            // Between static and contextual is no step: the walk goes on from the one that is next.
+            self.set(self.goal().ceil());
+        }
+        if self.layer_of(to) == self.layer() {
+            self.begin(to);
+        } else {
+            // Where a layer ends, the next one begins: nothing moves between the two.
+            self.set(to);
+        }
+    }
+
+    /// The same step of another layer.
+    pub fn walk_to_layer(&mut self, layer: usize) {
+        let layer = layer.min(self.later_layers);
+        if layer != self.layer() {
+            self.set((layer * STEPS) as f32 + self.at());
+        }
+    }
+
+    fn begin(&mut self, to: f32) {
+        self.glide = (self.now != to).then_some(Glide { from: self.now, to, elapsed: 0.0 });
     }
 
     /// At static the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
-        let time = time.clamp(0.0, 1.0);
-        self.set(if time == 0.0 { 0.0 } else { BEFORE_MOVE + time });
+        (self.is_stepped, self.now, self.glide) = (false, time.clamp(0.0, 1.0), None);
     }
 
-    pub fn set(&mut self, walk: f32) {
-        self.glide = None;
-        self.at = walk.clamp(0.0, LAST);
+    /// To a place on the walk.
+    pub fn set(&mut self, place: f32) {
+        (self.is_stepped, self.now, self.glide) = (true, place.clamp(0.0, self.end()), None);
     }
 
     pub fn is_gliding(&self) -> bool {
@@ -91,21 +182,20 @@ impl Walk {
 
     /// Lets `seconds` of a glide pass.
     pub fn advance(&mut self, seconds: f32) {
-        let Some(mut glide) = self.glide else { return };
+        let Some(glide) = &mut self.glide else { return };
         glide.elapsed += seconds;
-        self.glide = Some(glide);
         let share = (glide.elapsed / motion::GLIDE).min(1.0);
-        self.at = glide.from + (glide.to - glide.from) * ease(share);
-        if share >= 1.0 {
-            // Back at the static place, the walk is at its beginning.
-            let is_home = glide.from > glide.to && glide.to == BEFORE_MOVE && glide.is_of_time;
-            self.set(if is_home { 0.0 } else { glide.to });
+        let Glide { from, to, .. } = *glide;
+        if share < 1.0 {
+            self.now = from + (to - from) * ease(share);
+        } else {
+            (self.now, self.glide) = (to, None);
         }
     }
 
     /// At rest where it is.
     pub fn at_rest(&self) -> Walk {
-        Walk { at: self.at, glide: None }
+        Walk { glide: None, ..self.clone() }
     }
 }
 
@@ -133,28 +223,118 @@ mod tests {
     fn a_walk_stops_at_each_step_and_the_points_move_in_the_last() {
         let mut walk = Walk::default();
         for (index, step) in Step::ALL.into_iter().enumerate().skip(1) {
-            walk.step_by(1);
+            assert!(!walk.is_at_end());
+            walk.step_on();
             assert_eq!(walk.step(), step);
             walk.advance(motion::GLIDE);
             assert_eq!((walk.at(), walk.is_gliding()), (index as f32, false));
             assert_eq!(walk.time(), if step == Step::Contextual { 1.0 } else { 0.0 });
         }
-        walk.step_by(1);
-        assert_eq!(walk.step(), Step::Contextual);
-        walk.step_by(-1);
+        walk.step_back();
         walk.advance(motion::GLIDE);
         assert_eq!((walk.step(), walk.time()), (Step::Output, 0.0));
         walk.set_time(1.0);
         walk.glide_to(0.0);
+        assert_eq!(walk.step(), Step::Embed);
         walk.advance(motion::GLIDE);
         assert_eq!((walk.step(), walk.time()), (Step::Embed, 0.0));
+    }
+
+    /// Layers, each with the steps it is at.
+    fn walked(walk: &mut Walk, times: usize) -> Vec<(usize, Step)> {
+        let step = |_| {
+            walk.step_on();
+            walk.advance(f32::INFINITY);
+            (walk.layer(), walk.step())
+        };
+        (0..times).map(step).collect()
+    }
+
+    #[test]
+    fn one_key_walks_through_all_layers_and_begins_again() {
+        for layers in 1..4 {
+            let mut walk = Walk::default();
+            walk.set_layers(layers);
+            let all: Vec<_> = (0..layers).flat_map(|layer| Step::ALL.map(|step| (layer, step))).collect();
+            assert_eq!(walked(&mut walk, all.len() - 1), all[1..]);
+            assert!(walk.is_at_end() && walk.time() == 1.0);
+            assert_eq!(walked(&mut walk, all.len() + 1), [&all[..], &all[..1]].concat(), "and once more");
+            walk.set_time(1.0);
+            assert_eq!(walked(&mut walk, 2), all[..2], "right after it was shown contextual");
+        }
+    }
+
+    #[test]
+    fn one_key_walks_back_through_all_layers() {
+        let mut walk = Walk::default();
+        walk.set_layers(2);
+        walk.set_time(1.0);
+        let mut places = Vec::new();
+        while walk.place() > 0.0 {
+            walk.step_back();
+            walk.advance(f32::INFINITY);
+            places.push((walk.layer(), walk.step().index(), walk.time()));
+        }
+        let expected = (0..2).flat_map(|layer| (0..STEPS).map(move |step| (layer, step))).rev().skip(1);
+        let time = |(layer, step)| (layer, step, (layer as f32 + f32::from(step == STEPS - 1)) / 2.0);
+        assert_eq!(places, expected.map(time).collect::<Vec<_>>());
+        walk.step_back();
+        assert_eq!(walk.place(), 0.0);
+    }
+
+    #[test]
+    fn a_key_on_the_way_to_the_end_arrives_and_the_next_one_begins_again() {
+        let mut walk = Walk::default();
+        walk.set(LAST - 1.0);
+        walk.step_on();
+        walk.advance(motion::GLIDE / 2.0);
+        walk.step_on();
+        assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+        walk.step_on();
+        assert_eq!(walk.step(), Step::Embed);
+        walk.advance(motion::GLIDE / 2.0);
+        walk.step_on();
+        walk.advance(motion::GLIDE);
+        assert_eq!((walk.step(), walk.time()), (Step::Project, 0.0));
+    }
+
+    #[test]
+    fn another_model_keeps_the_time() {
+        let mut walk = Walk::default();
+        for (time, place) in [(0.0, 0.0), (0.5, 2.0 * STEPS as f32 + LAST - 0.5), (1.0, 2.0 * STEPS as f32 + LAST)] {
+            walk.set_time(time);
+            walk.set_layers(3);
+            assert_eq!((walk.time(), walk.place(), walk.shown_layer()), (time, place, None));
+            walk.set_layers(1);
+        }
+        walk.set(LAST);
+        walk.set_layers(2);
+        assert_eq!(walk.place(), walk.end());
+        walk.set(3.0);
+        walk.set_layers(1);
+        assert_eq!(walk.place(), 3.0);
+    }
+
+    #[test]
+    fn a_step_from_between_static_and_contextual_goes_to_a_step() {
+        for (by, place) in [(1, LAST), (-1, LAST - 1.0)] {
+            let mut walk = Walk::default();
+            walk.set_time(0.25);
+            if by > 0 {
+                walk.step_on()
+            } else {
+                walk.step_back()
+            }
+            walk.advance(f32::INFINITY);
+            assert_eq!(walk.place(), place);
+        }
     }
 
     #[test]
     fn a_step_back_within_the_frame_of_a_step_leaves_the_walk_where_it_is() {
         let mut walk = Walk::default();
-        walk.step_by(1);
-        walk.step_by(-1);
+        walk.step_on();
+        walk.step_back();
         walk.advance(f32::INFINITY);
         assert_eq!((walk.step(), walk.at()), (Step::Embed, 0.0));
     }

@@ -74,10 +74,13 @@ pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) ->
 pub fn check_generates(objective: &Objective) -> Result<(), String> {
     match objective {
         Objective::NextWord | Objective::Sequence(_) => Ok(()),
-        Objective::MaskedWord { .. } | Objective::Label => Err(format!(
-            "the model does not go on with a sentence: it was trained for {}, and NextWord or Sequence can",
-            objective.name()
-        )),
+        Objective::MaskedWord { .. } => {
+            Err("the model writes nothing after a sentence: it was trained to fill in hidden words".to_owned())
+        }
+        Objective::Label => {
+            Err("the model writes nothing after a sentence: it was trained to give one answer to the whole of it"
+                .to_owned())
+        }
     }
 }
 

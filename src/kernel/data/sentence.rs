@@ -36,6 +36,8 @@ pub struct SentenceSnapshot {
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.
     pub end: Matrix<f32>,
+    /// The source's words in the basis, (T_s, 3): their static vectors, then the outputs of each of its blocks.
+    pub source_points: Vec<Matrix<f32>>,
     /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
     pub trained_end: Matrix<f32>,
     /// The result without the learner's changes; `None` where nothing is changed.

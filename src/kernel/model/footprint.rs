@@ -79,6 +79,7 @@ impl SentenceSnapshot {
         of_activations(&self.activations)
             + of_what_follows(&self.activations)
             + of_numbers(&[&self.start, &self.end, &self.trained_end, &self.answers.logits])
+            + of_numbers(&self.source_points.iter().collect::<Vec<_>>())
             + answers
             + self.answers.likeliest.len() * size_of::<Vec<Answer>>()
             + tokens * (size_of::<Token>() + WORD_BYTES + 2 * NEIGHBOURS_BYTES)

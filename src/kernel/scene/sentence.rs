@@ -59,6 +59,7 @@ pub struct SentenceFrame {
     tokens: Vec<Token>,
     source_tokens: Option<Vec<Token>>,
     start: Matrix<f32>,
+    source_start: Option<Matrix<f32>>,
     static_neighbours: Vec<Neighbours>,
     unchanged: UnchangedCache,
 }
@@ -67,9 +68,12 @@ impl SentenceFrame {
     pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
         let (input, source) = sequences(&sentence.words, rewriter);
         let nothing = space.projection.points(&Matrix::zeros(1, space.vectors.cols()));
-        let start = Matrix::from_fn(input.words.len(), space.points.cols(), |i, axis| {
-            input.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
-        });
+        let points = |sequences: &Sequences| {
+            Matrix::from_fn(sequences.words.len(), space.points.cols(), |i, axis| {
+                sequences.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
+            })
+        };
+        let (start, source_start) = (points(&input), source.as_ref().map(points));
         let near = |word: usize| neighbours(space, space.vectors.row(word), Some(word));
         let static_neighbours = input.words.iter().map(|word| word.map_or_else(Neighbours::default, near)).collect();
         Self {
@@ -78,6 +82,7 @@ impl SentenceFrame {
             input,
             source,
             start,
+            source_start,
             static_neighbours,
             unchanged: UnchangedCache::default(),
             sentence,
@@ -152,6 +157,9 @@ impl SentenceFrame {
             Moves::of(&space.projection, block, contributions, config.residual)
         });
         let (arithmetic, moves) = (arithmetic.collect(), moves.collect());
+        let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
+        let after = source_blocks.map(|block| space.projection.points(&block.output));
+        let source_points = self.source_start.iter().cloned().chain(after).collect();
         SentenceSnapshot {
             arithmetic,
             moves,
@@ -164,6 +172,7 @@ impl SentenceFrame {
             activations,
             contributions,
             end,
+            source_points,
             trained_end,
             unchanged,
             contextual_neighbours,

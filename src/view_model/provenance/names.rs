@@ -224,7 +224,7 @@ impl Reader<'_> {
             };
             let is_word = matches!(point, StagePoint::Word(_));
             fill("{point}", &|| word(&self.point_word(point)));
-            fill("{, when,}", &|| if is_word { String::new() } else { format!(", {when},") });
+            fill("{ when}", &|| if is_word { String::new() } else { format!(" {when}") });
             fill("{when}", &|| when.to_owned());
         }
         text

@@ -1,6 +1,7 @@
 //! The walk through attention: one query in one head, in eight steps, each with its numbers and in words.
 
 mod outputs;
+pub mod route;
 mod scores;
 mod writer;
 

@@ -7,6 +7,7 @@ use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Holds;
 use crate::numerics::params::TensorName;
 use crate::quantity::{Entry, Quantity};
+use crate::view_model::answers::said;
 use crate::view_model::quoted;
 
 /// Below this cosine the first of the neighbours is no nearer than chance has it.
@@ -29,7 +30,7 @@ impl Writer<'_> {
         };
         let (factor, counted) = gain.map_or_else(Default::default, |(gain, counted)| (format!("{gain} "), counted));
         let said = format!(
-            "Every value counts as much as its weight says, {}; their sum is the mix of {} numbers.{counted}",
+            "Weight each value and add: {}. The sum is the mix, {} numbers.{counted}",
             self.strongest(self.weights()),
             head.mix.cols()
         );
@@ -51,7 +52,8 @@ impl Writer<'_> {
             (
                 "\\Delta_i = \\sum_h m_i^h W_O^h + b_O".to_owned(),
                 format!(
-                    "W_O turns the mix back to the width of a word: head {} moves {} by {length}.{others}",
+                    "W_O projects the mix back to {} numbers: head {} moves {} by {length}.{others}",
+                    config.width,
                     self.own + 1,
                     self.said_query()
                 ),
@@ -107,12 +109,8 @@ impl Writer<'_> {
         let is_last = self.block + 1 == self.reader.sentence.activations.blocks.len();
         let near = |neighbours: Option<&Neighbours>| {
             let first = neighbours?.by_cosine.first()?;
-            let is_near = first.cosine >= NEAR;
-            Some(if is_near {
-                format!("nearest to {} (cosine {:.3})", quoted(&self.reader.space.vocabulary[first.word]), first.cosine)
-            } else {
-                "near no word".to_owned()
-            })
+            let word = quoted(&self.reader.space.vocabulary[first.word]);
+            Some((first.cosine >= NEAR).then(|| format!("nearest to {word} (cosine {:.3})", first.cosine)))
         };
         let before = near(self.reader.sentence.static_neighbours.get(self.query));
         let now = near(self.reader.sentence.contextual_neighbours.get(self.query));
@@ -120,24 +118,26 @@ impl Writer<'_> {
             self.reader.sentence.contextual_neighbours.get(self.query).and_then(|near| near.by_cosine.first());
         let own = self.reader.sentence.tokens.get(self.query).and_then(|token| token.word);
         let itself = nearest.filter(|first| Some(first.word) == own && first.cosine >= NEAR);
-        let moved = match (before, now, itself) {
-            (_, _, Some(itself)) if is_last => {
-                format!(
-                    "{} stays: nothing is nearer than its own static vector (cosine {:.3}).",
-                    self.said_query(),
-                    itself.cosine
-                )
+        let name = self.said_query();
+        let moved = match (before.zip(now), itself) {
+            (_, Some(itself)) if is_last => {
+                format!("{name} stays: nothing is nearer than its own static vector (cosine {:.3}).", itself.cosine)
             }
-            (Some(before), Some(now), None) if is_last => {
-                format!("{} was {before} and is now {now}.", self.said_query())
-            }
-            _ if is_last => format!("This is what comes out for {}.", self.said_query()),
+            (Some(near), None) if is_last => match near {
+                (Some(before), Some(now)) => format!("{name} was {before} and is now {now}."),
+                (None, Some(now)) => format!("{name} had no close neighbour; now it is {now}."),
+                (Some(before), None) => format!("{name} was {before}; now it has no close neighbour."),
+                (None, None) => format!("{name} had no close neighbour, and has none now."),
+            },
+            _ if is_last => format!("This is what comes out for {name}."),
             _ if self.feeds_cross_attention() => {
                 format!("This is what {} hands to the cross-attention.", self.said_query())
             }
             _ => format!("This is what {} hands to the layer above.", self.said_query()),
         };
-        (equation.to_owned(), format!("{moved}{after}"), rows)
+        let answer = is_last.then(|| said(self.reader.model, self.query)).flatten();
+        let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
+        (equation.to_owned(), format!("{moved}{after}{answer}"), rows)
     }
 
     /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.

@@ -93,16 +93,20 @@ impl Writer<'_> {
         let mut rows = vec![self.row("q · k", Quantity::Product), self.row("score", Quantity::Score)];
         let comes_to = format!(": {} comes to {}", self.said_key(), number(scores[self.key]));
         let distances = arithmetic.distances.as_ref().map(|distances| distances.row(self.query));
-        let scaled = if arithmetic.scale == 1.0 {
-            "Nothing is scaled here.".to_owned()
-        } else {
-            format!(
-                "Products of {} pairs grow with their number, so each is multiplied by {}{}.",
-                head.query.cols(),
-                number(arithmetic.scale),
-                if distances.is_some() { "" } else { &comes_to }
-            )
+        let width = head.query.cols();
+        let scales = self.reader.model.interventions.scale.unwrap_or(self.config().attention.scale);
+        let divides = match (scales, self.temperature()) {
+            (false, 1.0) => None,
+            (true, 1.0) => Some(format!("Wide vectors give large scores, so divide by √{width}")),
+            (false, heat) => Some(format!("Divide by the temperature, {}", number(heat as f32))),
+            (true, heat) => Some(format!(
+                "Wide vectors give large scores, so divide by √{width}, and by the temperature, {}",
+                number(heat as f32)
+            )),
         };
+        let scaled = divides.map_or("Nothing is scaled here.".to_owned(), |divides| {
+            format!("{divides}{}.", if distances.is_some() { "" } else { &comes_to })
+        });
         let mut added = String::new();
         if let Some(distances) = distances {
             let is_hidden = scores[self.key] == f32::NEG_INFINITY;
@@ -167,7 +171,7 @@ impl Writer<'_> {
                 format!("{} sees no word, so all weights are 0.", self.said_query())
             }
             _ => format!(
-                "Each score less the largest, {}, goes through exp and is divided by the sum, {}: weights that sum to 1, {}.",
+                "Subtract the largest score, {}, exponentiate, divide by the total, {}: the weights sum to 1, {}.",
                 number(arithmetic.largest[self.query]),
                 number(arithmetic.sums[self.query]),
                 self.strongest(weights)

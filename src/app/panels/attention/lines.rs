@@ -7,7 +7,7 @@ use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 
-use crate::app::panels::attention::{choose, toggle};
+use crate::app::panels::attention::choose;
 use crate::app::widgets::slant::text_width;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -177,7 +177,7 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
         ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
         if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
-            toggle(&mut view.selection.query, row);
+            view.selection.toggle_query(row);
         }
     }
     for (row, key) in map.keys.iter().enumerate() {

@@ -314,7 +314,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
         if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
-            toggle(&mut view.selection.query, row);
+            view.selection.toggle_query(row);
         }
     }
 }
@@ -339,12 +339,10 @@ fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, h
 /// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
 pub(super) fn choose(view: &mut PanelView, map: &HeadMap, query: usize, key: usize) {
     if !map.is_of_source {
-        (view.selection.query, view.selection.key, view.selection.head) = (Some(query), Some(key), map.head);
+        view.selection.choose_query(Some(query));
+        view.selection.choose_head(map.head);
+        view.selection.key = Some(key);
     }
-}
-
-pub(super) fn toggle(query: &mut Option<usize>, row: usize) {
-    *query = if *query == Some(row) { None } else { Some(row) };
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], view: &mut PanelView) {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
-            view.selection.query = Some(row);
+            view.selection.choose_query(Some(row));
         }
         ask_on(&response, model.entry(one.sheet, row, col), view.trail);
         response.on_hover_text_at_pointer(format!("{}\n{ASK_HINT}", model.say(one.sheet, row, col)));

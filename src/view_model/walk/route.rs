@@ -1,0 +1,206 @@
+//! The way of a walk through a whole model: its layers one after the other, the source's first, and by default which
+//! word and head it follows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Focus;
+use crate::kernel::data::moves::Point;
+use crate::kernel::data::token::token_labels;
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
+use crate::lesson::cells::CellKind;
+use crate::numerics::vectors::Similarity;
+use crate::view_model::head_labels::HeadLabels;
+use crate::view_model::models::Model;
+
+/// One block of attention on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// `layer 2 of 2`, `cross-attention (3 of 3)`; empty where there is one.
+    pub title: String,
+    /// Counted over all blocks.
+    pub heads: Range<usize>,
+    /// Its queries are words of the source, not the stage's tokens.
+    pub is_of_source: bool,
+    /// Its keys are words of the source.
+    pub looks_at_source: bool,
+    /// The length of what each head adds to each query.
+    head_lengths: Vec<Vec<f32>>,
+}
+
+/// A word of the source, which has a place on the stage while the walk goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourcePoint {
+    pub label: String,
+    pub group: Option<usize>,
+    stops: Vec<Point>,
+}
+
+impl SourcePoint {
+    /// Where a layer finds it, and where it leaves it.
+    pub fn way(&self, layer: usize) -> (Point, Point) {
+        way(&self.stops, layer)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteModel {
+    pub layers: Vec<Layer>,
+    pub source: Vec<SourcePoint>,
+    words: Vec<String>,
+    /// The places of each token: static, after each layer, contextual.
+    stops: Vec<Vec<Point>>,
+    /// How far each token moves through all layers, in the true space.
+    lengths: Vec<f32>,
+    /// The source's word that counts most for each token.
+    counted_most: Vec<usize>,
+    /// Words that the lesson speaks of where it first shows this sentence.
+    spoken_of: Vec<String>,
+}
+
+impl Model for RouteModel {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
+}
+
+impl RouteModel {
+    /// `None` until there is a model.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
+        let architecture = &model.architecture;
+        let sources = architecture.source_blocks.len();
+        let blocks = sentence.activations.blocks.len();
+        let layer = |(block, config): (usize, &crate::numerics::block::BlockConfig)| {
+            let heads = architecture.heads_of(block);
+            Layer {
+                title: title(&labels.block(heads.start), block, blocks, architecture.has_source()),
+                is_of_source: block < sources,
+                looks_at_source: block < sources || config.attends_to_source(),
+                head_lengths: sentence.contributions[block].head_lengths.clone(),
+                heads,
+            }
+        };
+        let point = |row: &[f32]| std::array::from_fn(|axis| row[axis]);
+        let stops = |token: usize| {
+            let before = |block: usize| match block {
+                _ if block <= sources => point(sentence.start.row(token)),
+                _ if block == blocks => point(sentence.end.row(token)),
+                _ => sentence.moves[block].rest(token),
+            };
+            (0..=blocks).map(before).collect()
+        };
+        let words = sentence.source.as_deref().unwrap_or_default();
+        let source =
+            token_labels(words).into_iter().zip(words).enumerate().map(|(index, (label, token))| SourcePoint {
+                label,
+                group: token.word.and_then(|word| space.group_of[word]),
+                stops: (0..=blocks).map(|block| point(sentence.source_points[block.min(sources)].row(index))).collect(),
+            });
+        let tokens = sentence.tokens.len();
+        let first = &sentence.activations.blocks.get(sources)?.input;
+        let output = &sentence.activations.output;
+        let mut route = Self {
+            layers: architecture.numbered_blocks().map(layer).collect(),
+            source: source.collect(),
+            words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
+            stops: (0..tokens).map(stops).collect(),
+            lengths: (0..tokens).map(|i| -Similarity::Euclidean.of(first.row(i), output.row(i))).collect(),
+            counted_most: Vec::new(),
+            spoken_of: spoken_of(snapshot),
+        };
+        route.counted_most = (0..tokens).map(|token| route.most_looked_at(model, token)).collect();
+        Some(route)
+    }
+
+    /// Where a layer finds a token of the stage, and where it leaves it.
+    pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
+        Some(way(self.stops.get(token)?, layer))
+    }
+
+    /// The layer of a head.
+    pub fn layer_of(&self, head: usize) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.heads.contains(&head))
+    }
+
+    /// The word that is followed where nobody chose one: the first of the lit words, or of those that the lesson speaks
+    /// of; of several occurrences, or where none is in the sentence, the one that moves most.
+    pub fn word(&self, lit: &[String]) -> Option<usize> {
+        let spoken_of = lit.iter().chain(&self.spoken_of).find(|word| self.words.contains(word));
+        let is_it = |position: &usize| spoken_of.is_none_or(|word| self.words[*position] == *word);
+        furthest((0..self.words.len()).filter(is_it), |position| self.lengths[position])
+    }
+
+    /// The head of a layer that moves its query most; `token` is the word of the stage that is followed.
+    pub fn head(&self, layer: usize, token: usize) -> Option<usize> {
+        let query = self.query(layer, token);
+        let Layer { heads, head_lengths, .. } = self.layers.get(layer)?;
+        let length = |head: usize| head_lengths[head - heads.start].get(query).copied().unwrap_or(0.0);
+        furthest(heads.clone(), length)
+    }
+
+    /// The query of a layer: the word of the stage that is followed or, in the source, the word that counts most for it.
+    pub fn query(&self, layer: usize, token: usize) -> usize {
+        let is_of_source = self.layers.get(layer).is_some_and(|layer| layer.is_of_source);
+        if is_of_source { self.counted_most.get(token).copied().unwrap_or(0) } else { token }
+    }
+
+    /// The focus of the walk through a head.
+    pub fn focus(&self, token: usize, head: usize, key: Option<usize>) -> Focus {
+        let layer = self.layer_of(head).unwrap_or(0);
+        Focus { query: self.query(layer, token), head, key }
+    }
+
+    /// In the last layer that looks at the source, and its head that moves the token most.
+    fn most_looked_at(&self, model: &ModelSnapshot, token: usize) -> usize {
+        let looks = |layer: &Layer| layer.looks_at_source && !layer.is_of_source;
+        let Some(layer) = self.layers.iter().rposition(looks) else { return 0 };
+        let Some(head) = self.head(layer, token) else { return 0 };
+        let (block, _, own) = model.architecture.head(head);
+        let weights = model.sentence.activations.blocks[block].heads[own].weights.row(token);
+        furthest(0..weights.len(), |key| weights[key]).unwrap_or(0)
+    }
+}
+
+/// The first of the largest.
+fn furthest(of: impl Iterator<Item = usize>, length: impl Fn(usize) -> f32) -> Option<usize> {
+    of.reduce(|best, one| if length(one) > length(best) { one } else { best })
+}
+
+fn way(stops: &[Point], layer: usize) -> (Point, Point) {
+    let last = stops.len() - 1;
+    (stops[layer.min(last)], stops[(layer + 1).min(last)])
+}
+
+fn title(block: &str, number: usize, blocks: usize, has_source: bool) -> String {
+    match (blocks, has_source) {
+        (1, _) => String::new(),
+        (_, false) => format!("{} of {blocks}", block.to_lowercase()),
+        (_, true) => format!("{} ({} of {blocks})", block.to_lowercase(), number + 1),
+    }
+}
+
+/// The words of the first stage cell that lights some in this sentence, or else in any.
+fn spoken_of(snapshot: &Snapshot) -> Vec<String> {
+    let index = snapshot.model.as_ref().and_then(|model| model.sentence.index);
+    let cells = || {
+        snapshot.lesson.cells.iter().filter_map(|cell| match &cell.kind {
+            CellKind::Stage { sentence, words, .. } if !words.is_empty() => Some((*sentence, words)),
+            _ => None,
+        })
+    };
+    let first = cells().find(|(sentence, _)| Some(*sentence) == index).or_else(|| cells().next());
+    first.map_or_else(Vec::new, |(_, words)| words.clone())
+}
+
+/// The position of the same word in another sentence: the same occurrence of it, or else the first.
+pub fn same_word(before: &[Token], query: usize, now: &[Token]) -> Option<usize> {
+    let word = &before.get(query)?.text;
+    let nth = before[..query].iter().filter(|token| token.text == *word).count();
+    let mut same = (0..now.len()).filter(|position| now[*position].text == *word);
+    let first = same.clone().next();
+    same.nth(nth).or(first)
+}

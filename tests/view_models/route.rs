@@ -1,0 +1,167 @@
+//! The way of a walk through all layers and to the source, and whom it follows by default.
+
+use std::fmt::Write as _;
+
+use attune::kernel::Snapshot;
+use attune::kernel::data::token::Token;
+use attune::numerics::params::TensorName;
+use attune::view_model::answers::AnswersModel;
+use attune::view_model::walk::route::{RouteModel, same_word};
+use attune::view_model::walk::{Step, WalkModel};
+
+use crate::common::lessons::{form, kernel, small};
+use crate::common::snapshots::assert_kept;
+
+/// Two layers with norms, and a word that the lesson speaks of.
+fn two_layers() -> Snapshot {
+    let text = r#"Lesson(
+        id: "two", title: "Two layers", seed: 5,
+        corpus: Sentences(["a b c d", "d c b a", "b d a c"]), static_embedding: SkipGram(dim: 6, epochs: 2),
+        model: Attention(layers: 2, heads: 2, objective: MaskedWord, steps: 20, norm: Post),
+        sentences: ["a b c a", "d b"],
+        cells: [Stage(id: "shown", caption: "c", sentence: 0, words: ["c"], time: 1.0)],
+    )"#;
+    kernel(text).snapshot()
+}
+
+fn route(snapshot: &Snapshot) -> RouteModel {
+    RouteModel::of(snapshot).expect("a model")
+}
+
+fn shapes() -> Vec<(&'static str, Snapshot)> {
+    let forms = ["parameter_free", "given_weights", "label", "next_word", "custom_mask", "reversal", "translation"];
+    let forms = forms.into_iter().map(|name| (name, form(name).snapshot()));
+    forms.chain([("small", small().snapshot()), ("two layers", two_layers())]).collect()
+}
+
+/// `‖m W_O‖`, or `‖m‖` without W_O, worked out here.
+fn moved_by(snapshot: &Snapshot, head: usize, query: usize) -> f32 {
+    let model = snapshot.model.as_ref().expect("a model");
+    let (block, config, own) = model.architecture.head(head);
+    let mix = model.sentence.activations.blocks[block].heads[own].mix.row(query);
+    let length = |vector: &[f32]| vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if !config.attention.output {
+        return length(mix);
+    }
+    let (weights, width) =
+        (model.parameters.values_of(TensorName::OutputWeights.of_block(block)), config.attention.width);
+    let first = config.attention.value_columns(own).start;
+    let sum = |dim: usize| mix.iter().enumerate().map(|(i, x)| x * weights[(first + i) * width + dim]).sum();
+    length(&(0..width).map(sum).collect::<Vec<f32>>())
+}
+
+#[test]
+fn the_walk_follows_the_word_that_moves_most_and_the_head_that_moves_it_most() {
+    for (name, snapshot) in shapes() {
+        let (route, model) = (route(&snapshot), snapshot.model.as_ref().expect("a model"));
+        let activations = &model.sentence.activations;
+        let input = &activations.blocks[model.architecture.source_blocks.len()].input;
+        let length = |token: &usize| {
+            let parts = input.row(*token).iter().zip(activations.output.row(*token));
+            parts.map(|(from, to)| (to - from).powi(2)).sum::<f32>()
+        };
+        if !snapshot.lesson.cells.iter().any(|cell| format!("{:?}", cell.kind).contains("Stage")) {
+            let furthest = (0..model.sentence.tokens.len()).max_by(|a, b| length(a).total_cmp(&length(b)));
+            assert_eq!(route.word(&[]), furthest, "{name}");
+        }
+        for (number, layer) in route.layers.iter().enumerate() {
+            for token in 0..model.sentence.tokens.len() {
+                let query = route.query(number, token);
+                let head = route.head(number, token).expect("a head");
+                let most = layer.heads.clone().map(|head| moved_by(&snapshot, head, query)).fold(0.0, f32::max);
+                assert!(
+                    (moved_by(&snapshot, head, query) - most).abs() < 1e-5,
+                    "{name}, layer {number}, token {token}"
+                );
+                assert!(layer.heads.contains(&head));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lit_word_comes_first_then_the_one_that_the_lesson_speaks_of() {
+    let route = route(&two_layers());
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    assert_eq!(route.word(&words(&["b"])), Some(1));
+    assert_eq!(route.word(&words(&["zebra", "b"])), Some(1), "what is not in the sentence is passed over");
+    assert_eq!(route.word(&[]), Some(2), "c, of which its first stage cell speaks");
+    assert!([Some(0), Some(3)].contains(&route.word(&words(&["a"]))), "of two the one that moves more");
+}
+
+#[test]
+fn a_layer_takes_the_points_where_the_one_before_left_them() {
+    for (name, snapshot) in shapes() {
+        let (route, model) = (route(&snapshot), snapshot.model.as_ref().expect("a model"));
+        let sentence = &model.sentence;
+        let last = route.layers.len() - 1;
+        for token in 0..sentence.tokens.len() {
+            let way = |layer| route.way(token, layer).expect("it is there");
+            assert_eq!(
+                (way(0).0[..].to_vec(), way(last).1[..].to_vec()),
+                (sentence.start.row(token).to_vec(), sentence.end.row(token).to_vec()),
+                "{name}"
+            );
+            (0..last).for_each(|layer| assert_eq!(way(layer).1, way(layer + 1).0, "{name}"));
+        }
+        assert_eq!(route.source.len(), sentence.source.as_ref().map_or(0, Vec::len));
+        for (index, word) in route.source.iter().enumerate() {
+            assert_eq!(word.way(0).0[..], *sentence.source_points[0].row(index), "{name}: static first");
+            assert_eq!(word.way(last).0, word.way(last).1, "{name}: what is looked at does not move");
+            let activations = &sentence.activations.blocks[model.architecture.source_blocks.len() - 1].output;
+            let after = snapshot.space.as_ref().expect("a space").projection.points(activations);
+            assert_eq!(
+                word.way(last).1[..],
+                *after.row(index),
+                "{name}: the outputs of the source are its keys' places"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_word_is_followed_into_another_sentence() {
+    let tokens = |text: &str| -> Vec<Token> {
+        text.split(' ').map(|word| Token { text: word.to_owned(), word: Some(0) }).collect()
+    };
+    let (before, now) = (tokens("the cat saw the dog"), tokens("a dog and the cat and the cat"));
+    let same = |query| same_word(&before, query, &now);
+    assert_eq!([0, 1, 2, 3, 4, 5].map(same), [Some(3), Some(4), None, Some(6), Some(1), None]);
+}
+
+#[test]
+fn the_walk_ends_with_the_answer_that_the_answers_panel_says() {
+    for (name, snapshot) in shapes() {
+        let route = route(&snapshot);
+        let answers = AnswersModel::of(&snapshot, None).expect("a model");
+        for token in 0..snapshot.model.as_ref().expect("a model").sentence.tokens.len() {
+            let last = route.layers.len() - 1;
+            let head = route.head(last, token).expect("a head");
+            let walk = WalkModel::of(&snapshot, route.focus(token, head, None)).expect("a walk");
+            let said = &answers.said[if answers.is_by_token { token } else { 0 }];
+            let end = &walk.step(Step::Contextual).said;
+            assert!(end.ends_with(&**said), "{name}: {end}");
+            let internal = ["Label", "NextWord", "MaskedWord", "Sequence"];
+            assert!(!internal.iter().any(|word| end.contains(word)), "{name}: {end}");
+        }
+    }
+}
+
+#[test]
+fn every_shape_of_a_model_is_walked_through_as_kept() {
+    let mut text = String::new();
+    for (name, snapshot) in shapes() {
+        let route = route(&snapshot);
+        let word = route.word(&[]).expect("a word");
+        for (number, layer) in route.layers.iter().enumerate() {
+            let head = route.head(number, word).expect("a head");
+            let walk = WalkModel::of(&snapshot, route.focus(word, head, None)).expect("a walk");
+            let (query, keys) = (&walk.queries[walk.focus.query], walk.keys.join(" "));
+            let _ = writeln!(text, "{name}: {} [{}] {query} among {keys}", layer.title, walk.head);
+            for step in &walk.steps {
+                let _ = writeln!(text, "    {:12}{}", step.step.name(), step.said);
+            }
+        }
+    }
+    assert_kept("tests/view_models/routes.txt", &text);
+}

@@ -10,7 +10,6 @@ use crate::kernel::snapshot::Snapshot;
 use crate::kernel::worker::Worker;
 use crate::kernel::worker::pace::Pace;
 use crate::view_model::provenance::Provenance;
-use crate::view_model::walk::route::same_word;
 
 use super::scene::Scene;
 use super::stage::scene::StageScene;
@@ -51,13 +50,11 @@ pub fn receive(
 /// Makes `snapshot` what the window shows.
 pub fn show(snapshot: Arc<Snapshot>, scene: &mut Scene, stage: &mut StageScene, view: &mut ViewState) {
     let before = scene.snapshot().cloned();
-    let tokens_of = |snapshot: &Snapshot| snapshot.model.as_ref().map(|model| model.sentence.clone());
-    if let (Some(old), Some(new)) = (before.as_deref().and_then(tokens_of), tokens_of(&snapshot))
-        && old.tokens != new.tokens
+    if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
+        && old != new
     {
         // The word is followed into another sentence, or else one is found there.
-        let same = |query| same_word(&old.tokens, query, &new.tokens);
-        view.selection.choose_query(view.selection.chosen_query().and_then(same));
+        view.selection.follow(&old, &new);
         stage.forget_followed();
     }
     scene.show(snapshot.clone());
@@ -66,6 +63,12 @@ pub fn show(snapshot: Arc<Snapshot>, scene: &mut Scene, stage: &mut StageScene, 
     view.selection.keep_head_below(snapshot.model.as_ref().map_or(1, |model| model.architecture.heads()));
     stage.follow(scene, view);
     stage.begin_glide(before.as_deref(), &snapshot);
+}
+
+/// Words of the sentence on the stage.
+fn words(snapshot: &Snapshot) -> Option<Vec<&str>> {
+    let tokens = &snapshot.model.as_ref()?.sentence.tokens;
+    Some(tokens.iter().map(|token| token.text.as_str()).collect())
 }
 
 /// Closes the provenance of a number that is no longer there.

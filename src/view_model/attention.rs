@@ -27,6 +27,8 @@ pub struct HeadMap {
     pub keys: Vec<String>,
     /// Its queries are not the stage's tokens.
     pub is_of_source: bool,
+    /// Its keys are words of the source.
+    pub keys_are_source: bool,
     /// `weights[query][key]`; each row sums to 1.
     pub weights: Vec<Vec<f32>>,
 }
@@ -52,6 +54,7 @@ impl AttentionModel {
                 queries: labels.queries(head).to_vec(),
                 keys: labels.keys(head).to_vec(),
                 is_of_source: labels.is_of_source(head),
+                keys_are_source: labels.keys_are_source(head),
                 weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
             }
         };

@@ -32,6 +32,17 @@ impl<'a> HeadLabels<'a> {
         sentence_case(self.kind_and_layer(head))
     }
 
+    /// Names of all blocks, in the order of their heads.
+    pub fn blocks(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for head in 0..self.architecture.heads() {
+            if self.architecture.head(head).0 == names.len() {
+                names.push(self.block(head));
+            }
+        }
+        names
+    }
+
     fn kind_and_layer(&self, head: usize) -> Vec<String> {
         let Architecture { source_blocks, blocks, .. } = self.architecture;
         let (block, config, _) = self.architecture.head(head);
@@ -57,9 +68,13 @@ impl<'a> HeadLabels<'a> {
         if self.is_of_source(head) { &self.source } else { &self.tokens }
     }
 
+    /// Its keys are words of the source.
+    pub fn keys_are_source(&self, head: usize) -> bool {
+        self.is_of_source(head) || self.architecture.head(head).1.attends_to_source()
+    }
+
     pub fn keys(&self, head: usize) -> &[String] {
-        let crosses = self.architecture.head(head).1.attends_to_source();
-        if crosses || self.is_of_source(head) { &self.source } else { &self.tokens }
+        if self.keys_are_source(head) { &self.source } else { &self.tokens }
     }
 
     /// Where in the tensors the head lies, in words.

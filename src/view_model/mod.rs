@@ -27,6 +27,7 @@ pub mod reader;
 pub mod reference;
 pub mod retrain;
 pub mod search;
+pub mod sentence_arcs;
 pub mod sentences;
 pub mod stage;
 pub mod still;

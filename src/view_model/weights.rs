@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::distance::{at_distance, distance_of};
+use super::head_labels::HeadLabels;
 use super::models::Model;
 use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
@@ -11,6 +12,8 @@ use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightsModel {
     pub tensors: Vec<TensorModel>,
+    /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
+    pub blocks: Vec<String>,
     pub comparison: Option<ComparisonModel>,
     /// The latest step of the training.
     pub step: usize,
@@ -43,6 +46,13 @@ pub struct TensorModel {
     pub changed: usize,
     /// How many heads share the columns (of `W_O` and `B`, the rows).
     pub heads: usize,
+}
+
+/// Tensors of one block, or those that no block has.
+pub struct TensorGroup<'a> {
+    /// Empty where there is one block.
+    pub title: String,
+    pub tensors: Vec<&'a TensorModel>,
 }
 
 impl TensorModel {
@@ -118,6 +128,20 @@ impl WeightsModel {
             },
             overall: with.norms.overall,
         });
-        Some(WeightsModel { tensors, comparison, step: model.training.progress.done })
+        let blocks = HeadLabels::of(model).blocks();
+        Some(WeightsModel { tensors, blocks, comparison, step: model.training.progress.done })
+    }
+
+    /// The tensors by block, each group in the order of [`TensorModel::rank`]; last those that no block has.
+    pub fn groups(&self) -> Vec<TensorGroup<'_>> {
+        let mut tensors: Vec<&TensorModel> = self.tensors.iter().collect();
+        tensors.sort_by_key(|tensor| tensor.rank());
+        let block = |tensor: &TensorModel| tensor.id.name.is_of_a_block().then_some(tensor.id.block);
+        let group = |tensors: &[&'_ TensorModel]| match block(tensors[0]) {
+            Some(block) => self.blocks.get(block).cloned().unwrap_or_default(),
+            None => "Words and answers".to_owned(),
+        };
+        let groups = tensors.chunk_by(|a, b| block(a) == block(b));
+        groups.map(|tensors| TensorGroup { title: group(tensors), tensors: tensors.to_vec() }).collect()
     }
 }

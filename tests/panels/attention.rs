@@ -9,6 +9,7 @@ use attune::kernel::Command;
 use attune::kernel::command::SentenceCommand;
 use attune::quantity::Quantity;
 use attune::view_model::attention::AttentionModel;
+use attune::view_model::sentence_arcs::{Pair, WordAt};
 use egui::{Event, Key, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -18,12 +19,43 @@ use crate::live::PanelHarness;
 use crate::pointer::{click, press, wheel};
 
 #[test]
-fn a_query_is_selected_by_its_row_and_cleared_by_a_second_click() {
+fn a_query_is_selected_by_its_row_and_let_go_by_escape_or_a_click_beside() {
     let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 640.0), AttentionPanel::default());
+    let query = |panel: &PanelHarness<AttentionPanel>| panel.view().selection.query;
     click(&mut panel, "Query sank in head 1");
-    assert_eq!(panel.view().selection.query, Some(2));
+    assert_eq!(query(&panel), Some(2));
     click(&mut panel, "Query sank in head 1");
-    assert_eq!(panel.view().selection.query, None);
+    assert_eq!(query(&panel), Some(2), "a second click lets nothing go");
+    panel.key_press(Key::Escape);
+    panel.run_steps(3);
+    assert_eq!(query(&panel), None);
+    click(&mut panel, "Query seal in head 1");
+    press(&mut panel, Pos2::new(400.0, 600.0), PointerButton::Primary);
+    assert_eq!(query(&panel), None);
+}
+
+/// A map that is higher than its panel.
+#[test]
+fn names_of_columns_stay_in_sight_and_what_is_pointed_at_is_pointed_at_everywhere() {
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 200.0), AttentionPanel::default());
+    panel.view_mut().selection.show_head(Some(1));
+    panel.run_steps(2);
+    let map = panel.get_by_label("Weights of head 2").rect();
+    let over = |panel: &mut PanelHarness<AttentionPanel>, at: Pos2| {
+        panel.event(Event::PointerMoved(at));
+        panel.run_steps(3);
+        panel.view().hover
+    };
+    let hover = over(&mut panel, map.min + Vec2::splat(4.0));
+    assert_eq!(hover.pair(), Some(Pair { head: 1, query: 0, key: 0 }));
+    let row = panel.get_by_label("Query seal in head 2").rect().center();
+    assert_eq!(over(&mut panel, row).at(), Some(WordAt::in_sentence(1)));
+    wheel(&mut panel, Pos2::new(210.0, 150.0));
+    let scrolled = panel.get_by_label("Weights of head 2").rect();
+    assert!(scrolled.top() < map.top());
+    // Where the first row was are the names now, and behind them no cell is pointed at.
+    assert_eq!(over(&mut panel, Pos2::new(map.left() + 4.0, map.top() - 36.0)).pair(), None);
+    assert!(over(&mut panel, Pos2::new(map.left() + 4.0, map.top() + 12.0)).pair().is_some());
 }
 
 /// Two heads under each other in a panel that has no room for both.

@@ -10,7 +10,7 @@ use egui::{Event, Key, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::{SMALL, after, kernel, small};
+use crate::common::lessons::{SMALL, after, form, kernel, small};
 use crate::live::PanelHarness;
 use crate::pointer::{click, drag, press};
 
@@ -189,4 +189,26 @@ fn the_arrow_keys_take_the_next_entry_in_hand() {
         panel.run_steps(2);
     }
     assert_eq!(panel.panel().entry, (1, 1));
+}
+
+#[test]
+fn of_many_matrices_those_of_one_block_are_listed() {
+    let mut panel = shown(form("translation"), SIZE, WeightsPanel::default());
+    let model = panel.model::<WeightsModel>();
+    let titles: Vec<String> = model.groups().into_iter().map(|group| group.title).collect();
+    assert!(titles.contains(&"Cross-attention".to_owned()) && titles.len() > 2, "{titles:?}");
+    assert_eq!(model.groups().iter().map(|group| group.tensors.len()).sum::<usize>(), model.tensors.len());
+    let cross = titles.iter().position(|title| title == "Cross-attention").expect("one");
+    let output = model.groups()[cross]
+        .tensors
+        .iter()
+        .find(|tensor| tensor.id.name == TensorName::OutputWeights)
+        .expect("one")
+        .id;
+    assert!(panel.query_by_label(&output.to_string()).is_none(), "another block is listed");
+    let list = panel.get_by_label_contains("Block: ").rect();
+    press(&mut panel, list.center(), PointerButton::Primary);
+    click(&mut panel, "Cross-attention");
+    click(&mut panel, &output.to_string());
+    assert_eq!(panel.panel().tensor, output);
 }

@@ -8,6 +8,7 @@ mod contents;
 mod gauge;
 mod provenance;
 mod route;
+mod sentence_arcs;
 mod snapshots;
 mod walk;
 mod what_if;

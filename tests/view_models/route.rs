@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use attune::kernel::Snapshot;
-use attune::kernel::data::token::Token;
 use attune::numerics::params::TensorName;
 use attune::view_model::answers::AnswersModel;
-use attune::view_model::walk::route::{RouteModel, same_word};
+use attune::view_model::walk::route::RouteModel;
 use attune::view_model::walk::{Step, WalkModel};
 
 use crate::common::lessons::{form, kernel, small};
@@ -117,16 +116,6 @@ fn a_layer_takes_the_points_where_the_one_before_left_them() {
             );
         }
     }
-}
-
-#[test]
-fn a_word_is_followed_into_another_sentence() {
-    let tokens = |text: &str| -> Vec<Token> {
-        text.split(' ').map(|word| Token { text: word.to_owned(), word: Some(0) }).collect()
-    };
-    let (before, now) = (tokens("the cat saw the dog"), tokens("a dog and the cat and the cat"));
-    let same = |query| same_word(&before, query, &now);
-    assert_eq!([0, 1, 2, 3, 4, 5].map(same), [Some(3), Some(4), None, Some(6), Some(1), None]);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use attune::app::actions::sheet::KeyLine;
 use attune::app::actions::{
-    Action, ActionTable, NotebookAction, Pressed, Row, SheetLine, Shortcut, StageAction, WindowAction, focus,
+    Action, ActionTable, NotebookAction, Pressed, Row, SentenceAction, SheetLine, Shortcut, StageAction, WindowAction,
+    focus,
 };
 use attune::app::link::{self, Outbox};
 use attune::app::panels::compare::SECOND_SENTENCE;
@@ -22,6 +23,7 @@ use attune::app::shell::workspace;
 use attune::app::stage;
 use attune::app::stage::camera::Pose;
 use attune::app::stage::frame::StageTab;
+use attune::app::stage::sentence::strip_id;
 use attune::app::stage::view::stage_id;
 use attune::app::theme::{self, fonts};
 use attune::app::view::{Preferences, ViewState};
@@ -553,6 +555,50 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
 }
 
 #[test]
+fn every_key_of_the_sentence_does_what_its_row_says() {
+    let mut bench = Bench::open("keys-sentence");
+    let strip = bench.ctx.read_response(strip_id()).expect("the sentence is shown").rect;
+    bench.point_at(strip.left_top() + egui::vec2(2.0, strip.height() / 2.0));
+    for (action, row) in SentenceAction::ROWS {
+        for (_, key) in keys(row) {
+            check_sentence(&mut bench, *action, key);
+        }
+    }
+}
+
+fn check_sentence(bench: &mut Bench, action: SentenceAction, key: Shortcut) {
+    let said = format!("{action:?}");
+    let pose = bench.pose();
+    bench.view().selection.choose_query(Some(2));
+    bench.rest();
+    let direction = |bench: &Bench| bench.world.resource::<StageTab>().strip.direction;
+    let before = direction(bench);
+    match action {
+        SentenceAction::WordBefore | SentenceAction::WordAfter => {
+            bench.press(key);
+            let to = if action == SentenceAction::WordBefore { 1 } else { 3 };
+            assert_eq!(bench.view().selection.query, Some(to), "{said}");
+        }
+        SentenceAction::HeadBefore | SentenceAction::HeadAfter => {
+            bench.view().selection.show_head(Some(0));
+            bench.press(key);
+            let to = if action == SentenceAction::HeadBefore { None } else { Some(1) };
+            assert_eq!(bench.view().selection.shown_head(), to, "{said}");
+            bench.view().selection.show_head(None);
+        }
+        SentenceAction::Turn => {
+            bench.press(key);
+            assert_eq!(direction(bench), before.other(), "{said}");
+        }
+        SentenceAction::LetGo => {
+            bench.press(key);
+            assert_eq!(bench.view().selection.query, None, "{said}");
+        }
+    }
+    assert_eq!(bench.pose(), pose, "the camera stays");
+}
+
+#[test]
 fn every_key_of_the_notebook_does_what_its_row_says() {
     for (action, row) in NotebookAction::ROWS {
         for (which, key) in keys(row) {
@@ -728,6 +774,7 @@ fn every_key_stands_on_the_sheet_or_is_mentioned_there() {
     }
     check::<WindowAction>();
     check::<StageAction>();
+    check::<SentenceAction>();
     check::<NotebookAction>();
 }
 

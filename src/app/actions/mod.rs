@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`window`] | of the window and the lesson | `shell/perform.rs` |
 //! | [`stage`] | of the stage: camera, search | `stage/keys.rs` |
+//! | [`sentence`] | of the sentence over the stage | `stage/sentence/keys.rs` |
 //! | [`notebook`] | of the selected cell, and of the cell that is being written | `panels/notebook` |
 //! | [`keys`] | how keys are matched, counted and consumed | |
 //! | [`sheet`] | the lines of the key sheet | |
@@ -15,12 +16,14 @@
 pub mod focus;
 pub mod keys;
 pub mod notebook;
+pub mod sentence;
 pub mod sheet;
 pub mod stage;
 pub mod window;
 
 pub use keys::{Pressed, Shortcut, drop_text, first_pressed, pressed};
 pub use notebook::NotebookAction;
+pub use sentence::SentenceAction;
 pub use sheet::SheetLine;
 pub use stage::StageAction;
 pub use window::{Action, WindowAction};

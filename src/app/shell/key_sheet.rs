@@ -3,7 +3,7 @@
 use egui::{Align2, Context, Grid, RichText, ScrollArea, Ui, Window};
 
 use crate::app::actions::sheet::{KeyLine, lines};
-use crate::app::actions::{NotebookAction, StageAction, WindowAction, stage, window};
+use crate::app::actions::{NotebookAction, SentenceAction, StageAction, WindowAction, sentence, stage, window};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
 
@@ -11,9 +11,10 @@ use crate::app::widgets::controls::checkbox_ui;
 const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 
 /// Each part of the sheet with its heading.
-pub fn parts() -> [(&'static str, Vec<KeyLine>); 3] {
+pub fn parts() -> [(&'static str, Vec<KeyLine>); 4] {
     [
         ("Stage: the pointer over it, or clicked", lines::<StageAction>(&stage::MOUSE)),
+        ("Sentence: the pointer over it, or clicked", lines::<SentenceAction>(&sentence::MOUSE)),
         ("Notebook", lines::<NotebookAction>(&[])),
         ("Window", lines::<WindowAction>(&window::MOUSE)),
     ]
@@ -23,7 +24,7 @@ pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool
     if !*is_open {
         return;
     }
-    let [stage, notebook, window] = parts();
+    let [stage, sentence, notebook, window] = parts();
     let room = (ctx.content_rect().size() - AROUND).max(egui::Vec2::ZERO);
     Window::new("Keys and mouse")
         .open(is_open)
@@ -41,6 +42,8 @@ pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool
                     ui.add_space(size::GAP_WIDE);
                     ui.vertical(|ui| {
                         sheet_ui(ui, &window);
+                        ui.add_space(size::GAP_TIGHT);
+                        sheet_ui(ui, &sentence);
                         ui.add_space(size::GAP_WIDE);
                         checkbox_ui(ui, reduced_motion, "Reduced motion: jump instead of gliding");
                     });

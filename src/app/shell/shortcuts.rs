@@ -3,6 +3,7 @@
 use egui::Context;
 
 use crate::app::actions::{Pressed, WindowAction, pressed};
+use crate::app::stage::sentence::strip_id;
 use crate::app::stage::view::stage_id;
 use crate::app::view::Trail;
 use crate::view_model::training::TrainingStage;
@@ -37,8 +38,9 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
-    // With the keyboard on a control, Space presses that control; the stage is none.
-    let is_free = ctx.memory(|memory| memory.focused()).is_none_or(|focused| focused == stage_id());
+    // With the keyboard on a control, Space presses that control; the stage and the sentence are none.
+    let is_no_control = |focused| focused == stage_id() || focused == strip_id();
+    let is_free = ctx.memory(|memory| memory.focused()).is_none_or(is_no_control);
     pressed(ctx, |action| match action {
         CloseOrigin => lesson.trail.is_some_and(|trail| trail.depth() > 0),
         OriginBefore => lesson.trail.is_some_and(|trail| trail.depth() > 1),

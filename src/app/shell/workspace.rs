@@ -33,6 +33,8 @@ use crate::app::stage::points::scaled;
 use crate::app::stage::projected;
 use crate::app::stage::projection::View;
 use crate::app::stage::scene::StageScene;
+use crate::app::stage::sentence::keys::keys as sentence_keys;
+use crate::app::stage::sentence::{Strip, StripOptions};
 use crate::app::stage::timeline::timeline_ui;
 use crate::app::stage::view::picture_ui;
 use crate::app::theme;
@@ -82,9 +84,10 @@ pub fn workspace(
         }
     }
     let points = on_stage.points.as_deref();
+    sentence_keys(&ctx, on_stage.sentence.as_deref(), &mut tab.strip, &mut view.for_panels());
     keys(&ctx, points, &on_stage.emphasis, &mut tab.controls, &mut view.for_panels());
     // The stage may be behind another tab: where it is shown, it says so again.
-    tab.controls.is_over = false;
+    (tab.controls.is_over, tab.strip.is_over) = (false, false);
     let snapshot = scene.snapshot();
     let keys = LessonKeys {
         has_notebook: snapshot.is_some(),
@@ -95,7 +98,8 @@ pub fn workspace(
         is_glossary_open: workspace.0.glossary.is_open,
     };
     state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
-    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: view.figure.is_on };
+    let strip = StripOptions { is_open: true, reduced_motion: view.preferences.reduced_motion };
+    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: view.figure.is_on, strip };
     if figure.is_some() {
         figure_ui(&mut ui, &scene, &mut view, &mut stage);
         return Ok(());
@@ -166,6 +170,7 @@ struct StageSide<'a> {
     tab: &'a mut StageTab,
     /// The stage alone: no bar, no time line.
     is_figure: bool,
+    strip: StripOptions,
 }
 
 impl StageUi for StageSide<'_> {
@@ -208,10 +213,17 @@ impl SceneCamera for StageSide<'_> {
 
 /// The picture and, in the workspace, the bar over it and the time slider under it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
-    let StageSide { scene, tab, is_figure } = side;
+    let StageSide { scene, tab, is_figure, strip } = side;
     let mut area = ui.available_rect_before_wrap();
     let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
     if !*is_figure {
+        let whole = area.size();
+        let sentence = scene.sentence.as_deref().and_then(|sentence| Strip::of(ui, sentence, whole, *strip));
+        if let Some(sentence) = sentence {
+            let (top, below) = area.split_top_bottom_at_y(area.top() + sentence.height());
+            area = below;
+            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| sentence.ui(ui, &mut tab.strip, view));
+        }
         let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
         area.max.y = timeline.top();
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));

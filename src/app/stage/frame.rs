@@ -20,6 +20,7 @@ use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
 use super::projection::View;
 use super::scene::StageScene;
+use super::sentence::StripState;
 use super::view::StageControls;
 use super::{arrows, points, second, walk_lines};
 
@@ -34,6 +35,8 @@ const LARGEST_PICTURE: u32 = 8192;
 #[derive(Resource, Default)]
 pub struct StageTab {
     pub controls: StageControls,
+    /// The sentence over the picture.
+    pub strip: StripState,
     pub texture: Option<TextureId>,
     /// Size of the tab's rectangle, in points.
     pub points: Vec2,

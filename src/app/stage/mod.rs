@@ -20,6 +20,7 @@ pub mod projected;
 pub mod projection;
 pub mod scene;
 pub mod second;
+pub mod sentence;
 pub mod timeline;
 pub mod view;
 pub mod walk_lines;

@@ -10,6 +10,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::search::{Choice, Emphasis, Search};
+use crate::view_model::sentence_arcs::SentenceArcs;
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::route::RouteModel;
 use crate::view_model::walk::{Focus, WalkModel};
@@ -25,6 +26,8 @@ pub struct StageScene {
     /// The layers of the walk, and the one that the points show.
     pub route: Option<Arc<RouteModel>>,
     pub shown_layer: Option<usize>,
+    /// The words over the picture, with the weights between them.
+    pub sentence: Option<Arc<SentenceArcs>>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
@@ -64,6 +67,7 @@ impl StageScene {
         self.before = (self.points.clone(), self.path.clone());
         self.route = scene.get::<RouteModel>();
         self.whole = scene.get::<StageModel>();
+        self.sentence = scene.get::<SentenceArcs>();
         let points = self.points_of_layer();
         if self.points.as_deref() != points.as_deref() {
             self.points = points;

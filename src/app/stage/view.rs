@@ -13,6 +13,7 @@ use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
 pub use crate::view_model::search::Hit;
+use crate::view_model::sentence_arcs::WordAt;
 use crate::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use crate::view_model::walk::Step;
 
@@ -90,9 +91,13 @@ pub fn picture_ui(
     }
     if let Some(hit) = hovered {
         view.hover.point_at(projected.word(hit));
+        if let Hit::Token(position) = hit {
+            view.hover.point_at_token(WordAt::in_sentence(position));
+        }
     }
-    // Lit by a panel: the word itself, not the tokens of it.
-    let lit = hovered.or_else(|| {
+    // Lit by a panel: the token, or else the word itself, not the tokens of it.
+    let pointed = view.hover.token().filter(|token| *token < scene.model.tokens.len()).map(Hit::Token);
+    let lit = hovered.or(pointed).or_else(|| {
         let pointed = view.hover.word()?;
         let is_it = |word: &WordPoint| word.text == pointed && !word.in_sentence;
         scene.model.words.iter().position(is_it).map(Hit::Word)

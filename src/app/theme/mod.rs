@@ -148,6 +148,8 @@ pub mod motion {
     pub const GLIDE: f32 = 0.5;
     /// From a picture to that of the lesson trained again.
     pub const RETRAINED: f32 = 0.7;
+    /// Arcs into and out of sight.
+    pub const FADE: f32 = 0.15;
     /// Camera to a focus or home.
     pub const CAMERA: f32 = 0.3;
     /// The window draws continuously for this long after the last input.

@@ -12,24 +12,23 @@ pub struct Selection {
     pub head: usize,
     /// The learner chose the head; else it is the one that moves the query most.
     pub is_head_chosen: bool,
+    /// The map and the sentence show this head alone, not all of them.
+    pub is_head_alone: bool,
     /// The key of the worked product; none: the one with the largest weight.
     pub key: Option<usize>,
     /// A position in the second sentence: with the query, the pair that is compared.
     pub second: Option<usize>,
     /// Quantity that the arrows of a move stand for.
     pub by: By,
+    /// The chosen word and its occurrence while the sentence has no such occurrence.
+    missed: Option<(String, usize)>,
 }
 
 impl Selection {
     /// Makes another word the query; its key is again the one with the largest weight.
     pub fn choose_query(&mut self, query: Option<usize>) {
-        (self.query, self.key, self.by_default) = (query, None, None);
-    }
-
-    /// Chooses a word, or no word any more; one that the walk chose by itself stays, and is the learner's now.
-    pub fn toggle_query(&mut self, query: usize) {
-        let is_chosen = self.query == Some(query) && self.by_default != Some(query);
-        self.choose_query((!is_chosen).then_some(query));
+        (self.query, self.key) = (query, None);
+        (self.by_default, self.missed) = (None, None);
     }
 
     /// Follows a word that nobody chose.
@@ -52,6 +51,33 @@ impl Selection {
         (self.head, self.key, self.is_head_chosen) = (head, None, false);
     }
 
+    /// The one head that the map and the sentence show; none: all.
+    pub fn shown_head(&self) -> Option<usize> {
+        self.is_head_alone.then_some(self.head)
+    }
+
+    /// Shows one head alone, which the walk then goes through too, or all of them.
+    pub fn show_head(&mut self, head: Option<usize>) {
+        self.is_head_alone = head.is_some();
+        if let Some(head) = head.filter(|head| *head != self.head) {
+            self.choose_head(head);
+        }
+    }
+
+    /// Follows another sentence: the chosen word stays chosen by its name and occurrence, and is chosen again where it
+    /// was missing for a while, such as while a sentence is typed.
+    pub fn follow(&mut self, before: &[&str], now: &[&str]) {
+        if before == now {
+            return;
+        }
+        let chosen = self.chosen_query().and_then(|query| nth(before, query));
+        let is_of = |missed: &(String, usize)| chosen.as_ref().is_none_or(|(word, _)| *word == missed.0);
+        let wanted = self.missed.take().filter(is_of).or(chosen);
+        let found = wanted.as_ref().and_then(|(word, occurrence)| place(now, word, *occurrence));
+        self.choose_query(found);
+        self.missed = wanted.filter(|wanted| found.and_then(|found| nth(now, found)).as_ref() != Some(wanted));
+    }
+
     /// Drops a head that the model does not have.
     pub fn keep_head_below(&mut self, heads: usize) {
         if self.head >= heads {
@@ -62,5 +88,75 @@ impl Selection {
     /// Drops a query that the sentence no longer has.
     pub fn keep_query_below(&mut self, tokens: usize) {
         self.query = self.query.filter(|query| *query < tokens);
+    }
+}
+
+/// A word and which of its occurrences it is.
+fn nth(words: &[&str], position: usize) -> Option<(String, usize)> {
+    let word = words.get(position)?;
+    Some(((*word).to_owned(), words[..position].iter().filter(|other| *other == word).count()))
+}
+
+/// Position of an occurrence of a word, or of the last one there is.
+fn place(words: &[&str], word: &str, occurrence: usize) -> Option<usize> {
+    words
+        .iter()
+        .enumerate()
+        .filter(|(_, other)| **other == word)
+        .map(|(position, _)| position)
+        .take(occurrence + 1)
+        .last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(sentence: &str) -> Vec<&str> {
+        sentence.split(' ').collect()
+    }
+
+    #[test]
+    fn the_chosen_word_stays_chosen_in_another_sentence() {
+        let first = split("apple launched a phone while i ate an apple");
+        let mut selection = Selection { query: Some(8), ..Selection::default() };
+        let mut shows = |sentences: &[&str]| {
+            let mut before = first.clone();
+            for sentence in sentences {
+                let now = split(sentence);
+                selection.follow(&before, &now);
+                before = now;
+            }
+            selection.follow(&before, &first);
+            selection.query
+        };
+        assert_eq!(shows(&["the apple fell and google launched an apple"]), Some(8));
+        // Letter by letter: for a while, the word is not there.
+        assert_eq!(shows(&["i", "i ate", "i ate an apple", "i ate an apple and a pear"]), Some(8));
+        assert_eq!(shows(&["google fell"]), Some(8));
+    }
+
+    #[test]
+    fn an_occurrence_is_followed_by_its_number_or_else_the_last_there_is() {
+        let (before, now) = (split("the cat saw the dog"), split("a dog and the cat and the cat"));
+        let followed = |query| {
+            let mut selection = Selection { query: Some(query), ..Selection::default() };
+            selection.follow(&before, &now);
+            selection.query
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5].map(followed), [Some(3), Some(4), None, Some(6), Some(1), None]);
+    }
+
+    #[test]
+    fn a_word_that_nobody_chose_is_not_chosen_by_another_sentence() {
+        let mut selection = Selection::default();
+        selection.follow(&["a", "b"], &["b", "a"]);
+        assert_eq!(selection.query, None);
+        selection.query = Some(0);
+        selection.follow(&["a", "b"], &["b"]);
+        assert_eq!(selection.query, None);
+        selection.choose_query(None);
+        selection.follow(&["b"], &["a"]);
+        assert_eq!(selection.query, None, "it was let go meanwhile");
     }
 }

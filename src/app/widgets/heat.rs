@@ -31,6 +31,10 @@ impl Heat {
         self.cell_rect(row, 0).union(self.cell_rect(row, self.cols.saturating_sub(1)))
     }
 
+    pub fn col_rect(&self, col: usize) -> Rect {
+        self.cell_rect(0, col).union(self.cell_rect(self.rows.saturating_sub(1), col))
+    }
+
     /// All cells without gaps, as one shape.
     pub fn mesh(&self, fill: impl Fn(usize, usize) -> Color32) -> Shape {
         let mut mesh = Mesh::default();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::epaint::TextShape;
-use egui::{Color32, Galley, Painter, Pos2, Ui, Vec2};
+use egui::{Color32, FontId, Galley, Painter, Pos2, Ui, Vec2};
 
 use crate::app::theme::{self, size};
 
@@ -23,5 +23,10 @@ pub fn paint_slanted(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Co
 
 /// The width of a label, in points.
 pub fn text_width(ui: &Ui, text: &str) -> f32 {
-    ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), ui.visuals().text_color()).size().x
+    width_of(ui, text, theme::plain(size::LABEL))
+}
+
+/// The width of a text in a font, in points.
+pub fn width_of(ui: &Ui, text: &str, font: FontId) -> f32 {
+    ui.painter().layout_no_wrap(text.to_owned(), font, ui.visuals().text_color()).size().x
 }

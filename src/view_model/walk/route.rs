@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Focus;
 use crate::kernel::data::moves::Point;
 use crate::kernel::data::token::token_labels;
-use crate::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::cells::CellKind;
 use crate::numerics::vectors::Similarity;
 use crate::view_model::head_labels::HeadLabels;
@@ -194,13 +194,4 @@ fn spoken_of(snapshot: &Snapshot) -> Vec<String> {
     };
     let first = cells().find(|(sentence, _)| Some(*sentence) == index).or_else(|| cells().next());
     first.map_or_else(Vec::new, |(_, words)| words.clone())
-}
-
-/// The position of the same word in another sentence: the same occurrence of it, or else the first.
-pub fn same_word(before: &[Token], query: usize, now: &[Token]) -> Option<usize> {
-    let word = &before.get(query)?.text;
-    let nth = before[..query].iter().filter(|token| token.text == *word).count();
-    let mut same = (0..now.len()).filter(|position| now[*position].text == *word);
-    let first = same.clone().next();
-    same.nth(nth).or(first)
 }

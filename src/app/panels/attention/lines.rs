@@ -6,8 +6,9 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
+use crate::view_model::sentence_arcs::{Pair, WordAt};
 
-use crate::app::panels::attention::choose;
+use crate::app::panels::attention::{choose, choose_row, lines_of};
 use crate::app::widgets::slant::text_width;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -83,16 +84,19 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     // The heaviest last, over the others; those of the chosen query over all.
     lines.sort_by(|a, b| (Some(a.query) == chosen).cmp(&(Some(b.query) == chosen)).then(a.weight.total_cmp(&b.weight)));
     let hovered = response.hover_pos().and_then(|pointer| nearest(&lines, pointer, chosen));
+    let is_pointed =
+        |line: &WeightLine| view.hover.pair() == Some(Pair { head: line.map.head, query: line.query, key: line.key });
     let painter = ui.painter().with_clip_rect(ui.clip_rect());
     for (index, line) in lines.iter().enumerate() {
         let is_lit = chosen.is_none_or(|query| query == line.query);
         let ink = palette.head(line.map.head).gamma_multiply(strength(line.weight) * if is_lit { 1.0 } else { FAINT });
-        let ink = if hovered == Some(index) { palette.ink } else { ink };
+        let ink = if hovered == Some(index) || is_pointed(line) { palette.ink } else { ink };
         let stroke = Stroke::new(THIN + WEIGHT_WIDTH * line.weight, ink);
         painter.add(Shape::CubicBezier(CubicBezierShape::from_points_stroke(line.curve, false, theme::CLEAR, stroke)));
     }
     words_ui(ui, first, &picture, rect, chosen, view);
     let Some(line) = hovered.map(|index| &lines[index]) else { return };
+    view.hover.point_at_pair(Pair { head: line.map.head, query: line.query, key: line.key });
     if response.clicked() {
         choose(view, line.map, line.query, line.key);
     }
@@ -176,8 +180,11 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         let font = if is_chosen { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
         let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
         ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
+        if response.hovered() {
+            view.hover.point_at_token(WordAt { line: lines_of(map).0, position: row });
+        }
         if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
-            view.selection.toggle_query(row);
+            choose_row(view, row);
         }
     }
     for (row, key) in map.keys.iter().enumerate() {

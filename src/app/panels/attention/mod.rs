@@ -2,12 +2,15 @@
 
 mod lines;
 
-use egui::{Button, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType};
+use egui::{
+    Button, Key, Modifiers, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
+};
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
+use crate::view_model::sentence_arcs::{Line, Pair, WordAt};
 
 use super::attention::lines::lines_ui;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
@@ -28,15 +31,13 @@ pub enum AttentionView {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionPanel {
     pub view: AttentionView,
-    /// The one head that is shown; none: all.
-    pub head: Option<usize>,
     /// Multiplies the cells: one of [`ZOOMS`], by its place.
     zoom: usize,
 }
 
 impl Default for AttentionPanel {
     fn default() -> Self {
-        Self { view: AttentionView::Map, head: None, zoom: 0 }
+        Self { view: AttentionView::Map, zoom: 0 }
     }
 }
 
@@ -74,13 +75,13 @@ impl Panel for AttentionPanel {
 }
 
 pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
-    state.head = state.head.filter(|head| *head < model.heads.len());
-    let shown: Vec<usize> = match state.head {
+    let shown: Vec<usize> = match shown_head(model, view) {
         Some(head) => vec![head],
         None => (0..model.heads.len()).collect(),
     };
     controls_ui(ui, model, &shown, state, view);
     copy_by_key(ui, model, &shown);
+    let_go(ui, view);
     let selected = view.selection.query;
     let maps = || shown.iter().filter_map(|head| model.heads.get(*head));
     match state.view {
@@ -115,6 +116,24 @@ pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPa
     }
 }
 
+/// The one head that is shown here and in the sentence; none: all.
+fn shown_head(model: &AttentionModel, view: &PanelView) -> Option<usize> {
+    view.selection.shown_head().filter(|head| *head < model.heads.len())
+}
+
+/// Esc over the panel, or a click beside everything: no word is chosen any more.
+fn let_go(ui: &Ui, view: &mut PanelView) {
+    if view.selection.query.is_none() {
+        return;
+    }
+    let ground = ui.interact(ui.available_rect_before_wrap(), ui.id().with("ground"), Sense::CLICK);
+    let is_free = !ui.ctx().text_edit_focused() && view.trail.entry().is_none();
+    let is_escaped = || ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    if ground.clicked() || is_free && ui.rect_contains_pointer(ui.max_rect()) && is_escaped() {
+        view.selection.choose_query(None);
+    }
+}
+
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
 fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut AttentionPanel, view: &mut PanelView) {
     ui.horizontal_wrapped(|ui| {
@@ -128,7 +147,7 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
             }
         }
         ui.separator();
-        heads_choice_ui(ui, model, state, view);
+        heads_choice_ui(ui, model, view);
         if state.view == AttentionView::Map {
             for (sign, name, next) in
                 [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", Some(state.zoom + 1))]
@@ -147,25 +166,22 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
     });
 }
 
-fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPanel, view: &mut PanelView) {
+fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
     /// As many heads have a button each; more have a list.
     const BUTTONS: usize = 4;
     if model.heads.len() < 2 {
         return;
     }
     let palette = Palette::of(ui.visuals().dark_mode);
+    let only = shown_head(model, view);
     let short =
         |map: &HeadMap| if model.heads.len() > BUTTONS { map.title.clone() } else { (map.head + 1).to_string() };
     let mut choice = |ui: &mut Ui, head: Option<usize>, words: RichText, name: &str| {
-        let response = ui.selectable_label(state.head == head, words);
-        let is_chosen = state.head == head;
+        let is_chosen = only == head;
+        let response = ui.selectable_label(is_chosen, words);
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name));
         if response.on_hover_text(name).clicked() {
-            state.head = head;
-            // Shown alone, it is the one that is walked through too.
-            if let Some(head) = head.filter(|head| *head != view.selection.head) {
-                view.selection.choose_head(head);
-            }
+            view.selection.show_head(head);
         }
     };
     let mut choices = |ui: &mut Ui| {
@@ -219,16 +235,14 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: 
     let query = view.selection.query.filter(|_| !map.is_of_source);
     let layout = Layout::of(ui, map, zoom);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
-    let heat = Heat {
-        origin: rect.min + layout.offset,
-        cell: Vec2::splat(layout.cell),
-        rows: map.queries.len(),
-        cols: map.keys.len(),
-    };
+    let heat =
+        Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
     paint(ui, map, &heat, query, palette);
+    paint_pointed(ui, map, &heat, view, palette);
     queries_ui(ui, map, &heat, rect.left(), view);
-    hover_and_click(&response, model, map, &heat, view);
+    let names = keys_ui(ui, map, &heat, layout.offset.y, palette);
+    hover_and_click(&response, model, map, &heat, names.bottom(), view);
     query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row))
 }
 
@@ -246,11 +260,16 @@ fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect
     }
 }
 
+/// The least height of a row: its label stays within.
+const ROW_MIN: f32 = 16.0;
+/// Over a map, for its title.
+const TITLE: f32 = 30.0;
+
 /// Room for the labels and the size of a cell.
 struct Layout {
     size: Vec2,
     offset: Vec2,
-    cell: f32,
+    cell: Vec2,
 }
 
 impl Layout {
@@ -262,9 +281,12 @@ impl Layout {
         let lean = map.keys.last().map_or(0.0, |key| reach(text_width(ui, key)).x);
         let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
         let room = ui.clip_rect().width().min(ui.available_width()) - left - lean;
-        let cell = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
+        let wide = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
+        // Rows are lower than wide where that shows them all at once.
+        let low = ((ui.clip_rect().height() - height - TITLE) / rows).floor();
+        let cell = Vec2::new(wide, if zoom > 1.0 { wide } else { low.clamp(ROW_MIN.min(wide), wide) });
         Layout {
-            size: Vec2::new(left + count * cell + lean, height + rows * cell),
+            size: Vec2::new(left + count * cell.x + lean, height + rows * cell.y),
             offset: Vec2::new(left, height),
             cell,
         }
@@ -285,14 +307,50 @@ fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Pa
             }
         }
     }
-    for (col, key) in map.keys.iter().enumerate() {
-        let galley = painter.layout_no_wrap(key.clone(), theme::plain(size::LABEL), palette.ink_soft);
-        let foot = heat.cell_rect(0, col).center_top() - Vec2::new(0.0, size::GAP_TIGHT);
-        paint_slanted(painter, foot, galley, palette.ink_soft);
-    }
     if let Some(row) = query.filter(|row| *row < heat.rows) {
         heat.outline(painter, heat.row_rect(row), palette.accent);
     }
+}
+
+/// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
+/// rectangle.
+fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, height: f32, palette: &Palette) -> Rect {
+    let own = heat.origin.y - height;
+    let last = heat.rect().bottom() - heat.cell.y - height;
+    let top = ui.clip_rect().top().min(last).max(own);
+    let names =
+        Rect::from_min_max(Pos2::new(ui.clip_rect().left(), top), Pos2::new(ui.clip_rect().right(), top + height));
+    let painter = ui.painter();
+    if top > own {
+        painter.rect_filled(names, 0.0, palette.surface);
+    }
+    for (col, key) in map.keys.iter().enumerate() {
+        let galley = painter.layout_no_wrap(key.clone(), theme::plain(size::LABEL), palette.ink_soft);
+        let foot = Pos2::new(heat.cell_rect(0, col).center().x, names.bottom() - size::GAP_TIGHT);
+        paint_slanted(painter, foot, galley, palette.ink_soft);
+    }
+    names
+}
+
+/// What is pointed at here or elsewhere: a word's row and column, or a pair's cell.
+fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
+    let (queries, keys) = lines_of(map);
+    let rects = view.hover.at().into_iter().flat_map(|at| {
+        let row = (at.line == queries && at.position < heat.rows).then(|| heat.row_rect(at.position));
+        let col = (at.line == keys && at.position < heat.cols).then(|| heat.col_rect(at.position));
+        row.into_iter().chain(col)
+    });
+    rects.for_each(|rect| heat.outline(ui.painter(), rect, palette.ink_faint));
+    let pair = view.hover.pair().filter(|pair| pair.head == map.head && pair.query < heat.rows && pair.key < heat.cols);
+    if let Some(pair) = pair {
+        heat.outline(ui.painter(), heat.cell_rect(pair.query, pair.key), palette.ink);
+    }
+}
+
+/// Sentences of a map's queries and keys.
+fn lines_of(map: &HeadMap) -> (Line, Line) {
+    let line = |is_source| if is_source { Line::Source } else { Line::Sentence };
+    (line(map.is_of_source), line(map.keys_are_source))
 }
 
 /// The row labels are buttons: each selects its query.
@@ -313,18 +371,30 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let font = if selected { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
+        if response.hovered() {
+            view.hover.point_at_token(WordAt { line: lines_of(map).0, position: row });
+        }
         if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
-            view.selection.toggle_query(row);
+            choose_row(view, row);
         }
     }
 }
 
-fn hover_and_click(response: &Response, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &mut PanelView) {
+/// `below` is where the names of the columns end: a cell behind them is no cell under the pointer.
+fn hover_and_click(
+    response: &Response,
+    model: &AttentionModel,
+    map: &HeadMap,
+    heat: &Heat,
+    below: f32,
+    view: &mut PanelView,
+) {
     response.widget_info(|| {
         WidgetInfo::labeled(WidgetType::Other, true, format!("Weights of {}", map.title.to_lowercase()))
     });
-    let cell = response.hover_pos().and_then(|pointer| heat.at(pointer));
+    let cell = response.hover_pos().filter(|pointer| pointer.y >= below).and_then(|pointer| heat.at(pointer));
     let Some((query, key)) = cell else { return };
+    view.hover.point_at_pair(Pair { head: map.head, query, key });
     if response.clicked() {
         choose(view, map, query, key);
     }
@@ -342,6 +412,13 @@ pub(super) fn choose(view: &mut PanelView, map: &HeadMap, query: usize, key: usi
         view.selection.choose_query(Some(query));
         view.selection.choose_head(map.head);
         view.selection.key = Some(key);
+    }
+}
+
+/// A row that is clicked again stays chosen.
+pub(super) fn choose_row(view: &mut PanelView, row: usize) {
+    if view.selection.chosen_query() != Some(row) {
+        view.selection.choose_query(Some(row));
     }
 }
 

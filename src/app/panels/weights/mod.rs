@@ -2,14 +2,14 @@
 
 mod tools;
 
-use egui::{Button, DragValue, RichText, ScrollArea, Sense, Slider, Ui};
+use egui::{Button, ComboBox, DragValue, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType};
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::PanelView;
 use crate::kernel::command::{Command, WeightCommand};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::Entry;
-use crate::view_model::weights::{TensorModel, WeightsModel};
+use crate::view_model::weights::{TensorGroup, TensorModel, WeightsModel};
 
 use super::weights::tools::{Tool, ToolsUiState, norms_ui, painted, tool_ui, tools_ui};
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
@@ -90,19 +90,43 @@ pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, v
     commands
 }
 
+/// A button for each tensor; of many, those of one block, which a list chooses.
 fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
-    let mut tensors: Vec<&TensorModel> = model.tensors.iter().collect();
-    tensors.sort_by_key(|tensor| tensor.rank());
+    /// Two rows of buttons; with more, the map below would have no room.
+    const BUTTONS: usize = 14;
+    let groups = model.groups();
+    let is_of = |group: &TensorGroup| group.tensors.iter().any(|tensor| tensor.id == state.tensor);
+    let shown = groups.iter().position(is_of).unwrap_or(0);
     ui.horizontal_wrapped(|ui| {
-        for tensor in tensors {
-            let text = RichText::new(tensor.id.to_string()).monospace();
-            let meaning = tensor.meaning();
-            let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
-            if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
-                state.tensor = tensor.id;
+        if model.tensors.len() <= BUTTONS {
+            groups.iter().flat_map(|group| &group.tensors).for_each(|tensor| tensor_ui(ui, tensor, state));
+            return;
+        }
+        let title = groups.get(shown).map_or("", |group| group.title.as_str());
+        let list = ComboBox::from_id_salt("block").selected_text(title).show_ui(ui, |ui| {
+            for (index, group) in groups.iter().enumerate() {
+                if ui.selectable_label(index == shown, &group.title).clicked() {
+                    // The same matrix of another block, where it has one.
+                    let same = group.tensors.iter().find(|tensor| tensor.id.name == state.tensor.name);
+                    state.tensor = same.unwrap_or(&group.tensors[0]).id;
+                }
             }
+        });
+        list.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, format!("Block: {title}")));
+        list.response.on_hover_text("The part of the model whose matrices are listed");
+        if let Some(group) = groups.get(shown) {
+            group.tensors.iter().for_each(|tensor| tensor_ui(ui, tensor, state));
         }
     });
+}
+
+fn tensor_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel) {
+    let text = RichText::new(tensor.id.to_string()).monospace();
+    let meaning = tensor.meaning();
+    let tip = format!("{meaning}\n{} × {}; {} turned", tensor.rows, tensor.cols, tensor.changed);
+    if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
+        state.tensor = tensor.id;
+    }
 }
 
 fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mut WeightsPanel) -> Option<Command> {

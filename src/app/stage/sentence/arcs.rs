@@ -1,0 +1,130 @@
+//! The arcs between words: how they bend, how thick and how clear they are, and which one the pointer is on.
+
+use egui::epaint::CubicBezierShape;
+use egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2};
+
+use crate::app::theme::{self, Palette, size};
+use crate::view_model::sentence_arcs::{Pair, WeightArc};
+
+use super::plan::Plan;
+
+/// Width in points of an arc without weight, and what a weight of 1 adds.
+const THIN: f32 = 0.6;
+const WEIGHT_WIDTH: f32 = 8.0;
+/// Weights below this are faint.
+const FAINT_BELOW: f32 = 0.05;
+const FAINT: f32 = 0.14;
+/// Opacity of the arcs of a head that is switched off.
+const OFF: f32 = 0.35;
+/// From an arc to the pointer that is on it.
+const REACH: f32 = 5.0;
+/// Points on an arc that are looked at for the pointer.
+const SAMPLES: usize = 24;
+/// Between the arcs of two heads.
+const APART: f32 = 3.0;
+
+/// An arc with its place on the screen.
+pub struct PlacedArc {
+    pub arc: WeightArc,
+    curve: [Pos2; 4],
+}
+
+/// Places of the arcs whose words have one, the heaviest last.
+pub fn placed(plan: &Plan, origin: Pos2, arcs: &[WeightArc]) -> Vec<PlacedArc> {
+    let owns = arcs.iter().map(|arc| arc.own);
+    let (least, most) = (owns.clone().min().unwrap_or(0), owns.max().unwrap_or(0));
+    let middle = (least + most) as f32 / 2.0;
+    let place = |arc: &WeightArc| {
+        let curve = curve(plan, arc, APART * (arc.own as f32 - middle))?;
+        Some(PlacedArc { arc: *arc, curve: curve.map(|at| origin + at.to_vec2()) })
+    };
+    let mut placed: Vec<PlacedArc> = arcs.iter().filter_map(place).collect();
+    placed.sort_by(|a, b| a.arc.weight.total_cmp(&b.arc.weight));
+    placed
+}
+
+/// From query to key: above the row of both, or from row to row. A word that looks at itself has a loop.
+fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
+    /// Where the control points lie for a cubic that is as high as wanted.
+    const TO_CONTROL: f32 = 4.0 / 3.0;
+    /// The nearest words have arcs of this share of the height.
+    const LOW: f32 = 0.34;
+    const LOOP: f32 = 0.3;
+    let (from, to) = (plan.place(arc.from)?, plan.place(arc.to)?);
+    let gap = Vec2::new(0.0, size::OUTLINE);
+    if from.row != to.row {
+        let middle = |word: &super::plan::PlacedWord, is_upper: bool| {
+            let at = if is_upper { word.rect.center_bottom() + gap } else { word.rect.center_top() - gap };
+            at + Vec2::new(shift, 0.0)
+        };
+        let (start, end) = (middle(from, from.row < to.row), middle(to, to.row < from.row));
+        let bend = Vec2::new(0.0, (end.y - start.y) / 2.0);
+        return Some([start, start + bend, end - bend, end]);
+    }
+    let most = (plan.rooms[from.row] - 2.0 * gap.y - WEIGHT_WIDTH / 2.0).max(size::GAP);
+    let [start, end] = [from, to].map(|word| word.rect.center_top() - gap + Vec2::new(shift, 0.0));
+    if arc.from == arc.to {
+        let half = Vec2::new((from.rect.width() * LOOP).min(size::GAP_WIDE), 0.0);
+        let up = Vec2::new(0.0, most * LOW * TO_CONTROL);
+        return Some([start - half, start - half - up, start + half - up, start + half]);
+    }
+    let share = ((end.x - start.x).abs() / plan.size.x.max(1.0)).sqrt();
+    let up = Vec2::new(0.0, most * (LOW + (1.0 - LOW) * share) * TO_CONTROL);
+    Some([start, start - up, end - up, end])
+}
+
+impl PlacedArc {
+    /// Draws the arc; `shown` is the share of its way into sight.
+    pub fn paint(&self, painter: &Painter, palette: &Palette, shown: f32, is_pointed: bool) {
+        let strength = if self.arc.weight < FAINT_BELOW { FAINT } else { strength(self.arc.weight) };
+        let strength = if self.arc.is_enabled { strength } else { strength * OFF };
+        let hue = if is_pointed { palette.ink } else { palette.head(self.arc.pair.head) };
+        let ink = hue.gamma_multiply(if is_pointed { shown } else { strength * shown });
+        let width = THIN + WEIGHT_WIDTH * self.arc.weight;
+        painter.add(Shape::CubicBezier(CubicBezierShape::from_points_stroke(
+            self.curve,
+            false,
+            theme::CLEAR,
+            Stroke::new(width, ink),
+        )));
+        if self.arc.weight >= FAINT_BELOW {
+            painter.add(self.tip(width, ink));
+        }
+    }
+
+    /// A point where it ends: at the word that is looked at.
+    fn tip(&self, width: f32, ink: Color32) -> Shape {
+        const HALF: f32 = 2.6;
+        let [.., before, end] = self.curve;
+        let along = (end - before).normalized();
+        let across = along.rot90() * (HALF + width / 2.0);
+        let tip = end + along * size::OUTLINE;
+        let foot = end - along * (HALF + width / 2.0);
+        Shape::convex_polygon(vec![tip, foot + across, foot - across], ink, Stroke::NONE)
+    }
+
+    fn distance(&self, pointer: Pos2) -> f32 {
+        let curve = CubicBezierShape::from_points_stroke(self.curve, false, theme::CLEAR, Stroke::NONE);
+        let at = |i: usize| curve.sample(i as f32 / SAMPLES as f32);
+        // Between two samples, the nearest point of the line.
+        let to_line = |a: Pos2, b: Pos2| {
+            let along = b - a;
+            let share = ((pointer - a).dot(along) / along.length_sq().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+            (a + along * share).distance(pointer)
+        };
+        (0..SAMPLES).map(|i| to_line(at(i), at(i + 1))).fold(f32::INFINITY, f32::min)
+    }
+}
+
+/// How opaque an arc is.
+fn strength(weight: f32) -> f32 {
+    const SPREAD: f32 = 0.5;
+    weight.clamp(0.0, 1.0).powf(SPREAD)
+}
+
+/// The arc that the pointer is on: the nearest, of equals the heaviest.
+pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
+    let near = arcs.iter().rev().map(|arc| (arc, arc.distance(pointer)));
+    let near = near.filter(|(arc, distance)| *distance <= REACH + WEIGHT_WIDTH / 2.0 * arc.arc.weight);
+    near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(arc, _)| arc.arc.pair)
+}

@@ -1,0 +1,481 @@
+//! The sentence over the stage: its words in one large line, and above it arcs as thick as the weights between them.
+
+mod arcs;
+pub mod keys;
+mod plan;
+
+use egui::{Align, Align2, Id, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2};
+use egui::{Label, WidgetInfo, WidgetType};
+
+use crate::app::actions::{ActionTable, SentenceAction};
+use crate::app::theme::{self, Palette, motion, size};
+use crate::app::view::PanelView;
+use crate::app::widgets::slant::width_of;
+use crate::app::widgets::traced::{ASK_HINT, ask_on};
+use crate::quantity::Quantity;
+use crate::view_model::sentence_arcs::{Direction, Line, SentenceArcs, Shown, WeightArc, WordAt, percent};
+
+use self::arcs::{PlacedArc, nearest, placed};
+use self::plan::{PlacedWord, Plan, Room};
+use super::writing::TOWARDS_INK;
+
+/// A stage that is lower has no room for the sentence; one below the second has low arcs.
+const FROM: f32 = 230.0;
+const ROOMY_FROM: f32 = 430.0;
+/// Weights below this have no number under their word.
+const NUMBERED: f32 = 0.095;
+
+/// What the strip remembers, and where the pointer was in the last frame for its keys.
+#[derive(Clone, Debug, Default)]
+pub struct StripState {
+    pub is_over: bool,
+    pub direction: Direction,
+    /// The chosen word of the source: the sentence's is the query.
+    pub source: Option<usize>,
+    fade: Fade,
+    /// The chosen word that was scrolled into sight.
+    in_sight: Option<WordAt>,
+}
+
+/// Arcs on their way out of sight while others come.
+#[derive(Clone, Debug, Default)]
+struct Fade {
+    shown: Option<Shown>,
+    before: Option<Shown>,
+    since: f64,
+}
+
+/// How the strip is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct StripOptions {
+    /// The lesson has come to attention: arcs are there before anybody points at a word.
+    pub is_open: bool,
+    pub reduced_motion: bool,
+}
+
+/// Id of the strip for the keyboard's focus.
+pub fn strip_id() -> Id {
+    Id::new("sentence strip")
+}
+
+/// The strip with everything in its place.
+pub struct Strip<'a> {
+    model: &'a SentenceArcs,
+    plan: Plan,
+    options: StripOptions,
+    controls: f32,
+}
+
+impl<'a> Strip<'a> {
+    /// `None` where a stage of this size has no room for it.
+    pub fn of(ui: &Ui, model: &'a SentenceArcs, area: Vec2, options: StripOptions) -> Option<Self> {
+        /// Above, between and below the rows.
+        const ROOMY: (f32, f32, f32) = (46.0, 36.0, 18.0);
+        const TIGHT: (f32, f32, f32) = (32.0, 28.0, 15.0);
+        const PLAIN: (f32, f32, f32) = (size::GAP, size::GAP_TIGHT, size::GAP_TIGHT);
+        if area.y < FROM || model.words.is_empty() {
+            return None;
+        }
+        let has_arcs = !model.layers.is_empty();
+        let (above, between, below) = match has_arcs {
+            false => PLAIN,
+            true if area.y >= ROOMY_FROM => ROOMY,
+            true => TIGHT,
+        };
+        let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below };
+        let plan = Plan::of(model, room, |text, font| width_of(ui, text, theme::strong(font)));
+        let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
+        Some(Self { model, plan, options, controls })
+    }
+
+    pub fn height(&self) -> f32 {
+        self.controls + self.plan.size.y
+    }
+
+    pub fn ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let area = ui.available_rect_before_wrap();
+        ui.painter().rect_filled(area, 0.0, palette.stage);
+        let shown = shown(self.model, state, view, self.options.is_open);
+        let ground = ui.interact(area, strip_id(), Sense::click());
+        let said = shown.map_or_else(|| self.sentence(), |shown| self.model.spoken(&shown));
+        ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, format!("Sentence: {said}")));
+        state.is_over = ui.rect_contains_pointer(area);
+        keep_keys(&ground);
+        if ground.clicked() {
+            view.selection.choose_query(None);
+            state.source = None;
+        }
+        let (top, below) = area.split_top_bottom_at_y(area.top() + self.controls);
+        if self.controls > 0.0 {
+            let inner = top.shrink2(Vec2::new(size::GAP, 0.0));
+            let layout = Layout::left_to_right(Align::Center);
+            ui.scope_builder(UiBuilder::new().max_rect(inner).layout(layout), |ui| {
+                self.controls_ui(ui, shown, state, view);
+            });
+        }
+        let inner = below.shrink2(Vec2::new(size::GAP, 0.0));
+        ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
+            if self.plan.size.x > inner.width() {
+                ScrollArea::horizontal()
+                    .id_salt("sentence")
+                    .show(ui, |ui| self.line_ui(ui, &ground, shown, state, view));
+            } else {
+                self.line_ui(ui, &ground, shown, state, view);
+            }
+        });
+        if ground.has_focus() {
+            let stroke = Stroke::new(size::HAIRLINE, palette.accent);
+            ui.painter().rect_stroke(area, 0.0, stroke, egui::StrokeKind::Inside);
+        }
+    }
+
+    fn sentence(&self) -> String {
+        self.model.words.iter().map(|word| word.label.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Heads, layers, the direction, and the largest weights in words.
+    fn controls_ui(&self, ui: &mut Ui, shown: Option<Shown>, state: &mut StripState, view: &mut PanelView) {
+        /// Words on less room say nothing.
+        const SAID_MIN: f32 = 90.0;
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let Some(layer) = self.model.layer_of(view.selection.head) else { return };
+        self.layers_ui(ui, layer, view);
+        self.heads_ui(ui, layer, palette, view);
+        self.directions_ui(ui, state);
+        ui.add_space(size::GAP_TIGHT);
+        let Some(shown) = shown.filter(|_| ui.available_width() > SAID_MIN) else { return };
+        let said = self.model.summary(&shown);
+        let label = Label::new(RichText::new(&said).color(palette.ink_soft)).truncate();
+        ui.add(label).on_hover_text(said);
+    }
+
+    fn layers_ui(&self, ui: &mut Ui, layer: usize, view: &mut PanelView) {
+        /// More are a list.
+        const BUTTONS: usize = 2;
+        let layers = &self.model.layers;
+        if layers.len() < 2 {
+            return;
+        }
+        let mut choice = |ui: &mut Ui, index: usize| {
+            let one = &layers[index];
+            let response = ui.selectable_label(index == layer, &one.title);
+            let name = format!("Show the arcs of {}", one.title.to_lowercase());
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, index == layer, &name));
+            if response.on_hover_text(name).clicked() {
+                keys::show_layer(self.model, index, view.selection);
+            }
+        };
+        if layers.len() <= BUTTONS {
+            (0..layers.len()).for_each(|index| choice(ui, index));
+        } else {
+            let button = ui.menu_button(format!("{} ▾", layers[layer].title), |ui| {
+                (0..layers.len()).for_each(|index| choice(ui, index));
+            });
+            button.response.on_hover_text(SentenceAction::HeadAfter.row().hint_with("Which layer's arcs are shown"));
+        }
+        ui.separator();
+    }
+
+    fn heads_ui(&self, ui: &mut Ui, layer: usize, palette: &Palette, view: &mut PanelView) {
+        /// As many heads have a chip each; more have a list.
+        const CHIPS: usize = 6;
+        let heads = &self.model.layers[layer].heads;
+        if heads.len() < 2 {
+            return;
+        }
+        let only = view.selection.shown_head();
+        let mut chip = |ui: &mut Ui, head: Option<usize>, text: RichText, name: &str| {
+            let response = ui.selectable_label(only == head, text);
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, only == head, name));
+            if response.on_hover_text(SentenceAction::HeadAfter.row().hint_with(name)).clicked() {
+                view.selection.show_head(head);
+            }
+        };
+        let mut chips = |ui: &mut Ui| {
+            chip(ui, None, RichText::new("all"), "Arcs of all heads");
+            for (own, head) in heads.iter().enumerate() {
+                let off = if head.is_enabled { "" } else { ", switched off" };
+                let text = RichText::new(format!("{}", own + 1)).color(palette.head(head.head)).strong();
+                let text = if head.is_enabled { text } else { text.strikethrough() };
+                chip(ui, Some(head.head), text, &format!("Arcs of {} alone{off}", head.title.to_lowercase()));
+            }
+        };
+        if heads.len() <= CHIPS {
+            chips(ui);
+        } else {
+            let title = only.map_or("All heads".to_owned(), |_| "One head".to_owned());
+            ui.menu_button(format!("{title} ▾"), chips).response.on_hover_text("Which heads' arcs are shown");
+        }
+        ui.separator();
+    }
+
+    fn directions_ui(&self, ui: &mut Ui, state: &mut StripState) {
+        for direction in Direction::ALL {
+            let is_shown = state.direction == direction;
+            let hint = match direction {
+                Direction::LooksAt => "Arcs to the words that the chosen one looks at",
+                Direction::SeenBy => "Arcs from the words that look at the chosen one",
+            };
+            let response = ui.selectable_label(is_shown, direction.name());
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_shown, hint));
+            if response.on_hover_text(SentenceAction::Turn.row().hint_with(hint)).clicked() {
+                state.direction = direction;
+            }
+        }
+    }
+
+    /// Words, arcs and numbers.
+    fn line_ui(
+        &self,
+        ui: &mut Ui,
+        ground: &Response,
+        shown: Option<Shown>,
+        state: &mut StripState,
+        view: &mut PanelView,
+    ) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let origin = ui.allocate_space(self.plan.size).1.min;
+        let painter = ui.painter().clone();
+        // The arcs lie under the words.
+        let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
+        let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.arcs(&shown)).unwrap_or_default();
+        let arcs = arcs_of(shown);
+        let placed_arcs = placed(&self.plan, origin, &arcs);
+        let pointed = view.hover.pair();
+        for arc in placed(&self.plan, origin, &arcs_of(before)) {
+            arc.paint(&painter, palette, 1.0 - share, false);
+        }
+        let is_pointed = |arc: &&PlacedArc| pointed == Some(arc.arc.pair);
+        placed_arcs.iter().filter(|arc| !is_pointed(arc)).for_each(|arc| arc.paint(&painter, palette, share, false));
+        placed_arcs.iter().filter(is_pointed).for_each(|arc| arc.paint(&painter, palette, share, true));
+        let mut hovered = None;
+        for word in &self.plan.words {
+            if self.word_ui(ui, word, origin, shown, state, view) {
+                hovered = Some(word.at);
+            }
+        }
+        if let Some(shown) = shown {
+            self.numbers(&painter, origin, &shown, &arcs, palette);
+        }
+        let pointer = ground.hover_pos().filter(|_| hovered.is_none());
+        let pair = pointer.and_then(|pointer| nearest(&placed_arcs, pointer));
+        let arc = pair.and_then(|pair| arcs.iter().find(|arc| arc.pair == pair));
+        if let Some(arc) = arc {
+            self.arc_ui(ground, arc, view);
+        }
+    }
+
+    /// An arc under the pointer: its weight in words; a click makes it the walk's pair.
+    fn arc_ui(&self, ground: &Response, arc: &WeightArc, view: &mut PanelView) {
+        view.hover.point_at_pair(arc.pair);
+        if ground.clicked() && arc.from.line == Line::Sentence {
+            let selection = &mut view.selection;
+            selection.choose_query(Some(arc.pair.query));
+            (selection.head, selection.key) = (arc.pair.head, Some(arc.pair.key));
+        }
+        ask_on(ground, Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]), view.trail);
+        ground.clone().on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui_at_pointer(|ui| {
+            ui.label(self.model.say(arc));
+            ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
+        });
+    }
+
+    /// True when the pointer is over the word.
+    fn word_ui(
+        &self,
+        ui: &Ui,
+        word: &PlacedWord,
+        origin: Pos2,
+        shown: Option<Shown>,
+        state: &mut StripState,
+        view: &mut PanelView,
+    ) -> bool {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let Some(text) = self.model.word(word.at) else { return false };
+        let rect = word.rect.translate(origin.to_vec2());
+        // The arrow keys lead from word to word: the strip has the keyboard, not each of them.
+        let response = ui.interact(rect, ui.id().with(("word", word.at)), Sense::CLICK);
+        let is_chosen = match word.at.line {
+            Line::Sentence => view.selection.query == Some(word.at.position),
+            Line::Source => state.source == Some(word.at.position),
+        };
+        let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view));
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
+        let is_followed = shown.is_some_and(|shown| shown.word == word.at);
+        let is_lit = view.highlight.lit.contains(&text.text);
+        let is_pointed = response.hovered()
+            || view.hover.at() == Some(word.at)
+            || view.hover.at().is_none() && view.hover.word() == Some(&*text.text);
+        if is_pointed {
+            ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.lifted);
+        }
+        let ink = palette.token(text.group, text.first_position);
+        let ink = if is_lit || is_followed || text.group.is_some() { ink } else { palette.ink };
+        let font = if is_lit || is_chosen || is_followed { theme::strong } else { theme::plain };
+        ui.painter().text(rect.center(), Align2::CENTER_CENTER, &text.label, font(self.plan.font), ink);
+        if is_chosen || is_followed {
+            let ink = if is_chosen { palette.accent } else { palette.ink_faint };
+            ui.painter().hline(
+                rect.shrink(size::GAP_TIGHT).x_range(),
+                rect.bottom() - size::OUTLINE,
+                Stroke::new(size::OUTLINE, ink),
+            );
+        }
+        if is_chosen && state.in_sight != Some(word.at) {
+            state.in_sight = Some(word.at);
+            ui.scroll_to_rect(rect, Some(Align::Center));
+        }
+        if response.clicked() {
+            choose(word.at, state, view);
+            ui.memory_mut(|memory| memory.request_focus(strip_id()));
+        }
+        let is_over = response.hovered();
+        if is_over {
+            view.hover.point_at_token(word.at);
+            view.hover.point_at(&text.text);
+            let cards = self.cards(word.at, view);
+            response.on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| card_ui(ui, &text.label, &cards));
+        }
+        is_over
+    }
+
+    /// Both directions of a word in words, each of some lines.
+    fn cards(&self, at: WordAt, view: &PanelView) -> Vec<Vec<String>> {
+        let Some(layer) = self.model.layer_of(view.selection.head) else { return Vec::new() };
+        let head = view.selection.shown_head();
+        let directions = self.model.directions(layer, at).into_iter();
+        directions.map(|direction| self.model.card(&Shown { word: at, direction, layer, head })).collect()
+    }
+
+    fn spoken(&self, at: WordAt, shown: Option<Shown>, state: &StripState, view: &PanelView) -> String {
+        let layer = self.model.layer_of(view.selection.head);
+        let Some(layer) = layer else { return self.model.label(at).to_owned() };
+        let directions = self.model.directions(layer, at);
+        let head = shown.map_or(view.selection.shown_head(), |shown| shown.head);
+        match directions.iter().find(|one| **one == state.direction).or(directions.first()) {
+            Some(&direction) => self.model.spoken(&Shown { word: at, direction, layer, head }),
+            None => self.model.label(at).to_owned(),
+        }
+    }
+
+    /// The largest weights as numbers beside their words, each at the side from which no arc comes.
+    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &Shown, arcs: &[WeightArc], palette: &Palette) {
+        let other = |arc: &WeightArc| if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
+        let Some(from) = self.plan.place(shown.word) else { return };
+        let mut largest: Vec<&WeightArc> = arcs.iter().filter(|arc| arc.is_enabled && arc.weight >= NUMBERED).collect();
+        largest.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let (mut numbered, mut taken): (Vec<WordAt>, Vec<Rect>) = Default::default();
+        for arc in largest {
+            let Some(word) = self.plan.place(other(arc)).filter(|word| !numbered.contains(&word.at)) else { continue };
+            numbered.push(word.at);
+            let ink = palette.head(arc.pair.head).lerp_to_gamma(palette.ink, TOWARDS_INK);
+            let galley = painter.layout_no_wrap(percent(arc.weight), theme::mono(size::LABEL_AXIS), ink);
+            let rect = word.rect.translate(origin.to_vec2());
+            let at = if word.row < from.row {
+                Align2::CENTER_BOTTOM.anchor_size(rect.center_top(), galley.size())
+            } else {
+                Align2::CENTER_TOP.anchor_size(rect.center_bottom(), galley.size())
+            };
+            // Of two that would touch, the larger one stays.
+            let room = at.expand2(Vec2::new(size::GAP_TIGHT / 2.0, 0.0));
+            if !taken.iter().any(|other| other.intersects(room)) {
+                taken.push(room);
+                painter.rect_filled(room, f32::from(size::RADIUS_SMALL), palette.stage.gamma_multiply(HALO));
+                painter.galley(at.min, galley, ink);
+            }
+        }
+    }
+}
+
+/// How much of what lies under a number its ground hides.
+const HALO: f32 = 0.8;
+
+fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>]) {
+    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+    ui.strong(label);
+    for (place, card) in cards.iter().filter(|card| !card.is_empty()).enumerate() {
+        if place > 0 {
+            ui.separator();
+        }
+        card.iter().for_each(|line| {
+            ui.label(line);
+        });
+    }
+    ui.weak("Click to choose it; then the arrow keys move on.");
+}
+
+/// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
+/// first word that the lesson speaks of.
+pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<Shown> {
+    let selection = &view.selection;
+    let layer = model.layer_of(selection.head)?;
+    let of_layer = &model.layers[layer];
+    let chosen = match of_layer.line_of(state.direction) {
+        Line::Sentence => selection
+            .query
+            .or_else(|| model.first_lit(&view.highlight.lit).filter(|_| is_open))
+            .map(WordAt::in_sentence),
+        Line::Source => state.source.map(WordAt::in_source),
+    };
+    let word = view.hover.at().or(chosen).filter(|word| model.word(*word).is_some());
+    let of_word = word.map(|word| {
+        let directions = model.directions(layer, word);
+        let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
+        Shown { word, direction: same.copied().unwrap_or(state.direction), layer, head: selection.shown_head() }
+    });
+    let Some(pair) = view.hover.pair() else { return of_word };
+    if of_word.is_some_and(|shown| model.arcs(&shown).iter().any(|arc| arc.pair == pair)) {
+        return of_word;
+    }
+    let layer = model.layer_of(pair.head)?;
+    let word = WordAt { line: model.layers[layer].queries, position: pair.query };
+    Some(Shown { word, direction: Direction::LooksAt, layer, head: Some(pair.head) })
+}
+
+/// Chooses a word, here and everywhere.
+pub fn choose(at: WordAt, state: &mut StripState, view: &mut PanelView) {
+    match at.line {
+        Line::Sentence => {
+            state.source = None;
+            if view.selection.query != Some(at.position) {
+                view.selection.choose_query(Some(at.position));
+            }
+        }
+        Line::Source => {
+            state.source = Some(at.position);
+            state.direction = Direction::SeenBy;
+        }
+    }
+}
+
+/// A click gives the strip the keyboard. Its arrows then go from word to word, and do not lead to another control.
+fn keep_keys(response: &Response) {
+    if response.clicked() {
+        response.request_focus();
+    }
+    if response.has_focus() {
+        let kept =
+            egui::EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..Default::default() };
+        response.ctx.memory_mut(|memory| memory.set_focus_lock_filter(response.id, kept));
+    }
+}
+
+impl Fade {
+    /// How far what is shown has come, from 0 to 1, and what goes meanwhile.
+    fn at(&mut self, ui: &Ui, shown: Option<Shown>, reduced_motion: bool) -> (f32, Option<Shown>) {
+        let now = ui.input(|input| input.time);
+        if self.shown != shown {
+            (self.before, self.shown, self.since) = (self.shown, shown, now);
+        }
+        let share = if reduced_motion { 1.0 } else { ((now - self.since) as f32 / motion::FADE).clamp(0.0, 1.0) };
+        if share < 1.0 {
+            ui.ctx().request_repaint();
+        } else {
+            self.before = None;
+        }
+        (share, self.before)
+    }
+}

@@ -1,0 +1,383 @@
+//! Attention in the sentence: its words in a line, a source above them, and the weights between two words as arcs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::head_labels::HeadLabels;
+use super::models::Model;
+use crate::kernel::data::token::token_labels;
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
+use crate::numerics::model::activations::HeadActivations;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SentenceArcs {
+    /// The sentence on the stage.
+    pub words: Vec<ArcWord>,
+    /// The sentence that it looks at; empty where there is none.
+    pub source: Vec<ArcWord>,
+    /// In the order in which they are computed; none where each word sees itself alone.
+    pub layers: Vec<ArcLayer>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArcWord {
+    /// `apple` or, where the sentence has more than one, `apple₂`.
+    pub label: String,
+    pub text: String,
+    /// Index into the lesson's groups.
+    pub group: Option<usize>,
+    /// Where the word stands for the first time: with the group, its colour.
+    pub first_position: usize,
+}
+
+/// The heads of one block: all look from the same words at the same words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArcLayer {
+    /// `Layer 2`, `Cross-attention`; empty where there is only one.
+    pub title: String,
+    pub queries: Line,
+    pub keys: Line,
+    pub heads: Vec<ArcHead>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArcHead {
+    /// Counted over all blocks; its hue.
+    pub head: usize,
+    /// `Head 1`, with the layer where there are several.
+    pub title: String,
+    /// The same within its layer: `head 1`.
+    pub name: String,
+    pub is_enabled: bool,
+    /// `weights[query][key]`; each row sums to 1.
+    pub weights: Vec<Vec<f32>>,
+    /// A mask hides this key from this query.
+    pub hidden: Vec<Vec<bool>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Line {
+    Source,
+    Sentence,
+}
+
+/// A word where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WordAt {
+    pub line: Line,
+    pub position: usize,
+}
+
+impl WordAt {
+    pub fn in_sentence(position: usize) -> Self {
+        Self { line: Line::Sentence, position }
+    }
+
+    pub fn in_source(position: usize) -> Self {
+        Self { line: Line::Source, position }
+    }
+
+    /// Position in the sentence on the stage.
+    pub fn token(self) -> Option<usize> {
+        (self.line == Line::Sentence).then_some(self.position)
+    }
+}
+
+/// A query and a key of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Counted over all blocks.
+    pub head: usize,
+    pub query: usize,
+    pub key: usize,
+}
+
+/// Which weights of a word are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Whom it looks at: its row.
+    #[default]
+    LooksAt,
+    /// Who looks at it: its column.
+    SeenBy,
+}
+
+impl Direction {
+    pub const ALL: [Self; 2] = [Self::LooksAt, Self::SeenBy];
+
+    pub fn other(self) -> Self {
+        match self {
+            Self::LooksAt => Self::SeenBy,
+            Self::SeenBy => Self::LooksAt,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LooksAt => "looks at",
+            Self::SeenBy => "seen by",
+        }
+    }
+}
+
+/// A weight between two words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightArc {
+    pub pair: Pair,
+    /// Place of the head among those of its layer.
+    pub own: usize,
+    pub from: WordAt,
+    pub to: WordAt,
+    pub weight: f32,
+    pub is_enabled: bool,
+}
+
+/// What is shown of the arcs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The word whose weights they are.
+    pub word: WordAt,
+    pub direction: Direction,
+    pub layer: usize,
+    /// Counted over all blocks; none: all heads of the layer.
+    pub head: Option<usize>,
+}
+
+impl Model for SentenceArcs {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        Self::of(snapshot)
+    }
+}
+
+impl SentenceArcs {
+    /// `None` until there is a model.
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let layers = layers(model);
+        // Nobody is looked at by another: there is nothing to draw, and nothing to say.
+        let is_alone = layers.iter().all(|layer| layer.queries == layer.keys && layer.heads.iter().all(is_diagonal));
+        Some(Self {
+            words: words(&model.sentence.tokens, space),
+            source: model.sentence.source.as_deref().map(|source| words(source, space)).unwrap_or_default(),
+            layers: if is_alone { Vec::new() } else { layers },
+        })
+    }
+
+    pub fn line(&self, line: Line) -> &[ArcWord] {
+        match line {
+            Line::Source => &self.source,
+            Line::Sentence => &self.words,
+        }
+    }
+
+    pub fn word(&self, at: WordAt) -> Option<&ArcWord> {
+        self.line(at.line).get(at.position)
+    }
+
+    pub fn label(&self, at: WordAt) -> &str {
+        self.word(at).map_or("", |word| &word.label)
+    }
+
+    /// The layer of a head that is counted over all blocks.
+    pub fn layer_of(&self, head: usize) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.heads.iter().any(|one| one.head == head))
+    }
+
+    /// The first word of the sentence that is among these; a lesson speaks of them.
+    pub fn first_lit(&self, lit: &[String]) -> Option<usize> {
+        self.words.iter().position(|word| lit.contains(&word.text))
+    }
+
+    /// Directions in which a word has weights in a layer.
+    pub fn directions(&self, layer: usize, word: WordAt) -> Vec<Direction> {
+        let Some(layer) = self.layers.get(layer) else { return Vec::new() };
+        Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.line).collect()
+    }
+
+    /// The weights that are shown, the head's first, each head in the order of its words.
+    pub fn arcs(&self, shown: &Shown) -> Vec<WeightArc> {
+        let Some(layer) =
+            self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.line)
+        else {
+            return Vec::new();
+        };
+        let mine = shown.word.position;
+        let heads = layer.heads.iter().enumerate();
+        let heads = heads.filter(|(_, head)| shown.head.is_none_or(|only| only == head.head));
+        heads
+            .flat_map(|(own, head)| {
+                let others = match shown.direction {
+                    Direction::LooksAt => head.weights.get(mine).map_or(0, Vec::len),
+                    Direction::SeenBy => head.weights.len(),
+                };
+                (0..others).filter_map(move |other| {
+                    let (query, key) = match shown.direction {
+                        Direction::LooksAt => (mine, other),
+                        Direction::SeenBy => (other, mine),
+                    };
+                    let weight = *head.weights.get(query)?.get(key)?;
+                    let is_hidden = head.hidden[query][key] && weight == 0.0;
+                    (!is_hidden).then_some(WeightArc {
+                        pair: Pair { head: head.head, query, key },
+                        own,
+                        from: WordAt { line: layer.queries, position: query },
+                        to: WordAt { line: layer.keys, position: key },
+                        weight,
+                        is_enabled: head.is_enabled,
+                    })
+                })
+            })
+            .collect()
+    }
+
+    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`.
+    pub fn say(&self, arc: &WeightArc) -> String {
+        let (from, to) = (self.label(arc.from), self.label(arc.to));
+        let target = if arc.from == arc.to { "itself" } else { to };
+        format!("{from} looks at {target}: {}{}", percent(arc.weight), self.in_head(arc))
+    }
+
+    /// ` (head 2)` where its layer has several.
+    fn in_head(&self, arc: &WeightArc) -> String {
+        let layer = self.layers.iter().find(|layer| layer.heads.iter().any(|head| head.head == arc.pair.head));
+        match layer.filter(|layer| layer.heads.len() > 1) {
+            Some(layer) if arc.is_enabled => format!(" ({})", layer.heads[arc.own].name),
+            Some(layer) => format!(" ({}, switched off)", layer.heads[arc.own].name),
+            None if arc.is_enabled => String::new(),
+            None => " (switched off)".to_owned(),
+        }
+    }
+
+    /// The largest weights in words, one line each, the largest first.
+    pub fn card(&self, shown: &Shown) -> Vec<String> {
+        /// More is in the map.
+        const LINES: usize = 4;
+        let mut arcs = self.arcs(shown);
+        arcs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let mut lines: Vec<String> = arcs.iter().take(LINES).map(|arc| self.say(arc)).collect();
+        let hidden = self.hidden(shown);
+        if hidden > 0 {
+            let (word, words) =
+                (self.label(shown.word), if hidden == 1 { "1 word" } else { &format!("{hidden} words") });
+            lines.push(match shown.direction {
+                Direction::LooksAt => format!("The mask hides {words} from {word}."),
+                Direction::SeenBy => format!("The mask hides {word} from {words}."),
+            });
+        }
+        lines
+    }
+
+    /// Words that a mask hides: from the word, or from which it is hidden.
+    fn hidden(&self, shown: &Shown) -> usize {
+        let Some(head) = self.layers.get(shown.layer).and_then(|layer| layer.heads.first()) else { return 0 };
+        let mine = shown.word.position;
+        match shown.direction {
+            Direction::LooksAt => head.hidden.get(mine).map_or(0, |row| row.iter().filter(|hidden| **hidden).count()),
+            Direction::SeenBy => head.hidden.iter().filter(|row| row.get(mine) == Some(&true)).count(),
+        }
+    }
+
+    /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.
+    pub fn summary(&self, shown: &Shown) -> String {
+        let most = self.most(shown);
+        let word = self.label(shown.word);
+        let other = |arc: &WeightArc| {
+            let other = if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
+            if other == shown.word { "itself".to_owned() } else { self.label(other).to_owned() }
+        };
+        let head = |arc: &WeightArc| if shown.head.is_none() { self.in_head(arc) } else { String::new() };
+        let said = |arc: &WeightArc| format!("{}, {}{}", other(arc), percent(arc.weight), head(arc));
+        let all: Vec<String> = most.iter().map(said).collect();
+        match (shown.direction, &all[..]) {
+            (Direction::LooksAt, []) => format!("{word} looks at nobody here"),
+            (Direction::SeenBy, []) => format!("Nobody looks at {word} here"),
+            (Direction::LooksAt, _) => format!("{word} looks most at {}", all.join("; ")),
+            (Direction::SeenBy, _) => format!("{word} is seen most by {}", all.join("; ")),
+        }
+    }
+
+    /// The same for screen readers, with words for signs.
+    pub fn spoken(&self, shown: &Shown) -> String {
+        self.summary(shown).replace(" %", " percent").replace('<', "less than ")
+    }
+
+    /// The largest weight of each head that is shown, of at most three.
+    fn most(&self, shown: &Shown) -> Vec<WeightArc> {
+        const HEADS: usize = 3;
+        let arcs = self.arcs(shown);
+        let heads = arcs.chunk_by(|a, b| a.own == b.own);
+        let largest =
+            heads.filter_map(|arcs| arcs.iter().copied().reduce(|a, b| if b.weight > a.weight { b } else { a }));
+        let mut most: Vec<WeightArc> = largest.filter(|arc| arc.weight > 0.0).collect();
+        most.sort_by(|a, b| b.is_enabled.cmp(&a.is_enabled).then(a.own.cmp(&b.own)));
+        most.truncate(HEADS);
+        most
+    }
+}
+
+impl ArcLayer {
+    /// The line whose words have weights in this direction.
+    pub fn line_of(&self, direction: Direction) -> Line {
+        match direction {
+            Direction::LooksAt => self.queries,
+            Direction::SeenBy => self.keys,
+        }
+    }
+}
+
+/// A weight as people read it: `38 %`, `<1 %`.
+pub fn percent(weight: f32) -> String {
+    const HALF: f32 = 0.005;
+    if weight > 0.0 && weight < HALF { "<1 %".to_owned() } else { format!("{:.0} %", weight * 100.0) }
+}
+
+fn words(tokens: &[Token], space: &StaticSpace) -> Vec<ArcWord> {
+    let mut first = HashMap::new();
+    let words = tokens.iter().zip(token_labels(tokens)).enumerate();
+    let words = words.map(|(position, (token, label))| ArcWord {
+        label,
+        text: token.text.clone(),
+        group: token.word.and_then(|word| space.group_of[word]),
+        first_position: *first.entry(token.text.as_str()).or_insert(position),
+    });
+    words.collect()
+}
+
+fn layers(model: &ModelSnapshot) -> Vec<ArcLayer> {
+    let labels = HeadLabels::of(model);
+    let heads: Vec<(usize, &HeadActivations<f32>)> = model.sentence.activations.heads().enumerate().collect();
+    let block = |head: usize| model.architecture.head(head).0;
+    let layer = |heads: &[(usize, &HeadActivations<f32>)]| {
+        let first = heads[0].0;
+        let line = |is_source| if is_source { Line::Source } else { Line::Sentence };
+        ArcLayer {
+            title: labels.block(first),
+            queries: line(labels.is_of_source(first)),
+            keys: line(labels.keys_are_source(first)),
+            heads: heads.iter().map(|(head, activations)| arc_head(*head, activations, model, &labels)).collect(),
+        }
+    };
+    heads.chunk_by(|a, b| block(a.0) == block(b.0)).map(layer).collect()
+}
+
+fn arc_head(head: usize, activations: &HeadActivations<f32>, model: &ModelSnapshot, labels: &HeadLabels) -> ArcHead {
+    let HeadActivations { weights, scores, .. } = activations;
+    ArcHead {
+        head,
+        title: labels.title(head),
+        name: format!("head {}", model.architecture.head(head).2 + 1),
+        is_enabled: model.is_enabled(head),
+        weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
+        hidden: (0..scores.rows())
+            .map(|query| scores.row(query).iter().map(|score| *score == f32::NEG_INFINITY).collect())
+            .collect(),
+    }
+}
+
+fn is_diagonal(head: &ArcHead) -> bool {
+    let rows = head.weights.iter().enumerate();
+    rows.flat_map(|(query, row)| row.iter().enumerate().map(move |(key, weight)| (query == key, *weight)))
+        .all(|(is_itself, weight)| is_itself || weight == 0.0)
+}

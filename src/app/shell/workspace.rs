@@ -28,6 +28,8 @@ use crate::app::scene::Scene;
 use crate::app::scene_camera::SceneCamera;
 use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::frame::StageTab;
+use crate::app::stage::gauge;
+use crate::app::stage::gauge::Gauge;
 use crate::app::stage::keys::keys;
 use crate::app::stage::points::scaled;
 use crate::app::stage::projected;
@@ -223,6 +225,13 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
             let (top, below) = area.split_top_bottom_at_y(area.top() + sentence.height());
             area = below;
             ui.scope_builder(UiBuilder::new().max_rect(top), |ui| sentence.ui(ui, &mut tab.strip, view));
+            if let Some(gauge) = scene.gauge.as_deref().filter(|_| whole.y >= gauge::FROM) {
+                let gauge = Gauge::of(gauge, view);
+                let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
+                area = below;
+                let time = view.walk.time();
+                ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
+            }
         }
         let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
         area.max.y = timeline.top();

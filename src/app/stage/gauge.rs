@@ -9,6 +9,8 @@ use crate::app::widgets::slant::width_of;
 use crate::view_model::gauge::{GaugeMark, GaugeModel};
 use crate::view_model::sentence_arcs::WordAt;
 
+/// A stage that is lower has no room for it.
+pub const FROM: f32 = 320.0;
 /// Words that have a track; with more, the picture would have no room.
 const TRACKS: usize = 4;
 const TRACK: f32 = 21.0;
@@ -72,7 +74,7 @@ impl<'a> Gauge<'a> {
         track(ui, run, y, palette);
         let now = mark.at(time);
         let (at, was) = (Place::of(now, run, y), Place::of(mark.fixed, run, y));
-        let ink = ink_of(mark, palette);
+        let ink = ink_of(&self.model.marks, mark, palette);
         let painter = ui.painter();
         was.paint(painter, RING, None, palette.ink_soft);
         painter.hline(Rangef::new(was.at.x.min(at.at.x), was.at.x.max(at.at.x)), y, Stroke::new(size::OUTLINE, ink));
@@ -133,8 +135,9 @@ impl Place {
 }
 
 /// The colour that the word has everywhere.
-fn ink_of(mark: &GaugeMark, palette: &Palette) -> Color32 {
-    palette.token(mark.group, mark.first_position)
+fn ink_of(marks: &[GaugeMark], mark: &GaugeMark, palette: &Palette) -> Color32 {
+    let first = marks.iter().position(|other| other.text == mark.text);
+    palette.token(mark.group, first.unwrap_or(mark.position))
 }
 
 /// A name on the side of its mark that has room and no ring.

@@ -9,6 +9,7 @@ pub mod bar;
 pub mod basis_glide;
 pub mod camera;
 pub mod frame;
+pub mod gauge;
 pub mod glide;
 pub mod keys;
 pub mod labels;

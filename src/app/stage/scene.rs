@@ -7,6 +7,7 @@ use bevy::prelude::*;
 use crate::app::scene::Scene;
 use crate::app::view::ViewState;
 use crate::kernel::snapshot::Snapshot;
+use crate::view_model::gauge::GaugeModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::search::{Choice, Emphasis, Search};
@@ -28,6 +29,8 @@ pub struct StageScene {
     pub shown_layer: Option<usize>,
     /// The words over the picture, with the weights between them.
     pub sentence: Option<Arc<SentenceArcs>>,
+    /// Where its words stand on the first chosen axis.
+    pub gauge: Option<Arc<GaugeModel>>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
@@ -67,7 +70,7 @@ impl StageScene {
         self.before = (self.points.clone(), self.path.clone());
         self.route = scene.get::<RouteModel>();
         self.whole = scene.get::<StageModel>();
-        self.sentence = scene.get::<SentenceArcs>();
+        (self.sentence, self.gauge) = (scene.get::<SentenceArcs>(), scene.get::<GaugeModel>());
         let points = self.points_of_layer();
         if self.points.as_deref() != points.as_deref() {
             self.points = points;

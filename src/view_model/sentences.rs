@@ -15,6 +15,8 @@ pub const CHARS_MAX: usize = 2000;
 pub const WORDS_TOLD: usize = 96;
 /// Spellings that are offered for an unknown word.
 const SPELLINGS: usize = 3;
+/// Words in the way for which others are offered; more are worked through one after the other.
+pub const OFFERED: usize = 4;
 
 #[derive(Clone, Debug)]
 pub struct SentencesModel {
@@ -59,6 +61,8 @@ pub struct ReadWord {
     /// As it is read: without capitals.
     pub text: String,
     pub kind: WordKind,
+    /// Words to take instead of an unknown one that none is spelt like: those that share the most letters with it.
+    pub others: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -152,10 +156,31 @@ impl Lexicon {
         }
     }
 
+    /// The words that share the most letters with one, by pairs of letters that follow each other.
+    fn like(&self, word: &str) -> Vec<String> {
+        /// Of a longer word, its beginning.
+        const LETTERS: usize = 24;
+        let pairs = |word: &str| -> Vec<(char, char)> {
+            let letters: Vec<char> = word.chars().take(LETTERS).collect();
+            letters.windows(2).map(|pair| (pair[0], pair[1])).collect()
+        };
+        let wanted = pairs(word);
+        let shared = |row: &usize| {
+            let own = pairs(&self.space.vocabulary[*row]);
+            let count = own.iter().filter(|pair| wanted.contains(pair)).count();
+            let begins_alike = self.space.vocabulary[*row].chars().next() == word.chars().next();
+            // Twice the pairs of both, in thousandths of all.
+            (2000 * count / (own.len() + wanted.len()).max(1), begins_alike)
+        };
+        let mut rows: Vec<(_, usize)> = self.sorted.iter().map(|row| (shared(row), *row)).collect();
+        rows.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+        rows.into_iter().take(SPELLINGS).map(|(_, row)| self.space.vocabulary[row].clone()).collect()
+    }
+
     pub fn read(&self, text: &str) -> Reading {
         let most_words = self.most_words;
         let mut words = Vec::new();
-        let mut count = 0;
+        let (mut count, mut strange) = (0, 0);
         for (at, word) in words_at(text) {
             count += 1;
             if count <= WORDS_TOLD {
@@ -163,7 +188,10 @@ impl Lexicon {
                     WordKind::Known(_) if count > most_words => WordKind::TooMany,
                     kind => kind,
                 };
-                words.push(ReadWord { at, text: word, kind });
+                let is_strange = matches!(&kind, WordKind::Unknown(near) if near.is_empty()) && strange < OFFERED;
+                strange += usize::from(is_strange);
+                let others = if is_strange { self.like(&word) } else { Vec::new() };
+                words.push(ReadWord { at, text: word, kind, others });
             }
         }
         let fault = fault(&words, count, most_words);
@@ -200,6 +228,15 @@ pub fn shortened(word: &str) -> String {
 }
 
 impl Reading {
+    /// The word in the way, and the word that Enter puts in its place; none where nothing is near enough to be meant.
+    pub fn suggestion(&self) -> Option<(usize, &str)> {
+        let word = self.first_fault()?;
+        match &self.words[word].kind {
+            WordKind::Unknown(others) | WordKind::Unfinished(others) => Some((word, others.first()?)),
+            WordKind::Known(_) | WordKind::TooMany => None,
+        }
+    }
+
     /// The first word that stands in the way.
     pub fn first_fault(&self) -> Option<usize> {
         self.words.iter().position(|word| matches!(word.kind, WordKind::Unknown(_) | WordKind::Unfinished(_)))

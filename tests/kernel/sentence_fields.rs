@@ -53,6 +53,15 @@ fn words_are_known_or_not_as_they_are_typed() {
 }
 
 #[test]
+fn a_word_like_no_other_is_answered_with_words_that_share_its_letters() {
+    let reading = read("the ducksealing sank");
+    assert_eq!((reading.words[1].others[0].as_str(), reading.suggestion()), ("duck", None), "Enter takes none of them");
+    assert!(read("the qqqqqq").words[1].others.len() == 3, "never nothing");
+    assert_eq!(read("the stne sank").suggestion(), Some((1, "stone")));
+    assert!(read("the stne sank").words[1].others.is_empty());
+}
+
+#[test]
 fn too_many_words_are_said_with_the_limit() {
     let text = "seal ".repeat(14);
     let reading = read(&text);

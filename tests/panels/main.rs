@@ -18,6 +18,7 @@ mod prose;
 mod sentence;
 mod stage_view;
 mod step;
+mod strip;
 mod training;
 mod variables;
 mod weights;

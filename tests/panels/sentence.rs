@@ -138,8 +138,14 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     types(&mut bench, " zzzzzz the");
     press(&mut bench, Key::Enter);
     assert!(says(&bench, "“zzzzzz” is no word of this lesson."), "what cannot be read is not done");
+    assert!(says(&bench, "Choose a word for zzzzzz above, or press ↑ to leave it out."));
     press(&mut bench, Key::ArrowUp);
     assert_eq!(shown(&bench), "the stone sank while the");
+    types(&mut bench, " stne");
+    press(&mut bench, Key::Enter);
+    assert_eq!(shown(&bench), "the stone sank while the stone", "Enter takes the word that is spelt like it");
+    press(&mut bench, Key::Enter);
+    assert!(!says(&bench, "On the stage."), "and is done then");
 }
 
 #[test]

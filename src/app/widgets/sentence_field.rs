@@ -10,7 +10,7 @@ use egui::{
 
 use crate::app::actions::focus;
 use crate::app::theme::{self, Palette, size};
-use crate::view_model::sentences::{CHARS_MAX, Fault, ReadWord, Reading, SentencesModel, WordKind, shortened};
+use crate::view_model::sentences::{CHARS_MAX, Fault, OFFERED, ReadWord, Reading, SentencesModel, WordKind, shortened};
 
 #[derive(Default)]
 pub struct SentenceFieldState {
@@ -20,6 +20,8 @@ pub struct SentenceFieldState {
     is_open: bool,
     /// Reading of the text, while the text stays the same.
     reading: Option<(String, Reading)>,
+    /// Enter was pressed where it could take nothing.
+    is_refused: bool,
     /// Text that could not be read when the field was left, and the sentence that was shown then.
     kept: Option<(String, String)>,
 }
@@ -70,6 +72,7 @@ pub fn sentence_field_ui(
         open(ui, id, field, state);
     }
     let reading = read(model, state);
+    state.is_refused &= !response.changed();
     if response.changed() && reading.fault.is_none() {
         changes.push(Change::Typed(state.text.clone()));
     }
@@ -83,12 +86,16 @@ pub fn sentence_field_ui(
     let popup = Popup::from_response(&response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
     let shown = popup.show(|ui| {
         ui.set_width(field.width.max(size::WIDE_POPUP));
-        reading_ui(ui, &state.text, &reading)
+        reading_ui(ui, &state.text, &reading, state.is_refused)
     });
     let mut stays = response.has_focus();
     if let Some(shown) = shown {
         edit = edit.or(shown.inner.edit);
         stays |= shown.inner.has_focus || shown.response.contains_pointer();
+    }
+    if is_entered && edit.is_none() && reading.fault.is_some() {
+        edit = reading.suggestion().map(|(word, other)| Edit::With(word, other.to_owned()));
+        state.is_refused = edit.is_none();
     }
     if let Some(edit) = edit {
         state.text = edit.done(&reading, &state.text);
@@ -223,9 +230,7 @@ struct PopupResponse {
 }
 
 /// The words as they are read, and what can be done about those that cannot be.
-fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> PopupResponse {
-    /// More are worked through one after the other.
-    const OFFERED: usize = 4;
+fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> PopupResponse {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut shown = PopupResponse { edit: None, has_focus: false };
     // What is pasted may be long: the rest stays in sight.
@@ -265,14 +270,29 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading) -> PopupResponse {
         }
     }
     ui.add_space(size::GAP_TIGHT);
-    let keys = if reading.fault.is_none() {
-        "Enter or Esc: done."
-    } else {
-        "Esc: back to the sentence on the stage; what you typed is kept."
+    if is_refused && reading.fault.is_some() {
+        ui.label(RichText::new(refusal(reading)).color(palette.warn));
+    }
+    let keys = match reading.suggestion() {
+        _ if reading.fault.is_none() => "Enter or Esc: done.".to_owned(),
+        Some((_, other)) => format!("Enter: {other}. Esc: back to the sentence on the stage; what you typed is kept."),
+        None => "Esc: back to the sentence on the stage; what you typed is kept.".to_owned(),
     };
-    let help = format!("Capitals and punctuation do not count. {keys}");
+    let help = format!("Case and punctuation are ignored. {keys}");
     ui.label(RichText::new(help).font(theme::plain(size::SMALL)).color(palette.ink_faint));
     shown
+}
+
+/// What to do where Enter can take nothing.
+fn refusal(reading: &Reading) -> String {
+    match reading.first_fault().map(|word| &reading.words[word]) {
+        Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {
+            format!("Choose a word for {} above, or press ↑ to leave it out.", shortened(text))
+        }
+        Some(_) => "Finish the last word.".to_owned(),
+        None if reading.count == 0 => "Write at least one word.".to_owned(),
+        None => format!("Leave out words until {} are left.", reading.most_words),
+    }
 }
 
 fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
@@ -301,8 +321,13 @@ fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &
     let (WordKind::Unknown(others) | WordKind::Unfinished(others)) = &word.kind else { return };
     let is_unknown = matches!(word.kind, WordKind::Unknown(_));
     let name = shortened(&word.text);
+    let is_near = !others.is_empty();
     ui.horizontal_wrapped(|ui| {
-        let asked = if is_unknown { format!("{name}: spell it") } else { format!("{name}…:") };
+        let asked = match (is_unknown, is_near) {
+            (true, true) => format!("{name}: did you mean"),
+            (true, false) => format!("Instead of {name}:"),
+            (false, _) => format!("{name}…:"),
+        };
         ui.weak(asked);
         let mut button = |ui: &mut Ui, words: &str, said: &str, key: Option<&str>, edit: Edit| {
             let hint = key.map_or_else(|| said.to_owned(), |key| format!("{said} ({key})"));
@@ -314,14 +339,14 @@ fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &
                 shown.edit = Some(edit);
             }
         };
-        for (place, other) in others.iter().enumerate() {
-            let key = (is_first && place == 0).then_some("↓");
+        for (place, other) in others.iter().chain(&word.others).enumerate() {
+            let key = (is_first && is_near && place == 0).then_some("Enter");
             let said = format!("Write {other} instead of {name}");
             button(ui, other, &said, key, Edit::With(index, other.clone()));
         }
         if is_unknown {
             let key = is_first.then_some("↑");
-            button(ui, "skip it", &format!("Leave out {name}"), key, Edit::Without(index));
+            button(ui, "leave it out", &format!("Leave out {name}"), key, Edit::Without(index));
         }
     });
 }

@@ -59,8 +59,10 @@ impl Selection {
     /// Shows one head alone, which the walk then goes through too, or all of them.
     pub fn show_head(&mut self, head: Option<usize>) {
         self.is_head_alone = head.is_some();
-        if let Some(head) = head.filter(|head| *head != self.head) {
-            self.choose_head(head);
+        match head {
+            Some(head) if head != self.head => self.choose_head(head),
+            Some(_) => self.is_head_chosen = true,
+            None => {}
         }
     }
 

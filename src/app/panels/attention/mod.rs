@@ -17,7 +17,7 @@ use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::saved_view::SavedView;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::Heat;
-use crate::app::widgets::slant::{paint_slanted, reach, text_width};
+use crate::app::widgets::slant::{paint_slanted, paint_upright, reach, text_width};
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
 /// How the weights are drawn.
@@ -241,7 +241,7 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: 
     paint(ui, map, &heat, query, palette);
     paint_pointed(ui, map, &heat, view, palette);
     queries_ui(ui, map, &heat, rect.left(), view);
-    let names = keys_ui(ui, map, &heat, layout.offset.y, palette);
+    let names = keys_ui(ui, map, &heat, &layout, palette);
     hover_and_click(&response, model, map, &heat, names.bottom(), view);
     query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row))
 }
@@ -262,6 +262,9 @@ fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect
 
 /// The least height of a row: its label stays within.
 const ROW_MIN: f32 = 16.0;
+/// Columns that are narrower have upright names of this size: on a slant they would cover each other.
+const UPRIGHT_BELOW: f32 = 19.0;
+const UPRIGHT_FONT: f32 = 11.5;
 /// Over a map, for its title.
 const TITLE: f32 = 30.0;
 
@@ -270,17 +273,25 @@ struct Layout {
     size: Vec2,
     offset: Vec2,
     cell: Vec2,
+    /// The names of the columns stand upright.
+    is_upright: bool,
 }
 
 impl Layout {
     fn of(ui: &Ui, map: &HeadMap, zoom: f32) -> Layout {
         let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
         let left = widest(&map.queries) + size::GAP;
-        let height = reach(widest(&map.keys)).y + size::LABEL;
+        let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
+        let whole = ui.clip_rect().width().min(ui.available_width()) - left;
         // The last key's label leans out to the right.
         let lean = map.keys.last().map_or(0.0, |key| reach(text_width(ui, key)).x);
-        let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
-        let room = ui.clip_rect().width().min(ui.available_width()) - left - lean;
+        let is_upright = (whole - lean) / count * zoom < UPRIGHT_BELOW;
+        let (lean, height) = if is_upright {
+            (0.0, widest(&map.keys) * UPRIGHT_FONT / size::LABEL + size::GAP)
+        } else {
+            (lean, reach(widest(&map.keys)).y + size::LABEL)
+        };
+        let room = whole - lean;
         let wide = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
         // Rows are lower than wide where that shows them all at once.
         let low = ((ui.clip_rect().height() - height - TITLE) / rows).floor();
@@ -289,6 +300,7 @@ impl Layout {
             size: Vec2::new(left + count * cell.x + lean, height + rows * cell.y),
             offset: Vec2::new(left, height),
             cell,
+            is_upright,
         }
     }
 }
@@ -314,7 +326,8 @@ fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Pa
 
 /// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
 /// rectangle.
-fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, height: f32, palette: &Palette) -> Rect {
+fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
+    let height = layout.offset.y;
     let own = heat.origin.y - height;
     let last = heat.rect().bottom() - heat.cell.y - height;
     let top = ui.clip_rect().top().min(last).max(own);
@@ -325,9 +338,14 @@ fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, height: f32, palette: &Palette) 
         painter.rect_filled(names, 0.0, palette.surface);
     }
     for (col, key) in map.keys.iter().enumerate() {
-        let galley = painter.layout_no_wrap(key.clone(), theme::plain(size::LABEL), palette.ink_soft);
+        let font = theme::plain(if layout.is_upright { UPRIGHT_FONT } else { size::LABEL });
+        let galley = painter.layout_no_wrap(key.clone(), font, palette.ink_soft);
         let foot = Pos2::new(heat.cell_rect(0, col).center().x, names.bottom() - size::GAP_TIGHT);
-        paint_slanted(painter, foot, galley, palette.ink_soft);
+        if layout.is_upright {
+            paint_upright(painter, foot, galley, palette.ink_soft);
+        } else {
+            paint_slanted(painter, foot, galley, palette.ink_soft);
+        }
     }
     names
 }

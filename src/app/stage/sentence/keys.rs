@@ -4,10 +4,10 @@
 use egui::{Context, Popup};
 
 use crate::app::actions::{Pressed, SentenceAction, drop_text, pressed};
-use crate::app::view::{PanelView, Selection};
+use crate::app::view::PanelView;
 use crate::view_model::sentence_arcs::{Line, SentenceArcs, WordAt};
 
-use super::{StripState, choose, shown, strip_id};
+use super::{StripState, choose, layer, shown, strip_id};
 
 /// Acts on the keys of the sentence, before any panel sees them.
 pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState, view: &mut PanelView) {
@@ -25,8 +25,8 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
         match action {
             SentenceAction::WordBefore => step(model, state, view, -steps),
             SentenceAction::WordAfter => step(model, state, view, steps),
-            SentenceAction::HeadBefore => step_head(model, view.selection, -steps),
-            SentenceAction::HeadAfter => step_head(model, view.selection, steps),
+            SentenceAction::HeadBefore => step_head(model, view, -steps),
+            SentenceAction::HeadAfter => step_head(model, view, steps),
             SentenceAction::Turn => state.direction = state.direction.other(),
             SentenceAction::LetGo => {
                 state.source = None;
@@ -51,7 +51,7 @@ fn has_keyboard(ctx: &Context, state: &StripState) -> bool {
 
 /// The word so many places on, in the line whose weights are shown; it stops at the ends.
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
-    let layer = model.layer_of(view.selection.head).map(|layer| &model.layers[layer]);
+    let layer = layer(model, view).map(|layer| &model.layers[layer]);
     let line = layer.map_or(Line::Sentence, |layer| layer.line_of(state.direction));
     let Some(last) = model.line(line).len().checked_sub(1) else { return };
     let chosen = match line {
@@ -67,45 +67,31 @@ fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, step
 }
 
 /// All heads of a layer, each of them alone, and so on through the layers.
-fn step_head(model: &SentenceArcs, selection: &mut Selection, steps: isize) {
-    let choices: Vec<(usize, bool)> = model
+fn step_head(model: &SentenceArcs, view: &mut PanelView, steps: isize) {
+    let Some(now) = layer(model, view) else { return };
+    let choices: Vec<(usize, Option<usize>)> = model
         .layers
         .iter()
-        .flat_map(|layer| {
-            let all = (layer.heads.len() > 1).then_some(false);
-            let alone = layer.heads.iter().map(move |head| (head.head, all.is_some()));
-            all.map(|_| (layer.heads[0].head, false)).into_iter().chain(alone)
+        .enumerate()
+        .flat_map(|(index, layer)| {
+            // One head is all heads.
+            let alone = layer.heads.iter().filter(|_| layer.heads.len() > 1).map(move |head| (index, Some(head.head)));
+            std::iter::once((index, None)).chain(alone)
         })
         .collect();
-    let layer = |head: usize| model.layer_of(head);
-    let is_now = |(head, alone): &(usize, bool)| {
-        *alone == selection.is_head_alone
-            && if *alone { *head == selection.head } else { layer(*head) == layer(selection.head) }
-    };
-    let Some(now) = choices
-        .iter()
-        .position(is_now)
-        .or_else(|| choices.iter().position(|(head, _)| layer(*head) == layer(selection.head)))
-    else {
-        return;
-    };
-    let (head, alone) = choices[now.saturating_add_signed(steps).min(choices.len() - 1)];
-    let is_of_layer = layer(head) == layer(selection.head);
-    selection.is_head_alone = alone;
-    // All heads of the layer: the walk's stays the walk's.
-    if head != selection.head && (alone || !is_of_layer) {
-        selection.choose_head(head);
+    let only = view.selection.shown_head().filter(|_| model.layers[now].heads.len() > 1);
+    let Some(at) = choices.iter().position(|choice| *choice == (now, only)) else { return };
+    let (to, head) = choices[at.saturating_add_signed(steps).min(choices.len() - 1)];
+    view.selection.show_head(head);
+    if head.is_none() && to != now {
+        view.selection.choose_head(model.layers[to].heads[0].head);
     }
 }
 
 /// Another layer: with all heads, or with the one alone that has the same place in it.
-pub fn show_layer(model: &SentenceArcs, layer: usize, selection: &mut Selection) {
-    let own = model
-        .layer_of(selection.head)
-        .and_then(|layer| model.layers[layer].heads.iter().position(|head| head.head == selection.head));
-    let heads = &model.layers[layer].heads;
-    let head = heads[own.unwrap_or(0).min(heads.len() - 1)].head;
-    if head != selection.head {
-        selection.choose_head(head);
-    }
+pub fn show_layer(model: &SentenceArcs, index: usize, view: &mut PanelView) {
+    let before = layer(model, view).map(|layer| &model.layers[layer].heads);
+    let own = before.and_then(|heads| heads.iter().position(|head| head.head == view.selection.head));
+    let heads = &model.layers[index].heads;
+    view.selection.choose_head(heads[own.unwrap_or(0).min(heads.len() - 1)].head);
 }

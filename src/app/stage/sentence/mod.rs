@@ -21,7 +21,7 @@ use super::writing::TOWARDS_INK;
 
 /// A stage that is lower has no room for the sentence; one below the second has low arcs.
 const FROM: f32 = 230.0;
-const ROOMY_FROM: f32 = 430.0;
+const ROOMY_FROM: f32 = 560.0;
 /// Weights below this have no number under their word.
 const NUMBERED: f32 = 0.095;
 
@@ -141,7 +141,7 @@ impl<'a> Strip<'a> {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
         let palette = Palette::of(ui.visuals().dark_mode);
-        let Some(layer) = self.model.layer_of(view.selection.head) else { return };
+        let Some(layer) = layer(self.model, view) else { return };
         self.layers_ui(ui, layer, view);
         self.heads_ui(ui, layer, palette, view);
         self.directions_ui(ui, state);
@@ -165,7 +165,7 @@ impl<'a> Strip<'a> {
             let name = format!("Show the arcs of {}", one.title.to_lowercase());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, index == layer, &name));
             if response.on_hover_text(name).clicked() {
-                keys::show_layer(self.model, index, view.selection);
+                keys::show_layer(self.model, index, view);
             }
         };
         if layers.len() <= BUTTONS {
@@ -277,7 +277,7 @@ impl<'a> Strip<'a> {
             (selection.head, selection.key) = (arc.pair.head, Some(arc.pair.key));
         }
         ask_on(ground, Quantity::Weight.of_head(arc.pair.head, [arc.pair.query, arc.pair.key]), view.trail);
-        ground.clone().on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui_at_pointer(|ui| {
+        ground.clone().on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| {
             ui.label(self.model.say(arc));
             ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
         });
@@ -344,15 +344,14 @@ impl<'a> Strip<'a> {
 
     /// Both directions of a word in words, each of some lines.
     fn cards(&self, at: WordAt, view: &PanelView) -> Vec<Vec<String>> {
-        let Some(layer) = self.model.layer_of(view.selection.head) else { return Vec::new() };
+        let Some(layer) = layer(self.model, view) else { return Vec::new() };
         let head = view.selection.shown_head();
         let directions = self.model.directions(layer, at).into_iter();
         directions.map(|direction| self.model.card(&Shown { word: at, direction, layer, head })).collect()
     }
 
     fn spoken(&self, at: WordAt, shown: Option<Shown>, state: &StripState, view: &PanelView) -> String {
-        let layer = self.model.layer_of(view.selection.head);
-        let Some(layer) = layer else { return self.model.label(at).to_owned() };
+        let Some(layer) = layer(self.model, view) else { return self.model.label(at).to_owned() };
         let directions = self.model.directions(layer, at);
         let head = shown.map_or(view.selection.shown_head(), |shown| shown.head);
         match directions.iter().find(|one| **one == state.direction).or(directions.first()) {
@@ -407,11 +406,18 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>]) {
     ui.weak("Click to choose it; then the arrow keys move on.");
 }
 
+/// The layer whose arcs are shown: the walk's, or that of the head that was chosen, or else the last.
+pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
+    let is_followed = view.selection.is_head_chosen || view.walk.is_walking();
+    let of_head = || model.layer_of(view.selection.head);
+    if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
+}
+
 /// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
 /// first word that the lesson speaks of.
 pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<Shown> {
     let selection = &view.selection;
-    let layer = model.layer_of(selection.head)?;
+    let layer = layer(model, view)?;
     let of_layer = &model.layers[layer];
     let chosen = match of_layer.line_of(state.direction) {
         Line::Sentence => selection

@@ -22,7 +22,7 @@ use super::state::WindowState;
 use super::still_map::still_ui;
 use crate::app::actions::Action;
 use crate::app::link::Outbox;
-use crate::app::panels::StageUi;
+use crate::app::panels::{PanelId, StageUi};
 use crate::app::render::figure::{Figure, figure_ui};
 use crate::app::scene::Scene;
 use crate::app::scene_camera::SceneCamera;
@@ -100,7 +100,8 @@ pub fn workspace(
         is_glossary_open: workspace.0.glossary.is_open,
     };
     state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
-    let strip = StripOptions { is_open: true, reduced_motion: view.preferences.reduced_motion };
+    let strip =
+        StripOptions { is_open: has_come_to_attention(&workspace.0), reduced_motion: view.preferences.reduced_motion };
     let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: view.figure.is_on, strip };
     if figure.is_some() {
         figure_ui(&mut ui, &scene, &mut view, &mut stage);
@@ -159,6 +160,12 @@ fn window_ui(
 /// A file that was let go over the window.
 fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
     ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
+}
+
+/// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
+/// opening picture shows that words move, not yet why.
+fn has_come_to_attention(workspace: &Workspace) -> bool {
+    ["Attention", "Step"].into_iter().any(|title| workspace.dock.find_tab(&PanelId(title)).is_some())
 }
 
 fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {

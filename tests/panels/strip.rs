@@ -1,13 +1,17 @@
 //! The sentence over the stage, by the labels of its words and by keys.
 
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
+use attune::app::stage::gauge::Gauge;
 use attune::app::stage::sentence::keys::keys;
 use attune::app::stage::sentence::{Strip, StripOptions, StripState, strip_id};
+use attune::kernel::Kernel;
+use attune::lesson::schema::AxisEnds;
+use attune::view_model::gauge::GaugeModel;
 use attune::view_model::sentence_arcs::{Direction, Pair, SentenceArcs, WordAt};
 use egui::{Event, Key, Modifiers, Pos2, Rect, Ui, UiBuilder, Vec2};
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::{form, small};
+use crate::common::lessons::{changed, form, small};
 use crate::live::PanelHarness;
 use crate::pointer::{click, press};
 
@@ -45,7 +49,13 @@ impl Panel for Line {
         let strip = Strip::of(ui, &model, area.size(), self.options)?;
         let rect = Rect::from_min_size(area.min, Vec2::new(area.width(), strip.height()));
         ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| strip.ui(ui, &mut self.state, &mut cx.view));
-        let below = area.with_min_y(rect.bottom() + 60.0);
+        let under = area.with_min_y(rect.bottom());
+        if let Some(model) = cx.models.get::<GaugeModel>() {
+            let gauge = Gauge::of(&model, &cx.view);
+            let rect = under.with_max_y(under.top() + gauge.height());
+            ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| gauge.ui(ui, 1.0, &mut cx.view));
+        }
+        let below = area.with_min_y(rect.bottom() + 120.0);
         ui.scope_builder(UiBuilder::new().max_rect(below), |ui| ui.text_edit_singleline(&mut self.written));
         Some(())
     }
@@ -207,5 +217,26 @@ fn the_strip_fits_every_stage() {
             let rect = word(&bench, label);
             assert!(ground.contains_rect(rect), "{width} {label}: {rect:?} in {ground:?}");
         }
+    }
+}
+
+#[test]
+fn the_gauge_has_a_track_for_each_word_of_the_lesson_and_lights_it_everywhere() {
+    let ends = || AxisEnds { from: "mineral".to_owned(), to: "animal".to_owned() };
+    for width in [240.0, 367.0, 900.0] {
+        let kernel = Kernel::trained(changed(|lesson| lesson.axes = vec![ends()]));
+        let mut bench = PanelHarness::new(kernel, Vec2::new(width, 600.0), Line::default());
+        bench.view_mut().highlight.lit = ["seal", "duck", "swam", "a", "the"].map(str::to_owned).to_vec();
+        bench.run_steps(2);
+        let said = bench.model::<GaugeModel>();
+        let marks: Vec<Rect> = said
+            .chosen(&bench.view().highlight.lit, None)
+            .into_iter()
+            .filter_map(|mark| Some(bench.query_by_label(&said.said(mark))?.rect()))
+            .collect();
+        assert_eq!(marks.len(), 4, "at most four have room");
+        assert!(marks.windows(2).all(|pair| pair[0].bottom() <= pair[1].top()), "{width}: {marks:?}");
+        point_at(&mut bench, marks[1].center());
+        assert_eq!(bench.view().hover.at(), Some(WordAt::in_sentence(1)), "{width}");
     }
 }

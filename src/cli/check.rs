@@ -11,8 +11,13 @@ use crate::code::Output;
 use crate::kernel::Snapshot;
 use crate::kernel::check::claims::{Verdict, first_overflow, verify};
 use crate::kernel::check::rehearsal::{Problem, rehearse};
+use crate::lesson::cells::Cell;
+use crate::lesson::check_texts::addresses;
+use crate::lesson::course;
 use crate::lesson::glossary::{self, Glossary, is_glossary_file};
 use crate::lesson::issue::{LessonIssue, printable};
+use crate::lesson::links::{LinkContext, TextLink};
+use crate::lesson::locate::locate_in_cell;
 use crate::lesson::pictures::Folder;
 use crate::lesson::schema::{Expect, Lesson};
 use crate::lesson::terms::{TermIssue, check_terms};
@@ -119,8 +124,12 @@ fn check_one(
         verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
     let mut problems = rehearse(&mut kernel);
     problems.extend(missing_pictures(path, &kernel.snapshot()));
-    let broken =
-        problems.iter().map(|Problem { cell, words }| format!("{file}: cell {cell:?}: {}\n", printable(words)));
+    problems.extend(missing_lessons(path, &snapshot.lesson));
+    let broken = problems.iter().map(|Problem { cell, words, expression }| {
+        let place = expression.as_ref().and_then(|expression| locate_in_cell(path, cell, expression));
+        let place = place.map_or(String::new(), |place| format!(":{}:{}", place.line, place.col));
+        format!("{file}{place}: cell {cell:?}: {}\n", printable(words))
+    });
     let terms = terms.iter().map(|TermIssue { cell, words }| match cell {
         Some(cell) => format!("{file}: cell {cell:?}: {words}\n"),
         None => format!("{file}: {words}\n"),
@@ -148,11 +157,37 @@ fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
             if let Output::Image(path) = output
                 && let Err(why) = folder.find(path)
             {
-                missing.push(Problem { cell: shown.cell.id.to_string(), words: format!("image({path:?}): {why}") });
+                let words = format!("image({path:?}): {why}");
+                missing.push(Problem { cell: shown.cell.id.to_string(), words, expression: None });
             }
         }
     }
     missing
+}
+
+/// Links to lessons that the folder does not have.
+fn missing_lessons(path: &Path, lesson: &Lesson) -> Vec<Problem> {
+    let links = |cell: &Cell| {
+        let addresses: Vec<String> = cell.kind.markdown().flat_map(addresses).collect();
+        let of_lessons = addresses.into_iter().filter_map(|address| match TextLink::read(&address)?.ok()? {
+            link @ TextLink::Lesson(_) => Some((address, link)),
+            _ => None,
+        });
+        of_lessons.map(|(address, link)| (cell.id.clone(), address, link)).collect::<Vec<_>>()
+    };
+    let links: Vec<_> = lesson.cells.iter().flat_map(links).collect();
+    if links.is_empty() {
+        return Vec::new();
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let ids: Vec<String> = course::list(folder).iter().map(|file| file.id()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
+    let problem = |(cell, address, link): (String, String, TextLink)| {
+        let flaw = context.check(&link).err()?;
+        Some(Problem { cell, words: flaw.line(), expression: Some(address.into()) })
+    };
+    links.into_iter().filter_map(problem).collect()
 }
 
 fn name(path: &Path) -> String {

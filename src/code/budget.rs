@@ -27,6 +27,8 @@ pub const IMAGE_PATH_BYTES_MAX: usize = 400;
 pub const PLOT_LINES_MAX: usize = 100;
 /// How long one run may take.
 pub const TIME_MAX: Duration = Duration::from_secs(5);
+/// How long the expressions within one text may take: many texts are evaluated after each change.
+pub const TEXT_TIME_MAX: Duration = Duration::from_secs(1);
 pub const CALL_LEVELS_MAX: usize = 48;
 pub const EXPRESSION_DEPTH_MAX: usize = 64;
 /// The stack of a run: functions and expressions as deep as they may be take 5 MB of it, lists within lists 20.

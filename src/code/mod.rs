@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
@@ -43,7 +43,7 @@ pub use fault::{Fault, Place};
 pub use names::{Names, names};
 pub use reference::{Help, REFERENCE, help};
 pub use tensor::{Axis, Labels, Shape, Tensor};
-pub use value::{Output, Plot, Variable};
+pub use value::{Output, Plot, Value, Variable};
 
 use self::budget::*;
 
@@ -144,10 +144,40 @@ pub fn run(source: &str, scope: &Scope<'_>) -> Run {
 /// The message for a panic, which no code should cause.
 pub const OWN_FAULT: &str = "attune itself has a fault here: please report it";
 
+/// Values of expressions, each a number or a word. They share one engine, one scope and one budget, and change nothing.
+pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
+    let failed = |message: &str| vec![Err(Fault::new(message)); sources.len()];
+    thread::scope(|threads| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(threads, || values_here(sources, scope)) {
+            Ok(running) => running.join().unwrap_or_else(|_| failed(OWN_FAULT)),
+            Err(error) => failed(&format!("the operating system provides no thread to run on: {error}")),
+        }
+    })
+}
+
+fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
+    let budget = Budget::new(scope.stop.clone());
+    let progress = syntax::Progress::default();
+    let engine = engine(&budget, &progress, scope.seed, TEXT_TIME_MAX);
+    let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
+    let given: Vec<Given> = scope.given.iter().map(fixed).collect();
+    let value = |source: &&str| {
+        let fault = |error: Box<rhai::EvalAltResult>| explain::fault(*error, source, scope, &budget);
+        let ast = compile(&engine, &progress, source).map_err(fault)?;
+        let ast = scope.functions.0.merge(&ast);
+        let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables(&given), &ast).map_err(fault)?;
+        // A table or a picture within a sentence is shown nowhere.
+        budget.take_shown();
+        Value::of(&answer)
+    };
+    sources.iter().map(value).collect()
+}
+
 fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let budget = Budget::new(scope.stop.clone());
     let progress = syntax::Progress::default();
-    let engine = engine(&budget, &progress, scope.seed);
+    let engine = engine(&budget, &progress, scope.seed, TIME_MAX);
     let mut variables = variables(&scope.given);
     let given = variables.len();
     let mut run = Run::default();
@@ -221,7 +251,7 @@ fn variables(given: &[Given]) -> rhai::Scope<'static> {
     scope
 }
 
-fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
+fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64, time: Duration) -> Engine {
     // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
     let mut engine = Engine::new_raw();
     ArithmeticPackage::new().register_into_engine(&mut engine);
@@ -251,7 +281,7 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
         /// Operations between two looks at the clock: one of them may go through a whole tensor.
         const LOOK: u64 = 16;
         let look = operations.is_multiple_of(LOOK);
-        let out_of_time = look && begin.elapsed() > TIME_MAX;
+        let out_of_time = look && begin.elapsed() > time;
         (out_of_time || watch.is_stopped() || watch.has_shown_too_much()).then_some(Dynamic::UNIT)
     });
     engine

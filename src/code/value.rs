@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
 use super::budget::NESTING_MAX;
+use super::fault::Fault;
 use super::tensor::Tensor;
 
 /// A variable as the cells below see it.
@@ -91,6 +92,40 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
 /// The value as a number; whole numbers count.
 pub(super) fn number(value: &Dynamic) -> Option<f64> {
     value.as_float().ok().or_else(|| value.as_int().ok().map(|x| x as f64))
+}
+
+/// A number or a word, as a sentence can contain it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Number {
+        value: f64,
+        /// Code made a whole number, not a fraction that happens to be one.
+        is_whole: bool,
+    },
+    Word(Arc<str>),
+}
+
+impl Value {
+    /// # Errors
+    /// If it is neither.
+    pub(super) fn of(value: &Dynamic) -> Result<Self, Fault> {
+        /// More is no word of a sentence.
+        const CHARS_MAX: usize = 120;
+        if let Some(number) = number(value) {
+            return Ok(Self::Number { value: number, is_whole: value.is_int() });
+        }
+        if let Some(tensor) = value.read_lock::<Tensor>() {
+            let fault = Fault::new(format!("a tensor of the shape {} is not one number", tensor.shape()));
+            return Err(fault.hint("take one entry of it, as in `A[0][1, 2]`"));
+        }
+        let is_word = value.is_string() || value.is_char() || value.is_bool();
+        match value.to_string() {
+            word if is_word && word.chars().count() <= CHARS_MAX => Ok(Self::Word(word.into())),
+            _ if is_word => Err(Fault::new(format!("a text of more than {CHARS_MAX} characters"))),
+            _ if value.is_unit() => Err(Fault::new("this has no value")),
+            _ => Err(Fault::new("this is neither a number nor a word")),
+        }
+    }
 }
 
 /// One thing that a cell shows.

@@ -6,6 +6,7 @@ use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, V
 use crate::kernel::scene::interventions::are_none;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
+use crate::view_model::live_text::still;
 use crate::view_model::notebook::turned;
 use crate::view_model::output::{OutputModel, full};
 
@@ -27,8 +28,8 @@ pub struct PageCell<'a> {
 }
 
 pub enum PageItem<'a> {
-    /// As the lesson or the learner wrote it.
-    Markdown(&'a str),
+    /// As the lesson or the learner wrote it, with the values of its expressions.
+    Markdown(String),
     /// The kind of task that begins here.
     Label(&'static str),
     /// A line of words.
@@ -153,7 +154,7 @@ impl<'a> PageCell<'a> {
     fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
         let cell = &*shown.cell;
         let (kind, mut items) = match &*cell.kind {
-            CellKind::Text { .. } => ("text", vec![PageItem::Markdown(&cell.text)]),
+            CellKind::Text { .. } => ("text", vec![markdown(&cell.text, shown)]),
             CellKind::Code { .. } => ("code", vec![PageItem::Code(code(shown))]),
             CellKind::Plot { caption, .. } => {
                 let plot = PageItem::Code(Code { is_hidden: true, ..code(shown) });
@@ -172,12 +173,16 @@ impl<'a> PageCell<'a> {
             CellKind::Gate { caption, .. } => ("gate", vec![PageItem::Gate { caption }]),
         };
         if let Some(newer) = &cell.conflict {
-            let newer = if cell.is_text() { PageItem::Markdown(newer) } else { PageItem::Code(plain_code(newer)) };
+            let newer = if cell.is_text() { markdown(newer, shown) } else { PageItem::Code(plain_code(newer)) };
             let summary = "The lesson has a newer text for this cell".to_owned();
             items.push(PageItem::Details { summary, items: vec![newer] });
         }
         Self { id: &cell.id, kind, items }
     }
+}
+
+fn markdown<'a>(source: &str, shown: &CellSnapshot) -> PageItem<'a> {
+    PageItem::Markdown(still(source, shown.live.as_ref()))
 }
 
 fn model(snapshot: &Snapshot) -> Option<String> {
@@ -250,7 +255,7 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem
     let choices = &predict.choices[..];
     let mut items = vec![
         PageItem::Label("Predict"),
-        PageItem::Markdown(&predict.ask),
+        markdown(&predict.ask, shown),
         PageItem::Choices { choices, chosen, right: None },
     ];
     // The answer is shown only once the learner has given one.
@@ -267,7 +272,7 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem
         answer.push(PageItem::Code(Code { outputs, fault: run.fault.as_ref(), is_hidden: true, ..shows }));
     }
     if !predict.explain.is_empty() {
-        answer.push(PageItem::Markdown(&predict.explain));
+        answer.push(markdown(&predict.explain, shown));
     }
     items.push(PageItem::Details { summary: "The answer".to_owned(), items: answer });
     items
@@ -279,17 +284,17 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageI
     // The lesson's own starting code does not count as an attempt.
     let is_tried = attempts.is_passed || cell.is_edited();
     let run = shown.run.as_deref().filter(|_| is_tried);
-    let mut items = vec![PageItem::Label("Exercise"), PageItem::Markdown(&exercise.ask)];
+    let mut items = vec![PageItem::Label("Exercise"), markdown(&exercise.ask, shown)];
     if exercise.start.is_some() {
         items.push(PageItem::Code(if is_tried { code(shown) } else { plain_code(&cell.text) }));
     } else if run.is_some() {
         items.extend(note(shown).map(|note| PageItem::Line(note.to_owned())));
     }
-    items.extend(run.and_then(verdict));
+    items.extend(run.and_then(|run| verdict(run, shown)));
     for (i, hint) in exercise.hints.iter().enumerate() {
         let of = exercise.hints.len();
         let summary = if of == 1 { "Hint".to_owned() } else { format!("Hint {} of {of}", i + 1) };
-        items.push(PageItem::Details { summary, items: vec![PageItem::Markdown(hint)] });
+        items.push(PageItem::Details { summary, items: vec![markdown(hint, shown)] });
     }
     if attempts.is_revealed {
         let solution = PageItem::Code(plain_code(&exercise.solution));
@@ -298,9 +303,9 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageI
     items
 }
 
-fn verdict<'a>(run: &RunSnapshot) -> Option<PageItem<'a>> {
+fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Option<PageItem<'a>> {
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return None };
     let case = failed_case.map_or(String::new(), |case| format!(", in case {}", case + 1));
-    let said = feedback.as_ref().map_or(String::new(), |said| format!(": {said}"));
+    let said = feedback.as_ref().map_or(String::new(), |said| format!(": {}", still(said, shown.live.as_ref())));
     Some(PageItem::Line(if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}{said}") }))
 }

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use super::decode::{list, text as text_of};
 use super::issue::{Issues, Place};
+use super::limits::CELLS_MAX;
 use super::load::{read_text, without_mark};
+use super::read_cells::KINDS;
 use super::record::Record;
 use super::syntax;
 
@@ -32,6 +35,25 @@ fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
         };
     }
     Some(issues.source.place(issues.source.offset(node.text)))
+}
+
+/// The place of some text within a cell, as the file writes it; `None` where it is not found.
+pub fn locate_in_cell(file: &Path, cell: &str, text: &str) -> Option<Place> {
+    let written = read_text(file, "").ok()?;
+    let written = without_mark(&written);
+    let issues = Issues::new("", written);
+    let whole = issues.whole();
+    let lesson = whole.inner(syntax::document(whole)?);
+    let cells = Record::open(lesson, &["Lesson"])?.given("cells")?;
+    let mut place = None;
+    list(cells, CELLS_MAX, |node| {
+        let id = Record::open(node, KINDS)?.given("id").and_then(text_of);
+        if id.is_some_and(|id| id == cell) {
+            place = node.text.find(text).map(|at| &node.text[at..]);
+        }
+        Some(())
+    });
+    place.map(|found| issues.source.place(issues.source.offset(found)))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl<'s> Referred<'s> {
     }
 }
 
-const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
+pub(super) const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "Exercise", "Gate"];
 
 impl<'c> CellContext<'c> {
     pub fn read_cells(&self, node: Node<'_>) -> Option<Vec<Cell>> {

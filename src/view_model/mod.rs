@@ -15,6 +15,7 @@ pub mod glossary;
 pub mod head_labels;
 pub mod heads;
 pub mod home;
+pub mod live_text;
 pub mod markdown;
 pub mod models;
 pub mod neighbours;

@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use crate::code::Axis;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
-use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
+use crate::kernel::notebook::snapshot::{
+    CellSnapshot, CellStatus, LiveNameSnapshot, LiveTextSnapshot, RunSnapshot, Verdict,
+};
 use crate::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
 use super::course::Tasks;
+use super::live_text::{Differences, LiveTextModel};
 use super::models::Model;
 use super::output::OutputModel;
 use crate::code::editor::highlight::highlight;
@@ -43,6 +46,8 @@ pub struct NotebookModel {
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
     pub notice: Option<Arc<str>>,
+    /// In what the model and the stage are not as the lesson has them.
+    differences: Arc<Differences>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -60,17 +65,26 @@ pub struct CellModel {
     pub turned: Option<f64>,
     /// Level and words of the heading that a text begins with.
     pub heading: Option<(usize, String)>,
+    /// The expressions in its texts, where it has some.
+    pub live: Option<LiveTextModel>,
     /// Names that the cells below see.
     defines: Arc<[Name]>,
 }
 
 impl CellModel {
     /// `before`, the same cell, lends what has not changed.
-    pub fn of(shown: &CellSnapshot, model: Option<&ModelSnapshot>, before: Option<&CellModel>) -> Self {
+    pub fn of(
+        shown: &CellSnapshot,
+        model: Option<&ModelSnapshot>,
+        differences: &Arc<Differences>,
+        before: Option<&CellModel>,
+    ) -> Self {
         let cell = &shown.cell;
         let turned = turned(cell, model);
+        let live_before = before.and_then(|before| before.live.as_ref());
+        let live = shown.live.as_ref().map(|live| LiveTextModel::of(live, differences, live_before));
         if let Some(before) = before.filter(|before| before.is_of(shown)) {
-            return Self { turned, ..before.clone() };
+            return Self { turned, live, ..before.clone() };
         }
         let is_same_run = |before: &&CellModel| same(before.shown.run.as_ref(), shown.run.as_ref());
         let (outputs, value) = match before.filter(is_same_run) {
@@ -89,6 +103,7 @@ impl CellModel {
             note: note(shown),
             turned,
             heading: heading(cell),
+            live,
             defines,
             cell: cell.clone(),
             shown: shown.clone(),
@@ -97,12 +112,13 @@ impl CellModel {
 
     /// Found without looking into it.
     fn is_of(&self, shown: &CellSnapshot) -> bool {
-        let CellSnapshot { cell, status, run, mistake, shadows } = &self.shown;
+        let CellSnapshot { cell, status, run, mistake, shadows, live } = &self.shown;
         Arc::ptr_eq(cell, &shown.cell)
             && *status == shown.status
             && same(run.as_ref(), shown.run.as_ref())
             && same(mistake.as_ref(), shown.mistake.as_ref())
             && *shadows == shown.shadows
+            && is_same_text(live.as_ref(), shown.live.as_ref())
     }
 
     pub fn id(&self) -> &CellId {
@@ -128,9 +144,15 @@ impl NotebookModel {
             s.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
         };
         let known = Known::of(before);
+        let differences = Differences::of(snapshot);
+        let differences = match before.filter(|before| *before.differences == differences) {
+            Some(before) => before.differences.clone(),
+            None => Arc::new(differences),
+        };
         let cells = snapshot.notebook.cells.iter().enumerate();
-        let cells: Vec<CellModel> =
-            cells.map(|(index, shown)| CellModel::of(shown, model, known.cell(index, &shown.cell.id))).collect();
+        let cells: Vec<CellModel> = cells
+            .map(|(index, shown)| CellModel::of(shown, model, &differences, known.cell(index, &shown.cell.id)))
+            .collect();
         let (names, seen) = names(&cells, &snapshot.notebook.live, before);
         NotebookModel {
             title: lesson.title.clone(),
@@ -146,6 +168,7 @@ impl NotebookModel {
             sentence: current.map_or_else(String::new, |s| words(s)),
             selected: current.map_or(Some(0), |s| s.index),
             notice: snapshot.notice.clone(),
+            differences,
             cells,
         }
     }
@@ -190,6 +213,14 @@ impl<'a> Known<'a> {
 fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn is_same_text(a: Option<&LiveTextSnapshot>, b: Option<&LiveTextSnapshot>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.is_stale == b.is_stale && same(a.values.as_ref(), b.values.as_ref()),
         (None, None) => true,
         _ => false,
     }

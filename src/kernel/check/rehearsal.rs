@@ -17,6 +17,14 @@ use crate::lesson::cells::Cell;
 pub struct Problem {
     pub cell: String,
     pub words: String,
+    /// The expression within a text that has the problem.
+    pub expression: Option<Arc<str>>,
+}
+
+impl Problem {
+    fn of(cell: &Cell, words: String) -> Self {
+        Self { cell: cell.id.clone(), words, expression: None }
+    }
 }
 
 /// Every problem of the cells, in their order. The kernel must be trained; it is left as the lesson's
@@ -31,9 +39,25 @@ pub fn rehearse(kernel: &mut Kernel) -> Vec<Problem> {
             Runs::Predict(_) => predict(kernel, cell),
             Runs::Exercise(_) => exercise(kernel, cell),
         };
-        problems.extend(words.map(|words| Problem { cell: cell.id.clone(), words }));
+        problems.extend(words.map(|words| Problem::of(cell, words)));
+        texts(kernel, cell, &mut problems);
     }
     problems
+}
+
+/// The expressions of a cell's texts, on the state that the cells above leave.
+fn texts(kernel: &mut Kernel, cell: &Cell, problems: &mut Vec<Problem>) {
+    kernel.settle();
+    let notebook = kernel.snapshot().notebook;
+    let found = notebook.cells.iter().find(|found| *found.cell.id == *cell.id);
+    let Some(live) = found.and_then(|found| found.live.as_ref()) else { return };
+    match &live.values {
+        None => problems.push(Problem::of(cell, "its texts were not evaluated".to_owned())),
+        Some(values) => problems.extend(values.faults().map(|(source, fault)| {
+            let expression = Some(source.into());
+            Problem { expression, ..Problem::of(cell, format!("{{{{ {source} }}}}: {fault}")) }
+        })),
+    }
 }
 
 fn ask(kernel: &mut Kernel, cell: &Cell, command: CellCommand) {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::code::{Axis, Shape, Variable};
 use crate::kernel::data::token::token_labels;
-use crate::kernel::model::LessonModel;
+use crate::kernel::model::{LessonModel, chosen};
 use crate::kernel::notebook::dependencies::Versions;
 use crate::kernel::notebook::execution::LiveModel;
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
+use crate::kernel::notebook::live_text::SpokenModel;
 use crate::kernel::scene::interventions::check_temperature;
-use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
 use crate::lesson::Lesson;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::Parameters;
@@ -95,6 +96,26 @@ impl LiveModel for Watched<'_> {
     }
 }
 
+impl SpokenModel for LessonModel {
+    fn on_stage(&self) -> Option<usize> {
+        self.scene.sentence().index
+    }
+
+    fn live(&self) -> Live {
+        live(self, self.training.model().live(), self.scene.interventions())
+    }
+
+    fn live_of(&self, sentence: usize) -> Option<Live> {
+        let sentence = chosen(&self.origin.lesson, &self.space, sentence)?;
+        let (frame, interventions) = self.scene.beside(sentence);
+        Some(of_frame(self, &frame, self.training.model().live(), &Arc::new(interventions)))
+    }
+
+    fn first_head(&self, block: usize) -> usize {
+        self.training.trainer().model.architecture.heads_of(block).start
+    }
+}
+
 /// A model to try things on: what is written to it changes nothing else.
 pub struct Trial<'a> {
     ready: &'a LessonModel,
@@ -128,9 +149,18 @@ impl LiveModel for Trial<'_> {
 }
 
 fn live(ready: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
-    let LessonModel { space, words, training, scene, classes, .. } = ready;
+    of_frame(ready, ready.scene.frame(), parameters, interventions)
+}
+
+fn of_frame(
+    ready: &LessonModel,
+    frame: &SentenceFrame,
+    parameters: &Arc<Parameters<f32>>,
+    interventions: &Arc<Interventions<f32>>,
+) -> Live {
+    let LessonModel { space, words, training, classes, .. } = ready;
     let network = &training.trainer().model;
-    let (activations, answers) = scene.forward(network, parameters, interventions);
+    let (activations, answers) = frame.forward(network, parameters, interventions);
     Live {
         space: space.clone(),
         words: words.clone(),
@@ -140,8 +170,8 @@ fn live(ready: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &
         activations,
         answers,
         classes: classes.clone(),
-        tokens: token_labels(scene.tokens()).into(),
-        source: scene.source_tokens().map(|tokens| token_labels(tokens).into()),
+        tokens: token_labels(frame.tokens()).into(),
+        source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
     }
 }
 

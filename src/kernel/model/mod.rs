@@ -264,7 +264,7 @@ impl LessonModel {
 }
 
 /// One of the lesson's sentences.
-fn chosen(lesson: &Lesson, space: &StaticSpace, index: usize) -> Option<Sentence> {
+pub(super) fn chosen(lesson: &Lesson, space: &StaticSpace, index: usize) -> Option<Sentence> {
     let words = lesson.sentences.get(index)?;
     Some(Sentence { index: Some(index), words: rows_of(words, &index_of(&space.vocabulary))? })
 }

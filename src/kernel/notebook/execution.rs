@@ -117,7 +117,7 @@ impl Notebook {
     }
 
     /// Live tensors that a text names, but those that a variable of a cell hides.
-    fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
+    pub(super) fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
         let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
         let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
         let seen = self.live.iter().filter(is_named).filter(|known| !is_hidden(known));
@@ -125,7 +125,7 @@ impl Notebook {
     }
 
     /// Variables and functions that the cells above hand to this one.
-    fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
+    pub(super) fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
         let mut given: Vec<Given> = Vec::new();
         let mut functions = Functions::default();
         let is_named = |name: &str| names.reads.contains(name) || names.writes.contains(name);
@@ -151,7 +151,7 @@ impl Notebook {
         (given, functions)
     }
 
-    fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
+    pub(super) fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
         let live = self.live.iter().map(|known| known.name.clone());
         let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
         let made = above.flat_map(|above| {
@@ -164,7 +164,7 @@ impl Notebook {
     }
 
     /// Each cell has random numbers of its own, the same with every run.
-    fn seed_of(&self, cell: &DocumentCell) -> u64 {
+    pub(super) fn seed_of(&self, cell: &DocumentCell) -> u64 {
         self.seed ^ fnv1a(cell.id.as_bytes())
     }
 

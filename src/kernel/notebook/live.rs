@@ -11,7 +11,7 @@ use crate::numerics::block::BlockConfig;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::{Activations, Architecture};
 use crate::numerics::params::{Parameters, TensorId, TensorName, code_suffix};
-use crate::quantity::{Index, Owner, OwnerKind, Quantity};
+use crate::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 /// A name that every cell sees.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +32,9 @@ pub struct LiveTensor {
 }
 
 /// The changes that a live tensor follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Follows {
+    #[default]
     Nothing,
     Parameters,
     /// Parameters, the sentence and the interventions.
@@ -53,6 +54,20 @@ impl LiveTensor {
     pub fn parameter(self) -> Option<TensorId> {
         match self.quantity {
             Quantity::Parameter(name) => Some(name.of_block(self.block)),
+            _ => None,
+        }
+    }
+
+    /// The entry at these places, one for each axis; `None` where nothing explains it. `first_head` is the block's.
+    pub fn entry(self, first_head: usize, places: &[usize]) -> Option<Entry> {
+        let definition = self.quantity.definition();
+        match (definition.owner, places) {
+            _ if matches!(self.quantity, Quantity::Visible | Quantity::Temperature) => None,
+            (_, &[row, col]) if self.parameter().is_some() => Some(Entry::parameter(self.parameter()?, row, col)),
+            (_, &[col]) if self.parameter().is_some() => Some(Entry::parameter(self.parameter()?, 0, col)),
+            (OwnerKind::Head, &[head, row, col]) => Some(self.quantity.of_head(first_head + head, [row, col])),
+            (OwnerKind::Block, &[row, col]) => Some(self.quantity.of_block(self.block, [row, col])),
+            (OwnerKind::Model, &[row, col]) => Some(self.quantity.of_model([row, col])),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`kinds`] says how each kind of cell behaves, [`document`] holds the cells, which undo restores, and [`command`] the commands;
 //! [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`] says which cells are stale,
-//! [`execution`] runs one, [`runs`] holds the results, and [`snapshot`] is for viewers. [`saved`] is the saved form,
+//! [`execution`] runs one, [`runs`] holds the results, [`live_text`] evaluates the expressions in texts, and [`snapshot`] is for viewers. [`saved`] is the saved form,
 //! and [`merge`] restores it over a lesson that may have changed.
 
 pub mod command;
@@ -12,6 +12,7 @@ pub mod editing;
 pub mod execution;
 pub mod kinds;
 pub mod live;
+pub mod live_text;
 pub mod merge;
 pub mod runs;
 pub mod saved;
@@ -31,6 +32,7 @@ pub use editing::{Changed, EditDrag};
 use crate::kernel::notebook::dependencies::{NamesInScope, Source, Versions, statuses};
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::live::LiveName;
+use crate::kernel::notebook::live_text::CellTexts;
 use crate::kernel::notebook::merge::{Merged, merge};
 use crate::kernel::notebook::runs::{Analysis, CellRun, Outcome};
 use crate::kernel::notebook::saved::SavedNotebook;
@@ -46,6 +48,9 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
+    /// Expressions within texts, of the cells that have some.
+    texts: BTreeMap<CellId, CellTexts>,
+    texts_waiting: BTreeSet<CellId>,
     /// Runs so far, and those of code that the learner asked for.
     runs_done: u64,
     code_runs_done: u64,
@@ -97,6 +102,8 @@ impl Notebook {
             runs,
             analyses: BTreeMap::new(),
             waiting: VecDeque::new(),
+            texts: BTreeMap::new(),
+            texts_waiting: BTreeSet::new(),
             runs_done: 0,
             code_runs_done: 0,
             live: Arc::from([]),
@@ -136,9 +143,9 @@ impl Notebook {
         self.view.take();
     }
 
-    /// A cell waits to run.
+    /// A cell waits to run, or a text to be evaluated.
     pub fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || self.has_text_to_evaluate()
     }
 
     /// Finds the names of new texts, and forgets those of cells that are gone.
@@ -152,6 +159,7 @@ impl Notebook {
                 analysis.unwrap_or_else(|| Analysis::of(text, execution::code_beside(&cell.kind))),
             );
         }
+        self.read_texts();
         self.view.take();
     }
 
@@ -233,6 +241,7 @@ impl Notebook {
             self.waiting.extend(waits);
             self.view.take();
         }
+        self.texts_waiting = self.stale_texts();
     }
 
     fn statuses(&self) -> Vec<CellStatus> {
@@ -314,12 +323,14 @@ impl Notebook {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
         let waiting: BTreeSet<&CellId> = self.waiting.iter().collect();
+        let stale_texts = self.stale_texts();
         let cell = |(cell, (status, shadows)): (&Arc<DocumentCell>, (CellStatus, Option<&str>))| CellSnapshot {
             cell: cell.clone(),
             status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
             run: self.runs.get(&cell.id).map(|run| run.shown.clone()),
             mistake: self.analyses.get(&cell.id).and_then(|analysis| analysis.names.clone().err()),
             shadows: shadows.map(Arc::from),
+            live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id))),
         };
         NotebookSnapshot {
             cells: self.document.cells.iter().zip(statuses).map(cell).collect(),

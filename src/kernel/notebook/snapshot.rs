@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::code::{Axis, Fault, Output, Variable};
 use crate::kernel::notebook::document::DocumentCell;
+use crate::kernel::notebook::live_text::LiveValues;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {
@@ -35,6 +36,17 @@ pub struct CellSnapshot {
     pub mistake: Option<Arc<Fault>>,
     /// Another cell above defines this name too, and the cells below see this one's.
     pub shadows: Option<Arc<str>>,
+    /// The expressions in its texts; `None` where it has none.
+    pub live: Option<LiveTextSnapshot>,
+}
+
+/// The expressions in the texts of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveTextSnapshot {
+    /// `None` before they were evaluated.
+    pub values: Option<Arc<LiveValues>>,
+    /// Something that they read has changed since.
+    pub is_stale: bool,
 }
 
 impl CellSnapshot {

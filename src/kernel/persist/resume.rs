@@ -221,7 +221,7 @@ impl LessonModel {
             }
             SavedHead::Frozen { rows, weights } => {
                 let (network, live) = (&self.training.trainer().model, self.training.model().live());
-                let (now, _) = self.scene.forward(network, live, &Interventions::default());
+                let (now, _) = self.scene.frame().forward(network, live, &Interventions::default());
                 let now = now.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
                 let fits = has_sentence
                     && now.0 == *rows

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use self::interventions::check_temperature;
 use crate::kernel::command::HeadSetting;
-use crate::kernel::data::answers::Answers;
-use crate::kernel::data::answers::{answers, cannot_generate_words, check_generates};
+use crate::kernel::data::answers::{cannot_generate_words, check_generates};
 use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::Token;
@@ -21,9 +20,9 @@ use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
+use crate::numerics::model::AttentionModel;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::Choice;
-use crate::numerics::model::{Activations, AttentionModel};
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
 
@@ -152,16 +151,14 @@ impl Scene {
         interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), pair)
     }
 
-    /// The forward pass and its answers.
-    pub fn forward(
-        &self,
-        model: &AttentionModel<f32>,
-        parameters: &Parameters<f32>,
-        interventions: &Interventions<f32>,
-    ) -> (Activations<f32>, Answers) {
-        let activations = self.frame.activations(model, parameters, interventions);
-        let answers = answers(model, parameters, &activations.output);
-        (activations, answers)
+    /// Another sentence, which is not shown, with the interventions that hold for any.
+    pub fn beside(&self, sentence: Sentence) -> (SentenceFrame, Interventions<f32>) {
+        let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_ref());
+        (frame, interventions::for_any_sentence(&self.interventions))
+    }
+
+    pub fn frame(&self) -> &SentenceFrame {
+        &self.frame
     }
 
     pub fn tokens(&self) -> &[Token] {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::kernel::data::answers::answers;
+use crate::kernel::data::answers::{Answers, answers};
 use crate::kernel::data::moves::Moves;
 use crate::kernel::data::neighbours::NEIGHBOURS;
 use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
@@ -66,24 +66,31 @@ pub struct SentenceFrame {
 
 impl SentenceFrame {
     pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
-        let (input, source) = sequences(&sentence.words, rewriter);
+        let frame = Self::without_points(sentence, space, rewriter);
+        let words = &frame.input.words;
         let nothing = space.projection.points(&Matrix::zeros(1, space.vectors.cols()));
         let points = |sequences: &Sequences| {
             Matrix::from_fn(sequences.words.len(), space.points.cols(), |i, axis| {
                 sequences.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
             })
         };
-        let (start, source_start) = (points(&input), source.as_ref().map(points));
+        let (start, source_start) = (points(&frame.input), frame.source.as_ref().map(points));
         let near = |word: usize| neighbours(space, space.vectors.row(word), Some(word));
-        let static_neighbours = input.words.iter().map(|word| word.map_or_else(Neighbours::default, near)).collect();
+        let static_neighbours = words.iter().map(|word| word.map_or_else(Neighbours::default, near)).collect();
+        Self { start, source_start, static_neighbours, ..frame }
+    }
+
+    /// A sentence that is read and not shown: neighbours are much work among many words.
+    pub fn without_points(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        let (input, source) = sequences(&sentence.words, rewriter);
         Self {
             tokens: tokens(&input, space),
             source_tokens: source.as_ref().map(|source| tokens(source, space)),
             input,
             source,
-            start,
-            source_start,
-            static_neighbours,
+            start: Matrix::zeros(0, 0),
+            source_start: None,
+            static_neighbours: Vec::new(),
             unchanged: UnchangedCache::default(),
             sentence,
         }
@@ -126,6 +133,18 @@ impl SentenceFrame {
         interventions: &Interventions<f32>,
     ) -> Activations<f32> {
         Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
+    }
+
+    /// The forward pass and its answers.
+    pub fn forward(
+        &self,
+        model: &AttentionModel<f32>,
+        parameters: &Parameters<f32>,
+        interventions: &Interventions<f32>,
+    ) -> (Activations<f32>, Answers) {
+        let activations = self.activations(model, parameters, interventions);
+        let answers = answers(model, parameters, &activations.output);
+        (activations, answers)
     }
 
     /// The forward pass, its contributions and its points.

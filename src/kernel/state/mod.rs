@@ -192,6 +192,7 @@ impl Kernel {
             Phase::Ready(_) if self.retraining.is_some() => self.retrain_on(),
             Phase::Ready(ready) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
+                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**ready),
                 None => ready.advance(),
             },
             Phase::Failed { .. } => {}

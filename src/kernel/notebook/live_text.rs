@@ -1,0 +1,299 @@
+//! The values of the expressions in the texts of cells: which texts have some, when they are evaluated, and on which
+//! sentence.
+//!
+//! A text speaks of the sentence of the last Stage cell above it, or of the first one. Where the stage shows another
+//! sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a change which numbers
+//! follow as far as they can.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::code::{Axis, Fault, Names, Scope, Value, names, values};
+use crate::kernel::notebook::Notebook;
+use crate::kernel::notebook::dependencies::{NamesInScope, Source};
+use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
+use crate::kernel::notebook::live::{Follows, Live, LiveName};
+use crate::kernel::notebook::snapshot::LiveTextSnapshot;
+use crate::lesson::cells::CellKind;
+use crate::lesson::live_text::LiveText;
+use crate::quantity::Entry;
+
+/// Values of all expressions of a cell's texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveValues {
+    pub values: Vec<LiveValue>,
+    /// The sentence that the cell speaks of, an index into the lesson's.
+    pub speaks_of: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveValue {
+    pub source: Arc<str>,
+    pub value: Result<Value, Fault>,
+    /// Live tensors that it reads.
+    pub tensors: Vec<String>,
+    /// The most that it depends on; variables may hold anything.
+    pub follows: Follows,
+    /// The number, where the expression is one entry of a live tensor.
+    pub entry: Option<Entry>,
+    /// It is of the sentence that the text speaks of, and the stage shows another.
+    pub is_elsewhere: bool,
+}
+
+impl LiveValues {
+    pub fn of(&self, source: &str) -> Option<&LiveValue> {
+        self.values.iter().find(|value| *value.source == *source)
+    }
+
+    /// Expressions that cannot be evaluated.
+    pub fn faults(&self) -> impl Iterator<Item = (&str, &Fault)> {
+        self.values.iter().filter_map(|value| Some((&*value.source, value.value.as_ref().err()?)))
+    }
+}
+
+/// The model as texts meet it.
+pub trait SpokenModel {
+    /// The sentence on the stage, if it is one of the lesson's.
+    fn on_stage(&self) -> Option<usize>;
+    /// The tensors of the sentence on the stage.
+    fn live(&self) -> Live;
+    /// The tensors of one of the lesson's sentences.
+    fn live_of(&self, sentence: usize) -> Option<Live>;
+    /// The first head of a block, counted over all of them.
+    fn first_head(&self, block: usize) -> usize;
+}
+
+/// The expressions of a cell, and what came of them.
+#[derive(Clone, Debug)]
+pub(super) struct CellTexts {
+    /// The cell when its texts were read.
+    cell: Arc<DocumentCell>,
+    expressions: Vec<(Arc<str>, Result<Names, Fault>)>,
+    /// All names that they read.
+    reads: BTreeSet<String>,
+    evaluated: Option<Evaluated>,
+}
+
+#[derive(Clone, Debug)]
+struct Evaluated {
+    sources: Vec<(String, Source)>,
+    values: Arc<LiveValues>,
+}
+
+impl CellTexts {
+    /// `None` of a cell without expressions.
+    fn of(cell: &Arc<DocumentCell>) -> Option<Self> {
+        let mut sources: Vec<Arc<str>> = Vec::new();
+        for text in markdown(cell) {
+            for expression in LiveText::read(text).expressions {
+                if !sources.contains(&expression.source) {
+                    sources.push(expression.source);
+                }
+            }
+        }
+        if sources.is_empty() {
+            return None;
+        }
+        let expressions: Vec<_> = sources.into_iter().map(|source| (source.clone(), names(&source))).collect();
+        let reads =
+            expressions.iter().flat_map(|(_, names)| names.iter().flat_map(|names| names.reads.iter().cloned()));
+        Some(Self { cell: cell.clone(), reads: reads.collect(), expressions, evaluated: None })
+    }
+
+    pub(super) fn shown(&self, is_stale: bool) -> LiveTextSnapshot {
+        LiveTextSnapshot { values: self.evaluated.as_ref().map(|evaluated| evaluated.values.clone()), is_stale }
+    }
+
+    fn is_of(&self, cell: &Arc<DocumentCell>) -> bool {
+        Arc::ptr_eq(&self.cell, cell) || self.cell.text == cell.text && Arc::ptr_eq(&self.cell.kind, &cell.kind)
+    }
+}
+
+/// The Markdown of a cell, as it stands there now.
+pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &str> {
+    let own = cell.is_text().then_some(&*cell.text);
+    own.into_iter().chain(cell.kind.markdown().filter(|_| !cell.is_text()))
+}
+
+/// The sentence that a cell speaks of: that of the last Stage cell above it, or the first one.
+pub fn spoken_sentence(document: &Document, id: &str) -> usize {
+    let above = document.cells.iter().take_while(|cell| *cell.id != *id);
+    let stages = above.filter_map(|cell| match *cell.kind {
+        CellKind::Stage { sentence, .. } => Some(sentence),
+        _ => None,
+    });
+    stages.last().unwrap_or(0)
+}
+
+impl Notebook {
+    /// Finds the expressions of new texts, and forgets those of cells that are gone.
+    pub(super) fn read_texts(&mut self) {
+        let mut before = std::mem::take(&mut self.texts);
+        for cell in &self.document.cells {
+            let known = before.remove(&cell.id).filter(|texts| texts.is_of(cell));
+            if let Some(texts) = known.or_else(|| CellTexts::of(cell)) {
+                self.texts.insert(cell.id.clone(), texts);
+            }
+        }
+    }
+
+    /// Cells whose texts are to be evaluated anew, in order.
+    pub(super) fn stale_texts(&self) -> BTreeSet<CellId> {
+        if self.texts.is_empty() || self.live.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        let mut stale = BTreeSet::new();
+        let mut sentence = 0;
+        for cell in &self.document.cells {
+            if let Some(texts) = self.texts.get(&cell.id) {
+                let is_current = texts.evaluated.as_ref().is_some_and(|evaluated| {
+                    evaluated.values.speaks_of == sentence
+                        && evaluated.sources.iter().all(|(name, source)| sight.source(name, false) == *source)
+                });
+                if !is_current {
+                    stale.insert(cell.id.clone());
+                }
+            }
+            if let CellKind::Stage { sentence: shown, .. } = *cell.kind {
+                sentence = shown;
+            }
+            sight.pass(cell, self.runs.get(&cell.id));
+        }
+        stale
+    }
+
+    /// A text waits to be evaluated.
+    pub fn has_text_to_evaluate(&self) -> bool {
+        !self.texts_waiting.is_empty()
+    }
+
+    /// Evaluates the expressions of the next cell that waits.
+    pub fn evaluate_next(&mut self, model: &dyn SpokenModel) {
+        let Some(id) = self.texts_waiting.pop_first() else { return };
+        self.view.take();
+        let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
+        let speaks_of = spoken_sentence(&self.document, &id);
+        let on_stage = model.on_stage();
+        let is_elsewhere = !cell.is_own && on_stage.is_some_and(|shown| shown != speaks_of);
+        let sources = self.sources_of(&id, &texts.reads);
+        let from_cells: BTreeSet<&str> =
+            sources.iter().filter(|(_, source)| matches!(source, Source::Run(..))).map(|(name, _)| &**name).collect();
+
+        // What cells hold is of the sentence on the stage.
+        let reads_cells = |names: &Names| names.reads.iter().any(|name| from_cells.contains(&**name));
+        let (there, here): (Vec<usize>, Vec<usize>) = (0..texts.expressions.len())
+            .partition(|&i| is_elsewhere && !texts.expressions[i].1.as_ref().is_ok_and(reads_cells));
+        let mut found: BTreeMap<usize, (Result<Value, Fault>, bool)> = BTreeMap::new();
+        let mut evaluate = |which: &[usize], live: &Live, is_elsewhere| {
+            for (&i, value) in which.iter().zip(self.values_of(&cell, &texts, which, live)) {
+                // Where both fail, the sentence on the stage says why.
+                if value.is_ok() || !found.contains_key(&i) {
+                    found.insert(i, (value, is_elsewhere));
+                }
+            }
+            let is_wrong = |i: &&usize| found.get(i).is_some_and(|(value, _)| value.is_err());
+            which.iter().filter(is_wrong).copied().collect::<Vec<usize>>()
+        };
+        let wrong = if here.is_empty() { Vec::new() } else { evaluate(&here, &model.live(), false) };
+        let again: Vec<usize> =
+            if on_stage == Some(speaks_of) { there } else { there.into_iter().chain(wrong).collect() };
+        if !again.is_empty()
+            && let Some(live) = model.live_of(speaks_of)
+        {
+            evaluate(&again, &live, true);
+        }
+
+        let value = |(i, (source, names)): (usize, &(Arc<str>, Result<Names, Fault>))| {
+            let (value, is_elsewhere) =
+                found.remove(&i).unwrap_or_else(|| (Err(Fault::new("there is no such sentence")), false));
+            let value = value.map_err(|fault| self.not_run(&cell, names).unwrap_or(fault));
+            let reads = names.as_ref().map(|names| &names.reads).ok();
+            let tensors: Vec<&LiveName> =
+                self.live.iter().filter(|live| reads.is_some_and(|r| r.contains(&live.name))).collect();
+            let is_variable = reads.is_some_and(|reads| reads.iter().any(|name| from_cells.contains(&**name)));
+            let follows = tensors.iter().map(|live| live.tensor.follows()).max().unwrap_or(Follows::Nothing);
+            LiveValue {
+                entry: value.is_ok().then(|| self.entry(source, &from_cells, model)).flatten(),
+                source: source.clone(),
+                value,
+                tensors: tensors.iter().map(|live| live.name.clone()).collect(),
+                follows: if is_variable { Follows::Forward } else { follows },
+                is_elsewhere,
+            }
+        };
+        let values = LiveValues { values: texts.expressions.iter().enumerate().map(value).collect(), speaks_of };
+        if let Some(texts) = self.texts.get_mut(&id) {
+            // The same values stay the same, and nothing is laid out again.
+            let before = texts.evaluated.take().map(|evaluated| evaluated.values);
+            let values = before.filter(|before| **before == values).unwrap_or_else(|| Arc::new(values));
+            texts.evaluated = Some(Evaluated { sources, values });
+        }
+    }
+
+    fn sources_of(&self, id: &CellId, reads: &BTreeSet<String>) -> Vec<(String, Source)> {
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        for cell in self.document.cells.iter().take_while(|cell| cell.id != *id) {
+            sight.pass(cell, self.runs.get(&cell.id));
+        }
+        reads.iter().map(|name| (name.clone(), sight.source(name, false))).collect()
+    }
+
+    /// Values of some expressions of a cell, over these tensors and the variables of the cells above.
+    fn values_of(
+        &self,
+        cell: &DocumentCell,
+        texts: &CellTexts,
+        which: &[usize],
+        live: &Live,
+    ) -> Vec<Result<Value, Fault>> {
+        let names = Names { reads: texts.reads.clone(), ..Names::default() };
+        let (variables, functions) = self.above(cell, &names);
+        let others = self.names_above(cell);
+        let mut given = self.given(&names, live, &variables);
+        given.extend(variables);
+        let scope = Scope { given, others: &others, functions, seed: self.seed_of(cell), stop: self.stop.clone() };
+        let sources: Vec<&str> = which.iter().map(|&i| &*texts.expressions[i].0).collect();
+        values(&sources, &scope)
+    }
+
+    /// The fault of an expression that names what a cell above will make when it is run.
+    fn not_run(&self, cell: &DocumentCell, names: &Result<Names, Fault>) -> Option<Fault> {
+        let reads = &names.as_ref().ok()?.reads;
+        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
+        above.filter(|above| above.is_code() && !self.runs.contains_key(&above.id)).find_map(|above| {
+            let defines = &self.analyses.get(&above.id)?.names.as_ref().ok()?.defines;
+            let name = defines.intersection(reads).next()?;
+            Some(Fault::new(format!("`{name}` is not there yet")).hint(format!("run the cell {}", above.id)))
+        })
+    }
+
+    /// The number that an expression is, where it is one entry of a live tensor.
+    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn SpokenModel) -> Option<Entry> {
+        let (name, rest) = source.split_at(source.find('[')?);
+        let live = self.live.iter().find(|live| live.name == name.trim())?;
+        if hidden_by.contains(&*live.name) {
+            return None;
+        }
+        live.tensor.entry(model.first_head(live.tensor.block), &indices(rest, &live.axes)?)
+    }
+}
+
+/// The places that `[0]["apple1", 2]` names on these axes; `None` where it names more than one entry, or computes.
+fn indices(written: &str, axes: &[Axis]) -> Option<Vec<usize>> {
+    let inner = written.trim().strip_prefix('[')?.strip_suffix(']')?;
+    // Only literals: no word contains a bracket or a comma.
+    let given: Vec<&str> = inner.split("][").flat_map(|part| part.split(',')).map(str::trim).collect();
+    // Of a single head, the head need not be said.
+    let is_single = axes.len() == given.len() + 1 && axes.first().is_some_and(|axis| axis.len == 1);
+    let axes = if is_single { &axes[1..] } else { axes };
+    if axes.len() != given.len() {
+        return None;
+    }
+    let place = |(text, axis): (&&str, &Axis)| match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(word) => axis.find(word).ok(),
+        None => text.parse().ok().filter(|place| *place < axis.len),
+    };
+    let places: Option<Vec<usize>> = given.iter().zip(axes).map(place).collect();
+    places.map(|places| if is_single { [vec![0], places].concat() } else { places })
+}

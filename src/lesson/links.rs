@@ -30,6 +30,9 @@ pub enum TextLink {
     Lesson(String),
 }
 
+/// A time is a number from 0 to 1.
+impl Eq for TextLink {}
+
 /// A problem with a link, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkFlaw {
@@ -64,6 +67,21 @@ impl TextLink {
     pub fn read(address: &str) -> Option<Result<Self, LinkFlaw>> {
         let (scheme, rest) = address.split_at_checked(SCHEME.len())?;
         scheme.eq_ignore_ascii_case(SCHEME).then(|| Self::read_rest(rest))
+    }
+
+    /// The action in words, as a tooltip.
+    pub fn says(&self) -> String {
+        match self {
+            Self::Panel(panel) => format!("Open the panel {}", panel.title()),
+            Self::Word(word) => format!("Choose “{word}” in the sentence"),
+            Self::Head(head) => format!("Choose head {head}"),
+            Self::Time(0.0) => "Show the static vectors".to_owned(),
+            Self::Time(1.0) => "Show the contextual vectors".to_owned(),
+            Self::Time(time) => format!("Set the time of the stage to {time}"),
+            Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] under Weights"),
+            Self::Cell(id) => format!("Go to the cell {id}"),
+            Self::Lesson(id) => format!("Open the lesson {id}"),
+        }
     }
 
     fn read_rest(rest: &str) -> Result<Self, LinkFlaw> {

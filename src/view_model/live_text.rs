@@ -173,7 +173,8 @@ impl LiveTextModel {
     }
 }
 
-fn waiting(expression: &Expression) -> LiveWord {
+/// A word that is yet to be computed.
+pub fn waiting(expression: &Expression) -> LiveWord {
     LiveWord {
         words: words(expression, None),
         standing: Standing::Waiting,

@@ -43,6 +43,8 @@ pub struct NotebookModel {
     pub sentences: Vec<String>,
     /// The one on the stage, as text.
     pub sentence: String,
+    /// Its words.
+    pub words: Vec<String>,
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
     pub notice: Option<Arc<str>>,
@@ -166,6 +168,7 @@ impl NotebookModel {
             seen,
             sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
             sentence: current.map_or_else(String::new, |s| words(s)),
+            words: current.map_or_else(Vec::new, |s| s.chosen().iter().map(|token| token.text.clone()).collect()),
             selected: current.map_or(Some(0), |s| s.index),
             notice: snapshot.notice.clone(),
             differences,

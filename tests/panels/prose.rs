@@ -28,7 +28,7 @@ fn context() -> Context {
 
 fn set_in(markdown: &str, width: f32, images: &mut Images) -> Layout {
     let document = Document::read(markdown);
-    context().fonts_mut(|fonts| Layout::of(&document, width, fonts, images))
+    context().fonts_mut(|fonts| Layout::of(&document, width, fonts, images, None))
 }
 
 fn set(markdown: &str) -> Layout {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use egui::Key;
 
 use crate::export::Format;
+use crate::lesson::links::TextLink;
 
 use super::SheetLine::{Joined, Mentioned, New};
 use super::action_table;
@@ -138,6 +139,8 @@ pub enum Action {
     GoBack(usize),
     ResetCourse,
     UndoResetCourse,
+    /// Does what a link in a text says.
+    Follow(TextLink),
 }
 
 impl From<WindowAction> for Action {

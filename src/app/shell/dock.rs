@@ -10,6 +10,7 @@ use crate::app::actions::{Action, WindowAction};
 use crate::app::panels::stage::StagePanel;
 use crate::app::panels::{Panel, PanelContext, PanelId, Region, Requests, StageUi, registry};
 use crate::app::saved_view::SavedView;
+use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
@@ -157,6 +158,8 @@ pub fn workspace_ui(
     }
     let asked: Option<Action> = glossary_window_ui(ui.ctx(), prose.glossary().map(|model| &**model), glossary);
     requests.actions.extend(asked);
+    requests.actions.extend(prose.take_followed().into_iter().map(Action::Follow));
+    live_card_ui(ui.ctx(), &mut prose.card);
     provenance_ui(ui.ctx(), models, &mut view.trail);
     requests
 }

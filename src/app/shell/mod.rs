@@ -7,6 +7,7 @@ pub mod dock;
 pub mod exported;
 pub mod faults;
 pub mod files;
+pub mod follow;
 pub mod glossary;
 pub mod home;
 pub mod key_sheet;

@@ -18,6 +18,7 @@ use crate::view_model::training::{TrainingModel, TrainingStage};
 use super::course::CoursePage;
 use super::dock::WorkspaceState;
 use super::exported::ExportModel;
+use super::follow::follow;
 use super::opening::{Opening, Setup, close, name_window, unsaved};
 use super::picture_choice::SIDES;
 use super::saving::SavingChoice;
@@ -112,6 +113,7 @@ pub fn perform(world: &mut World) {
             Action::GoBack(place) => choose(world, SavingChoice::GoBack(place)),
             Action::ResetCourse => reset_course(world, true),
             Action::UndoResetCourse => reset_course(world, false),
+            Action::Follow(link) => follow(world, link),
         }
         // What comes next may open another lesson: commands are for this one.
         world.run_system_cached(send).expect("its resources are the window's own");
@@ -316,7 +318,7 @@ fn browse(world: &mut World) {
 }
 
 /// Opens another lesson, once the work on this one is safe.
-fn open(world: &mut World, path: PathBuf) {
+pub fn open(world: &mut World, path: PathBuf) {
     let Some(setup) = world.get_resource::<Setup>().cloned() else { return };
     if !is_lesson(&path) {
         let shown = crate::lesson::issue::printable(&path.display().to_string());
@@ -334,7 +336,7 @@ fn open(world: &mut World, path: PathBuf) {
 }
 
 /// On the page of the course, which is where other lessons are opened from.
-fn say(world: &mut World, fault: String) {
+pub fn say(world: &mut World, fault: String) {
     if !world.resource::<CoursePage>().is_open {
         show_course(world);
     }

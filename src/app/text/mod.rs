@@ -4,5 +4,6 @@ pub mod code_text;
 pub mod completion;
 pub mod editor;
 pub mod images;
+pub mod live_card;
 pub mod prose;
 pub mod term_card;

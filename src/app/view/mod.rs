@@ -2,6 +2,7 @@
 //!
 //! [`ViewState`] has a part for each owner; a panel is handed a [`PanelView`], the parts that it may change.
 
+pub mod asked;
 pub mod highlight;
 pub mod hover;
 pub mod preferences;
@@ -11,6 +12,7 @@ pub mod walk;
 
 use bevy::ecs::resource::Resource;
 
+pub use asked::Asked;
 pub use highlight::Highlight;
 pub use hover::Hover;
 pub use preferences::{Preferences, ThemeChoice};
@@ -26,6 +28,7 @@ pub struct ViewState {
     pub highlight: Highlight,
     pub trail: Trail,
     pub hover: Hover,
+    pub asked: Asked,
     pub preferences: Preferences,
     pub figure: FigureOptions,
 }
@@ -69,8 +72,8 @@ impl ViewState {
 
     /// The parts that a panel may change.
     pub fn for_panels(&mut self) -> PanelView<'_> {
-        let ViewState { selection, walk, highlight, trail, hover, .. } = self;
-        PanelView { selection, walk, highlight, trail, hover }
+        let ViewState { selection, walk, highlight, trail, hover, asked, .. } = self;
+        PanelView { selection, walk, highlight, trail, hover, asked }
     }
 }
 
@@ -81,6 +84,7 @@ pub struct PanelView<'a> {
     pub highlight: &'a mut Highlight,
     pub trail: &'a mut Trail,
     pub hover: &'a mut Hover,
+    pub asked: &'a mut Asked,
 }
 
 impl PanelView<'_> {

@@ -6,12 +6,12 @@ use egui::Ui;
 
 use crate::app::actions::{NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
-use crate::app::text::prose::Prose;
+use crate::app::text::prose::{Around, Prose, live_prose_ui};
 use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
-use crate::view_model::notebook::NotebookModel;
+use crate::view_model::notebook::{CellModel, NotebookModel};
 
 use super::drafts::Drafts;
 
@@ -94,6 +94,17 @@ pub(super) struct Frame<'a, 'v> {
 impl Frame<'_, '_> {
     pub fn ask(&mut self, id: &CellId, command: CellCommand) {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
+    }
+
+    /// Shows a text of a cell; its expressions, links and words act.
+    pub fn prose_ui(&mut self, ui: &mut Ui, cell: &CellModel, markdown: &str) {
+        let around = Around {
+            live: cell.live.as_ref(),
+            words: &self.model.words,
+            hover: Some(&mut *self.view.hover),
+            trail: Some(&mut *self.view.trail),
+        };
+        live_prose_ui(ui, markdown, around, self.prose);
     }
 
     pub fn toggle_reference(&mut self, ui: &Ui) {

@@ -75,6 +75,9 @@ pub fn notebook_ui(
     view: &mut PanelView,
     prose: &mut Prose,
 ) -> Vec<Command> {
+    if let Some(cell) = view.asked.cell.take() {
+        state.select(&cell);
+    }
     let mut frame = Frame { model, state, view, prose, commands: Vec::new() };
     frame.greet_awaited();
     frame.keep_selected();

@@ -18,7 +18,7 @@ use super::writing::write_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
-    prose_ui(ui, &predict.ask, frame.prose);
+    frame.prose_ui(ui, cell, &predict.ask);
     let right = match cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()) {
         Some(Verdict::Prediction { right }) if is_locked => Some(*right),
         _ => None,
@@ -65,7 +65,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
             fault_ui(ui, fault);
         }
         if !predict.explain.is_empty() {
-            prose_ui(ui, &predict.explain, frame.prose);
+            frame.prose_ui(ui, cell, &predict.explain);
         }
     }
 }
@@ -73,7 +73,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
 pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut Frame) {
     let attempts = cell.cell.attempts();
     let try_it = NotebookAction::Run.row().hint_with("Try this answer");
-    prose_ui(ui, &exercise.ask, frame.prose);
+    frame.prose_ui(ui, cell, &exercise.ask);
     if exercise.start.is_some() {
         write_ui(ui, cell, index, frame);
     }
@@ -107,7 +107,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     });
     verdict_ui(ui, cell, exercise, frame);
     for hint in exercise.hints.iter().take(attempts.hints) {
-        card_ui(ui, |ui| prose_ui(ui, hint, frame.prose));
+        card_ui(ui, |ui| frame.prose_ui(ui, cell, hint));
     }
     if attempts.is_revealed {
         card_ui(ui, |ui| {
@@ -137,7 +137,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
     if let Some(feedback) = feedback {
-        prose_ui(ui, feedback, frame.prose);
+        frame.prose_ui(ui, cell, feedback);
     }
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));

@@ -2,7 +2,6 @@
 
 use egui::{Label, RichText, Sense, Ui};
 
-use crate::app::text::prose::prose_ui;
 use crate::app::theme::Palette;
 use crate::view_model::notebook::CellModel;
 
@@ -21,6 +20,6 @@ pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
             frame.write(id);
         }
     } else {
-        prose_ui(ui, &cell.cell.text, frame.prose);
+        frame.prose_ui(ui, cell, &cell.cell.text);
     }
 }

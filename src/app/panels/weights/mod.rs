@@ -34,6 +34,8 @@ pub struct WeightsPanel {
     pub entry: (usize, usize),
     pub view: WeightsView,
     pub tools: ToolsUiState,
+    /// When a link led to the entry: it is brought into sight and flashes.
+    pub flash: Option<f64>,
 }
 
 impl Default for WeightsPanel {
@@ -43,6 +45,7 @@ impl Default for WeightsPanel {
             entry: (0, 0),
             view: WeightsView::Map,
             tools: ToolsUiState::default(),
+            flash: None,
         }
     }
 }
@@ -64,6 +67,11 @@ impl Panel for WeightsPanel {
 
 pub fn weights_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel, view: &mut PanelView) -> Vec<Command> {
     let mut commands = Vec::new();
+    if let Some((tensor, row, col)) = view.asked.weight.take() {
+        (state.tensor, state.entry, state.view) = (tensor, (row, col), WeightsView::Map);
+        state.tools.tool = Tool::Pick;
+        state.flash = Some(ui.input(|input| input.time));
+    }
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     tensors_ui(ui, model, state);
     let Some(tensor) = model.tensors.iter().find(|tensor| tensor.id == state.tensor).or_else(|| model.tensors.first())
@@ -266,7 +274,9 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mu
         }
         paint_map(ui, tensor, &heat, palette);
         if !paints {
-            heat.outline(ui.painter(), heat.cell_rect(state.entry.0, state.entry.1), palette.accent);
+            let selected = heat.cell_rect(state.entry.0, state.entry.1);
+            heat.outline(ui.painter(), selected, palette.accent);
+            flash_ui(ui, selected, &mut state.flash, palette);
         }
         let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) else { return command };
         if paints {
@@ -285,6 +295,28 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mu
         command
     });
     scrolled.inner
+}
+
+/// A frame around the entry that a link led to, which closes in on it; with motion reduced it stands still.
+fn flash_ui(ui: &Ui, entry: egui::Rect, since: &mut Option<f64>, palette: &Palette) {
+    /// Seconds, and the distance from which it comes.
+    const LASTS: f64 = 1.6;
+    const FROM: f32 = 24.0;
+    let Some(begun) = *since else { return };
+    let passed = ui.input(|input| input.time) - begun;
+    if passed > LASTS {
+        *since = None;
+        return;
+    }
+    if passed == 0.0 {
+        ui.scroll_to_rect(entry.expand(FROM), None);
+    }
+    let is_still = ui.style().animation_time == 0.0;
+    let left = if is_still { 0.2 } else { 1.0 - (passed / LASTS) as f32 };
+    let around = entry.expand(size::GAP_TIGHT + FROM * left * left);
+    let stroke = egui::Stroke::new(2.0 * size::CURVE, palette.accent);
+    ui.painter().rect_stroke(around, size::RADIUS_SMALL, stroke, egui::StrokeKind::Outside);
+    ui.ctx().request_repaint();
 }
 
 fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), paints: bool) {

@@ -8,6 +8,7 @@ use super::flaws::with_flaws;
 use super::formula::Maths;
 use super::terms::Named;
 use crate::code::editor::highlight::{Kind, Span, highlight};
+use crate::lesson::live_text::{Expression, LiveText, placed};
 use crate::lesson::text::markdown_options;
 
 /// The most Markdown of one cell that is shown.
@@ -56,8 +57,13 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Run {
     Text(String, Style),
+    /// A number or a word that the kernel computes.
+    Live(Arc<Expression>, Style),
     Formula(Arc<Maths>),
-    Image { path: Arc<str>, alt: String },
+    Image {
+        path: Arc<str>,
+        alt: String,
+    },
     Task(bool),
     Break,
 }
@@ -78,8 +84,11 @@ pub struct Style {
 impl Document {
     pub fn read(markdown: &str) -> Document {
         let shown = &markdown[..markdown.floor_char_boundary(SOURCE_BYTES_MAX)];
+        let text = LiveText::read(shown);
+        let expressions: Vec<_> = text.expressions.iter().cloned().map(Arc::new).collect();
         let mut reader = Reader {
-            events: Parser::new_ext(shown, markdown_options()),
+            events: Parser::new_ext(&text.markdown, markdown_options()),
+            expressions: &expressions,
             styles: vec![Style::default()],
             line: Vec::new(),
             image: None,
@@ -96,6 +105,7 @@ impl Document {
 
 struct Reader<'a> {
     events: Parser<'a>,
+    expressions: &'a [Arc<Expression>],
     /// The innermost last; never empty.
     styles: Vec<Style>,
     /// Runs that belong to no block yet.
@@ -273,9 +283,23 @@ impl Reader<'_> {
             return;
         }
         let style = Style { code, ..self.styles.last().cloned().unwrap_or_default() };
+        let mut plain = text;
+        while let Some((at, index)) = plain.char_indices().find_map(|(at, c)| Some((at, placed(c)?))) {
+            let after = plain[at..].chars().next().map_or(0, char::len_utf8);
+            self.plain(&plain[..at], &style);
+            if let Some(expression) = self.expressions.get(index) {
+                self.line.push(Run::Live(expression.clone(), style.clone()));
+            }
+            plain = &plain[at + after..];
+        }
+        self.plain(plain, &style);
+    }
+
+    fn plain(&mut self, text: &str, style: &Style) {
         match self.line.last_mut() {
-            Some(Run::Text(before, of_before)) if *of_before == style => before.push_str(text),
-            _ => self.line.push(Run::Text(text.to_owned(), style)),
+            _ if text.is_empty() => {}
+            Some(Run::Text(before, of_before)) if of_before == style => before.push_str(text),
+            _ => self.line.push(Run::Text(text.to_owned(), style.clone())),
         }
     }
 

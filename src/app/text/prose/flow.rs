@@ -10,6 +10,8 @@ use super::formula::Maths;
 use super::terms::Named;
 use crate::app::theme::{self, prose};
 use crate::code::editor::highlight::Span;
+use crate::lesson::links::TextLink;
+use crate::view_model::live_text::LiveWord;
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +83,9 @@ pub enum Note {
     Link(Arc<str>),
     Tip(Arc<str>),
     Term(Named),
+    /// A link that acts, or why it does not.
+    Act(Arc<TextLink>),
+    Live(Arc<LiveWord>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -217,6 +222,11 @@ fn advances(text: &str, format: &RunFormat, fonts: &mut FontsView) -> Vec<f32> {
 }
 
 impl RunFormat {
+    /// Words in italics.
+    pub fn is_emphasis(&self) -> bool {
+        self.slanted || self.face == Face::Italic
+    }
+
     pub fn is_code(&self) -> bool {
         self.face == Face::Mono && self.ink == Ink::Plain
     }

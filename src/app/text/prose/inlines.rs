@@ -9,6 +9,9 @@ use super::flow::{Face, Ink, Inline, Note, Placed, RunFormat, What};
 use super::formula::Maths;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
+use crate::lesson::links::TextLink;
+use crate::lesson::live_text::Expression;
+use crate::view_model::live_text::{LiveTextModel, Standing, waiting};
 
 /// Properties that the runs of a block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,11 +26,12 @@ impl Tone {
 }
 
 /// The runs as they are set in a column of `width`.
-pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images) -> Vec<Inline> {
+pub fn inlines(runs: &[Run], tone: Tone, width: f32, images: &mut Images, live: Option<&LiveTextModel>) -> Vec<Inline> {
     let mut inlines = Vec::with_capacity(runs.len());
     for run in runs {
         match run {
             Run::Text(text, style) => inlines.push(Inline::Text(text.clone(), run_format(style, tone))),
+            Run::Live(expression, style) => inlines.push(live_word(expression, style, tone, live)),
             Run::Formula(maths) => inlines.push(formula(maths, tone, width)),
             Run::Image { path, alt } => inlines.extend(image(path, alt, tone, width, images)),
             Run::Task(done) => inlines.push(task(*done)),
@@ -48,18 +52,34 @@ fn run_format(style: &Style, tone: Tone) -> RunFormat {
     let size = if style.code { tone.size * prose::CODE_INLINE } else { tone.size };
     let link = style.link.as_ref().map(link);
     let ink = match link {
-        Some(Note::Link(_)) => Ink::Link,
+        Some(Note::Link(_) | Note::Act(_)) => Ink::Link,
         Some(Note::Tip(_)) => Ink::Soft,
-        Some(Note::Term(_)) | None => tone.ink,
+        Some(Note::Term(_) | Note::Live(_)) | None => tone.ink,
     };
     let slanted = style.emphasis && face != Face::Italic;
     let note = link.or_else(|| style.flaw.clone().map(Note::Tip)).or_else(|| style.named.map(Note::Term));
     RunFormat { face, slanted, strike: style.strike, ink, note, ..RunFormat::plain(size) }
 }
 
+/// A value as the sentence has it, with the face of the words around it.
+fn live_word(expression: &Expression, style: &Style, tone: Tone, live: Option<&LiveTextModel>) -> Inline {
+    let word = live.map_or_else(|| waiting(expression), |live| live.word(expression));
+    let mut format = run_format(&Style { link: None, named: None, ..style.clone() }, tone);
+    if word.standing == Standing::Failed {
+        format.ink = Ink::Error;
+    }
+    let words = word.words.clone();
+    Inline::Text(words, RunFormat { note: Some(Note::Live(Arc::new(word))), ..format })
+}
+
 /// Only the web opens: a lesson runs no program and reads no file.
 fn link(target: &Arc<str>) -> Note {
     const OPENED: [&str; 3] = ["https://", "http://", "mailto:"];
+    match TextLink::read(target) {
+        Some(Ok(link)) => return Note::Act(Arc::new(link)),
+        Some(Err(flaw)) => return Note::Tip(format!("This link leads nowhere: {}", flaw.line()).into()),
+        None => {}
+    }
     let lower = target.to_ascii_lowercase();
     if OPENED.iter().any(|scheme| lower.starts_with(scheme)) {
         Note::Link(target.clone())
@@ -137,9 +157,10 @@ fn task(done: bool) -> Inline {
 }
 
 /// The runs as text, for those who hear them. Pictures speak for themselves.
-pub fn spoken(runs: &[Run]) -> String {
+pub fn spoken(runs: &[Run], live: Option<&LiveTextModel>) -> String {
     let word = |run: &Run| match run {
         Run::Text(text, _) => text.clone(),
+        Run::Live(expression, _) => live.map_or_else(|| waiting(expression), |live| live.word(expression)).words,
         Run::Formula(maths) => maths.source.clone(),
         Run::Image { .. } => String::new(),
         Run::Task(done) => if *done { "done: " } else { "to do: " }.to_owned(),

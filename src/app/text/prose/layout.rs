@@ -13,6 +13,7 @@ use super::table;
 use crate::app::text::images::Images;
 use crate::app::theme::{prose, size};
 use crate::code::editor::highlight::Span;
+use crate::view_model::live_text::LiveTextModel;
 
 /// A text cell in a column of one width.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +25,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub fn of(document: &Document, width: f32, fonts: &mut FontsView, images: &mut Images) -> Layout {
-        let mut column = Column { fonts, images, placed: Vec::new(), spoken: Vec::new(), in_list: false };
+    pub fn of(
+        document: &Document,
+        width: f32,
+        fonts: &mut FontsView,
+        images: &mut Images,
+        live: Option<&LiveTextModel>,
+    ) -> Layout {
+        let mut column = Column { fonts, images, live, placed: Vec::new(), spoken: Vec::new(), in_list: false };
         let height = column.blocks(&document.blocks, Pos2::ZERO, width, Ink::Plain);
         Layout { height, placed: column.placed, spoken: column.spoken }
     }
@@ -34,6 +41,8 @@ impl Layout {
 pub(super) struct Column<'a, 'f> {
     pub fonts: &'a mut FontsView<'f>,
     pub images: &'a mut Images,
+    /// Values of the expressions in the text.
+    pub live: Option<&'a LiveTextModel>,
     pub placed: Vec<Placed>,
     pub spoken: Vec<(Rect, String)>,
     /// Lists in lists stand closer.
@@ -78,11 +87,11 @@ impl Column<'_, '_> {
     }
 
     fn text(&mut self, runs: &[Run], tone: Tone, strut: (f32, f32), top: Pos2, width: f32) -> f32 {
-        let inlines = inlines(runs, tone, width, self.images);
+        let inlines = inlines(runs, tone, width, self.images, self.live);
         let strut = (strut.0 * tone.size, strut.1 * tone.size);
         let set = self.placed.len();
         let size = self.lines(&inlines, Measure { width, strut, align: 0.0 }, top);
-        self.speak(Rect::from_min_size(top, vec2(width, size.y)), spoken(runs), set);
+        self.speak(Rect::from_min_size(top, vec2(width, size.y)), spoken(runs, self.live), set);
         size.y
     }
 

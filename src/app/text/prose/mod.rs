@@ -39,7 +39,11 @@ use self::document::Document;
 use self::layout::Layout;
 use self::paint::PaintContext;
 use crate::app::text::images::Images;
+use crate::app::text::live_card::LiveCard;
+use crate::app::view::{Hover, Trail};
+use crate::lesson::links::TextLink;
 use crate::view_model::glossary::GlossaryModel;
+use crate::view_model::live_text::LiveTextModel;
 
 /// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
 const REMEMBERED: usize = 1200;
@@ -55,6 +59,10 @@ pub struct Prose {
     glossary: Option<Arc<GlossaryModel>>,
     /// The term whose entry was asked for.
     asked: Option<usize>,
+    /// Links that were followed.
+    followed: Vec<TextLink>,
+    /// The card of the live number that was clicked.
+    pub card: Option<LiveCard>,
 }
 
 impl Prose {
@@ -72,6 +80,11 @@ impl Prose {
     pub fn take_asked(&mut self) -> Option<usize> {
         self.asked.take()
     }
+
+    /// The links that were followed, once.
+    pub fn take_followed(&mut self) -> Vec<TextLink> {
+        std::mem::take(&mut self.followed)
+    }
 }
 
 struct Page {
@@ -87,14 +100,34 @@ struct SetFor {
     width: f32,
     pixels_per_point: f32,
     images: u64,
+    /// The values of its expressions.
+    live: u64,
+}
+
+/// Surroundings of a text that is part of a lesson.
+#[derive(Default)]
+pub struct Around<'a> {
+    /// The values of its expressions.
+    pub live: Option<&'a LiveTextModel>,
+    /// The words of the sentence on the stage: in italics they light each other.
+    pub words: &'a [String],
+    pub hover: Option<&'a mut Hover>,
+    /// Opens the provenance of a number.
+    pub trail: Option<&'a mut Trail>,
 }
 
 /// Shows `markdown` in the width there is.
 pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
+    live_prose_ui(ui, markdown, Around::default(), prose);
+}
+
+/// Shows `markdown` whose expressions, links and words act.
+pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: Around, prose: &mut Prose) {
     let width = ui.available_width();
-    let Prose { images, pages, hasher, clock, glossary, asked } = prose;
+    let Prose { images, pages, hasher, clock, glossary, asked, followed, card } = prose;
     let glossary = glossary.as_deref();
-    let page = page(ui, markdown, width, pages, (images, glossary), hasher.hash_one(markdown), clock);
+    let context = (&mut *images, glossary, around.live);
+    let page = page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock);
     let (rect, _) = ui.allocate_exact_size(vec2(width, page.layout.height), Sense::hover());
     ui.push_id(ui.next_auto_id(), |ui| {
         for (i, (place, text)) in page.layout.spoken.iter().enumerate() {
@@ -102,14 +135,19 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
             let response = ui.interact(place, ui.id().with(("spoken", i)), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
         }
-        paint::paint(ui, &page.layout.placed, rect.min, &mut PaintContext { images, glossary, asked });
+        paint::paint(
+            ui,
+            &page.layout.placed,
+            rect.min,
+            &mut PaintContext { images, glossary, asked, followed, card, around },
+        );
     });
 }
 
 /// The height that [`prose_ui`] takes in `width`: about half a millisecond at first, then a look-up.
 pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
     let Prose { images, pages, hasher, clock, glossary, .. } = prose;
-    let context = (images, glossary.as_deref());
+    let context = (images, glossary.as_deref(), None);
     page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock).layout.height
 }
 
@@ -118,7 +156,7 @@ fn page<'a>(
     markdown: &str,
     width: f32,
     pages: &'a mut HashMap<u64, Page>,
-    (images, glossary): (&mut Images, Option<&GlossaryModel>),
+    (images, glossary, live): (&mut Images, Option<&GlossaryModel>, Option<&LiveTextModel>),
     key: u64,
     clock: &mut u64,
 ) -> &'a Page {
@@ -126,7 +164,12 @@ fn page<'a>(
     if pages.len() > REMEMBERED && !pages.contains_key(&key) {
         forget_older_half(pages);
     }
-    let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: images.generation() };
+    let set_for = SetFor {
+        width,
+        pixels_per_point: ui.pixels_per_point(),
+        images: images.generation(),
+        live: live.map_or(0, |live| live.key),
+    };
     let page = pages.entry(key).or_insert_with(|| {
         let nowhere = SetFor { width: f32::NAN, ..set_for };
         let mut document = Document::read(markdown);
@@ -137,7 +180,7 @@ fn page<'a>(
     });
     page.used = *clock;
     if page.set_for != set_for {
-        page.layout = ui.fonts_mut(|fonts| Layout::of(&page.document, width, fonts, images));
+        page.layout = ui.fonts_mut(|fonts| Layout::of(&page.document, width, fonts, images, live));
         page.set_for = set_for;
     }
     page

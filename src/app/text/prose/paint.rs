@@ -7,15 +7,19 @@ use egui::{
 };
 use egui::{Response, WidgetInfo, WidgetType, pos2, vec2};
 
+use super::Around;
 use super::flow::{Ink, Note, Placed, Role, RunFormat, What};
 use super::maths::{formula_ui, snapped};
 use super::terms::Named;
 use crate::app::text::code_text::code;
 use crate::app::text::images::Images;
+use crate::app::text::live_card::{LiveCard, live_lines_ui};
 use crate::app::text::term_card::term_card_ui;
 use crate::app::theme::{self, Palette, prose, size};
 use crate::code::editor::scope::Scope;
+use crate::lesson::links::{TextLink, tokens_named};
 use crate::view_model::glossary::GlossaryModel;
+use crate::view_model::live_text::{LiveWord, Standing};
 
 /// Context of painting a text.
 pub struct PaintContext<'a> {
@@ -23,6 +27,10 @@ pub struct PaintContext<'a> {
     pub glossary: Option<&'a GlossaryModel>,
     /// A term that is clicked.
     pub asked: &'a mut Option<usize>,
+    /// Links that are followed.
+    pub followed: &'a mut Vec<TextLink>,
+    pub card: &'a mut Option<LiveCard>,
+    pub around: Around<'a>,
 }
 
 /// Draws what can be seen of `placed`, whose corner is `origin`.
@@ -86,15 +94,22 @@ fn text_ui(
     let rows = text.lines().count().max(1) as f32;
     let reach = format.size * (prose::STRUT.0 + prose::STRUT.1);
     let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
-    let is_link = matches!(format.note, Some(Note::Link(_)));
+    let is_link = matches!(format.note, Some(Note::Link(_) | Note::Act(_)));
     // The keyboard moves between controls, not between lines of text; a term it finds once.
     let sense = match format.note {
-        Some(Note::Link(_)) => Sense::click(),
-        Some(Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
+        Some(Note::Link(_) | Note::Act(_)) => Sense::click(),
+        Some(Note::Live(_) | Note::Term(Named { is_first: true, .. })) => Sense::click_and_drag(),
         _ => Sense::click_and_drag() - Sense::FOCUSABLE,
     };
     let kind = if sense.is_focusable() { WidgetType::Link } else { WidgetType::Label };
-    let spoken = || WidgetInfo::labeled(kind, true, text);
+    let spoken = || match &format.note {
+        Some(Note::Act(link)) => WidgetInfo::labeled(kind, true, format!("{text}: {}", link.says())),
+        Some(Note::Live(word)) => {
+            let notes: String = word.notes.iter().map(|note| format!(" {note}")).collect();
+            WidgetInfo::labeled(kind, true, format!("{text}, live.{notes}"))
+        }
+        _ => WidgetInfo::labeled(kind, true, text),
+    };
     // It reaches what is out of sight, too.
     if !ui.is_rect_visible(near) {
         let sense = if sense.is_focusable() { sense } else { Sense::hover() };
@@ -142,8 +157,28 @@ fn text_ui(
             let baseline = Rect::from_min_max(rect.min, pos2(rect.max.x, baseline.y + prose::TERM_LINE));
             response = term_ui(ui, *named, baseline, response, context);
         }
-        None if response.hovered() => ui.set_cursor_icon(CursorIcon::Text),
-        None => {}
+        Some(Note::Act(link)) => {
+            if response.hovered() || response.has_focus() {
+                underline = Stroke::new(size::HAIRLINE, color);
+                ui.set_cursor_icon(CursorIcon::PointingHand);
+            }
+            if let TextLink::Word(name) = &**link {
+                word_ui(ui, name, rect, &response, &mut context.around);
+            }
+            if response.clicked() {
+                context.followed.push(TextLink::clone(link));
+            }
+            response = response.on_hover_text(link.says());
+        }
+        Some(Note::Live(word)) => response = live_ui(ui, word, rect, response, context),
+        None => {
+            if format.is_emphasis() {
+                word_ui(ui, text, rect, &response, &mut context.around);
+            }
+            if response.hovered() {
+                ui.set_cursor_icon(CursorIcon::Text);
+            }
+        }
     }
     if is_link {
         ui.painter().add(TextShape::new(corner, galley, color).with_underline(underline));
@@ -153,6 +188,66 @@ fn text_ui(
             // Selection has said that it is a label.
             ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
         }
+    }
+}
+
+/// A live number: a quiet tint, a card under the pointer, its provenance at a click.
+fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &mut PaintContext) -> Response {
+    /// Opacity of the tint behind it.
+    const TINT: f32 = 0.13;
+    const TINT_NEAR: f32 = 0.3;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let is_near = response.hovered() || response.has_focus();
+    let color = match word.standing {
+        Standing::Current | Standing::Waiting => palette.accent,
+        Standing::Differs => palette.warn,
+        Standing::Failed => palette.error,
+    };
+    let tint = color.gamma_multiply(if is_near { TINT_NEAR } else { TINT });
+    ui.painter().rect_filled(rect.expand2(vec2(size::HAIRLINE, 0.0)), size::RADIUS_SMALL, tint);
+    if word.standing == Standing::Differs {
+        ui.painter().extend(quiet_line(rect, palette.warn));
+    }
+    if response.clicked() {
+        match (word.entry, &mut context.around.trail) {
+            (Some(entry), Some(trail)) => trail.open(entry),
+            _ => {
+                let time = ui.input(|input| input.time);
+                *context.card = Some(LiveCard { word: word.clone(), at: rect.left_bottom(), time });
+            }
+        }
+    }
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    if response.has_focus() && !response.hovered() {
+        response.show_tooltip_ui(|ui| live_tip_ui(ui, word));
+    }
+    response.on_hover_cursor(CursorIcon::PointingHand).on_hover_ui(|ui| live_tip_ui(ui, word))
+}
+
+fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
+    ui.set_max_width(prose::TERM_CARD);
+    live_lines_ui(ui, word);
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let hint = if word.entry.is_some() { "Click for where it comes from" } else { "Click for its exact value" };
+    ui.label(egui::RichText::new(hint).size(size::SMALL).color(palette.ink_soft));
+}
+
+/// The name of a word on the stage: pointing at it lights the word everywhere, and the other way round.
+fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Around) {
+    /// Opacity of the tint behind a word that is lit.
+    const TINT: f32 = 0.28;
+    let Some(hover) = &mut around.hover else { return };
+    let tokens: Vec<&str> = around.words.iter().map(String::as_str).collect();
+    let Some(&token) = tokens_named(&tokens, name.trim()).first() else { return };
+    let word = tokens[token];
+    if response.hovered() {
+        hover.point_at(word);
+    }
+    if response.hovered() || hover.word() == Some(word) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        ui.painter().rect_filled(rect, size::RADIUS_SMALL, palette.accent.gamma_multiply(TINT));
     }
 }
 

@@ -31,7 +31,8 @@ pub(super) fn set(column: &mut Column, table: &Table, top: Pos2, width: f32) -> 
 fn cells(column: &mut Column, table: &Table, width: f32) -> Vec<Vec<Vec<Inline>>> {
     let tone = |row| Tone { strong: row == 0, size: size::BODY, ink: Ink::Plain };
     let rows = table.rows.iter().enumerate();
-    rows.map(|(i, row)| row.iter().map(|cell| inlines(cell, tone(i), width, column.images)).collect()).collect()
+    rows.map(|(i, row)| row.iter().map(|cell| inlines(cell, tone(i), width, column.images, column.live)).collect())
+        .collect()
 }
 
 fn gaps(columns: usize) -> f32 {
@@ -82,7 +83,7 @@ fn set_rows(
             let set = column.placed.len();
             let size = column.lines(cell, measure, corner + vec2(x, y));
             let place = Rect::from_min_size(shown_at + vec2(x, y), vec2(columns[j], size.y));
-            column.speak(place, spoken(&table.rows[i][j]), set);
+            column.speak(place, spoken(&table.rows[i][j], column.live), set);
             height = height.max(size.y);
             x += columns[j] + 2.0 * padding_x;
         }

@@ -1,0 +1,62 @@
+//! Does what the links in a text say.
+
+use bevy::prelude::*;
+
+use crate::app::panels::{PanelId, PanelName};
+use crate::app::scene::Scene;
+use crate::app::view::ViewState;
+use crate::app::work::session::Session;
+use crate::lesson::course;
+use crate::lesson::links::{TextLink, token_named};
+
+use super::dock::WorkspaceState;
+use super::perform::{open, say};
+
+/// Follows a link; where it leads nowhere, the window says so.
+pub fn follow(world: &mut World, link: TextLink) {
+    if let Err(why) = try_follow(world, link) {
+        say(world, why);
+    }
+}
+
+fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
+    let scene = world.resource::<Scene>();
+    let Some(snapshot) = scene.snapshot().cloned() else { return Ok(()) };
+    let not_yet = || "There is no model yet: wait until it is trained.".to_owned();
+    match link {
+        TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.show(PanelId::of(panel)),
+        TextLink::Word(name) => {
+            let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
+            let tokens: Vec<&str> = model.sentence.tokens.iter().map(|token| token.text.as_str()).collect();
+            let token = token_named(&tokens, &name).map_err(|flaw| flaw.line())?;
+            world.resource_mut::<ViewState>().selection.choose_query(Some(token));
+        }
+        TextLink::Head(head) => {
+            let heads = snapshot.model.as_ref().ok_or_else(not_yet)?.architecture.heads();
+            let head = head.checked_sub(1).filter(|head| *head < heads);
+            let head = head.ok_or_else(|| format!("There is no such head: the model has {heads}."))?;
+            world.resource_mut::<ViewState>().selection.choose_head(head);
+        }
+        TextLink::Time(time) => world.resource_mut::<ViewState>().walk.glide_to(time),
+        TextLink::Weight { tensor, row, col } => {
+            let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
+            let spec = model.parameters.tensors().map(|(spec, _)| spec).find(|spec| spec.id.code_name() == tensor);
+            let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
+            let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
+            world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));
+            world.resource_mut::<WorkspaceState>().0.show(PanelId::of(PanelName::Weights));
+        }
+        TextLink::Cell(id) => {
+            world.resource_mut::<ViewState>().asked.cell = Some(id);
+            world.resource_mut::<WorkspaceState>().0.show(PanelId::of(PanelName::Notebook));
+        }
+        TextLink::Lesson(id) => {
+            let path = world.get_resource::<Session>().map(|session| session.path().to_owned());
+            let folder = path.as_deref().and_then(|path| path.parent());
+            let files = folder.map(course::list).unwrap_or_default();
+            let file = files.into_iter().find(|file| file.id() == id);
+            open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one."))?.path);
+        }
+    }
+    Ok(())
+}

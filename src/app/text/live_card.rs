@@ -1,0 +1,78 @@
+//! Card of a live number that is no single entry of a tensor: its expression, its value in full and what it reads.
+
+use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
+
+use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::copy::copy_button;
+use crate::view_model::live_text::{LiveWord, Standing};
+
+/// Width of the card within its margins.
+const WIDTH: f32 = 340.0;
+
+/// An open card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveCard {
+    pub word: LiveWord,
+    /// Beside what was clicked.
+    pub at: Pos2,
+    /// By egui's clock: the click that opened it does not close it.
+    pub time: f64,
+}
+
+/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
+    let Some(LiveCard { word, at, time }) = card else { return };
+    let window = Window::new("A live number").id(Id::new("live number")).title_bar(false).collapsible(false);
+    let window = window.resizable(false).fixed_pos(*at + Vec2::splat(size::GAP_WIDE));
+    let window = window.default_width(WIDTH).constrain_to(ctx.content_rect().shrink(size::GAP));
+    let mut is_closed = ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    if let Some(shown) = window.show(ctx, |ui| card_ui(ui, word)) {
+        is_closed |= shown.inner.unwrap_or_default();
+        let rect = shown.response.rect;
+        is_closed |= ctx.input(|input| {
+            let at = input.pointer.interact_pos();
+            input.time > *time && input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
+        });
+    }
+    if is_closed {
+        *card = None;
+    }
+}
+
+/// True if it is to be closed.
+fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - size::GAP_WIDE));
+    let mut is_closed = false;
+    ui.horizontal(|ui| {
+        let close = ui.add(Button::new("×").frame(false)).on_hover_text("Close (Esc)");
+        close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close the live number"));
+        is_closed = close.clicked();
+        if !word.full.is_empty() {
+            let value =
+                RichText::new(format!("= {}", word.full)).font(theme::mono(size::READING)).color(palette.accent);
+            ui.add(Label::new(value).selectable(true).wrap());
+            copy_button(ui, "the exact value", || word.full.clone());
+        }
+    });
+    live_lines_ui(ui, word);
+    is_closed
+}
+
+/// Expression, standing and tensors, one below the other: the card's, and the tooltip's.
+pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());
+    line(ui, RichText::new(&*word.source).font(theme::mono(size::MONO)).color(palette.ink_soft));
+    let ink = if word.standing == Standing::Failed { palette.error } else { palette.ink };
+    for note in &word.notes {
+        line(ui, RichText::new(note).color(ink));
+    }
+    if word.standing == Standing::Waiting && word.full.is_empty() {
+        line(ui, RichText::new("It is shown when the model is trained.").color(palette.ink_soft));
+    }
+    if !word.tensors.is_empty() {
+        let reads = format!("Reads {}, live", word.tensors.join(", "));
+        line(ui, RichText::new(reads).size(size::SMALL).color(palette.ink_soft));
+    }
+}

@@ -43,7 +43,7 @@ pub struct NotebookModel {
     pub sentences: Vec<String>,
     /// The one on the stage, as text.
     pub sentence: String,
-    /// Its words.
+    /// The words that the stage shows of it.
     pub words: Vec<String>,
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
@@ -168,7 +168,7 @@ impl NotebookModel {
             seen,
             sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
             sentence: current.map_or_else(String::new, |s| words(s)),
-            words: current.map_or_else(Vec::new, |s| s.chosen().iter().map(|token| token.text.clone()).collect()),
+            words: current.map_or_else(Vec::new, |s| s.tokens.iter().map(|token| token.text.clone()).collect()),
             selected: current.map_or(Some(0), |s| s.index),
             notice: snapshot.notice.clone(),
             differences,

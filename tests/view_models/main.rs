@@ -6,6 +6,7 @@ mod common;
 mod answers;
 mod contents;
 mod gauge;
+mod live_text;
 mod provenance;
 mod route;
 mod sentence_arcs;

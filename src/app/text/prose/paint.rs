@@ -20,6 +20,7 @@ use crate::code::editor::scope::Scope;
 use crate::lesson::links::{TextLink, tokens_named};
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::live_text::{LiveWord, Standing};
+use crate::view_model::sentence_arcs::WordAt;
 
 /// Context of painting a text.
 pub struct PaintContext<'a> {
@@ -194,8 +195,8 @@ fn text_ui(
 /// A live number: a quiet tint, a card under the pointer, its provenance at a click.
 fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &mut PaintContext) -> Response {
     /// Opacity of the tint behind it.
-    const TINT: f32 = 0.13;
-    const TINT_NEAR: f32 = 0.3;
+    const TINT: f32 = 0.07;
+    const TINT_NEAR: f32 = 0.25;
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_near = response.hovered() || response.has_focus();
     let color = match word.standing {
@@ -240,12 +241,16 @@ fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Ar
     const TINT: f32 = 0.28;
     let Some(hover) = &mut around.hover else { return };
     let tokens: Vec<&str> = around.words.iter().map(String::as_str).collect();
-    let Some(&token) = tokens_named(&tokens, name.trim()).first() else { return };
-    let word = tokens[token];
+    let named = tokens_named(&tokens, name.trim());
+    let Some(&first) = named.first() else { return };
     if response.hovered() {
-        hover.point_at(word);
+        match named[..] {
+            [one] => hover.point_at_token(WordAt::in_sentence(one)),
+            _ => hover.point_at(tokens[first]),
+        }
     }
-    if response.hovered() || hover.word() == Some(word) {
+    let is_lit = hover.token().map_or_else(|| hover.word() == Some(tokens[first]), |token| named.contains(&token));
+    if response.hovered() || is_lit {
         let palette = Palette::of(ui.visuals().dark_mode);
         ui.painter().rect_filled(rect, size::RADIUS_SMALL, palette.accent.gamma_multiply(TINT));
     }

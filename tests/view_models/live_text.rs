@@ -1,0 +1,89 @@
+//! Live numbers and words: what they follow, and when they are marked.
+
+use attune::kernel::command::{InterventionCommand, SentenceCommand};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel};
+use attune::lesson::live_text::LiveText;
+use attune::view_model::live_text::{LiveWord, Standing, still};
+use attune::view_model::notebook::NotebookModel;
+
+use crate::common::lessons::{SMALL, kernel};
+
+const TEXT: &str = r#"{{ A[0]["seal", "duck"] | .3 }} {{ 2 + 1 }} {{ "du" + "ck" }} {{ A[0]["seel", "duck"] }}"#;
+
+/// The small lesson with this text before its stage cell.
+fn with(text: &str) -> Kernel {
+    kernel(&SMALL.replacen(r##"md: "# Sinking and swimming""##, &format!("md: r#\"{text}\"#"), 1))
+}
+
+fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
+    let model = NotebookModel::of(&kernel.snapshot(), None);
+    let live = model.cells[0].live.as_ref().expect("it has expressions");
+    LiveText::read(text).expressions.iter().map(|expression| live.word(expression)).collect()
+}
+
+#[test]
+fn numbers_and_words_are_those_of_the_model() {
+    let kernel = with(TEXT);
+    let words = words_of(&kernel, TEXT);
+    let model = kernel.snapshot().model.expect("it is trained");
+    let weight = model.sentence.activations.blocks[0].heads[0].weights.get(1, 5);
+    assert_eq!(words[0].words, format!("{weight:.3}"));
+    assert_eq!((words[0].standing, words[0].entry.is_some()), (Standing::Current, true));
+    assert_eq!((&*words[1].words, &*words[2].words), ("3", "duck"));
+    assert_eq!(words[3].standing, Standing::Failed);
+    assert!(words[3].notes[0].contains("did you mean \"seal\"?"), "{:?}", words[3]);
+    assert!(words[3].words.starts_with("⚠ A[0]"), "what failed stands in its place");
+}
+
+#[test]
+fn a_number_says_when_it_is_not_the_one_of_the_text() {
+    let mut kernel = with(TEXT);
+    let before = words_of(&kernel, TEXT)[0].words.clone();
+    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.2))));
+    kernel.settle();
+    let words = words_of(&kernel, TEXT);
+    assert_eq!(words[0].standing, Standing::Differs);
+    assert!(words[0].words.ends_with('≠') && !words[0].words.starts_with(&before), "{:?}", words[0]);
+    assert_eq!(words[1].standing, Standing::Current, "it reads nothing of the model");
+    kernel.apply(Command::Undo);
+    kernel.settle();
+    assert_eq!(words_of(&kernel, TEXT)[0].words, before);
+
+    // Another sentence of the lesson has no duck: the number stays that of the text's own sentence.
+    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
+    kernel.settle();
+    let word = &words_of(&kernel, TEXT)[0];
+    assert!(word.words.starts_with(&before), "{word:?}");
+    assert_eq!((word.standing, word.entry), (Standing::Differs, None));
+    assert!(word.notes[0].contains("the seal sank while a duck swam"), "{word:?}");
+    // A sentence of the learner's is followed.
+    kernel.apply(Command::Sentence(SentenceCommand::Set("a duck and the seal".replace(" and", ""))));
+    kernel.settle();
+    let word = &words_of(&kernel, TEXT)[0];
+    assert!(word.notes[0].contains("on the stage"), "{word:?}");
+}
+
+#[test]
+fn the_learners_text_follows_the_cells_above() {
+    let text = "{{ much }}";
+    let cells = r##"Code(id: "make", src: "let much = 6 * 7;"), Text(id: "say", md: "{{ much }}"),"##;
+    let mut kernel =
+        kernel(&SMALL.replacen(r#"        Stage(id: "both""#, &format!("{cells}\n        Stage(id: \"both\""), 1));
+    let word = |kernel: &Kernel| {
+        let model = NotebookModel::of(&kernel.snapshot(), None);
+        model.cells[2].live.as_ref().expect("live").word(&LiveText::read(text).expressions[0])
+    };
+    assert!(word(&kernel).notes[0].contains("run the cell make"), "{:?}", word(&kernel));
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    assert_eq!(word(&kernel).words, "42");
+    let shown = kernel.snapshot().notebook.cells[2].live.clone();
+    assert_eq!(still("so {{ much }} [x](attune:head/1)", shown.as_ref()), "so 42 x");
+    let rewritten = CellCommand::SetText("let much = \"a *lot*\";".into());
+    kernel.apply(Command::Notebook(NotebookCommand::Cell("make".into(), rewritten)));
+    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.settle();
+    let shown = kernel.snapshot().notebook.cells[2].live.clone();
+    assert_eq!(still(text, shown.as_ref()), "a \\*lot\\*");
+}

@@ -67,7 +67,7 @@ fn scene(count: usize) -> StageModel {
         ghosts: Vec::new(),
         note: None,
         groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
-        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.2 }).to_vec(),
+        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.2, ends: None }).to_vec(),
         explained: 0.6,
         is_whole: false,
         radius: 1.0,

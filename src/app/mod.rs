@@ -9,6 +9,7 @@
 //! | [`panels`] | one file or folder a panel; they name egui, never Bevy |
 //! | [`stage`], [`scene_camera`] | the 3D view, and how panels look through its camera |
 //! | [`shell`] | the window around them: dock, bars, dialogs, keys, the road to the kernel |
+//! | [`opening_cell`] | the picture that a lesson opens with |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
 //! | [`render`] | pictures without a window, and the graphics device |
 //!
@@ -17,6 +18,7 @@
 pub mod actions;
 pub mod fault;
 pub mod link;
+pub mod opening_cell;
 pub mod panels;
 pub mod plugin;
 pub mod render;

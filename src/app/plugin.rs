@@ -7,7 +7,7 @@ use bevy_egui::{EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryCont
 use super::render::{blending, recovery};
 use super::shell::{course, dock, pace, state, workspace};
 use super::systems::AppSystems;
-use super::{link, scene, stage, view, work};
+use super::{link, opening_cell, scene, stage, view, work};
 
 /// Adds everything that window and picture share.
 pub fn plugin(app: &mut App) {
@@ -26,7 +26,10 @@ pub fn plugin(app: &mut App) {
         .configure_sets(Last, (AppSystems::Send, AppSystems::BuildStage, AppSystems::Pace).chain())
         .add_systems(
             Update,
-            ((link::receive, link::follow_trail).chain().in_set(AppSystems::Receive), workspace::apply_style),
+            (
+                (link::receive, opening_cell::open, link::follow_trail).chain().in_set(AppSystems::Receive),
+                workspace::apply_style,
+            ),
         )
         .add_systems(
             PreUpdate,

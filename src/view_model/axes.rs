@@ -36,7 +36,7 @@ pub struct AxisRow {
     pub variance: f32,
     /// As the groups were written, where it was chosen.
     pub chosen: Option<(String, String)>,
-    /// It is not the lesson's.
+    /// The axis is another than the lesson's.
     pub is_changed: bool,
     pub meaning: String,
 }

@@ -59,6 +59,8 @@ fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
 pub enum Visibility {
     #[default]
     Lit,
+    /// Not chosen, but a place to which the chosen ones may go: a word of a group.
+    Landmark,
     Faded,
     Hidden,
 }
@@ -91,8 +93,8 @@ impl Emphasis {
         Emphasis {
             found,
             is_isolated: choice.is_isolated,
-            tokens: stage.tokens.iter().map(|token| show(&token.text, true)).collect(),
-            words: stage.words.iter().map(|word| show(&word.text, word.in_sentence)).collect(),
+            tokens: stage.tokens.iter().map(|token| show(&token.text, token.group.is_some(), true)).collect(),
+            words: stage.words.iter().map(|word| show(&word.text, word.group.is_some(), word.in_sentence)).collect(),
         }
     }
 
@@ -102,6 +104,11 @@ impl Emphasis {
 
     pub fn word(&self, index: usize) -> Visibility {
         self.words.get(index).copied().unwrap_or_default()
+    }
+
+    /// A word that was lit or found, where others were not.
+    pub fn is_chosen(&self, word: usize) -> bool {
+        self.words.get(word) == Some(&Visibility::Lit)
     }
 
     /// Some points may be hidden.
@@ -120,25 +127,34 @@ impl Emphasis {
     }
 }
 
-type Rule<'a> = Box<dyn Fn(&str, bool) -> Visibility + 'a>;
+type Rule<'a> = Box<dyn Fn(&str, bool, bool) -> Visibility + 'a>;
 
 impl<'a> Choice<'a> {
-    /// From a word, and whether it is in the sentence, to how it is shown; none: all are lit.
+    /// From a word, and whether it has a group and is in the sentence, to how it is shown; none: all are lit.
     fn rule(self) -> Option<Rule<'a>> {
-        let lit = move |word: &str| {
+        let lit = move |word: &str, is_grouped: bool| {
             let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
-            if is_lit { Visibility::Lit } else { Visibility::Faded }
+            match (is_lit, is_grouped) {
+                (true, _) => Visibility::Lit,
+                (_, true) => Visibility::Landmark,
+                _ => Visibility::Faded,
+            }
         };
         // While a pattern is being written, nothing changes.
         let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
         let other = if self.is_isolated { Visibility::Hidden } else { Visibility::Faded };
         match matches {
-            Some(matches) => Some(Box::new(move |word, _| if matches(word) { Visibility::Lit } else { other })),
+            Some(matches) => Some(Box::new(move |word, _, _| if matches(word) { Visibility::Lit } else { other })),
             None if self.is_isolated && self.search.is_blank() => {
                 let is_kept = move |word: &str, in_sentence| in_sentence || self.near.contains(&word);
-                Some(Box::new(move |word, there| if is_kept(word, there) { lit(word) } else { Visibility::Hidden }))
+                Some(Box::new(move |word, grouped, there| match is_kept(word, there) {
+                    true => lit(word, grouped),
+                    false => Visibility::Hidden,
+                }))
             }
-            None => (!self.lit.is_empty()).then(|| Box::new(move |word: &str, _| lit(word)) as Rule<'a>),
+            None => {
+                (!self.lit.is_empty()).then(|| Box::new(move |word: &str, grouped, _| lit(word, grouped)) as Rule<'a>)
+            }
         }
     }
 }
@@ -186,6 +202,7 @@ mod tests {
         let emphasis = Emphasis::of(&stage, Choice { search, is_isolated, lit, near });
         let sign = |shown| match shown {
             Visibility::Lit => '*',
+            Visibility::Landmark => 'o',
             Visibility::Faded => '.',
             Visibility::Hidden => ' ',
         };
@@ -238,5 +255,16 @@ mod tests {
         let wrong = search("[", true);
         assert_eq!(emphasis(&wrong, true, &[], &[]), "***|****");
         assert_eq!(emphasis(&wrong, false, &["bank".to_owned()], &[]), "*.*|*...");
+    }
+
+    #[test]
+    fn a_group_stays_bright_beside_the_words_that_a_cell_lights() {
+        let mut stage = stage();
+        stage.words[1].group = Some(0);
+        let lit = ["river".to_owned()];
+        let choice = Choice { search: &Search::default(), is_isolated: false, lit: &lit, near: &[] };
+        let shown = Emphasis::of(&stage, choice);
+        let words: Vec<Visibility> = (0..4).map(|index| shown.word(index)).collect();
+        assert_eq!(words, [Visibility::Faded, Visibility::Landmark, Visibility::Lit, Visibility::Faded]);
     }
 }

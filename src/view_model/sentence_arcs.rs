@@ -1,6 +1,5 @@
 //! Attention in the sentence: its words in a line, a source above them, and the weights between two words as arcs.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
@@ -26,8 +25,6 @@ pub struct ArcWord {
     pub text: String,
     /// Index into the lesson's groups.
     pub group: Option<usize>,
-    /// Where the word stands for the first time: with the group, its colour.
-    pub first_position: usize,
 }
 
 /// The heads of one block: all look from the same words at the same words.
@@ -334,13 +331,11 @@ pub fn percent(weight: f32) -> String {
 }
 
 fn words(tokens: &[Token], space: &StaticSpace) -> Vec<ArcWord> {
-    let mut first = HashMap::new();
-    let words = tokens.iter().zip(token_labels(tokens)).enumerate();
-    let words = words.map(|(position, (token, label))| ArcWord {
+    let words = tokens.iter().zip(token_labels(tokens));
+    let words = words.map(|(token, label)| ArcWord {
         label,
         text: token.text.clone(),
         group: token.word.and_then(|word| space.group_of[word]),
-        first_position: *first.entry(token.text.as_str()).or_insert(position),
     });
     words.collect()
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::axes::names;
+use super::axes::{names, short};
 use super::compare::{choose, furthest_first};
 use super::models::Model;
+use crate::kernel::data::space::ChosenAxis;
 use crate::kernel::data::token::{occurrence, subscript};
 use crate::kernel::scene::second::SharedWord;
 use crate::kernel::snapshot::{Neighbours, Replaced, SentenceSnapshot, Snapshot, StaticSpace, Token};
@@ -99,6 +100,8 @@ pub struct AxisLabel {
     pub name: String,
     /// Share of the variance, in [0, 1].
     pub variance: f32,
+    /// The words from which it runs and those to which, where it was chosen.
+    pub ends: Option<(String, String)>,
 }
 
 impl Model for StageModel {
@@ -115,6 +118,24 @@ impl StageModel {
         let is_lit = |pair: &SharedWord| lit.contains(&self.tokens[pair.first].text);
         let pairs = self.shared.iter().map(|pair| (pair.first, pair.second, is_lit(pair)));
         choose(pairs, query, second).map(|index| &self.shared[index])
+    }
+
+    /// An axis runs between two named ends.
+    pub fn has_chosen_axes(&self) -> bool {
+        self.axes.iter().any(|axis| axis.ends.is_some())
+    }
+
+    /// Another sentence is shown than before, or what was changed in this one is as trained again.
+    pub fn rests_after(&self, before: &StageModel) -> bool {
+        let texts = |model: &StageModel| -> Vec<String> {
+            model.tokens.iter().chain(&model.second).map(|token| token.text.clone()).collect()
+        };
+        texts(self) != texts(before) || (before.is_changed() && !self.is_changed())
+    }
+
+    /// A weight or an intervention moves a token.
+    fn is_changed(&self) -> bool {
+        self.tokens.iter().any(|token| token.end != token.trained_end)
     }
 
     /// `None` until the static vectors are trained.
@@ -138,8 +159,12 @@ impl StageModel {
             .collect::<Vec<_>>();
         let radius = reach(words.iter().map(|word| word.at));
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
+        let ends = |chosen: &Option<ChosenAxis>| {
+            chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
+        };
         let (variance, names) = (space.projection.explained(), names(space));
-        let axes = names.into_iter().zip(variance).take(space.projection.dimensions());
+        let axes = names.into_iter().zip(variance).zip(&space.basis.chosen).take(space.projection.dimensions());
+        let axes = axes.map(|((name, variance), chosen)| AxisLabel { name, variance, ends: ends(chosen) });
         Some(StageModel {
             words,
             tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
@@ -147,11 +172,14 @@ impl StageModel {
             shared: second
                 .map_or_else(Vec::new, |second| furthest_first(&second.shared).into_iter().cloned().collect()),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
-            axes: axes.map(|(name, variance)| AxisLabel { name, variance }).collect(),
+            axes: axes.collect(),
             explained: space.projection.explained_together(),
             is_whole: space.projection.is_identity(),
             ghosts: ghosts(snapshot, radius),
-            note: is_new_space.then(|| "A new space, turned to fit the old picture.".to_owned()),
+            note: is_new_space.then(|| match space.projection.is_turned() {
+                true => "Retrained space, rotated to match the previous view.".to_owned(),
+                false => "Retrained space, along the same axes.".to_owned(),
+            }),
             radius,
         })
     }
@@ -187,7 +215,8 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
 
 /// Ghosts of the words that have a group, and of the sentence where it is the same; at the picture's present scale.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
-    let Some(model) = &snapshot.model else { return Vec::new() };
+    // Back at the lesson's own recipe nothing was replaced that is still to be compared.
+    let Some(model) = snapshot.model.as_ref().filter(|model| !model.recipe.is_default()) else { return Vec::new() };
     // In other axes the old places would be elsewhere.
     let is_seen = |old: &&Arc<Replaced>| snapshot.space.as_ref().is_some_and(|space| space.basis == old.space.basis);
     let Some(old) = model.replaced.as_ref().filter(is_seen) else { return Vec::new() };

@@ -55,7 +55,7 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         ghosts: Vec::new(),
         note: None,
         groups: vec!["fruit".to_owned()],
-        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3 }).to_vec(),
+        axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3, ends: None }).to_vec(),
         explained: 0.9,
         is_whole: false,
         radius,
@@ -245,7 +245,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
     for (name, model) in wild() {
         let (model, emphasis) = (Arc::new(model), Arc::new(Emphasis::default()));
         let mut controls = StageControls::default();
-        controls.rig.fit_now(extent(&model));
+        controls.rig.fit_now(extent(&model), Vec2::new(SIZE.x, SIZE.y));
         for time in [0.0, 0.5, 1.0] {
             for (width, height) in [(800.0, 600.0), (1.0, 1.0), (4.0, 3.0), (0.0, 0.0), (3000.0, 2.0), (1.0, 900.0)] {
                 for scale in [1.0, 1.5, 3.0] {
@@ -279,7 +279,8 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
         }
         let palette = Palette::of(false);
         let drawn = instances(&model, &Emphasis::default(), true, palette);
-        let lines = arrows::instances(&model, &Emphasis::default(), palette);
+        let mut lines = arrows::of_space(&model, palette);
+        lines.extend(arrows::of_moves(&model, &Emphasis::default(), palette));
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);
             assert!(numbers.into_iter().all(|x| x.is_finite()), "{name}: {instance:?}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune::app::render::recovery::Recovery;
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::points::{extent, scaled, token_color};
+use attune::app::stage::points::{extent, scaled};
 use attune::app::stage::projection::View;
 use attune::app::theme::Palette;
 use attune::app::view::ViewState;
@@ -107,8 +107,10 @@ fn difference(picture: &image::RgbImage, at: Vec2, color: egui::Color32, palette
 
 fn check_tokens(picture: &image::RgbImage, model: &StageModel, time: f32, palette: &Palette) {
     let mut rig = CameraRig::default();
-    rig.fit_now(extent(model));
-    check_seen(picture, model, time, palette, &rig.view(Vec2::new(SIZE.0 as f32, SIZE.1 as f32 - CAPTION)));
+    let size = Vec2::new(SIZE.0 as f32, SIZE.1 as f32 - CAPTION);
+    rig.fit_now(extent(model), size);
+    rig.open(model.has_chosen_axes());
+    check_seen(picture, model, time, palette, &rig.view(size));
 }
 
 fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette: &Palette, view: &View) {
@@ -122,7 +124,7 @@ fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette:
         if others.chain(words).any(|other| seen(other).at.distance(place.at) < 16.0) {
             continue;
         }
-        let color = token_color(model, &token.text, token.group, palette);
+        let color = palette.token(token.group);
         let off = AROUND.iter().map(|(x, y)| difference(picture, place.at + Vec2::new(*x, *y), color, palette)).min();
         assert!(off <= Some(TOLERANCE), "{} at {}: off by {off:?} (time {time})", token.text, place.at);
         checked += 1;
@@ -206,7 +208,8 @@ fn in_2d_and_along_an_axis_a_point_is_where_its_projection_says() {
     let snapshot = snapshot(&folder);
     let model = StageModel::of(&snapshot).expect("the static vectors are there");
     let mut flat = CameraRig::default();
-    flat.fit_now(extent(&model));
+    flat.fit_now(extent(&model), whole(SIZE));
+    flat.open(false);
     let mut along = flat.clone();
     flat.toggle_flat();
     along.look_along(0);
@@ -236,7 +239,8 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
     const QUERY: usize = 3;
     for is_flat in [false, true] {
         let mut rig = CameraRig::default();
-        rig.fit_now(extent(&model));
+        rig.fit_now(extent(&model), whole(SIZE));
+        rig.open(false);
         if is_flat {
             rig.toggle_flat();
             rig.advance(1.0);
@@ -271,7 +275,7 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
             |token: &&attune::view_model::stage::TokenPoint| place(token.start).distance(place(token.end)) > 60.0;
         for token in model.tokens.iter().filter(long) {
             let (start, end) = (place(token.start), place(token.end));
-            let color = token_color(&model, &token.text, token.group, Palette::of(false));
+            let color = Palette::of(false).token(token.group);
             let on = (0..9).map(|i| start.lerp(end, 0.3 + 0.04 * i as f32));
             let near = on.filter(|at| difference(&after, *at, color, Palette::of(false)) <= 2 * TOLERANCE).count();
             assert!(near >= 5, "the arrow of {} is seen at {near} of 9 places (2D: {is_flat})", token.text);

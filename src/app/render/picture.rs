@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bevy::app::TerminalCtrlCHandlerPlugin;
 use bevy::camera::RenderTarget;
 use bevy::log::LogPlugin;
+use bevy::math::Vec2;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::render::render_resource::TextureFormat;
@@ -183,12 +184,15 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let (mut scene, mut stage) = (Scene::default(), StageScene::default());
     link::show(options.snapshot.clone(), &mut scene, &mut stage, &mut view);
     let mut tab = world.resource_mut::<StageTab>();
+    tab.fitted.clone_from(&stage.points);
     if let Some(seen) = &options.seen {
         tab.controls.rig = seen.rig.clone();
         // The viewer's camera stays where it is.
         tab.has_opened = true;
     } else if let Some(model) = &stage.points {
-        tab.controls.rig.fit_now(points::extent(model));
+        let size = Vec2::new(options.size.0 as f32, options.size.1 as f32);
+        tab.controls.rig.fit_now(points::extent(model), size);
+        tab.controls.rig.open(model.has_chosen_axes());
     }
     world.insert_resource(scene);
     world.insert_resource(stage);

@@ -73,7 +73,7 @@ impl Workspace {
     /// Part of the view that is saved with the learner's work.
     pub fn saved(&self, view: &ViewState) -> SavedView {
         let mut saved = SavedView {
-            time: view.walk.time(),
+            time: view.walk.at_rest().time(),
             query: view.selection.query,
             lit: view.highlight.lit.clone(),
             shown_cell: view.highlight.shown_cell.clone(),

@@ -77,7 +77,7 @@ impl Opening {
         world.insert_resource(self.session);
         world.insert_resource(self.source);
         let mut tab = world.resource_mut::<StageTab>();
-        (tab.controls, tab.has_opened) = (default(), false);
+        (tab.controls, tab.has_opened, tab.fitted) = (default(), false, None);
     }
 }
 

@@ -192,7 +192,10 @@ fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], t
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.label(RichText::new(title).color(palette.ink_soft).size(size::SMALL));
         for (entry, symbol) in entries {
-            ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
+            // A label without letters would begin its row anew, over what stands there.
+            if !sign.is_empty() {
+                ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
+            }
             if ui.link(RichText::new(symbol).font(theme::mono(size::SMALL))).clicked() {
                 trail.follow(*entry);
             }

@@ -3,7 +3,7 @@
 use egui::{Align2, Context, Id, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2, Window};
 
 use crate::app::actions::Action;
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::kernel::snapshot::Progress;
 use crate::view_model::still::{StillModel, StillPoint};
 
@@ -75,16 +75,22 @@ fn map_ui(ui: &mut Ui, model: &StillModel) {
 
 /// Words of groups first; each where no other is written.
 fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) -> Pos2, palette: &Palette) {
-    let mut written: Vec<Rect> = Vec::new();
+    // No dot covers a letter.
+    let dot = |point: &StillPoint| Rect::from_center_size(seen(point), Vec2::splat(2.0 * POINT));
+    let mut written: Vec<Rect> = model.points.iter().map(dot).collect();
     let (grouped, others): (Vec<_>, Vec<_>) = model.points.iter().partition(|point| point.group.is_some());
     for point in grouped.into_iter().chain(others) {
-        let ink = palette.word_of(point.group).lerp_to_gamma(palette.ink, 0.5);
+        let ink = palette.legible(palette.word_of(point.group), TEXT_CONTRAST);
         let galley = ui.painter().layout_no_wrap(point.text.clone(), theme::plain(size::SMALL), ink);
-        let at = seen(point) + Vec2::new(POINT + size::GAP_TIGHT / 2.0, -galley.size().y / 2.0);
-        let place = Rect::from_min_size(at, galley.size());
-        if rect.contains_rect(place) && !written.iter().any(|other| other.intersects(place)) {
-            written.push(place);
-            ui.painter().galley(at, galley, ink);
+        let half = galley.size() / 2.0;
+        let (x, y) = (POINT + size::GAP_TIGHT / 2.0 + half.x, POINT + half.y);
+        let places = [(x, 0.0), (-x, 0.0), (0.0, -y), (0.0, y)]
+            .map(|(x, y)| Rect::from_center_size(seen(point) + Vec2::new(x, y), galley.size()));
+        let is_free =
+            |place: &&Rect| rect.contains_rect(**place) && !written.iter().any(|other| other.intersects(**place));
+        if let Some(place) = places.iter().find(is_free) {
+            written.push(*place);
+            ui.painter().galley(place.min, galley, ink);
         }
     }
 }

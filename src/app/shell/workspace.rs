@@ -76,6 +76,9 @@ pub fn workspace(
     if view.hover.begin_frame() {
         ctx.request_repaint();
     }
+    if view.walk.is_playing() && is_touched(&ctx) {
+        view.walk.stop();
+    }
     let mut ui = root(&ctx);
     if figure.is_none() {
         let asked = window_ui(&mut ui, &mut page, &mut state, &mut workspace.0, &view);
@@ -155,6 +158,13 @@ fn window_ui(
         drop_ui(&ctx);
     }
     asked
+}
+
+/// A key or a button went down.
+fn is_touched(ctx: &egui::Context) -> bool {
+    let is_press =
+        |event: &Event| matches!(event, Event::Key { pressed: true, .. } | Event::PointerButton { pressed: true, .. });
+    ctx.input(|input| input.events.iter().any(is_press))
 }
 
 /// A file that was let go over the window.

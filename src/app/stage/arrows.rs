@@ -5,7 +5,7 @@ use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
 
-use super::points::{Instance, scaled, shade, token_color};
+use super::points::{Instance, scaled};
 
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;
@@ -26,22 +26,24 @@ const GRID_HALF: i32 = 4;
 /// How far an axis reaches on each side.
 pub const AXIS_REACH: f32 = 1.0;
 
-pub fn instances(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
-    let from_to = |token: &TokenPoint, faintness: f32, size, kind| {
-        let color = token_color(model, &token.text, token.group, palette);
-        Instance {
-            start: scaled(model, token.start),
-            end: scaled(model, token.end),
-            color: shade(palette, color, emphasis.token(token.position)).lerp_to_gamma(palette.stage, faintness),
-            size,
-            kind,
-        }
+/// The ground and the axes.
+pub fn of_space(model: &StageModel, palette: &Palette) -> Vec<Instance> {
+    ground(palette).into_iter().chain(axes(model, palette)).collect()
+}
+
+/// The moves of the words that are lit, from static to contextual.
+pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
+    let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
+        start: scaled(model, token.start),
+        end: scaled(model, token.end),
+        color: palette.token(token.group).lerp_to_gamma(palette.stage, faintness),
+        size,
+        kind,
     };
-    let shown = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
-    let drops = shown().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
-    let arrows = shown().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
-    let of_tokens = drops.chain(arrows).filter(Instance::has_place);
-    ground(palette).into_iter().chain(axes(model, palette)).chain(of_tokens).collect()
+    let lit = || model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
+    let drops = lit().map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
+    let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
+    drops.chain(arrows).filter(Instance::has_place).collect()
 }
 
 fn ground(palette: &Palette) -> Vec<Instance> {
@@ -56,7 +58,9 @@ fn ground(palette: &Palette) -> Vec<Instance> {
 fn axes(model: &StageModel, palette: &Palette) -> impl Iterator<Item = Instance> {
     (0..model.axes.len()).map(|axis| {
         let end = axis_end(axis);
-        Instance { start: end.map(|x| -x), end, color: palette.axis, size: AXIS_WIDTH, kind: LINE }
+        // One that runs between two named ends is a mark to be read.
+        let color = if model.axes[axis].ends.is_some() { palette.ink_faint } else { palette.axis };
+        Instance { start: end.map(|x| -x), end, color, size: AXIS_WIDTH, kind: LINE }
     })
 }
 

@@ -55,7 +55,9 @@ fn views_ui(ui: &mut Ui, rig: &mut CameraRig, with_axes: bool) {
         named(response, name)
     };
     let [home, flat] = [StageAction::Home, StageAction::Flat].map(StageAction::row);
-    if quiet(ui, home.text, home.tooltip).on_hover_text(home.hint()).clicked() {
+    // Offered where the learner has moved the camera: only then is there a way back.
+    let is_away = rig.is_touched();
+    if named(ui.selectable_label(is_away, home.text), home.tooltip).on_hover_text(home.hint()).clicked() {
         rig.home();
     }
     if toggle(ui, rig.is_flat(), flat.text, flat.text).on_hover_text(flat.hint()).clicked() {

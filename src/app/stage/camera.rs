@@ -22,14 +22,73 @@ const DISTANCE: (f32, f32) = (0.08, 40.0);
 const TARGET_MAX: f32 = 60.0;
 const HOME_YAW: f32 = 0.42;
 const HOME_PITCH: f32 = 0.26;
-/// Room around the scene at home.
-const HOME_MARGIN: f32 = 1.02;
+/// Room around the scene at home, across and upwards: for names beside the outermost points, legend and caption.
+const HOME_MARGIN: (f32, f32) = (1.2, 1.3);
+/// Before a scene is known, home is as near as a ball of radius 1 needs: it would fit this one with room around it.
+const UNKNOWN: f32 = 0.65;
+/// Room around a ball.
+const BALL_MARGIN: f32 = 1.02;
 /// A focused point is seen from this share of the home distance.
 const FOCUS_SHARE: f32 = 0.42;
 
 /// Half the height that is seen at distance 1. A view that is taller than wide sees the field of view across.
 pub(super) fn half_height(aspect: f32) -> f32 {
     (FIELD_OF_VIEW / 2.0).tan() / aspect.clamp(f32::EPSILON, 1.0)
+}
+
+/// Bounds of a scene's points as home sees them, in 3D and in 2D.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Content {
+    solid: Bounds,
+    flat: Bounds,
+}
+
+/// Bounds along the right, the up and the backward direction of a camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bounds {
+    least: Vec3,
+    most: Vec3,
+}
+
+impl Content {
+    /// `bounds` says from where to where the points reach along a direction.
+    pub fn of(bounds: impl Fn(Vec3) -> (f32, f32)) -> Self {
+        let seen = |is_flat: bool| {
+            let pose = Pose::front(is_flat);
+            let [x, y, z] = [pose.right(), pose.up(), pose.backwards()].map(&bounds);
+            Bounds { least: Vec3::new(x.0, y.0, z.0), most: Vec3::new(x.1, y.1, z.1) }
+        };
+        Self { solid: seen(false), flat: seen(true) }
+    }
+
+    pub fn cube(half: f32) -> Self {
+        Self::of(|direction| {
+            let reach = direction.abs().element_sum() * half;
+            (-reach, reach)
+        })
+    }
+
+    pub fn ball(radius: f32) -> Self {
+        Self::of(|_| (-radius, radius))
+    }
+
+    fn bounds(self, is_flat: bool) -> Bounds {
+        if is_flat { self.flat } else { self.solid }
+    }
+
+    /// Whether another one lies within this.
+    fn holds(self, other: Self) -> bool {
+        const ROUNDING: f32 = 1e-4;
+        let within = |outer: Bounds, inner: Bounds| {
+            inner.least.cmpge(outer.least - ROUNDING).all() && inner.most.cmple(outer.most + ROUNDING).all()
+        };
+        within(self.solid, other.solid) && within(self.flat, other.flat)
+    }
+
+    /// Half the diagonal.
+    fn reach(self) -> f32 {
+        ((self.solid.most - self.solid.least) / 2.0).length()
+    }
 }
 
 /// Where the camera looks and from where.
@@ -50,16 +109,30 @@ const ALONG: [[(f32, f32); 2]; 3] =
 const FLAT: (f32, f32) = ALONG[2][0];
 
 impl Pose {
-    /// The whole ball of radius `extent`, from a little above.
-    pub fn home(extent: f32) -> Pose {
-        let distance = extent * HOME_MARGIN / (FIELD_OF_VIEW / 2.0).sin();
-        Pose { target: Vec3::ZERO, yaw: HOME_YAW, pitch: HOME_PITCH, distance, perspective: 1.0 }
+    /// The side from which home looks at the origin: from a little above; in 2D from the front.
+    fn front(is_flat: bool) -> Pose {
+        let ((yaw, pitch), perspective) = if is_flat { (FLAT, 0.0) } else { ((HOME_YAW, HOME_PITCH), 1.0) };
+        Pose { target: Vec3::ZERO, yaw, pitch, distance: 1.0, perspective }
+    }
+
+    /// All of a scene, as large as the view allows.
+    pub fn home(content: Content, aspect: f32, is_flat: bool) -> Pose {
+        let pose = Pose::front(is_flat);
+        let Bounds { least, most } = content.bounds(is_flat);
+        let (middle, half) = ((least + most) / 2.0, (most - least) / 2.0);
+        let target = pose.right() * middle.x + pose.up() * middle.y + pose.backwards() * middle.z;
+        let half_height = half_height(aspect);
+        let (across, up) = (half.x * HOME_MARGIN.0, half.y * HOME_MARGIN.1);
+        let seen = (up / half_height).max(across / (half_height * aspect.max(f32::EPSILON)));
+        // In perspective the side that is nearest must fit.
+        let distance = (seen + pose.perspective * half.z).clamp(DISTANCE.0, DISTANCE.1);
+        Pose { target, distance, ..pose }
     }
 
     /// From the same side, so near that a ball fills the view.
     pub fn around(self, middle: Vec3, reach: f32) -> Pose {
-        let distance = Pose::home(reach).distance.clamp(DISTANCE.0, DISTANCE.1);
-        Pose { target: middle, distance, ..self }
+        let distance = reach * BALL_MARGIN / (FIELD_OF_VIEW / 2.0).sin();
+        Pose { target: middle, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..self }
     }
 
     fn lerp(self, other: Pose, share: f32) -> Pose {
@@ -100,11 +173,13 @@ impl Pose {
 pub struct CameraRig {
     pub pose: Pose,
     ease: Option<Glide<Pose>>,
-    /// How far the scene reaches: what home shows.
-    extent: f32,
-    /// Radius shown by a camera that nobody has moved: it steps back when the scene outgrows it, and never comes
-    /// nearer by itself, for then a point's motion would mix with a zoom.
-    shown: f32,
+    /// The bounds that home shows.
+    content: Content,
+    /// Shown by a camera that nobody has moved: it steps back when the scene outgrows it, and never comes
+    /// nearer by itself while points move, for then their motion would mix with a zoom.
+    shown: Content,
+    /// Width of the view by its height.
+    aspect: f32,
     /// The learner has moved the camera: it no longer follows the scene's size.
     touched: bool,
     /// Yaw and pitch before 2D.
@@ -114,7 +189,9 @@ pub struct CameraRig {
 impl Default for CameraRig {
     fn default() -> Self {
         let solid = (HOME_YAW, HOME_PITCH);
-        CameraRig { pose: Pose::home(1.0), ease: None, extent: 1.0, shown: 1.0, touched: false, solid }
+        let content = Content::ball(UNKNOWN);
+        let pose = Pose::home(content, 1.0, false);
+        CameraRig { pose, ease: None, content, shown: content, aspect: 1.0, touched: false, solid }
     }
 }
 
@@ -130,6 +207,11 @@ impl CameraRig {
     /// Where it is, or is on its way to.
     fn goal(&self) -> Pose {
         self.ease.map_or(self.pose, |ease| ease.to)
+    }
+
+    /// The learner has turned it, moved it or come nearer, and Home would bring it back.
+    pub fn is_touched(&self) -> bool {
+        self.touched
     }
 
     /// In 2D: nothing is nearer than anything else, and a drag pans.
@@ -204,39 +286,62 @@ impl CameraRig {
         }
         self.touched = true;
         let goal = self.goal();
-        let distance = goal.distance.min(Pose::home(self.extent).distance * FOCUS_SHARE);
+        let distance = goal.distance.min(self.home_pose().distance * FOCUS_SHARE);
         let target = point.clamp_length_max(TARGET_MAX);
         self.ease_to(Pose { target, distance, ..goal });
     }
 
+    fn home_pose(&self) -> Pose {
+        Pose::home(self.content, self.aspect, self.is_flat())
+    }
+
     pub fn home(&mut self) {
-        self.touched = false;
-        self.shown = self.extent;
-        let home = Pose::home(self.extent);
-        let (towards, perspective) = if self.is_flat() { (FLAT, 0.0) } else { ((home.yaw, home.pitch), 1.0) };
-        let turned = self.goal().turned(towards);
-        self.ease_to(Pose { yaw: turned.yaw, pitch: turned.pitch, perspective, ..home });
+        (self.touched, self.shown) = (false, self.content);
+        let home = self.home_pose();
+        let turned = self.goal().turned((home.yaw, home.pitch));
+        self.ease_to(Pose { yaw: turned.yaw, ..home });
     }
 
-    /// The scene reaches `extent` from the origin. Home shows it all, and so does a camera that nobody has moved.
-    pub fn fit(&mut self, extent: f32) {
-        self.extent = extent;
-        if !self.touched && extent > self.shown {
+    /// Opens a scene, flat or not, at once.
+    pub fn open(&mut self, is_flat: bool) {
+        self.pose.perspective = if is_flat { 0.0 } else { 1.0 };
+        self.ease = None;
+        self.home();
+        self.advance(f32::INFINITY);
+    }
+
+    /// The scene's points lie in this box. Home shows it all, and so does a camera that nobody has moved.
+    pub fn fit(&mut self, content: Content) {
+        self.content = content;
+        if !self.touched && !self.shown.holds(content) {
             self.home();
         }
     }
 
-    /// The scene has come to rest for the first time: a camera that nobody has moved shows it, and not how far it
-    /// reached on its way.
+    /// The scene is at rest: a camera that nobody has moved shows it, and not how far it reached on its way.
     pub fn settle(&mut self) {
-        if !self.touched && self.shown != self.extent {
+        if !self.touched && self.shown != self.content {
             self.home();
         }
     }
 
-    /// As [`Self::fit`], at once.
-    pub fn fit_now(&mut self, extent: f32) {
-        self.fit(extent);
+    /// The view has this size now. A camera that nobody has moved still shows all.
+    pub fn resize(&mut self, size: Vec2) {
+        let aspect = size.x.max(1.0) / size.y.max(1.0);
+        if aspect == self.aspect || !aspect.is_finite() {
+            return;
+        }
+        self.aspect = aspect;
+        if !self.touched {
+            self.home();
+            self.advance(f32::INFINITY);
+        }
+    }
+
+    /// As [`Self::fit`], in a view of this size, at once.
+    pub fn fit_now(&mut self, content: Content, size: Vec2) {
+        self.resize(size);
+        self.fit(content);
         self.advance(f32::INFINITY);
     }
 
@@ -254,7 +359,7 @@ impl CameraRig {
 
     /// The view of a rectangle of `size` points.
     pub fn view(&self, size: Vec2) -> View {
-        View::of(self.pose, size, self.shown)
+        View::of(self.pose, size, self.shown.reach())
     }
 }
 
@@ -419,7 +524,7 @@ mod tests {
         rig.home();
         assert!(rig.is_moving());
         rig.advance(1.0);
-        assert!(!rig.is_moving() && (rig.pose.distance - Pose::home(1.0).distance).abs() < 1e-6);
+        assert!(!rig.is_moving() && (rig.pose.distance - CameraRig::default().pose.distance).abs() < 1e-6);
     }
 
     #[test]
@@ -427,21 +532,67 @@ mod tests {
         let mut rig = CameraRig::default();
         rig.orbit(Vec2::new(10.0, 0.0));
         let before = rig.pose;
-        rig.fit_now(3.0);
+        rig.fit_now(Content::cube(3.0), Vec2::ONE);
         assert_eq!(rig.pose, before);
     }
 
     #[test]
     fn the_scene_keeps_its_scale_until_it_outgrows_it() {
         let mut rig = CameraRig::default();
-        rig.fit_now(1.5);
+        rig.fit_now(Content::cube(1.5), Vec2::ONE);
         let wide = rig.pose;
-        assert_eq!(wide, Pose::home(1.5));
-        rig.fit_now(1.0);
+        assert_eq!(wide, Pose::home(Content::cube(1.5), 1.0, false));
+        rig.fit_now(Content::cube(1.0), Vec2::ONE);
         assert_eq!(rig.pose, wide, "a smaller scene brings the camera no nearer");
         rig.home();
         rig.advance(1.0);
-        assert_eq!(rig.pose, Pose::home(1.0), "Home does");
+        assert_eq!(rig.pose, Pose::home(Content::cube(1.0), 1.0, false), "Home does");
+    }
+
+    #[test]
+    fn home_shows_the_box_and_fills_the_view_with_it() {
+        let (middle, half) = (Vec3::new(0.5, 0.2, 0.0), Vec3::new(1.5, 0.4, 0.3));
+        let corner = |i: i32| {
+            let side = |bit: i32| if i & bit == 0 { 1.0 } else { -1.0 };
+            middle + half * Vec3::new(side(1), side(2), side(4))
+        };
+        let content = Content::of(|direction| {
+            let along = (0..8).map(|i| corner(i).dot(direction));
+            along.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
+        });
+        for size in [SIZE, Vec2::new(300.0, 900.0), Vec2::new(1600.0, 500.0)] {
+            for is_flat in [false, true] {
+                let mut rig = CameraRig::default();
+                rig.open(is_flat);
+                rig.fit_now(content, size);
+                rig.home();
+                rig.advance(1.0);
+                let seen = (0..8).map(|i| rig.view(size).project(corner(i)).expect("in front").at / size);
+                let far = seen.map(|at| ((at - 0.5) * 2.0).abs().max_element()).fold(0.0, f32::max);
+                assert!(far < 0.95, "a corner at {far} of {size}");
+                assert!(far > 0.6, "the picture fills no more than {far} of {size}, flat: {is_flat}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_camera_that_nobody_has_moved_comes_back_when_the_scene_is_at_rest() {
+        let mut rig = CameraRig::default();
+        rig.fit_now(Content::cube(1.0), SIZE);
+        rig.home();
+        rig.advance(1.0);
+        let before = rig.pose;
+        rig.fit_now(Content::cube(2.0), SIZE);
+        rig.fit_now(Content::cube(1.0), SIZE);
+        assert_ne!(rig.pose, before, "it stepped back, and waits");
+        rig.settle();
+        rig.advance(1.0);
+        assert_eq!(rig.pose, before);
+        rig.orbit(Vec2::new(20.0, 0.0));
+        let turned = rig.pose;
+        rig.settle();
+        rig.advance(1.0);
+        assert!(rig.is_touched() && rig.pose == turned, "the learner's view stays");
     }
 
     #[test]

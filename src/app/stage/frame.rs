@@ -15,6 +15,7 @@ use crate::app::view::ViewState;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::Emphasis;
 use crate::view_model::stage::StageModel;
+use crate::view_model::walk::Step;
 
 use super::pass::{COLOR_FORMAT, StageFrame};
 use super::points::{LEAST_RADIUS, TOKEN_RADIUS};
@@ -46,8 +47,10 @@ pub struct StageTab {
     wanted: UVec2,
     settled: f32,
     built_from: Option<BuiltFrom>,
-    /// How far this model reaches.
-    extent: Option<(Arc<StageModel>, f32)>,
+    /// The model whose box the camera knows.
+    pub fitted: Option<Arc<StageModel>>,
+    /// How often a stage cell had been shown when the camera last came home for one.
+    shows: usize,
     /// The lesson has come to the end of its training once.
     pub has_opened: bool,
 }
@@ -86,13 +89,27 @@ pub fn advance(
     if view.walk.is_gliding() {
         view.walk.advance(glide_seconds);
     }
-    if let Some(model) = stage.points_of_camera() {
-        let known = tab.extent.as_ref().filter(|(known, _)| Arc::ptr_eq(known, model)).map(|(_, extent)| *extent);
-        let extent = known.unwrap_or_else(|| points::extent(model));
-        if known.is_none() {
-            tab.controls.rig.fit(extent);
-            tab.extent = Some((model.clone(), extent));
+    let size = tab.points;
+    if size != Vec2::ZERO {
+        tab.controls.rig.resize(size);
+    }
+    if let Some(model) =
+        stage.points_of_camera().filter(|model| !tab.fitted.as_ref().is_some_and(|known| Arc::ptr_eq(known, model)))
+    {
+        let before = tab.fitted.replace(model.clone());
+        let rig = &mut tab.controls.rig;
+        rig.fit(points::extent(model));
+        match before {
+            // Axes that a lesson chooses are read best in their plane.
+            None => rig.open(model.has_chosen_axes()),
+            // Nothing moves by itself here: another sentence, or an intervention that was undone.
+            Some(before) if model.rests_after(&before) => rig.settle(),
+            Some(_) => {}
         }
+    }
+    // Each time a stage cell is shown it is seen as at the first time, unless the learner has turned the picture.
+    if std::mem::replace(&mut tab.shows, view.highlight.shows) != view.highlight.shows {
+        tab.controls.rig.settle();
     }
     let is_opening = scene
         .snapshot()
@@ -171,8 +188,13 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
     let is_same_pair = built.is_some_and(|built| built.compared == compared);
     if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
-        let mut lines = arrows::instances(model, emphasis, palette);
-        let (walk, path) = (stage.walk.as_deref(), stage.path.as_deref());
+        let (walk, path) = (stage.walk.as_deref().filter(|_| !stage.is_silent), stage.path.as_deref());
+        // One system of arrows: those of the walk, or those of all moves.
+        let is_walked = walk.is_some() && path.is_some() && Step::Output.share(view.walk.at()) > 0.0;
+        let mut lines = arrows::of_space(model, palette);
+        if !is_walked {
+            lines.extend(arrows::of_moves(model, emphasis, palette));
+        }
         lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk.at(), palette));
         lines.extend(second::lines(model, pair, view.walk.layer_time(), palette));
         frame.lines = Arc::new(points::bytes(lines));

@@ -74,7 +74,7 @@ impl<'a> Gauge<'a> {
         track(ui, run, y, palette);
         let now = mark.at(time);
         let (at, was) = (Place::of(now, run, y), Place::of(mark.fixed, run, y));
-        let ink = ink_of(&self.model.marks, mark, palette);
+        let ink = palette.token(mark.group);
         let painter = ui.painter();
         was.paint(painter, RING, None, palette.ink_soft);
         painter.hline(Rangef::new(was.at.x.min(at.at.x), was.at.x.max(at.at.x)), y, Stroke::new(size::OUTLINE, ink));
@@ -132,12 +132,6 @@ impl Place {
         let shape = vec![self.at + tip * 1.5, self.at - tip + foot, self.at - tip - foot];
         painter.add(Shape::convex_polygon(shape, fill, stroke));
     }
-}
-
-/// The colour that the word has everywhere.
-fn ink_of(marks: &[GaugeMark], mark: &GaugeMark, palette: &Palette) -> Color32 {
-    let first = marks.iter().position(|other| other.text == mark.text);
-    palette.token(mark.group, first.unwrap_or(mark.position))
 }
 
 /// A name on the side of its mark that has room and no ring.

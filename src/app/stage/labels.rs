@@ -12,6 +12,8 @@ pub enum Priority {
     Hovered,
     Selected,
     Token,
+    /// A word that the shown cell lights.
+    Lit,
     GroupWord,
     Word,
     Axis,
@@ -37,13 +39,35 @@ pub struct Obstacle {
     pub is_token: bool,
 }
 
+/// Where a label stands beside its point: an index into its places, the nearest first.
+pub type Slot = usize;
+
 /// A place for each wish that has one. Labels keep clear of each other, of what is `written` already and of the discs,
 /// and stay inside `bounds`.
 pub fn place(requests: &[LabelRequest], discs: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Rect>> {
+    let none = vec![None; requests.len()];
+    place_again(requests, &none, discs, written, bounds).into_iter().map(|place| Some(place?.0)).collect()
+}
+
+/// As [`place`], where labels stood before, in these slots. One that stood keeps its place as long as no other label
+/// needs it more; one that comes needs more room than one that stays. So the same names stay while the camera turns.
+pub fn place_again(
+    requests: &[LabelRequest],
+    before: &[Option<Slot>],
+    discs: &[Obstacle],
+    written: &[Rect],
+    bounds: Rect,
+) -> Vec<Option<(Rect, Slot)>> {
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by(|&a, &b| {
         let (first, second) = (&requests[a], &requests[b]);
-        first.priority.cmp(&second.priority).then(first.depth.total_cmp(&second.depth))
+        let stood = before[b].is_some().cmp(&before[a].is_some());
+        let by_depth = || match before[a] {
+            // Which of two is nearer may change with every frame.
+            Some(_) => a.cmp(&b),
+            None => first.depth.total_cmp(&second.depth),
+        };
+        first.priority.cmp(&second.priority).then(stood).then_with(by_depth)
     });
     let [mut labels, mut obstacles, mut tokens] = [Grid::default(), Grid::default(), Grid::default()];
     written.iter().for_each(|text| labels.take(*text));
@@ -52,30 +76,42 @@ pub fn place(requests: &[LabelRequest], discs: &[Obstacle], written: &[Rect], bo
     let mut places = vec![None; requests.len()];
     for index in order {
         let request = &requests[index];
-        let near = candidates(request, size::LABEL_GAP);
+        let must_stand = request.priority <= Priority::GroupWord;
+        let rings = if must_stand { &GAPS[..] } else { &GAPS[..1] };
+        let slots: Vec<(Slot, Rect)> = rings.iter().flat_map(|gap| candidates(request, *gap)).enumerate().collect();
         let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
-        let mut place = near.into_iter().find(|rect| clear(rect) && obstacles.is_free(*rect));
-        if request.priority <= Priority::GroupWord {
-            // Rather a little away, or over the disc of a word, or even of a token, than not at all.
-            let all = || near.into_iter().chain(FAR.into_iter().flat_map(|gap| candidates(request, gap)));
+        let kept =
+            before[index].and_then(|slot| slots.get(slot)).filter(|(_, rect)| clear(rect) && tokens.is_free(*rect));
+        // Names that may be left out come only where there is some room around them.
+        let room = if request.priority < Priority::GroupWord { Vec2::ZERO } else { ROOM };
+        let find = |allowed: &dyn Fn(&Rect) -> bool| {
+            slots
+                .iter()
+                .find(|(_, rect)| bounds.contains_rect(*rect) && labels.is_free(rect.expand2(room)) && allowed(rect))
+        };
+        let mut place = kept.or_else(|| find(&|rect| obstacles.is_free(*rect)));
+        if must_stand {
+            // Rather over the disc of a word, or even of a token, than not at all.
             place = place
-                .or_else(|| all().find(|rect| clear(rect) && obstacles.is_free(*rect)))
-                .or_else(|| all().find(|rect| clear(rect) && tokens.is_free(*rect)))
-                .or_else(|| all().find(clear));
+                .or_else(|| find(&|rect| tokens.is_free(*rect)))
+                .or_else(|| slots.iter().find(|(_, rect)| clear(rect)));
         }
+        let mut place = place.map(|(slot, rect)| (*rect, *slot));
         if request.priority == Priority::Hovered {
-            place = place.or(Some(moved_inside(near[0], bounds)));
+            place = place.or(Some((moved_inside(slots[0].1, bounds), 0)));
         }
-        if let Some(rect) = place {
+        if let Some((rect, _)) = place {
             labels.take(rect.expand2(MARGIN));
-            places[index] = Some(rect);
+            places[index] = place;
         }
     }
     places
 }
 
-/// How far a label that must stand moves away when there is no room beside its point.
-const FAR: [f32; 2] = [9.0, 18.0];
+/// Gaps between a point and its name: the usual one, and how far one that must stand moves away.
+const GAPS: [f32; 3] = [size::LABEL_GAP, 9.0, 18.0];
+/// Room around a name that comes.
+const ROOM: Vec2 = Vec2::new(6.0, 2.0);
 /// Room around a label that stands.
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
 
@@ -99,7 +135,7 @@ fn candidates(request: &LabelRequest, gap: f32) -> [Rect; 8] {
     .map(|offset| Rect::from_center_size(request.point + offset, request.size))
 }
 
-fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
+pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
     let right = (rect.right() - bounds.right()).max(0.0);
     let bottom = (rect.bottom() - bounds.bottom()).max(0.0);
     let moved = rect.translate(Vec2::new(-right, -bottom));
@@ -180,6 +216,45 @@ mod tests {
         let written = [Rect::from_min_size(Pos2::new(200.0, 140.0), Vec2::new(190.0, 20.0))];
         let placed = place(&[request(Priority::Token, 200.0, 150.0)], &[], &written, BOUNDS)[0].expect("beside it");
         assert!(!placed.intersects(written[0]), "{placed:?}");
+    }
+
+    /// A crowd that turns: names may leave, but none goes and comes back, and few move.
+    #[test]
+    fn names_stay_while_the_points_move() {
+        let at = |angle: f32| -> Vec<LabelRequest> {
+            let point = |i: usize| {
+                let (turn, reach) = (i as f32 * 2.4 + angle, 20.0 + 4.0 * i as f32);
+                let depth = (i as f32 * 1.7 + angle).sin();
+                LabelRequest {
+                    depth,
+                    ..request(Priority::GroupWord, 200.0 + reach * turn.cos(), 150.0 + reach * turn.sin())
+                }
+            };
+            (0..24).map(point).collect()
+        };
+        let discs = |requests: &[LabelRequest]| -> Vec<Obstacle> {
+            let disc = |request: &LabelRequest| Rect::from_center_size(request.point, Vec2::splat(7.0));
+            requests.iter().map(|request| Obstacle { rect: disc(request), is_token: false }).collect()
+        };
+        let turn = |keeps: bool| {
+            let mut slots = vec![None; 24];
+            let mut changes = 0;
+            for step in 0..90 {
+                let requests = at(step as f32 * 0.003);
+                let before = if keeps { slots.clone() } else { vec![None; 24] };
+                let placed = place_again(&requests, &before, &discs(&requests), &[], BOUNDS);
+                let now: Vec<Option<Slot>> = placed.iter().map(|place| Some(place.as_ref()?.1)).collect();
+                changes +=
+                    if step == 0 { 0 } else { now.iter().zip(&slots).filter(|(now, before)| now != before).count() };
+                slots = now;
+            }
+            changes
+        };
+        let (kept, free) = (turn(true), turn(false));
+        assert!(
+            kept * 3 <= free && kept < 40,
+            "{kept} changes where names keep their places, {free} where they do not"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 
 use crate::view_model::search::{Emphasis, Hit, Visibility};
-use crate::view_model::stage::StageModel;
+use crate::view_model::stage::{StageModel, WordPoint};
 
 use super::points::{has_place, is_small, scaled};
 use super::projection::View;
@@ -15,6 +15,9 @@ use super::projection::View;
 const NAMED_MAX: usize = 160;
 /// Labels keep off the discs of words as long as there are no more than this.
 const APART_MAX: usize = 1500;
+/// Words that make a crowd, and as many of them as tell where it is.
+const CROWD_MIN: usize = 3;
+const CROWD_MAX: usize = 64;
 /// Points that are asked together whether one of them is near.
 const TOGETHER: usize = 64;
 
@@ -30,6 +33,8 @@ pub struct PointIndex {
     pub named: Vec<Hit>,
     /// Words that names keep off, where they are few.
     pub apart: Vec<Hit>,
+    /// Words of each group that has a crowd of them, with its place among the groups.
+    pub crowds: Vec<(usize, Vec<Hit>)>,
     /// Number of points without a place: their coordinates are not finite.
     pub lost: usize,
 }
@@ -48,7 +53,16 @@ impl PointIndex {
         let stride = named.len().div_ceil(NAMED_MAX).max(1);
         let lost_words = resting().filter(|(_, word)| !has_place(word.at)).count();
         let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
+        let crowd = |group: usize| {
+            let is_member = |(index, word): &(usize, &WordPoint)| {
+                word.group == Some(group) && has_place(word.at) && emphasis.word(*index) != Visibility::Hidden
+            };
+            let words = model.words.iter().enumerate().filter(is_member).take(CROWD_MAX);
+            (group, words.map(|(index, _)| Hit::Word(index)).collect::<Vec<Hit>>())
+        };
+        let crowds = (0..model.groups.len()).map(crowd).filter(|(_, words)| words.len() >= CROWD_MIN).collect();
         PointIndex {
+            crowds,
             model: model.clone(),
             emphasis: emphasis.clone(),
             words,

@@ -1,10 +1,13 @@
 //! From the stage's model to the points' instance buffer.
 
+use bevy::math::Vec3;
 use egui::{Color32, Rgba};
 
 use crate::app::theme::Palette;
 use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{GhostPoint, StageModel, TokenPoint, WordPoint};
+
+use super::camera::Content;
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
@@ -64,7 +67,7 @@ pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
 
 /// The colour of a word or token, stepped back when others are lit.
 pub fn shade(palette: &Palette, color: Color32, shown: Visibility) -> Color32 {
-    if shown == Visibility::Lit { color } else { palette.dimmed(color) }
+    if shown == Visibility::Faded { palette.dimmed(color) } else { color }
 }
 
 /// A point that has no place cannot be drawn.
@@ -75,13 +78,6 @@ pub fn has_place(at: [f32; 3]) -> bool {
 /// So few points that all of them are labelled.
 pub fn is_small(model: &StageModel) -> bool {
     model.words.len() + model.tokens.len() <= ALL_LABELLED
-}
-
-/// The colour of a word of the sentence: the same for all its occurrences and for its ghost. Those of a second
-/// sentence continue the first one's.
-pub fn token_color(model: &StageModel, text: &str, group: Option<usize>, palette: &Palette) -> Color32 {
-    let first = model.tokens.iter().chain(&model.second).position(|token| token.text == text).unwrap_or(0);
-    palette.token(group, first)
 }
 
 /// Every disc and ring of the scene; `old`: those of the picture before this one too.
@@ -103,9 +99,9 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
 fn word_point(model: &StageModel, word: &WordPoint, shown: Visibility, palette: &Palette) -> Instance {
     let at = scaled(model, word.at);
     let (color, size, kind) = if word.in_sentence {
-        (token_color(model, &word.text, word.group, palette), TOKEN_RADIUS, RING)
+        (palette.token(word.group), TOKEN_RADIUS, RING)
     } else if word.group.is_none() && !is_small(model) {
-        (palette.quiet(palette.word), QUIET_RADIUS, DISC)
+        (palette.dimmed(palette.word), QUIET_RADIUS, DISC)
     } else {
         (palette.word_of(word.group), WORD_RADIUS, DISC)
     };
@@ -113,39 +109,56 @@ fn word_point(model: &StageModel, word: &WordPoint, shown: Visibility, palette: 
 }
 
 fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
-    let color = shade(palette, token_color(model, &token.text, token.group, palette), shown);
+    let color = shade(palette, palette.token(token.group), shown);
     Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
 }
 
 /// Where the token was before weights were turned.
 fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
-    let color = palette.dimmed(token_color(model, &token.text, token.group, palette));
+    let color = palette.dimmed(palette.token(token.group));
     Instance { start, end, color, size: TOKEN_RADIUS, kind: DASHED }
 }
 
 /// Where a point was before the lesson was trained again.
 fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Instance {
     let is_token = model.tokens.iter().any(|token| token.text == ghost.text);
-    let own =
-        if is_token { token_color(model, &ghost.text, ghost.group, palette) } else { palette.word_of(ghost.group) };
+    let own = if is_token { palette.token(ghost.group) } else { palette.word_of(ghost.group) };
     let color = palette.dimmed(own);
     let (start, end) = (scaled(model, ghost.start), scaled(model, ghost.end));
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// How far a scene reaches from the origin: all tokens, before attention and after it, and nine words of ten. In coarse
-/// steps, so that home does not jitter while training moves the points.
-pub fn extent(model: &StageModel) -> f32 {
-    const STEP: f32 = 0.125;
-    const WORDS: f32 = 0.9;
+/// Bounds of a scene: all tokens, before attention and after it, all words of groups, and most of the other words. In
+/// coarse steps, so that home does not jitter while training moves the points.
+pub fn extent(model: &StageModel) -> Content {
+    const STEP: f32 = 0.0625;
+    /// Share of the words without a group that may lie beyond, on each side.
+    const BEYOND: f32 = 0.1;
     /// From farther away the words would be one point.
     const MOST: f32 = 12.0;
-    let length = |at: [f32; 3]| scaled(model, at).iter().map(|x| x * x).sum::<f32>().sqrt();
-    let mut words: Vec<f32> = model.words.iter().map(|word| length(word.at)).filter(|x| x.is_finite()).collect();
-    let most = (words.len() as f32 * WORDS) as usize;
-    let most_words = if most < words.len() { *words.select_nth_unstable_by(most, f32::total_cmp).1 } else { 1.0 };
-    let tokens = model.tokens.iter().flat_map(|token| [length(token.start), length(token.end)]);
-    let reach = tokens.filter(|x| x.is_finite()).fold(most_words, f32::max);
-    ((reach / STEP).ceil().max(1.0) * STEP).min(MOST)
+    const SMALLEST: f32 = 0.2;
+    let named = model.words.iter().filter(|word| word.group.is_some() || word.in_sentence).map(|word| word.at);
+    let tokens = model.tokens.iter().chain(&model.second).flat_map(|token| [token.start, token.end]);
+    let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
+    let certain: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
+    let others = model.words.iter().filter(|word| word.group.is_none()).map(|word| word.at);
+    let others: Vec<Vec3> = others.filter_map(placed).collect();
+    Content::of(|direction| {
+        let mut along: Vec<f32> = others.iter().map(|at| at.dot(direction)).collect();
+        let cut = (along.len() as f32 * BEYOND) as usize;
+        let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+        if !along.is_empty() {
+            let last = along.len() - 1 - cut;
+            least = *along.select_nth_unstable_by(cut, f32::total_cmp).1;
+            most = *along.select_nth_unstable_by(last, f32::total_cmp).1;
+        }
+        for x in certain.iter().map(|at| at.dot(direction)) {
+            (least, most) = (least.min(x), most.max(x));
+        }
+        let (least, most) = if least <= most { (least, most) } else { (0.0, 0.0) };
+        let room = (SMALLEST - (most - least) / 2.0).max(0.0);
+        let step = |x: f32, round: fn(f32) -> f32| (round(x / STEP) * STEP).clamp(-MOST, MOST);
+        (step(least - room, f32::floor), step(most + room, f32::ceil))
+    })
 }

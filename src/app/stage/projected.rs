@@ -15,7 +15,7 @@ use crate::view_model::walk::{Step, WalkModel};
 use super::labels::Priority;
 use super::picking::{self, Candidate};
 use super::point_index::PointIndex;
-use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade, token_color};
+use super::points::{LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, is_small, scaled, shade};
 use super::projection::View;
 
 /// Everything that there is to see.
@@ -119,8 +119,7 @@ impl<'a> ProjectedScene<'a> {
             }
             Hit::Token(position) => {
                 let token = model.tokens.get(position);
-                let color =
-                    token.map(|token| token_color(model, &token.text, token.group, self.palette)).unwrap_or_default();
+                let color = token.map(|token| self.palette.token(token.group)).unwrap_or_default();
                 (color, emphasis.token(position))
             }
         };
@@ -135,9 +134,19 @@ impl<'a> ProjectedScene<'a> {
                 let is_grouped = model.words.get(index)?.group.is_some();
                 let is_quiet = !is_grouped && !is_small(model);
                 let size = if is_quiet { QUIET_RADIUS } else { WORD_RADIUS };
-                (emphasis.word(index), size, if is_grouped { Priority::GroupWord } else { Priority::Word })
+                let priority = match (emphasis.is_chosen(index), is_grouped) {
+                    (true, _) => Priority::Lit,
+                    (false, true) => Priority::GroupWord,
+                    (false, false) => Priority::Word,
+                };
+                (emphasis.word(index), size, priority)
             }
-            Hit::Token(position) => (emphasis.token(position), TOKEN_RADIUS, Priority::Token),
+            Hit::Token(position) => {
+                let shown = emphasis.token(position);
+                // Beside chosen words the others of the sentence give way.
+                let priority = if shown == Visibility::Faded { Priority::GroupWord } else { Priority::Token };
+                (shown, TOKEN_RADIUS, priority)
+            }
         };
         if shown == Visibility::Hidden {
             return None;
@@ -176,13 +185,14 @@ impl<'a> ProjectedScene<'a> {
         /// So near to its ring, a word's own label names both; in points.
         const NEAR: f32 = 40.0;
         let SceneRef { model, emphasis, .. } = self.scene;
+        let is_quiet = |shown| matches!(shown, Visibility::Hidden | Visibility::Faded);
         let of_word = |token: &'a TokenPoint| model.tokens.iter().filter(move |other| other.text == token.text);
         let is_near = |other: &TokenPoint, ring: Pos2| {
             self.see(Hit::Token(other.position)).is_some_and(|now| now.at.distance(ring) < NEAR)
         };
         let left = model.tokens.iter().filter_map(|token| {
             let is_first = of_word(token).next().is_some_and(|first| first.position == token.position);
-            if !is_first || token.text == START || emphasis.token(token.position) == Visibility::Hidden {
+            if !is_first || token.text == START || is_quiet(emphasis.token(token.position)) {
                 return None;
             }
             let start = Vec3::from(scaled(model, token.start));
@@ -193,8 +203,38 @@ impl<'a> ProjectedScene<'a> {
         left.collect()
     }
 
-    /// The points that have names, and those that names keep off where they are few.
+    /// Squares along the moves of the lit words, which names keep off.
+    pub fn moves(&self) -> Vec<Rect> {
+        const SIDE: f32 = 7.0;
+        const APART: f32 = 12.0;
+        const MOST: usize = 60;
+        let SceneRef { model, emphasis, .. } = self.scene;
+        let lit = model.tokens.iter().filter(|token| emphasis.token(token.position) == Visibility::Lit);
+        let squares = lit.filter_map(|token| {
+            let (from, to) = (self.at(token.start)?, self.at(token.at(self.time))?);
+            let count = ((from.distance(to) / APART) as usize).min(MOST);
+            let square = move |i: usize| {
+                Rect::from_center_size(from.lerp(to, i as f32 / count.max(1) as f32), egui::Vec2::splat(SIDE))
+            };
+            Some((1..count).map(square))
+        });
+        squares.flatten().collect()
+    }
+
+    /// How much nearer the camera is than home: from about 1.
+    pub fn nearness(&self) -> f32 {
+        /// Distance of home, in reaches of the scene.
+        const HOME: f32 = 2.2;
+        HOME * self.projection.extent / self.projection.distance.max(f32::MIN_POSITIVE)
+    }
+
+    /// The points that have names, and those that names keep off where they are few. From near, words without a group
+    /// have names too.
     pub fn labelled(&self) -> (Vec<SeenPoint>, Vec<SeenPoint>) {
+        /// From here on they come.
+        const NEAR: f32 = 1.7;
+        /// At most so many.
+        const MOST: usize = 120;
         let emphasis = self.scene.emphasis;
         let is_raised = emphasis.is_searched() || emphasis.is_isolated();
         let in_sight = |hit| self.see(hit).filter(|point| self.rect.contains(point.at));
@@ -203,7 +243,20 @@ impl<'a> ProjectedScene<'a> {
             ..point
         };
         let words = self.point_index.named.iter().copied().filter_map(in_sight).map(raise);
-        let named = words.chain(self.tokens().filter_map(in_sight)).collect();
-        (named, self.point_index.apart.iter().copied().filter_map(in_sight).collect())
+        let mut named: Vec<SeenPoint> = words.chain(self.tokens().filter_map(in_sight)).collect();
+        let mut apart: Vec<SeenPoint> = self.point_index.apart.iter().copied().filter_map(in_sight).collect();
+        if self.nearness() > NEAR && !is_raised {
+            let middle = self.rect.size() / 2.0;
+            let near = self.point_index.near(&self.projection, Vec2::new(middle.x, middle.y), middle.max_elem());
+            let is_plain = |hit: &Hit| matches!(hit, Hit::Word(index) if !self.has_group(*index));
+            named.extend(near.into_iter().filter(is_plain).filter_map(in_sight).take(MOST));
+            let is_named = |point: &SeenPoint| named.iter().any(|other| other.hit == point.hit);
+            apart.retain(|point| !is_named(point));
+        }
+        (named, apart)
+    }
+
+    fn has_group(&self, word: usize) -> bool {
+        self.scene.model.words.get(word).is_some_and(|word| word.group.is_some())
     }
 }

@@ -14,7 +14,7 @@ use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::sentence_arcs::SentenceArcs;
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::route::RouteModel;
-use crate::view_model::walk::{Focus, WalkModel};
+use crate::view_model::walk::{Focus, WalkModel, is_silent};
 
 use super::basis_glide::BasisGlide;
 
@@ -34,6 +34,8 @@ pub struct StageScene {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
+    /// The head of the walk adds nothing: it is off.
+    pub is_silent: bool,
     /// How each point is shown; the same `Arc` as long as it is the same.
     pub emphasis: Arc<Emphasis>,
     /// Another basis is on its way to the stage.
@@ -159,6 +161,7 @@ impl StageScene {
         let wanted = Some((snapshot.revision, focus, by));
         if self.walked != wanted {
             self.walked = wanted;
+            self.is_silent = is_silent(snapshot, focus.head);
             self.walk = scene.of_choice::<WalkModel>(&focus);
             self.path = scene.of_choice::<PathModel>(&(focus.query, head, by));
             self.glide_to_path();

@@ -12,7 +12,7 @@ use crate::view_model::stage::{StageModel, TokenPoint};
 
 use super::labels::{self, LabelRequest, Obstacle, Priority};
 use super::picking::{self, Candidate};
-use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled, token_color};
+use super::points::{Instance, LEAST_RADIUS, TOKEN_RADIUS, scaled};
 use super::projected::ProjectedScene;
 use super::writing::{Canvas, TOWARDS_INK, paint_haloed};
 
@@ -35,15 +35,11 @@ pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &High
     model.chosen_pair(selection.query, selection.second, &highlight.lit)
 }
 
-fn color(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Color32 {
-    token_color(model, &token.text, token.group, palette)
-}
-
 pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
     let point = |token: &TokenPoint| Instance {
         start: scaled(model, token.start),
         end: scaled(model, token.end),
-        color: color(model, token, palette),
+        color: palette.token(token.group),
         size: DIAMOND_RADIUS,
         kind: DIAMOND,
     };
@@ -62,11 +58,11 @@ pub fn lines(model: &StageModel, pair: Option<&SharedWord>, time: f32, palette: 
     let is_chosen = |token: &TokenPoint| pair.is_some_and(|pair| pair.second == token.position);
     let others = model.second.iter().filter(|token| !is_chosen(token));
     let mut lines: Vec<Instance> =
-        others.map(|token| way(token, palette.dimmed(color(model, token, palette)), PLAIN)).collect();
+        others.map(|token| way(token, palette.dimmed(palette.token(token.group)), PLAIN)).collect();
     if let Some(pair) = pair
         && let (Some(first), Some(second)) = (model.tokens.get(pair.first), model.second.get(pair.second))
     {
-        let ink = color(model, second, palette);
+        let ink = palette.token(second.group);
         lines.extend([way(first, ink, STRESSED), way(second, ink, STRESSED)]);
         let (from, to) = (scaled(model, first.at(time)), scaled(model, second.at(time)));
         let along = |share: f32| std::array::from_fn(|axis| (1.0 - share) * from[axis] + share * to[axis]);
@@ -143,7 +139,7 @@ pub fn paint_labels(canvas: &Canvas, view: &PanelView, written: &mut Vec<Rect>) 
         if is_named {
             continue;
         }
-        let ink = color(model, seen.token, palette).lerp_to_gamma(palette.ink, TOWARDS_INK);
+        let ink = palette.token(seen.token.group).lerp_to_gamma(palette.ink, TOWARDS_INK);
         let text = format!("{}{SECOND}", seen.token.label());
         let galley = painter.layout_no_wrap(text, theme::strong(size::LABEL_STRONG), ink);
         let priority = if is_chosen { Priority::Selected } else { Priority::Token };

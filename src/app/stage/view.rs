@@ -21,7 +21,7 @@ use super::camera::CameraRig;
 use super::point_index::PointIndex;
 use super::projected::{ProjectedScene, SceneRef};
 use super::second;
-use super::writing::{Canvas, paint_caption, paint_labels};
+use super::writing::{Canvas, LabelSlots, caption_about, paint_caption, paint_labels};
 
 /// The camera, the pointer of the last frame for the stage's keys, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,8 @@ pub struct StageControls {
     /// In points.
     pub size: Vec2,
     point_index: Option<Arc<PointIndex>>,
+    /// Where the names stood in the last frame.
+    slots: LabelSlots,
 }
 
 impl StageControls {
@@ -108,8 +110,13 @@ pub fn picture_ui(
         second::paint_caption(&canvas, view, &mut written);
         second::paint_labels(&canvas, view, &mut written);
     }
-    paint_labels(&canvas, lit, view.selection.query, &written);
+    let caption = written.first().copied();
+    paint_labels(&canvas, lit, view.selection.query, &mut written, &mut controls.slots);
     focus_ring(&painter, rect, &response, palette);
+    if let Some(caption) = caption {
+        let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());
+        about.on_hover_text(caption_about(scene.model));
+    }
     if let Some(hit) = hovered {
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
         response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.walk));

@@ -7,7 +7,7 @@ use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
 use crate::view_model::walk::{Step, WalkModel};
 
-use super::points::{Instance, scaled, token_color};
+use super::points::{Instance, scaled};
 
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.
@@ -101,7 +101,7 @@ fn color(model: &StageModel, arrow: &PathArrow, palette: &Palette) -> egui::Colo
     let token = arrow.key.and_then(|key| model.tokens.get(key));
     match (arrow.head, token) {
         (Some(head), _) => palette.head(head),
-        (None, Some(token)) => token_color(model, &token.text, token.group, palette),
+        (None, Some(token)) => palette.token(token.group),
         (None, None) => palette.ink_soft,
     }
 }

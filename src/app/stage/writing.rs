@@ -1,20 +1,21 @@
 //! Text over the picture: labels, the axes' names, the caption and the legend.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
 use crate::view_model::axes::LITTLE;
-use crate::view_model::search::Hit;
+use crate::view_model::search::{Hit, Visibility};
 use crate::view_model::stage::{AxisLabel, StageModel};
 
 use super::arrows::axis_end;
-use super::labels::{self, LabelRequest, Obstacle, Priority};
+use super::labels::{self, LabelRequest, Obstacle, Priority, Slot};
 use super::points::{DASHES, DOTS};
-use super::projected::{ProjectedScene, SeenPoint};
+use super::projected::{ProjectedScene, SceneRef, SeenPoint};
 
 /// Where it is written.
 pub struct Canvas<'a> {
@@ -29,13 +30,52 @@ struct Label {
     color: Color32,
 }
 
-pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>, written: &[Rect]) {
+/// Owner of a label: a point, a ring or an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum LabelKey {
+    Point(PointKey),
+    /// The ring of a word's static place, by the position of its first token.
+    Ring(usize),
+    Axis(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum PointKey {
+    Word(usize),
+    Token(usize),
+}
+
+/// Where each name stood in the last frame.
+pub type LabelSlots = HashMap<LabelOwner, Slot>;
+
+/// Key of [`LabelSlots`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LabelOwner(LabelKey);
+
+impl LabelOwner {
+    fn of_point(hit: Hit) -> Self {
+        Self(LabelKey::Point(match hit {
+            Hit::Word(index) => PointKey::Word(index),
+            Hit::Token(position) => PointKey::Token(position),
+        }))
+    }
+}
+
+pub fn paint_labels(
+    canvas: &Canvas,
+    hovered: Option<Hit>,
+    query: Option<usize>,
+    written: &mut Vec<Rect>,
+    slots: &mut LabelSlots,
+) {
     let Canvas { painter, ref projected } = *canvas;
+    paint_axes(canvas, written);
+    let small = paint_crowds(canvas, written);
     let (mut named, others) = projected.labelled();
     // What is under the pointer has a name, whatever it is.
     let is_there = |hit| named.iter().any(|point| point.hit == hit);
     named.extend(hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
-    let mut waiting: Vec<Label> = Vec::new();
+    let mut waiting: Vec<(LabelOwner, Label)> = Vec::new();
     for point in &named {
         let is_hovered = hovered == Some(point.hit);
         let is_selected = query.is_some_and(|query| point.hit == Hit::Token(query));
@@ -48,20 +88,140 @@ pub fn paint_labels(canvas: &Canvas, hovered: Option<Hit>, query: Option<usize>,
             (_, true) => Priority::Selected,
             _ => point.priority,
         };
-        waiting.extend(point_label(canvas, point, priority));
+        // Of a crowd that is seen from far its own name is enough.
+        if priority == Priority::GroupWord && small.contains(&point.hit) {
+            continue;
+        }
+        let owner = LabelOwner::of_point(point.hit);
+        waiting.extend(point_label(canvas, point, priority).map(|label| (owner, label)));
     }
-    waiting.extend(projected.left_places().iter().map(|(ring, word)| ring_label(canvas, ring, word)));
-    let axes = &projected.scene.model.axes;
-    waiting.extend(axes.iter().enumerate().filter_map(|(axis, label)| axis_label(canvas, axis, label)));
+    let ring = |(ring, word): &(SeenPoint, &str)| {
+        let Hit::Token(position) = ring.hit else { return None };
+        Some((LabelOwner(LabelKey::Ring(position)), ring_label(canvas, ring, word)))
+    };
+    waiting.extend(projected.left_places().iter().filter_map(ring));
+    let axes = projected.scene.model.axes.iter().enumerate();
+    waiting.extend(
+        axes.filter_map(|(axis, label)| Some((LabelOwner(LabelKey::Axis(axis)), axis_label(canvas, axis, label)?))),
+    );
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
-    let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).collect();
-    let requests: Vec<LabelRequest> = waiting.iter().map(|label| label.request).collect();
-    for (place, label) in labels::place(&requests, &discs, written, projected.rect).into_iter().zip(waiting) {
-        if let Some(place) = place {
+    let lines = projected.moves().into_iter().map(|rect| Obstacle { rect, is_token: false });
+    let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).chain(lines).collect();
+    let requests: Vec<LabelRequest> = waiting.iter().map(|(_, label)| label.request).collect();
+    let before: Vec<Option<Slot>> = waiting.iter().map(|(owner, _)| slots.get(owner).copied()).collect();
+    let placed = labels::place_again(&requests, &before, &discs, written, projected.rect);
+    slots.clear();
+    for (place, (owner, label)) in placed.into_iter().zip(waiting) {
+        if let Some((place, slot)) = place {
+            slots.insert(owner, slot);
             paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
         }
     }
 }
+
+/// Names the crowds, in large quiet letters above each. Returns the words of those that are too small for names of
+/// their own.
+fn paint_crowds(canvas: &Canvas, written: &mut Vec<Rect>) -> Vec<Hit> {
+    /// How far the middle half of a crowd reaches, in points, from where on its words have names.
+    const SMALL: f32 = 20.0;
+    /// Height of a crowd above its middle, in deviations.
+    const ABOVE: f32 = 1.7;
+    const TOWARDS_GROUND: f32 = 0.2;
+    /// Reach of the widest crowd, in sides of the picture.
+    const WIDE: f32 = 0.24;
+    let Canvas { painter, ref projected } = *canvas;
+    let ProjectedScene { rect, palette, .. } = *projected;
+    let SceneRef { model, emphasis, .. } = projected.scene;
+    let mut small = Vec::new();
+    let tokens: Vec<Rect> = (0..model.tokens.len())
+        .filter(|position| emphasis.token(*position) == Visibility::Lit)
+        .filter_map(|position| Some(projected.see(Hit::Token(position))?.disc().expand(size::GAP)))
+        .collect();
+    if emphasis.is_searched() || emphasis.is_isolated() {
+        return small;
+    }
+    for (group, words) in &projected.point_index.crowds {
+        let seen: Vec<Pos2> = words.iter().filter_map(|hit| Some(projected.see(*hit)?.at)).collect();
+        if seen.len() < words.len() {
+            continue;
+        }
+        let count = seen.len() as f32;
+        let middle = seen.iter().fold(egui::Vec2::ZERO, |sum, at| sum + at.to_vec2()) / count;
+        let square = seen.iter().fold(egui::Vec2::ZERO, |sum, at| {
+            let away = at.to_vec2() - middle;
+            sum + away * away
+        });
+        let spread = egui::vec2((square.x / count).sqrt(), (square.y / count).sqrt());
+        if spread.length() < SMALL {
+            small.extend(words.iter().copied());
+        }
+        // Words all over the picture are no crowd.
+        if !rect.contains(middle.to_pos2()) || spread.length() > WIDE * rect.size().min_elem() {
+            continue;
+        }
+        let color = palette.group(*group).lerp_to_gamma(palette.stage, TOWARDS_GROUND);
+        let color = palette.legible(color, MARK_CONTRAST);
+        let galley = painter.layout_no_wrap(model.groups[*group].clone(), theme::strong(size::CROWD), color);
+        let (half, reach) = (galley.size() / 2.0, spread.y * ABOVE + size::GAP_WIDE);
+        let at = |y: f32| Rect::from_center_size(egui::pos2(middle.x, y), galley.size());
+        let inside = |place: Rect| labels::moved_inside(place, rect.shrink(size::GAP));
+        let [above, below] = [middle.y - reach - half.y, middle.y + reach + half.y].map(|y| inside(at(y)));
+        let is_free = |place: &Rect| !written.iter().chain(&tokens).any(|other| other.intersects(*place));
+        let place = if is_free(&above) || !is_free(&below) { above } else { below };
+        written.push(place);
+        paint_haloed(painter, place.min, galley, color, palette.stage);
+    }
+    small
+}
+
+/// Names both ends of each axis that was chosen, with the way to each.
+fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
+    let Canvas { painter, ref projected } = *canvas;
+    let ProjectedScene { rect, palette, .. } = *projected;
+    let axes = projected.scene.model.axes.iter().enumerate();
+    for (axis, (from, to)) in axes.filter_map(|(axis, label)| Some((axis, label.ends.as_ref()?))) {
+        let end = Vec3::from(axis_end(axis));
+        let seen = |at: Vec3| {
+            let seen = projected.projection.project(at)?;
+            Some(rect.min + egui::vec2(seen.at.x, seen.at.y))
+        };
+        let (Some(first), Some(last)) = (seen(-end), seen(end)) else { continue };
+        let way = last - first;
+        if way.length() < SHORT {
+            continue;
+        }
+        for (at, way, name) in [(first, -way, from), (last, way, to)] {
+            let text = match way.x.abs() > way.y.abs() {
+                true if way.x < 0.0 => format!("← {name}"),
+                true => format!("{name} →"),
+                false if way.y < 0.0 => format!("↑ {name}"),
+                false => format!("↓ {name}"),
+            };
+            let galley = painter.layout_no_wrap(text, theme::strong(size::LABEL), palette.ink_soft);
+            // Beyond the edge of the picture it stands at the edge; beside the line, not on it.
+            let beside = if way.x.abs() > way.y.abs() {
+                egui::vec2(0.0, galley.size().y)
+            } else {
+                egui::vec2(galley.size().x, 0.0)
+            };
+            let place = Rect::from_center_size(at + beside * BESIDE, galley.size());
+            let place = labels::moved_inside(place, rect.shrink(size::GAP));
+            // Over the caption, not on it.
+            let below = written.iter().find(|other| other.intersects(place));
+            let place = below.map_or(place, |text| place.translate(egui::vec2(0.0, text.top() - place.bottom())));
+            if !rect.contains_rect(place) || written.iter().any(|other| other.intersects(place)) {
+                continue;
+            }
+            written.push(place);
+            paint_haloed(painter, place.min, galley, palette.ink_soft, palette.stage);
+        }
+    }
+}
+
+/// Distance of an end's name from its axis, in sizes of the name.
+const BESIDE: f32 = 0.75;
+/// Length in points below which an axis, seen from its end, gets no name.
+const SHORT: f32 = 24.0;
 
 fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option<Label> {
     let projected = &canvas.projected;
@@ -69,7 +229,7 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
     let text = projected.label(point.hit).or_else(plain)?;
     let strong = priority <= Priority::Token;
     let font = if strong { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
-    let color = faded(projected, label_color(projected.color(point.hit), strong, projected.palette), point.divisor);
+    let color = label_color(projected.color(point.hit), strong, projected.palette);
     let mut job = LayoutJob::simple_singleline(text, font, color);
     if let (Some(note), Some((walk, _))) = (projected.step_note(point.hit), projected.scene.walk) {
         let ink = projected.palette.head(walk.focus.head).lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
@@ -84,24 +244,23 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
 /// The word whose static place a ring marks, where the word itself has gone elsewhere.
 fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
     let projected = &canvas.projected;
-    let color = faded(projected, projected.color(ring.hit), ring.divisor);
+    let color = label_color(projected.color(ring.hit), false, projected.palette);
     let galley = canvas.painter.layout_no_wrap(word.to_owned(), theme::plain(size::LABEL), color);
     let SeenPoint { priority, at, radius, depth, .. } = *ring;
     Label { request: LabelRequest { priority, point: at, radius, size: galley.size(), depth }, galley, color }
 }
 
-/// The name of an axis with its share of the variance, at its positive end; it gives way to every word.
+/// The name of an axis that nobody chose, at its positive end; it gives way to every word.
 fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> {
-    /// Length in points below which an axis, seen from its end, gets no name.
-    const SHORT: f32 = 24.0;
+    if label.ends.is_some() {
+        return None;
+    }
     let projected = &canvas.projected;
     let seen = projected.projection.project(Vec3::from(axis_end(axis)))?;
     let length = projected.projection.project(Vec3::ZERO).map_or(f32::INFINITY, |origin| origin.at.distance(seen.at));
     let point = projected.rect.min + egui::vec2(seen.at.x, seen.at.y);
     let color = projected.palette.ink_faint;
-    let AxisLabel { name, variance } = label;
-    let text = format!("{name} {:.0}%", variance * 100.0);
-    let galley = canvas.painter.layout_no_wrap(text, theme::mono(size::LABEL_AXIS), color);
+    let galley = canvas.painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), color);
     let request = LabelRequest { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
     (length > SHORT && projected.rect.contains(point)).then_some(Label { request, galley, color })
 }
@@ -109,40 +268,29 @@ fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> 
 /// How much of the ink a colour gets that is to be read.
 pub(super) const TOWARDS_INK: f32 = 0.35;
 
+/// Color of a name: its point's, as far as it can be read.
 fn label_color(color: Color32, strong: bool, palette: &Palette) -> Color32 {
-    if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color }
+    let color = if strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color };
+    palette.legible(color, TEXT_CONTRAST)
 }
 
-fn faded(projected: &ProjectedScene, color: Color32, divisor: f32) -> Color32 {
-    let ProjectedScene { projection, palette, .. } = projected;
-    const MOST: f32 = 0.55;
-    let share = ((divisor - projection.distance) / projection.extent).clamp(0.0, 1.0) * MOST;
-    color.lerp_to_gamma(palette.stage, share)
-}
-
-/// Text with an outline in the ground's colour, so that it reads over points and lines.
+/// Text on a ground of its own, so that dots and lines do not strike through its letters.
 pub fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
-    const AROUND: [(f32, f32); 4] = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)];
-    for (x, y) in AROUND {
-        painter.galley_with_override_text_color(at + egui::vec2(x, y) * size::HALO, galley.clone(), halo);
-    }
+    const OPACITY: f32 = 0.78;
+    let ground = Rect::from_min_size(at, galley.size()).expand2(egui::vec2(size::HALO, -size::HALO));
+    painter.rect_filled(ground, f32::from(size::RADIUS_SMALL), halo.gamma_multiply(OPACITY));
     painter.galley(at, galley, color);
 }
 
 /// A stage that is smaller has no room for words about it.
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
-/// Paints the names of the axes, how much they show, and the groups' colours. Returns the rectangles of the text.
+/// Paints how far the picture can be trusted, and the groups' colours. Returns the rectangles of the text, that of the
+/// caution first.
 pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
     let Canvas { painter, ref projected } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
     let model = projected.scene.model;
-    let axes = model
-        .axes
-        .iter()
-        .map(|axis| format!("{} {:.0}%", axis.name, axis.variance * 100.0))
-        .collect::<Vec<_>>()
-        .join(" · ");
     let inner = rect.shrink(size::GAP_WIDE - size::GAP_TIGHT);
     let mut bottom = inner.left_bottom();
     let mut written = Vec::new();
@@ -157,27 +305,41 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool) -> Vec<Rect> {
         return written;
     }
     let is_flat = projected.projection.perspective == 0.0;
-    let kind = match (is_flat, model.is_whole) {
-        (false, true) => "All there is: the vectors have no more dimensions than the stage.",
-        (false, false) => "3D is a projection; the numbers are exact.",
-        (true, _) => "2D is a projection; the numbers are exact.",
-    };
-    line(kind.to_owned(), palette.ink_faint);
+    line(caution(model, is_flat), palette.ink_faint);
     match projected.point_index.lost {
         0 => {}
         1 => line("1 point is not shown: a coordinate of it is no number".to_owned(), palette.warn),
         lost => line(format!("{lost} points are not shown: a coordinate of each is no number"), palette.warn),
-    }
-    if model.explained < LITTLE {
-        line(format!("{axes}: together only {:.0}% of the variance", model.explained * 100.0), palette.warn);
-    } else {
-        line(axes, palette.ink_soft);
     }
     if let Some(note) = &model.note {
         line(note.clone(), palette.ink_soft);
     }
     paint_legend(painter, inner, model, old_ghosts, palette, &mut written);
     written
+}
+
+/// Words on how far distances in the picture can be trusted.
+fn caution(model: &StageModel, is_flat: bool) -> String {
+    let view = if is_flat { "2D" } else { "3D" };
+    let percent = model.explained * 100.0;
+    match (is_flat, model.is_whole) {
+        (false, true) => "All there is: the vectors have no more dimensions than the stage.".to_owned(),
+        _ if model.explained < LITTLE => {
+            format!("{view} view of many dimensions: near points may be far apart. The numbers are exact.")
+        }
+        _ => format!("{view} is a projection; the axes show {percent:.0}% of the variance. The numbers are exact."),
+    }
+}
+
+/// The same at more length, for the pointer.
+pub fn caption_about(model: &StageModel) -> String {
+    let axis = |axis: &AxisLabel| format!("{}: {:.0}% of the variance", axis.name, axis.variance * 100.0);
+    let mut lines: Vec<String> = model.axes.iter().map(axis).collect();
+    lines.push(format!(
+        "Together {:.0}%. Distances here may mislead; every number is of the whole vectors.",
+        model.explained * 100.0
+    ));
+    lines.join("\n")
 }
 
 /// Shape of a mark in the legend.

@@ -1,7 +1,6 @@
 //! Every colour, size and duration of the app: the one place that names a literal colour, in [`palette`].
 //!
-//! Hues are told apart by people who do not see red and green alike: groups follow Okabe-Ito and
-//! Tol, tuned to one contrast for each ground; weights run blue through the surface to orange.
+//! The meaning of each hue, and its contrast, stand in [`palette`].
 
 pub mod fonts;
 mod palette;
@@ -9,7 +8,7 @@ mod palette;
 use egui::epaint::FontColorTransferFunction;
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2, style::WidgetVisuals};
 
-pub use self::palette::{CodeColors, DARK, LIGHT, Palette};
+pub use self::palette::{CodeColors, DARK, LIGHT, MARK_CONTRAST, Palette, TEXT_CONTRAST};
 
 /// Sizes, in points.
 pub mod size {
@@ -26,6 +25,8 @@ pub mod size {
     pub const LABEL: f32 = 13.0;
     pub const LABEL_STRONG: f32 = 14.5;
     pub const LABEL_AXIS: f32 = 11.0;
+    /// Names of crowds.
+    pub const CROWD: f32 = 21.0;
     /// About 62 characters of reading text.
     pub const MEASURE: f32 = 460.0;
     pub const GAP: f32 = 8.0;
@@ -146,6 +147,9 @@ pub mod prose {
 pub mod motion {
     /// From static to contextual.
     pub const GLIDE: f32 = 0.5;
+    /// Once from static to contextual where a stage cell plays, and the pause before and after it.
+    pub const PLAY: f32 = 3.0;
+    pub const PLAY_PAUSE: f32 = 0.9;
     /// From a picture to that of the lesson trained again.
     pub const RETRAINED: f32 = 0.7;
     /// Arcs into and out of sight.

@@ -1,4 +1,19 @@
-//! The two palettes, and the colours that follow from them.
+//! The two palettes, and the colours that follow from them. One hue has one meaning, in every panel and on the stage:
+//!
+//! | meaning | colours |
+//! |---|---|
+//! | a group of the lesson | `groups`: orange, blue, yellow, pink, … in the lesson's order |
+//! | a word of the sentence without a group | `ink`, the same in every sentence |
+//! | any other word | `word`, a grey |
+//! | a head | `heads`: teal, rose, olive, … |
+//! | the sign of a number | `negative` purple, `positive` green |
+//! | what the learner has chosen, links, focus | `accent`, an indigo |
+//! | a caution, a fault | `warn`, `error` |
+//!
+//! The first three groups, the first two heads and the signs are told apart by people who do not see red and green alike
+//! (orange, blue and yellow after Okabe-Ito; purple and green as ColorBrewer's PRGn). What lies beyond is also told
+//! apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every ground
+//! that they stand on; a test computes them.
 
 use egui::Color32;
 
@@ -33,7 +48,6 @@ pub struct Palette {
     pub negative: Color32,
     pub positive: Color32,
     pub groups: [Color32; GROUPS],
-    pub tokens: [Color32; TOKENS],
     pub heads: [Color32; HEADS],
     pub code: CodeColors,
 }
@@ -51,7 +65,6 @@ pub struct CodeColors {
 }
 
 const GROUPS: usize = 8;
-const TOKENS: usize = 7;
 const HEADS: usize = 6;
 
 const fn hex(rgb: u32) -> Color32 {
@@ -70,7 +83,7 @@ pub static DARK: Palette = Palette {
     line: hex(0x33302b),
     ink: hex(0xe9e5de),
     ink_soft: hex(0xaea79d),
-    ink_faint: hex(0x7d766c),
+    ink_faint: hex(0x968f84),
     accent: hex(0x8b9cff),
     accent_soft: hex(0x343a63),
     on_accent: hex(0x12131f),
@@ -80,20 +93,19 @@ pub static DARK: Palette = Palette {
     grid: hex(0x26241f),
     axis: hex(0x4a463f),
     shadow: hex(0x0a0a09),
-    negative: hex(0x4f9dea),
-    positive: hex(0xf0883e),
+    negative: hex(0xb08fe8),
+    positive: hex(0x86bd4f),
     groups: [
         hex(0xf59a4a),
         hex(0x5fa8f5),
-        hex(0x49c79a),
-        hex(0xe879b9),
         hex(0xe3cf57),
-        hex(0xb79cf7),
+        hex(0xe879b9),
         hex(0x63cfe0),
         hex(0xf0746a),
+        hex(0xb79cf7),
+        hex(0x49c79a),
     ],
-    tokens: [hex(0xcf9bf2), hex(0x6fcfb4), hex(0xf08b98), hex(0xc3cf63), hex(0x9fb1de), hex(0xd9a77c), hex(0xd6cfc4)],
-    heads: [hex(0x4cc5b4), hex(0xd99be8), hex(0xe9b44c), hex(0x7fb2ff), hex(0xf08a8a), hex(0x9fd36a)],
+    heads: [hex(0x4cc5b4), hex(0xf08ba0), hex(0xb9c46a), hex(0xc3a3dd), hex(0xd2a679), hex(0x9db4d6)],
     code: CodeColors {
         keyword: hex(0xb79cf7),
         number: hex(0xe3c178),
@@ -114,31 +126,30 @@ pub static LIGHT: Palette = Palette {
     stage: hex(0xfdfcfa),
     line: hex(0xded9cf),
     ink: hex(0x25221e),
-    ink_soft: hex(0x645d53),
-    ink_faint: hex(0x8e867a),
+    ink_soft: hex(0x5f584e),
+    ink_faint: hex(0x6c6459),
     accent: hex(0x4453c9),
     accent_soft: hex(0xdde1fb),
     on_accent: hex(0xffffff),
-    warn: hex(0x96620a),
-    error: hex(0xb3352a),
-    word: hex(0x8b8377),
+    warn: hex(0x855605),
+    error: hex(0xab3026),
+    word: hex(0x857d71),
     grid: hex(0xeae6dd),
     axis: hex(0xc6bfb2),
     shadow: hex(0xc9c2b4),
-    negative: hex(0x1f6fc4),
-    positive: hex(0xc85a0c),
+    negative: hex(0x7548b5),
+    positive: hex(0x3f7210),
     groups: [
-        hex(0xc75f0e),
-        hex(0x1f6fc4),
-        hex(0x0f8a62),
-        hex(0xb83d86),
-        hex(0x8f7400),
-        hex(0x6d4fc4),
-        hex(0x0b8299),
-        hex(0xc0392e),
+        hex(0xa84d08),
+        hex(0x1b66b8),
+        hex(0x7a6300),
+        hex(0xb03580),
+        hex(0x0a7285),
+        hex(0xb8352b),
+        hex(0x6747bd),
+        hex(0x0d7a57),
     ],
-    tokens: [hex(0x8233b4), hex(0x0c7a66), hex(0xb32d48), hex(0x687408), hex(0x49609c), hex(0x86521f), hex(0x575047)],
-    heads: [hex(0x0b8575), hex(0x9a3fb0), hex(0xa86f00), hex(0x2f63c8), hex(0xb8423f), hex(0x4f8a15)],
+    heads: [hex(0x0a7365), hex(0xb03358), hex(0x5d6b0a), hex(0x7d4fa3), hex(0x86521f), hex(0x46608f)],
     code: CodeColors {
         keyword: hex(0x6a3fb5),
         number: hex(0x855500),
@@ -163,9 +174,9 @@ impl Palette {
         group.map_or(self.word, |group| self.group(group))
     }
 
-    /// A token keeps one colour in every panel: its group's, or a hue of its own by the first position of its word.
-    pub fn token(&self, group: Option<usize>, first_position: usize) -> Color32 {
-        group.map_or(self.tokens[first_position % TOKENS], |group| self.group(group))
+    /// A word of the sentence has one colour in every sentence and panel: its group's, or the ink.
+    pub fn token(&self, group: Option<usize>) -> Color32 {
+        group.map_or(self.ink, |group| self.group(group))
     }
 
     pub fn head(&self, head: usize) -> Color32 {
@@ -179,7 +190,7 @@ impl Palette {
         self.raised.lerp_to_gamma(self.head(head), weight.clamp(0.0, 1.0).powf(SPREAD))
     }
 
-    /// A number in [-1, 1]: blue through the surface to orange.
+    /// A number in [-1, 1]: purple through the surface to green.
     pub fn diverging(&self, x: f32) -> Color32 {
         let end = if x < 0.0 { self.negative } else { self.positive };
         self.raised.lerp_to_gamma(end, x.abs().clamp(0.0, 1.0))
@@ -187,12 +198,6 @@ impl Palette {
 
     /// Ink that can be read on `fill`: the one with more contrast, as WCAG counts it.
     pub fn ink_on(&self, fill: Color32) -> Color32 {
-        const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
-        const FLARE: f32 = 0.05;
-        let luminance = |color: Color32| {
-            let rgba = egui::Rgba::from(color);
-            LUMA[0] * rgba.r() + LUMA[1] * rgba.g() + LUMA[2] * rgba.b() + FLARE
-        };
         /// Thin dark letters on a middle tone read worse than their contrast says.
         const TOWARDS_LIGHT: f32 = 1.6;
         let (light, dark) = (WHITE, if self.dark { self.ground } else { self.ink });
@@ -207,15 +212,94 @@ impl Palette {
         Color32::from_rgb(r, g, b).lerp_to_gamma(self.ink, TOWARDS_INK)
     }
 
-    /// Ink of a word that is not highlighted, among many.
-    pub fn quiet(&self, color: Color32) -> Color32 {
-        const TOWARDS_GROUND: f32 = 0.45;
-        color.lerp_to_gamma(self.stage, TOWARDS_GROUND)
-    }
-
-    /// `color` stepped back towards the stage.
+    /// `color` stepped back towards the stage, as far as a mark can step and still be seen.
     pub fn dimmed(&self, color: Color32) -> Color32 {
         const TOWARDS_GROUND: f32 = 0.45;
-        color.lerp_to_gamma(self.stage, TOWARDS_GROUND)
+        self.legible(color.lerp_to_gamma(self.stage, TOWARDS_GROUND), MARK_CONTRAST)
+    }
+
+    /// `color` on the stage, moved towards the ink as far as the contrast needs.
+    pub fn legible(&self, color: Color32, least: f32) -> Color32 {
+        const STEPS: u8 = 16;
+        let at = |step: u8| color.lerp_to_gamma(self.ink, f32::from(step) / f32::from(STEPS));
+        (0..STEPS).map(at).find(|color| contrast(*color, self.stage) >= least).unwrap_or(self.ink)
+    }
+}
+
+/// Least contrast of text, and of marks and large letters, with their ground (WCAG 2.2, 1.4.3 and 1.4.11).
+pub const TEXT_CONTRAST: f32 = 4.5;
+pub const MARK_CONTRAST: f32 = 3.0;
+
+/// Contrast of two colours, from 1 to 21, as WCAG counts it.
+pub fn contrast(a: Color32, b: Color32) -> f32 {
+    let (a, b) = (luminance(a), luminance(b));
+    a.max(b) / a.min(b)
+}
+
+/// Relative luminance, with the flare of a screen.
+fn luminance(color: Color32) -> f32 {
+    const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
+    const FLARE: f32 = 0.05;
+    let rgba = egui::Rgba::from(color);
+    LUMA[0] * rgba.r() + LUMA[1] * rgba.g() + LUMA[2] * rgba.b() + FLARE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(palette: &Palette, what: &str, colors: &[Color32], grounds: &[Color32], least: f32) {
+        for (index, color) in colors.iter().enumerate() {
+            for ground in grounds {
+                let found = contrast(*color, *ground);
+                let theme = if palette.dark { "dark" } else { "light" };
+                assert!(found >= least, "{theme}: {what} {index}, {color:?} on {ground:?}: {found:.2}, not {least}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_and_marks_have_contrast_in_both_themes() {
+        assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-3);
+        for palette in [&DARK, &LIGHT] {
+            let Palette { stage, surface, raised, .. } = *palette;
+            let grounds = [stage, surface, raised];
+            let inks = [palette.ink, palette.ink_soft, palette.ink_faint, palette.accent, palette.warn, palette.error];
+            check(palette, "ink", &inks, &grounds, TEXT_CONTRAST);
+            check(palette, "group", &palette.groups, &grounds, TEXT_CONTRAST);
+            check(palette, "head", &palette.heads, &grounds, TEXT_CONTRAST);
+            check(palette, "sign", &[palette.negative, palette.positive], &grounds, MARK_CONTRAST);
+            check(palette, "on accent", &[palette.on_accent], &[palette.accent], TEXT_CONTRAST);
+            let code = &palette.code;
+            let code = [code.keyword, code.number, code.text, code.comment, code.function, code.tensor, code.variable];
+            check(palette, "code", &code, &[surface], TEXT_CONTRAST);
+        }
+    }
+
+    #[test]
+    fn what_steps_back_on_the_stage_is_still_seen() {
+        for palette in [&DARK, &LIGHT] {
+            let shown = palette.groups.iter().chain(&palette.heads).chain([&palette.word, &palette.ink]);
+            let dimmed: Vec<Color32> = shown.map(|color| palette.dimmed(*color)).collect();
+            check(palette, "dimmed", &dimmed, &[palette.stage], MARK_CONTRAST);
+            let read: Vec<Color32> = dimmed.iter().map(|color| palette.legible(*color, TEXT_CONTRAST)).collect();
+            check(palette, "dimmed text", &read, &[palette.stage], TEXT_CONTRAST);
+        }
+    }
+
+    #[test]
+    fn one_hue_has_one_meaning() {
+        // As many groups and heads as the lessons have.
+        const FAR: i32 = 60;
+        for palette in [&DARK, &LIGHT] {
+            let mut all = palette.groups[..3].to_vec();
+            all.extend([palette.heads[0], palette.heads[1], palette.negative, palette.positive, palette.ink]);
+            for (i, a) in all.iter().enumerate() {
+                for b in &all[i + 1..] {
+                    let apart = |k: usize| (i32::from(a[k]) - i32::from(b[k])).abs();
+                    assert!(apart(0) + apart(1) + apart(2) >= FAR, "{a:?} is like {b:?}");
+                }
+            }
+        }
     }
 }

@@ -8,6 +8,8 @@ pub struct Highlight {
     pub lit: Vec<String>,
     /// The stage cell that was shown last.
     pub shown_cell: Option<String>,
+    /// Counts how often a stage cell was shown: each time the camera comes home.
+    pub shows: usize,
     /// Rings where the points were before the lesson was trained again.
     pub old_ghosts: bool,
     /// Search on the stage, and which of the found points was looked at last.
@@ -22,6 +24,7 @@ impl Default for Highlight {
         Highlight {
             lit: Vec::new(),
             shown_cell: None,
+            shows: 0,
             old_ghosts: true,
             search: Search::default(),
             looked_at: None,
@@ -31,6 +34,12 @@ impl Default for Highlight {
 }
 
 impl Highlight {
+    /// Lights the words of a stage cell.
+    pub fn show(&mut self, cell: &str, words: &[String]) {
+        (self.lit, self.shown_cell) = (words.to_vec(), Some(cell.to_owned()));
+        self.shows = self.shows.wrapping_add(1);
+    }
+
     /// A search is on, or points are hidden.
     pub fn is_narrowed(&self) -> bool {
         !self.search.text.is_empty() || self.isolated

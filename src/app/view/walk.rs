@@ -10,6 +10,7 @@ pub struct Walk {
     /// The time of the points; where steps are walked, the place among them.
     now: f32,
     glide: Option<Glide>,
+    play: Option<Play>,
     /// Layers after the first.
     later_layers: usize,
 }
@@ -19,6 +20,32 @@ struct Glide {
     from: f32,
     to: f32,
     elapsed: f32,
+}
+
+/// The points go slowly from static to contextual, some times, and then rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Play {
+    times: usize,
+    /// The time at which they rest.
+    rest: f32,
+    elapsed: f32,
+}
+
+/// One round of a play, in seconds: a pause, the way, a pause, the way back.
+const ROUND: f32 = motion::PLAY_PAUSE + motion::PLAY + motion::PLAY_PAUSE + motion::GLIDE;
+
+impl Play {
+    /// The time of the points; `None` at the end.
+    fn time(self) -> Option<f32> {
+        // Without its last pause and the way back.
+        let all = ROUND * self.times as f32 - motion::PLAY_PAUSE - motion::GLIDE;
+        if self.elapsed >= all {
+            return None;
+        }
+        let within = self.elapsed % ROUND;
+        let share = |from: f32, seconds: f32| ease(((within - from) / seconds).clamp(0.0, 1.0));
+        Some(share(motion::PLAY_PAUSE, motion::PLAY) - share(ROUND - motion::GLIDE, motion::GLIDE))
+    }
 }
 
 /// Steps of a layer.
@@ -118,6 +145,27 @@ impl Walk {
         self.begin(to);
     }
 
+    /// Moves the points slowly from static to contextual, so many times, and then to `rest`.
+    pub fn play(&mut self, times: usize, rest: f32) {
+        if times == 0 {
+            self.glide_to(rest);
+            return;
+        }
+        self.set_time(0.0);
+        self.play = Some(Play { times, rest, elapsed: 0.0 });
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.play.is_some()
+    }
+
+    /// Ends a play: the points go where they would rest.
+    pub fn stop(&mut self) {
+        if let Some(Play { rest, .. }) = self.play {
+            self.glide_to(rest);
+        }
+    }
+
     /// One step on, in a short glide. No point moves before the last step of a layer. At the end it begins again.
     pub fn step_on(&mut self) {
         if self.goal() < self.end() {
@@ -163,25 +211,32 @@ impl Walk {
     }
 
     fn begin(&mut self, to: f32) {
+        self.play = None;
         self.glide = (self.now != to).then_some(Glide { from: self.now, to, elapsed: 0.0 });
     }
 
     /// At static the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
-        (self.is_stepped, self.now, self.glide) = (false, time.clamp(0.0, 1.0), None);
+        (self.is_stepped, self.now, self.glide, self.play) = (false, time.clamp(0.0, 1.0), None, None);
     }
 
     /// To a place on the walk.
     pub fn set(&mut self, place: f32) {
-        (self.is_stepped, self.now, self.glide) = (true, place.clamp(0.0, self.end()), None);
+        (self.is_stepped, self.now, self.glide, self.play) = (true, place.clamp(0.0, self.end()), None, None);
     }
 
     pub fn is_gliding(&self) -> bool {
-        self.glide.is_some()
+        self.glide.is_some() || self.play.is_some()
     }
 
-    /// Lets `seconds` of a glide pass.
+    /// Lets `seconds` of a glide or a play pass.
     pub fn advance(&mut self, seconds: f32) {
+        if let Some(mut play) = self.play {
+            play.elapsed += seconds;
+            self.set_time(play.time().unwrap_or(play.rest));
+            self.play = play.time().map(|_| play);
+            return;
+        }
         let Some(glide) = &mut self.glide else { return };
         glide.elapsed += seconds;
         let share = (glide.elapsed / motion::GLIDE).min(1.0);
@@ -195,7 +250,11 @@ impl Walk {
 
     /// At rest where it is.
     pub fn at_rest(&self) -> Walk {
-        Walk { glide: None, ..self.clone() }
+        let mut rest = Walk { glide: None, ..self.clone() };
+        if let Some(play) = self.play {
+            rest.set_time(play.rest);
+        }
+        rest
     }
 }
 
@@ -337,6 +396,40 @@ mod tests {
         walk.step_back();
         walk.advance(f32::INFINITY);
         assert_eq!((walk.step(), walk.at()), (Step::Embed, 0.0));
+    }
+
+    #[test]
+    fn a_play_goes_there_as_often_as_it_says_and_rests() {
+        let mut walk = Walk::default();
+        walk.play(2, 1.0);
+        assert_eq!((walk.time(), walk.is_gliding(), walk.is_walking()), (0.0, true, false));
+        let (mut seconds, mut arrivals, mut before) = (0.0, 0, 0.0);
+        while walk.is_playing() {
+            walk.advance(1.0 / 60.0);
+            assert!((walk.time() - before).abs() < 0.06, "it never jumps");
+            arrivals += usize::from(before < 1.0 && walk.time() == 1.0);
+            before = walk.time();
+            seconds += 1.0 / 60.0;
+        }
+        assert_eq!((arrivals, walk.time(), walk.is_gliding()), (2, 1.0, false));
+        assert!((6.0..12.0).contains(&seconds), "about three seconds each, and pauses: {seconds}");
+    }
+
+    #[test]
+    fn a_play_ends_at_its_rest_where_it_is_stopped_or_motion_is_reduced() {
+        for end in [Walk::stop, |walk: &mut Walk| walk.advance(f32::INFINITY)] {
+            let mut walk = Walk::default();
+            walk.play(3, 1.0);
+            walk.advance(motion::PLAY_PAUSE + motion::PLAY / 2.0);
+            assert!((0.2..0.8).contains(&walk.time()) && walk.at_rest().time() == 1.0);
+            end(&mut walk);
+            walk.advance(motion::GLIDE);
+            assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+        }
+        let mut walk = Walk::default();
+        walk.play(1, 1.0);
+        walk.step_on();
+        assert!(!walk.is_playing(), "a step is a step of the walk");
     }
 
     #[test]

@@ -352,7 +352,7 @@ impl Drawn<'_> {
     }
 }
 
-/// Hatches a cell that is not finite: NaN and infinities have no place between blue and orange.
+/// Hatches a cell that is not finite: NaN and infinities have no place between purple and green.
 fn hatch(painter: &Painter, rect: Rect, color: Color32) {
     const GAP: f32 = 6.0;
     let inner = painter.with_clip_rect(rect.shrink(size::HAIRLINE).intersect(painter.clip_rect()));

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use self::writer::Writer;
 use crate::kernel::snapshot::Snapshot;
+use crate::numerics::attention::HeadMode;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::models::Model;
 
@@ -133,6 +134,12 @@ impl Model for WalkModel {
     fn make(snapshot: &Arc<Snapshot>, focus: &Focus, _: Option<&Self>) -> Option<Self> {
         Self::of(snapshot, *focus)
     }
+}
+
+/// Whether a head is switched off, so that nothing flows through it.
+pub fn is_silent(snapshot: &Snapshot, head: usize) -> bool {
+    let modes = snapshot.model.as_ref().map(|model| &model.interventions.heads);
+    modes.and_then(|modes| modes.get(head)).is_some_and(|mode| *mode == HeadMode::Off)
 }
 
 impl WalkModel {

@@ -33,8 +33,8 @@ pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
             pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
         }
         CellKind::Slider(slider) => slider_ui(ui, cell, slider, frame),
-        CellKind::Stage { caption, sentence, words, time, plays: _ } => {
-            stage_ui(ui, cell, (caption, *sentence), (words, *time), frame);
+        CellKind::Stage { caption, sentence, words, time, plays } => {
+            stage_ui(ui, cell, (caption, *sentence), (words, *time, *plays), frame);
         }
         CellKind::Predict(predict) => predict_ui(ui, cell, predict, frame),
         CellKind::Exercise(exercise) => exercise_ui(ui, cell, exercise, index, frame),
@@ -78,10 +78,10 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
     let cell = &frame.model.cells[index];
     let asked = |is_on: fn(NotebookAction) -> bool| pressed(ui.ctx(), is_on);
     match &*cell.cell.kind {
-        CellKind::Stage { sentence, words, time, .. } => {
+        CellKind::Stage { sentence, words, time, plays, .. } => {
             let entered = asked(is_enter);
             let Some(Pressed { action, .. }) = entered.first() else { return false };
-            stage_card::show(cell, *sentence, (words, *time), frame);
+            stage_card::show(cell, *sentence, (words, *time, *plays), frame);
             end(frame, index, *action);
             true
         }

@@ -13,21 +13,20 @@ pub fn stage_ui(
     ui: &mut Ui,
     cell: &CellModel,
     (caption, sentence): (&str, usize),
-    (words, time): (&[String], f32),
+    setting: (&[String], f32, usize),
     frame: &mut Frame,
 ) {
     let is_shown = frame.view.highlight.shown_cell.as_deref() == Some(&**cell.id());
     let text = frame.model.sentences.get(sentence).map(String::as_str);
     if card_ui(ui, caption, text, is_shown) {
-        show(cell, sentence, (words, time), frame);
+        show(cell, sentence, setting, frame);
     }
 }
 
-/// Sets the stage.
-pub fn show(cell: &CellModel, sentence: usize, (words, time): (&[String], f32), frame: &mut Frame) {
-    frame.view.highlight.lit = words.to_vec();
-    frame.view.highlight.shown_cell = Some(cell.id().to_string());
-    frame.view.walk.glide_to(time);
+/// Sets the stage: these words, and how often they play before they rest at this time.
+pub fn show(cell: &CellModel, sentence: usize, (words, time, plays): (&[String], f32, usize), frame: &mut Frame) {
+    frame.view.highlight.show(cell.id(), words);
+    frame.view.walk.play(plays, time);
     frame.select(cell.id());
     if frame.model.selected != Some(sentence) {
         frame.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));

@@ -312,7 +312,7 @@ impl<'a> Strip<'a> {
         if is_pointed {
             ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.lifted);
         }
-        let ink = palette.token(text.group, text.first_position);
+        let ink = palette.token(text.group);
         let ink = if is_lit || is_followed || text.group.is_some() { ink } else { palette.ink };
         let font = if is_lit || is_chosen || is_followed { theme::strong } else { theme::plain };
         ui.painter().text(rect.center(), Align2::CENTER_CENTER, &text.label, font(self.plan.font), ink);

@@ -113,13 +113,8 @@ mod tests {
 
     fn model(source: &str, sentence: &str) -> SentenceArcs {
         let words = |text: &str| {
-            let word = |(first_position, word): (usize, &str)| ArcWord {
-                label: word.to_owned(),
-                text: word.to_owned(),
-                group: None,
-                first_position,
-            };
-            text.split_whitespace().enumerate().map(word).collect()
+            let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None };
+            text.split_whitespace().map(word).collect()
         };
         SentenceArcs { words: words(sentence), source: words(source), layers: Vec::new() }
     }

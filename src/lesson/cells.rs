@@ -127,6 +127,9 @@ pub struct Exercise {
     pub cases: Vec<String>,
     /// Code whose value stands beside the check; may be empty.
     pub value: String,
+    /// Code for what `value` is to be, number by number, or a bound in words such as `> 0.5`. Empty: the variable
+    /// `expected` of each case, where the cases define it.
+    pub expected: String,
     /// Hints; each says more than the one before.
     pub hints: Vec<String>,
     /// Comments on wrong answers; the first whose condition holds is shown.
@@ -138,7 +141,7 @@ impl Exercise {
     /// The lesson's code that runs with an answer.
     pub fn codes(&self) -> impl Iterator<Item = &String> {
         let conditions = self.feedback.iter().map(|feedback| &feedback.when);
-        [&self.check, &self.value].into_iter().chain(&self.cases).chain(conditions)
+        [&self.check, &self.value, &self.expected].into_iter().chain(&self.cases).chain(conditions)
     }
 }
 

@@ -243,12 +243,17 @@ fn read_predict<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Opt
 }
 
 fn read_exercise<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Exercise> {
+    let compares = record.given("expected").filter(|_| record.given("value").is_none());
+    if let Some(node) = compares {
+        node.issue("expected: there is no value to compare it with").expected("value: code for what the answer gives");
+    }
     fields! { record => Exercise {
         ask: |node| referred.markdown(node);
         start: code, optional;
         check: code;
         cases: list_of(CASES_MAX, code), or Vec::new();
         value: code, or String::new();
+        expected: code, or String::new();
         hints: list_of(HINTS_MAX, |node| referred.markdown(node)), or Vec::new();
         feedback: list_of(FEEDBACK_MAX, |node| read_feedback(node, referred)), or Vec::new();
         solution: code;

@@ -7,6 +7,7 @@ pub mod attention;
 pub mod axes;
 pub mod between;
 pub mod compare;
+pub mod compared;
 pub mod course;
 pub mod distance;
 pub mod fold;

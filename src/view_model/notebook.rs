@@ -14,6 +14,7 @@ use crate::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
 
+use super::compared::ComparedModel;
 use super::course::Tasks;
 use super::live_text::{Differences, LiveTextModel};
 use super::models::Model;
@@ -59,6 +60,10 @@ pub struct CellModel {
     pub outputs: Arc<[OutputModel]>,
     /// Beside the check of an exercise.
     pub value: Arc<[OutputModel]>,
+    /// An exercise's answer beside what is expected, case by case.
+    pub compared: Arc<[ComparedModel]>,
+    /// The answer to an exercise is judged: it was tried, or it is right.
+    pub is_judged: bool,
     /// `[3]`, `[*]` or `[ ]`, of code.
     pub label: String,
     /// How it stands, in a word or two: `stale`, `from earlier`, `12 ms`.
@@ -89,8 +94,8 @@ impl CellModel {
             return Self { turned, live, ..before.clone() };
         }
         let is_same_run = |before: &&CellModel| same(before.shown.run.as_ref(), shown.run.as_ref());
-        let (outputs, value) = match before.filter(is_same_run) {
-            Some(before) => (before.outputs.clone(), before.value.clone()),
+        let (outputs, value, compared) = match before.filter(is_same_run) {
+            Some(before) => (before.outputs.clone(), before.value.clone(), before.compared.clone()),
             None => outputs(shown.run.as_deref()),
         };
         let is_same_text = |before: &&CellModel| Arc::ptr_eq(&before.cell, cell);
@@ -101,6 +106,8 @@ impl CellModel {
         Self {
             outputs,
             value,
+            compared,
+            is_judged: is_judged(shown),
             label: label(shown),
             note: note(shown),
             turned,
@@ -294,13 +301,23 @@ fn shape(axes: &[Axis]) -> String {
     format!("({})", lens.join(", "))
 }
 
-fn outputs(run: Option<&RunSnapshot>) -> (Arc<[OutputModel]>, Arc<[OutputModel]>) {
-    let Some(run) = run else { return (Arc::from([]), Arc::from([])) };
-    let value = match &run.verdict {
-        Some(Verdict::Exercise { value, .. }) => OutputModel::all("", value),
-        _ => Vec::new(),
+type Shown = (Arc<[OutputModel]>, Arc<[OutputModel]>, Arc<[ComparedModel]>);
+
+fn outputs(run: Option<&RunSnapshot>) -> Shown {
+    let Some(run) = run else { return (Arc::from([]), Arc::from([]), Arc::from([])) };
+    let (value, compared) = match &run.verdict {
+        Some(Verdict::Exercise { value, compared, .. }) => (OutputModel::all("", value), ComparedModel::all(compared)),
+        _ => (Vec::new(), Vec::new()),
     };
-    (OutputModel::all(&run.text, &run.outputs).into(), value.into())
+    (OutputModel::all(&run.text, &run.outputs).into(), value.into(), compared.into())
+}
+
+/// An exercise that is done elsewhere runs by itself: nothing is said of it before the learner has changed something.
+fn is_judged(shown: &CellSnapshot) -> bool {
+    let CellKind::Exercise(exercise) = &*shown.cell.kind else { return false };
+    let verdict = shown.run.as_ref().and_then(|run| run.verdict.as_ref());
+    let is_right = matches!(verdict, Some(Verdict::Exercise { is_right: true, .. }));
+    exercise.start.is_some() || is_right || shown.cell.attempts().tried > 0
 }
 
 fn label(shown: &CellSnapshot) -> String {

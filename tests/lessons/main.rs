@@ -7,6 +7,7 @@ mod apple;
 mod arrival;
 mod bad_lessons;
 mod budgets;
+mod exercises;
 mod forms;
 mod pages;
 mod reference_lesson;

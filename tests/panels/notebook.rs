@@ -300,6 +300,24 @@ fn a_whole_lesson_is_walked_by_keys_alone() {
     assert!(bench.has("Done."));
 }
 
+/// The learner checks, and goes on writing: a second click meets the editor, and nothing has moved away.
+#[test]
+fn a_check_says_what_it_finds_without_moving_what_is_written() {
+    let mut bench = bench();
+    let at = bench.ids().iter().position(|id| id == "middle").expect("the exercise");
+    for _ in 0..=at {
+        bench.key(Key::ArrowDown);
+    }
+    bench.glide();
+    let place = |bench: &Bench, label: &str| bench.harness.get_by_label(label).rect();
+    let labels = ["Code of cell middle", "Check: middle"];
+    let before = labels.map(|label| place(&bench, label));
+    bench.harness.get_by_label("Check: middle").click();
+    bench.glide();
+    assert!(bench.has("✗  Not yet. Case 1 of 2 differs."));
+    assert_eq!(labels.map(|label| place(&bench, label)), before);
+}
+
 /// Where frames are slow, several keys come in one.
 #[test]
 fn keys_of_one_frame_all_count() {

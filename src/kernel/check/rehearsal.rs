@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use crate::code::Output;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::execution::{Answered, is_right};
 use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::notebook::runs::Outcome;
-use crate::kernel::notebook::snapshot::{RunSnapshot, Verdict};
+use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::state::Kernel;
 use crate::lesson::cells::Cell;
@@ -99,7 +100,28 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<String> {
     if is_right(&start) == Some(true) {
         return Some("its start passes already".to_owned());
     }
-    (is_right(&solved) != Some(true)).then(|| why_not(&solved))
+    if is_right(&solved) != Some(true) {
+        return Some(why_not(&solved));
+    }
+    let Some(Verdict::Exercise { compared, .. }) = &solved.verdict else { return None };
+    let case = compared.iter().position(differs)?;
+    Some(format!("its solution passes, but differs from `expected` in case {}", case + 1))
+}
+
+/// Whether numbers that stand beside each other are not the same; bounds and words are for the check alone.
+fn differs(case: &Compared) -> bool {
+    /// Between what a check lets pass and what a learner sees.
+    const TOLERANCE: f64 = 1e-3;
+    let is_far = |(a, b): (&f64, &f64)| a != b && !((a - b).abs() <= TOLERANCE * (1.0 + b.abs()));
+    match (&case.yours, &case.expected) {
+        (Output::Number(yours), Output::Number(expected)) => is_far((yours, expected)),
+        (Output::Table { tensor: yours, .. }, Output::Table { tensor: expected, .. }) => {
+            yours.shape().to_string() != expected.shape().to_string()
+                || yours.entries().iter().zip(expected.entries()).any(is_far)
+        }
+        (Output::Number(_), Output::Table { .. }) | (Output::Table { .. }, Output::Number(_)) => true,
+        _ => false,
+    }
 }
 
 fn why_not(solved: &Outcome) -> String {

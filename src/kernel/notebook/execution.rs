@@ -9,12 +9,15 @@ use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::notebook::live::{Live, LiveName};
 use crate::kernel::notebook::runs::{CellRun, Outcome};
-use crate::kernel::notebook::snapshot::Verdict;
+use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::kernel::notebook::{Notebook, Versions};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 
 /// The most that the variables and outputs of all cells take, in bytes.
 const KEPT_BYTES_MAX: usize = 512 << 20;
+
+/// The variable of a case that holds what the answer is to give.
+const EXPECTED: &str = "expected";
 
 /// The model as a cell meets it.
 pub trait LiveModel {
@@ -63,6 +66,17 @@ pub fn is_right(outcome: &Outcome) -> Option<bool> {
     match outcome.verdict {
         Some(Verdict::Exercise { is_right, .. }) => Some(is_right),
         _ => None,
+    }
+}
+
+/// Whether an exercise that is done elsewhere stands otherwise than it stood before, in this session.
+pub fn is_attempt(before: &RunSnapshot, now: &Outcome) -> bool {
+    match (&before.verdict, &now.verdict) {
+        (
+            Some(Verdict::Exercise { value, compared, .. }),
+            Some(Verdict::Exercise { value: other, compared: others, .. }),
+        ) => !before.is_from_before && (value != other || compared != others),
+        _ => false,
     }
 }
 
@@ -184,17 +198,22 @@ impl Notebook {
         self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model)
     }
 
-    /// Runs the answer, then the check, over the live tensors alone; and so in each case.
+    /// Runs the answer, then the check, over the live tensors alone; and so in each case, for the answer stands beside
+    /// what is expected in all of them.
     fn try_exercise(&self, exercise: &Exercise, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
         let seed = self.seed_of(cell);
         let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
         let lessons = names_of_the_lesson(exercise);
         let mut outcome = Outcome::default();
+        let mut compared: Vec<Compared> = Vec::new();
         for (number, case) in cases.iter().enumerate() {
+            // The first wrong case is judged; those after it are only compared.
+            let is_judged = outcome.verdict.is_some();
             let case = self.clean(case, &model.live(), &Bench::default(), seed);
-            if case.fault.is_some() {
+            if case.fault.is_some() && !is_judged {
                 return Outcome { fault: case.fault, ..outcome };
             }
+            let has_expected = case.defined.iter().any(|variable| variable.name == EXPECTED);
             let mut bench = Bench { case: case.defined, functions: case.functions, ..Bench::default() };
             let live = model.live();
             let answer =
@@ -208,17 +227,26 @@ impl Notebook {
             } else {
                 answer
             };
+            if answer.fault.is_some() && is_judged {
+                break;
+            }
             if answer.fault.is_some() {
                 return Outcome { fault: answer.fault, ..outcome };
             }
             bench.add(answer, &lessons);
             let live = model.live();
             let check = self.clean(&exercise.check, &live, &bench, seed);
-            let value = self.clean(&exercise.value, &live, &bench, seed).outputs;
-            if check.fault.is_none() && check.is_true && number + 1 < cases.len() {
+            let is_right = check.fault.is_none() && check.is_true;
+            let mut value = self.clean(&exercise.value, &live, &bench, seed).outputs;
+            let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
+            let expected = self.clean(expected, &live, &bench, seed).outputs.pop();
+            if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
+                value.pop();
+                compared.push(Compared { yours, expected, is_right });
+            }
+            if is_judged || is_right && number + 1 < cases.len() {
                 continue;
             }
-            let is_right = check.fault.is_none() && check.is_true;
             let holds = |when: &str| self.clean(when, &live, &bench, seed).is_true;
             let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
             // A check that cannot be worked out says why: the answer lacks what it asks for.
@@ -226,10 +254,13 @@ impl Notebook {
             outcome.verdict = Some(Verdict::Exercise {
                 is_right,
                 value,
+                compared: Vec::new(),
                 feedback: feedback.map(Arc::from),
                 failed_case: (!is_right && !exercise.cases.is_empty()).then_some(number),
             });
-            return outcome;
+        }
+        if let Some(Verdict::Exercise { compared: all, .. }) = &mut outcome.verdict {
+            *all = compared;
         }
         outcome
     }

@@ -40,7 +40,7 @@ use crate::kernel::notebook::snapshot::{
     CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot,
 };
 use crate::lesson::Lesson;
-use crate::lesson::cells::CellKind;
+use crate::lesson::cells::{CellKind, Exercise};
 
 pub struct Notebook {
     document: Document,
@@ -283,10 +283,15 @@ impl Notebook {
         let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
         self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
+        let moved = self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, &outcome));
         if let Some(is_right) = execution::is_right(&outcome)
-            && let Ok(DocumentCell { answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
+            && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
         {
             attempts.is_passed |= is_right;
+            // What is done elsewhere nobody asks to check: the first change of it is an attempt.
+            if moved && attempts.tried == 0 && matches!(&**kind, CellKind::Exercise(Exercise { start: None, .. })) {
+                attempts.tried = 1;
+            }
         }
         let defined = outcome.defined.iter().map(|variable| variable.name.clone());
         let variables = outcome.defined.iter().filter_map(VariableSnapshot::of).collect();

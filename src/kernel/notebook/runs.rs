@@ -66,11 +66,12 @@ pub struct Outcome {
 impl Outcome {
     /// That keeping it takes, about.
     pub fn bytes(&self) -> usize {
-        let value = match &self.verdict {
-            Some(Verdict::Exercise { value, .. }) => &value[..],
-            _ => &[],
+        let (value, compared) = match &self.verdict {
+            Some(Verdict::Exercise { value, compared, .. }) => (&value[..], &compared[..]),
+            _ => (&[][..], &[][..]),
         };
-        let outputs: usize = self.outputs.iter().chain(value).map(Output::size).sum();
+        let compared = compared.iter().flat_map(|case| [&case.yours, &case.expected]);
+        let outputs: usize = self.outputs.iter().chain(value).chain(compared).map(Output::size).sum();
         outputs + self.defined.iter().map(Variable::size).sum::<usize>()
     }
 }

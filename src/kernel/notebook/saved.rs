@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::code::{Fault, Place};
 use crate::kernel::notebook::document::{Answer, Attempts, DocumentCell, OwnKind, first_answer, original, own_kind};
-use crate::kernel::notebook::saved_output::{Allowance, SavedOutput};
-use crate::kernel::notebook::snapshot::{CellSnapshot, NotebookSnapshot, RunSnapshot, Verdict};
+use crate::kernel::notebook::saved_output::{Allowance, RunAllowance, SavedOutput};
+use crate::kernel::notebook::snapshot::{CellSnapshot, Compared, NotebookSnapshot, RunSnapshot, Verdict};
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
+use crate::lesson::limits::CASES_MAX;
 use crate::numbers;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -114,8 +115,24 @@ pub struct SavedFault {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SavedVerdict {
-    Exercise { is_right: bool, value: Vec<SavedOutput>, feedback: Option<String>, failed_case: Option<usize> },
-    Prediction { right: usize },
+    Exercise {
+        is_right: bool,
+        value: Vec<SavedOutput>,
+        #[serde(default, skip_serializing_if = "is_default")]
+        compared: Vec<SavedCompared>,
+        feedback: Option<String>,
+        failed_case: Option<usize>,
+    },
+    Prediction {
+        right: usize,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedCompared {
+    pub yours: SavedOutput,
+    pub expected: SavedOutput,
+    pub is_right: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -199,9 +216,10 @@ impl SavedRun {
             elapsed: *elapsed,
             verdict: verdict.as_ref().map(|verdict| match verdict {
                 Verdict::Prediction { right } => SavedVerdict::Prediction { right: *right },
-                Verdict::Exercise { is_right, value, feedback, failed_case } => SavedVerdict::Exercise {
+                Verdict::Exercise { is_right, value, compared, feedback, failed_case } => SavedVerdict::Exercise {
                     is_right: *is_right,
                     value: allowance.keep(value),
+                    compared: compared.iter().map_while(|case| SavedCompared::of(case, &mut allowance)).collect(),
                     feedback: feedback.as_deref().map(str::to_owned),
                     failed_case: *failed_case,
                 },
@@ -247,16 +265,30 @@ impl SavedVerdict {
             (Self::Prediction { right }, CellKind::Predict(predict)) if *right < predict.choices.len() => {
                 Verdict::Prediction { right: *right }
             }
-            (Self::Exercise { is_right, value, feedback, failed_case }, CellKind::Exercise(exercise)) => {
+            (Self::Exercise { is_right, value, compared, feedback, failed_case }, CellKind::Exercise(exercise)) => {
                 Verdict::Exercise {
                     is_right: *is_right,
                     value: SavedOutput::all_shown(value)?,
+                    compared: compared.iter().take(CASES_MAX).map(SavedCompared::shown).collect::<Option<_>>()?,
                     feedback: feedback.as_deref().map(Into::into),
                     failed_case: failed_case.filter(|case| *case < exercise.cases.len()),
                 }
             }
             _ => return None,
         })
+    }
+}
+
+impl SavedCompared {
+    /// `None` where it is more than is kept.
+    fn of(case: &Compared, allowance: &mut RunAllowance<'_>) -> Option<Self> {
+        let kept: [SavedOutput; 2] = allowance.keep(&[case.yours.clone(), case.expected.clone()]).try_into().ok()?;
+        let [yours, expected] = kept;
+        Some(Self { yours, expected, is_right: case.is_right })
+    }
+
+    fn shown(&self) -> Option<Compared> {
+        Some(Compared { yours: self.yours.shown()?, expected: self.expected.shown()?, is_right: self.is_right })
     }
 }
 

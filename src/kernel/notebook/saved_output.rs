@@ -131,7 +131,7 @@ impl SavedOutput {
         outputs.iter().map(Self::shown).collect()
     }
 
-    fn shown(&self) -> Option<Output> {
+    pub(super) fn shown(&self) -> Option<Output> {
         Some(match self {
             Self::Number(number) => Output::Number(*number),
             Self::Image(path) => (path.len() <= IMAGE_PATH_BYTES_MAX).then(|| Output::Image(path.as_str().into()))?,

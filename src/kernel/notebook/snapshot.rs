@@ -122,8 +122,10 @@ impl VariableSnapshot {
 pub enum Verdict {
     Exercise {
         is_right: bool,
-        /// The value beside the check.
+        /// Outputs beside the check, without those that are compared.
         value: Vec<Output>,
+        /// The answer beside what is expected, case by case.
+        compared: Vec<Compared>,
         /// Feedback on this wrong answer.
         feedback: Option<Arc<str>>,
         /// Which case it failed, from 0, where there are cases.
@@ -133,4 +135,12 @@ pub enum Verdict {
         /// Index into its choices.
         right: usize,
     },
+}
+
+/// An answer beside what is expected, in one case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    pub yours: Output,
+    pub expected: Output,
+    pub is_right: bool,
 }

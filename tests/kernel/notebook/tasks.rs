@@ -40,11 +40,13 @@ fn a_prediction_is_locked_and_then_answered() {
 fn an_exercise_is_tried_until_it_is_right() {
     let mut kernel = kernel();
     run(&mut kernel, "middle");
-    let Verdict::Exercise { is_right: false, value, feedback, failed_case } = verdict(&kernel, "middle") else {
+    let Verdict::Exercise { is_right: false, value, compared, feedback, failed_case } = verdict(&kernel, "middle")
+    else {
         panic!("the start is not right")
     };
     assert_eq!((feedback.as_deref(), failed_case), (Some("This is the first one."), Some(0)));
     assert!(matches!(value[..], [Output::Number(_)]));
+    assert!(compared.is_empty(), "the lesson does not say what is expected");
     // Right in the first case only: no constant passes.
     write(&mut kernel, "middle", "fn middle(x, y) { (E_0() + y) / 2 } fn E_0() { 0 }");
     run(&mut kernel, "middle");
@@ -55,6 +57,55 @@ fn an_exercise_is_tried_until_it_is_right() {
     let attempts = found(&kernel, "middle").cell.attempts();
     assert_eq!((attempts.tried, attempts.is_passed), (3, true));
     assert_eq!(kernel.snapshot().notebook.closed_gate, None, "the gate is open");
+}
+
+/// The exercise `middle`, which says what it expects: beside the value, or in its cases.
+fn comparing(in_cases: bool) -> Kernel {
+    let expected = if in_cases { "" } else { r#", expected: "(a + b) / 2""# };
+    let text = NOTEBOOK.replacen(r#"value: "norm(middle(a, b))""#, &format!(r#"value: "middle(a, b)"{expected}"#), 1);
+    let text = if in_cases { text.replace("let b = E[", "let expected = 2.5; let b = E[") } else { text };
+    let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    Kernel::trained(Arc::new(lesson))
+}
+
+#[test]
+fn an_answer_stands_beside_what_is_expected_in_every_case() {
+    let mut kernel = comparing(false);
+    write(&mut kernel, "middle", "fn middle(x, y) { x }");
+    run(&mut kernel, "middle");
+    let compared = |kernel: &Kernel| match verdict(kernel, "middle") {
+        Verdict::Exercise { compared, .. } => compared,
+        other => panic!("{other:?}"),
+    };
+    let cases = compared(&kernel);
+    assert_eq!(cases.iter().map(|case| case.is_right).collect::<Vec<_>>(), [false, false], "also after the first");
+    assert!(cases.iter().all(|case| case.yours != case.expected));
+    write(&mut kernel, "middle", "fn middle(x, y) { (x + y) / 2 }");
+    run(&mut kernel, "middle");
+    assert!(compared(&kernel).iter().all(|case| case.is_right && case.yours == case.expected));
+    // The variable of the cases stands for it.
+    let mut kernel = comparing(true);
+    run(&mut kernel, "middle");
+    assert!(compared(&kernel).iter().all(|case| case.expected == Output::Number(2.5)));
+}
+
+#[test]
+fn a_rehearsal_finds_what_the_solution_is_not() {
+    assert_eq!(rehearse(&mut comparing(false)), []);
+    let problems = rehearse(&mut comparing(true));
+    assert_eq!(problems[0].words, "its solution passes, but differs from `expected` in case 1");
+}
+
+#[test]
+fn nothing_is_judged_before_the_learner_has_changed_something() {
+    let is_judged = |kernel: &Kernel| {
+        let model = NotebookModel::of(&kernel.snapshot(), None);
+        model.cells[model.index("sharpen").expect("it is there")].is_judged
+    };
+    let mut kernel = kernel();
+    assert!(!is_right(&kernel, "sharpen") && !is_judged(&kernel));
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.9))));
+    assert!(!is_right(&kernel, "sharpen") && is_judged(&kernel));
 }
 
 #[test]

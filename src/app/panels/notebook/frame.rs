@@ -11,6 +11,7 @@ use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
+use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::{CellModel, NotebookModel};
 
 use super::drafts::Drafts;
@@ -31,6 +32,8 @@ pub struct NotebookPanel {
     pub(super) follow: Option<Follow>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
     pub(super) awaited: Option<Awaited>,
+    /// The exercise whose buttons, and what is said beside them, are brought into sight in the next frame.
+    pub(super) judged: Option<CellId>,
     /// Heights that were seen, for what is out of sight.
     pub(super) heights: HashMap<CellId, f32>,
     /// The first of two presses, such as D D, and when it came.
@@ -122,6 +125,18 @@ impl Frame<'_, '_> {
     /// Keeps the end of a cell in sight, where its answer comes.
     pub fn reveal_end(&mut self, id: &CellId) {
         self.state.follow = Some(Follow { id: id.clone(), is_end: true, frames: FOLLOWED });
+    }
+
+    /// Brings the answer of a cell that was run into sight: of an exercise only where its buttons stand, so that what is
+    /// written stays where it is.
+    pub fn reveal_answer(&mut self, id: &CellId) {
+        let is_exercise =
+            self.model.index(id).is_some_and(|at| matches!(*self.model.cells[at].cell.kind, CellKind::Exercise(_)));
+        if is_exercise {
+            self.state.judged = Some(id.clone());
+        } else {
+            self.reveal_end(id);
+        }
     }
 
     /// Inserts a cell, selects it when it is there, and perhaps begins to write in it.

@@ -88,7 +88,7 @@ pub fn perform(action: NotebookAction, frame: &mut Frame, id: &CellId, index: us
         NotebookAction::Run => {
             run(frame);
             if runs {
-                frame.reveal_end(id);
+                frame.reveal_answer(id);
             }
         }
         NotebookAction::RunAndInsert => {

@@ -14,6 +14,7 @@
 
 mod cell;
 mod code_cell;
+mod compared;
 mod drafts;
 mod frame;
 mod keys;

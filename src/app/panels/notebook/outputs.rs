@@ -15,6 +15,7 @@ use crate::app::text::prose::paint::image_ui;
 use crate::app::widgets::copy::{copy, copy_button, is_copied};
 use crate::app::widgets::plot::plot_ui;
 use crate::app::widgets::table::table_ui;
+use crate::view_model::table::TableModel;
 
 /// All of them, one below the other. Give each cell an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
@@ -26,17 +27,21 @@ pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
     }
 }
 
-fn output_ui(ui: &mut Ui, output: &OutputModel) {
+pub fn output_ui(ui: &mut Ui, output: &OutputModel) {
     match output {
         OutputModel::Number(number) => number_ui(ui, number),
         OutputModel::Text(text) => text_ui(ui, text),
-        // What code computed has no formula of the model's.
-        OutputModel::Table(table) => _ = table_ui(ui, table),
+        OutputModel::Table(table) => table_of_code_ui(ui, table),
         OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
         OutputModel::Plot(plot) => plot_ui(ui, plot),
         // Shown by who has the lesson's pictures.
         OutputModel::Image(_) => {}
     }
+}
+
+/// A table that code computed: it has no formula of the model's.
+pub fn table_of_code_ui(ui: &mut Ui, table: &TableModel) {
+    _ = table_ui(ui, table);
 }
 
 /// The pictures among them, in the width there is.

@@ -3,6 +3,7 @@
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use crate::app::actions::{ActionTable, NotebookAction};
+use crate::app::panels::notebook::compared::compared_ui;
 use crate::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
 use crate::app::text::prose::prose_ui;
 use crate::app::theme::{Palette, size};
@@ -77,11 +78,11 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     if exercise.start.is_some() {
         write_ui(ui, cell, index, frame);
     }
-    ui.horizontal_wrapped(|ui| {
+    let buttons = ui.horizontal_wrapped(|ui| {
         if exercise.start.is_some() && button(ui, true, "Check", &try_it, cell) {
+            // What is judged stands beside the button: nothing moves under the pointer.
             frame.ask(cell.id(), CellCommand::Run);
             frame.select(cell.id());
-            frame.reveal_end(cell.id());
         }
         let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
         if !exercise.hints.is_empty() {
@@ -104,7 +105,11 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
             frame.ask(cell.id(), CellCommand::Reset);
             frame.state.drafts.forget(cell.id());
         }
+        judgement_ui(ui, cell, exercise);
     });
+    if frame.state.judged.take_if(|judged| judged == cell.id()).is_some() {
+        buttons.response.scroll_to_me(None);
+    }
     verdict_ui(ui, cell, exercise, frame);
     for hint in exercise.hints.iter().take(attempts.hints) {
         card_ui(ui, |ui| frame.prose_ui(ui, cell, hint));
@@ -117,15 +122,13 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     }
 }
 
-fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+/// Right or not yet, beside the buttons.
+fn judgement_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let Some(run) = &cell.shown.run else { return };
-    if let Some(fault) = &run.fault {
-        fault_ui(ui, fault);
-    }
-    let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return };
-    let case =
-        failed_case.map_or(String::new(), |case| format!(" It fails case {} of {}.", case + 1, exercise.cases.len()));
+    let verdict = cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()).filter(|_| cell.is_judged);
+    let Some(Verdict::Exercise { is_right, failed_case, .. }) = verdict else { return };
+    let case = failed_case.filter(|_| exercise.cases.len() > 1);
+    let case = case.map_or(String::new(), |case| format!(" Case {} of {} differs.", case + 1, exercise.cases.len()));
     // It follows the model by itself, but where the answer is of an earlier session or writes to the model.
     let is_now = cell.shown.status != CellStatus::Stale;
     let words = match (is_right, is_now) {
@@ -136,19 +139,33 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Fr
     };
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
-    if let Some(feedback) = feedback {
+}
+
+fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let Some(run) = &cell.shown.run else { return };
+    if let Some(fault) = &run.fault {
+        fault_ui(ui, fault);
+    }
+    let Some(Verdict::Exercise { feedback, failed_case, .. }) = &run.verdict else { return };
+    if let Some(feedback) = feedback.as_ref().filter(|_| cell.is_judged) {
         frame.prose_ui(ui, cell, feedback);
     }
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
-        ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
-            .on_hover_text("Must be true; belongs to the lesson and cannot be edited");
-    });
+    let is_now = cell.shown.status != CellStatus::Stale;
+    if !is_now && !cell.compared.is_empty() {
+        ui.label(RichText::new("when it was checked").size(size::SMALL).color(palette.ink_faint));
+    }
+    ui.push_id("compared", |ui| compared_ui(ui, &cell.compared, *failed_case));
     if !cell.value.is_empty() {
         let when = if is_now { "value now" } else { "value when it was checked" };
         ui.label(RichText::new(when).size(size::SMALL).color(palette.ink_faint));
         ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
     }
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
+        ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
+            .on_hover_text("Must be true in every case; belongs to the lesson and cannot be edited");
+    });
     if !cell.outputs.is_empty() {
         ui.push_id("shown", |ui| outputs_ui(ui, &cell.outputs));
         pictures_ui(ui, &cell.outputs, &mut frame.prose.images);

@@ -84,7 +84,7 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame)
         frame.ask(id, CellCommand::Run);
     }
     match (action, neighbour) {
-        (Run, _) => frame.reveal_end(id),
+        (Run, _) => frame.reveal_answer(id),
         (RunAndGoOn, _) => go_on(frame, index),
         (RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
         (Split, _) => {

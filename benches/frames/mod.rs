@@ -43,7 +43,7 @@ impl Panel {
         };
         let mut commands = Vec::new();
         let mut output = self.ctx.run_ui(input, |ui| {
-            commands.extend(notebook_ui(ui, model, &mut self.state, &mut self.view.for_panels(), &mut self.prose));
+            commands.extend(notebook_ui(ui, model, &mut self.state, &mut self.view.for_panels(), &mut self.prose).0);
         });
         output.textures_delta.clear();
         std::hint::black_box(self.ctx.tessellate(output.shapes, output.pixels_per_point));

@@ -3,13 +3,14 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::snapshot::Snapshot;
+use crate::lesson::course::CourseFile;
 use crate::lesson::limits::CELLS_MAX;
 
 /// Files that were opened last.
@@ -59,6 +60,35 @@ impl LessonProgress {
     fn bounded(&self) -> Self {
         let of = self.tasks.of.min(CELLS_MAX);
         Self { tasks: Tasks { done: self.tasks.done.min(of), of }, ..self.clone() }
+    }
+}
+
+/// The lessons before and after the open one, by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    pub before: Option<AroundLesson>,
+    pub after: Option<AroundLesson>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AroundLesson {
+    pub path: PathBuf,
+    pub title: String,
+}
+
+impl Around {
+    /// `lesson` is the file that is open, `files` are the lessons of its folder in their order.
+    pub fn of(files: &[CourseFile], lesson: &Path) -> Self {
+        let numbered = |file: &&CourseFile| file.heading.as_ref().is_ok_and(|heading| heading.number.is_some());
+        let files: Vec<&CourseFile> = files.iter().filter(numbered).collect();
+        let Some(at) = files.iter().position(|file| file.path.file_name() == lesson.file_name()) else {
+            return Self::default();
+        };
+        let named = |file: &&CourseFile| {
+            let title = file.heading.as_ref().ok()?.title.clone();
+            Some(AroundLesson { path: file.path.clone(), title })
+        };
+        Self { before: at.checked_sub(1).and_then(|at| named(&files[at])), after: files.get(at + 1).and_then(named) }
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::code::Axis;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
+use crate::kernel::notebook::kinds::Behaviour;
 use crate::kernel::notebook::snapshot::{
     CellSnapshot, CellStatus, LiveNameSnapshot, LiveTextSnapshot, RunSnapshot, Verdict,
 };
@@ -70,8 +71,8 @@ pub struct CellModel {
     pub note: String,
     /// Where a slider stands, once what it turns is there.
     pub turned: Option<f64>,
-    /// Level and words of the heading that a text begins with.
-    pub heading: Option<(usize, String)>,
+    /// Level and words of each heading of a text.
+    pub headings: Arc<[(usize, String)]>,
     /// The expressions in its texts, where it has some.
     pub live: Option<LiveTextModel>,
     /// Names that the cells below see.
@@ -111,7 +112,7 @@ impl CellModel {
             label: label(shown),
             note: note(shown),
             turned,
-            heading: heading(cell),
+            headings: headings(cell),
             live,
             defines,
             cell: cell.clone(),
@@ -193,11 +194,40 @@ impl NotebookModel {
         self.cells.iter().position(|cell| **cell.id() == *id)
     }
 
+    /// Every section and task, those behind a closed gate too.
+    pub fn outline(&self) -> Vec<OutlineRow> {
+        let mut level = 1;
+        let mut rows = Vec::new();
+        for (index, cell) in self.cells.iter().enumerate() {
+            let is_open = index < self.open_cells().len();
+            let row = |level, words, done| OutlineRow { id: cell.id().clone(), level, words, done, is_open };
+            for (of, words) in cell.headings.iter() {
+                level = *of;
+                rows.push(row(level, words.clone(), None));
+            }
+            rows.extend(task_words(&cell.cell).map(|words| row(level + 1, words, Some(cell.cell.is_done()))));
+        }
+        rows
+    }
+
     /// Cells that are in sight: those up to the first closed gate.
     pub fn open_cells(&self) -> &[CellModel] {
         let end = self.closed_gate.map_or(self.cells.len(), |gate| gate + 1);
         &self.cells[..end.min(self.cells.len())]
     }
+}
+
+/// A section or a task in the outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineRow {
+    pub id: CellId,
+    /// 1 of a heading `#`; of a task one more than its section.
+    pub level: usize,
+    pub words: String,
+    /// Of a task, whether it is done.
+    pub done: Option<bool>,
+    /// It is not behind a closed gate.
+    pub is_open: bool,
 }
 
 /// The cells of the model before, by their places and, where some were moved, by their ids.
@@ -374,13 +404,34 @@ pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64>
     }
 }
 
-/// `# Words` at the start of a text.
-fn heading(cell: &DocumentCell) -> Option<(usize, String)> {
+/// Level and words of each heading, `# Words`, outside of code blocks.
+fn headings(cell: &DocumentCell) -> Arc<[(usize, String)]> {
+    const LEVELS: std::ops::RangeInclusive<usize> = 1..=6;
     if !cell.is_text() {
-        return None;
+        return Arc::from([]);
     }
-    let line = cell.text.trim_start().lines().next()?;
-    let level = line.chars().take_while(|c| *c == '#').count();
-    let words = line.trim_start_matches('#').trim();
-    ((1..=6).contains(&level) && !words.is_empty()).then(|| (level, words.to_owned()))
+    let mut is_code = false;
+    let heading = |line: &str| {
+        is_code ^= line.trim_start().starts_with("```");
+        let level = line.chars().take_while(|c| *c == '#').count();
+        let words = line[level..].trim();
+        let is_heading = !is_code && LEVELS.contains(&level) && line[level..].starts_with(' ') && !words.is_empty();
+        is_heading.then(|| (level, words.replace(['*', '`', '$'], "")))
+    };
+    cell.text.lines().filter_map(heading).collect()
+}
+
+/// The first line of a task, without its Markdown.
+fn task_words(cell: &DocumentCell) -> Option<String> {
+    const CHARS_MAX: usize = 60;
+    let ask = match &*cell.kind {
+        CellKind::Predict(predict) => &predict.ask,
+        CellKind::Exercise(exercise) => &exercise.ask,
+        _ => return None,
+    };
+    let title = Behaviour::of(&cell.kind).title;
+    let plain: String = ask.chars().filter(|c| !matches!(c, '*' | '`' | '$' | '\\')).collect();
+    let short: String = plain.lines().next().unwrap_or_default().chars().take(CHARS_MAX).collect();
+    let dots = if short.len() < plain.trim_end().len() { " …" } else { "" };
+    Some(format!("{title}: {}{dots}", short.trim_end()))
 }

@@ -5,12 +5,14 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::actions::Action;
 use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
 use attune::app::scene_camera::SceneCamera;
 use attune::app::text::prose::Prose;
 use attune::app::view::{PanelView, ViewState};
 use attune::app::widgets::controls::waiting_ui;
 use attune::kernel::{Command, Kernel, Snapshot};
+use attune::view_model::course::Around;
 use attune::view_model::models::{Model, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
@@ -32,6 +34,8 @@ struct Bench<P> {
     prose: Prose,
     /// All that the panel has asked for.
     commands: Vec<Command>,
+    /// All that it has asked of the window.
+    actions: Vec<Action>,
     /// A command may have no effect, and a notice that says why.
     may_be_refused: bool,
 }
@@ -54,6 +58,7 @@ impl<P: Panel + 'static> PanelHarness<P> {
             models: Models::default(),
             prose: Prose::default(),
             commands: Vec::new(),
+            actions: Vec::new(),
             may_be_refused: false,
         };
         let bench = Rc::new(RefCell::new(bench));
@@ -73,6 +78,15 @@ impl<P: Panel + 'static> PanelHarness<P> {
     /// The commands since the last time.
     pub fn take_commands(&mut self) -> Vec<Command> {
         std::mem::take(&mut self.bench.borrow_mut().commands)
+    }
+
+    /// The requests to the window since the last time.
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.bench.borrow_mut().actions)
+    }
+
+    pub fn set_around(&mut self, around: Around) {
+        self.bench.borrow_mut().prose.around = around;
     }
 
     pub fn view(&self) -> ViewState {
@@ -120,6 +134,7 @@ impl<P: Panel> Bench<P> {
         if self.panel.ui(ui, &mut context).is_none() {
             waiting_ui(ui);
         }
+        self.actions.extend(requests.actions);
         for command in requests.commands {
             self.kernel.apply(command.clone());
             let notice = self.kernel.snapshot().notice;

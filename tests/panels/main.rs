@@ -20,6 +20,7 @@ mod stage_view;
 mod step;
 mod strip;
 mod training;
+mod typing;
 mod variables;
 mod weights;
 mod window;

@@ -1,10 +1,12 @@
 //! The notebook's panel over a live kernel, driven by the keyboard alone.
 
+use attune::app::actions::Action;
 use attune::app::panels::notebook::NotebookPanel;
 use attune::code::Output;
 use attune::kernel::Command;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;
+use attune::view_model::course::{Around, AroundLesson};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -316,6 +318,67 @@ fn a_check_says_what_it_finds_without_moving_what_is_written() {
     bench.glide();
     assert!(bench.has("✗  Not yet. Case 1 of 2 differs."));
     assert_eq!(labels.map(|label| place(&bench, label)), before);
+}
+
+#[test]
+fn a_deletion_is_said_and_undone_by_its_button() {
+    let mut bench = bench();
+    let lesson = bench.ids();
+    bench.key(Key::ArrowDown);
+    assert!(!bench.has("Cell deleted"));
+    bench.key(Key::D);
+    bench.key(Key::D);
+    assert_eq!(bench.ids().len(), lesson.len() - 1);
+    assert!(bench.has("Cell deleted"));
+    bench.harness.get_by_label("Undo (Ctrl+Z)").click();
+    bench.harness.run_steps(6);
+    assert_eq!(bench.ids(), lesson);
+    assert!(!bench.has("Cell deleted"));
+}
+
+/// *Check* takes the keyboard from the editor for the click alone: what is typed on is written.
+#[test]
+fn an_editor_has_the_keyboard_again_after_its_check() {
+    let mut bench = bench();
+    let at = bench.ids().iter().position(|id| id == "middle").expect("the exercise");
+    for _ in 0..=at {
+        bench.key(Key::ArrowDown);
+    }
+    bench.key(Key::Enter);
+    bench.press(Modifiers::COMMAND, Key::A);
+    bench.typed("fn middle(a, b) { b }");
+    bench.harness.get_by_label("Check: middle").click();
+    bench.glide();
+    bench.press(Modifiers::COMMAND, Key::A);
+    bench.typed("fn middle(a, b) { (a + b) / 2 }");
+    assert_eq!(&*bench.cells()[at].cell.text, "fn middle(a, b) { (a + b) / 2 }");
+}
+
+/// The outline opens on a lesson with a gate: what is behind it is listed, and cannot be gone to yet.
+#[test]
+fn the_outline_lists_sections_and_tasks() {
+    let mut bench = bench();
+    bench.harness.get_by_label("Outline").click();
+    bench.harness.run_steps(6);
+    assert!(bench.has("Exercise: The middle of two vectors, as a function.: task, open"));
+}
+
+#[test]
+fn the_last_cell_leads_to_the_next_lesson() {
+    let mut bench = Bench::open(SMALL);
+    let lesson = |name: &str| Some(AroundLesson { path: format!("{name}.ron").into(), title: name.to_owned() });
+    bench.harness.set_around(Around { before: lesson("first"), after: lesson("third") });
+    bench.glide();
+    for _ in 0..=bench.ids().len() {
+        bench.key(Key::ArrowDown);
+    }
+    bench.glide();
+    bench.key(Key::Enter);
+    let opened = bench.harness.take_actions();
+    assert_eq!(opened, [Action::Open("third.ron".into())]);
+    bench.harness.get_by_label("Previous lesson: first").click();
+    bench.harness.run_steps(6);
+    assert_eq!(bench.harness.take_actions(), [Action::Open("first.ron".into())]);
 }
 
 /// Where frames are slow, several keys come in one.

@@ -11,6 +11,7 @@
 //! | [`sentence`] | of the sentence over the stage | `stage/sentence/keys.rs` |
 //! | [`notebook`] | of the selected cell, and of the cell that is being written | `panels/notebook` |
 //! | [`keys`] | how keys are matched, counted and consumed | |
+//! | [`typing`] | letters that were meant for a field | |
 //! | [`sheet`] | the lines of the key sheet | |
 
 pub mod focus;
@@ -19,6 +20,7 @@ pub mod notebook;
 pub mod sentence;
 pub mod sheet;
 pub mod stage;
+pub mod typing;
 pub mod window;
 
 pub use keys::{Pressed, Shortcut, drop_text, first_pressed, pressed};

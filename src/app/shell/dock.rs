@@ -15,6 +15,7 @@ use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
 use crate::app::widgets::controls::waiting_ui;
+use crate::view_model::course::Around;
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::models::Models;
 use crate::view_model::sentences::SentencesModel;
@@ -111,6 +112,11 @@ impl Workspace {
         let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
         self.glossary.faults = faults;
         self.prose.set_glossary(glossary);
+    }
+
+    /// The lessons that the notebook leads to at its end.
+    pub fn set_around(&mut self, around: Around) {
+        self.prose.around = around;
     }
 
     /// The lesson was saved, and its pictures perhaps with it.

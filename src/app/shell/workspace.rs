@@ -21,6 +21,7 @@ use super::shortcuts::{LessonKeys, lesson_keys, window_keys};
 use super::state::WindowState;
 use super::still_map::still_ui;
 use crate::app::actions::Action;
+use crate::app::actions::typing::follow_typing;
 use crate::app::link::Outbox;
 use crate::app::panels::{PanelId, StageUi};
 use crate::app::render::figure::{Figure, figure_ui};
@@ -79,6 +80,7 @@ pub fn workspace(
     if view.walk.is_playing() && is_touched(&ctx) {
         view.walk.stop();
     }
+    follow_typing(&ctx);
     let mut ui = root(&ctx);
     if figure.is_none() {
         let asked = window_ui(&mut ui, &mut page, &mut state, &mut workspace.0, &view);

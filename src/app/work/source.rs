@@ -11,6 +11,7 @@ use crate::kernel::Saved;
 use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
 use crate::kernel::worker::Worker;
 use crate::lesson::{Lesson, course, glossary};
+use crate::view_model::course::Around;
 use crate::view_model::glossary::GlossaryModel;
 
 use super::session::{Session, State};
@@ -37,6 +38,8 @@ enum News {
     Lesson(Box<Result<Lesson, Issues>>),
     /// Glossary of the lesson's folder; `None` where there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
+    /// The lessons before and after this one.
+    Around(Around),
 }
 
 /// Issues of the file as it was last saved.
@@ -78,11 +81,14 @@ fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, Issues> {
 
 fn read_glossary(lesson: &Path) -> Result<Option<Arc<GlossaryModel>>, Issues> {
     let Some(file) = glossary::beside(lesson) else { return Ok(None) };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match glossary::read(&file) {
-        Ok(glossary) => Ok(Some(Arc::new(GlossaryModel::of(glossary, &course::list(folder), lesson)))),
+        Ok(glossary) => Ok(Some(Arc::new(GlossaryModel::of(glossary, &course::list(folder_of(&file)), lesson)))),
         Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
     }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Changes when the file is saved.
@@ -109,6 +115,7 @@ fn watch(
         waker.wake();
     };
     send(News::Glossary(read_glossary(path)));
+    send(News::Around(Around::of(&course::list(folder_of(path)), path)));
     while source.strong_count() > 0 {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
         let (now, now_of_terms) = (stamp(path), stamp(&terms));
@@ -139,6 +146,7 @@ pub fn reload(
         match read {
             News::Lesson(read) => saved = Some(read),
             News::Glossary(read) => workspace.0.set_glossary(read),
+            News::Around(around) => workspace.0.set_around(around),
         }
     }
     let Some(read) = saved else { return };

@@ -22,6 +22,9 @@ pub enum EditDrag {
     Slider(CellId),
 }
 
+/// The name of a deletion in the history.
+pub const DELETION: &str = "deletion of a cell";
+
 impl Notebook {
     /// Applies what concerns the notebook alone.
     ///
@@ -85,7 +88,7 @@ impl Notebook {
             CellCommand::Insert { kind, is_above } => {
                 self.change("a new cell", None, |document| document.insert(id, kind, is_above).map(|_| ()))
             }
-            CellCommand::Delete => self.change("deletion of a cell", None, |document| document.delete(id)),
+            CellCommand::Delete => self.change(DELETION, None, |document| document.delete(id)),
             CellCommand::Shift(by) => self.change("move of a cell", None, |document| document.shift(id, by)),
             CellCommand::Split(at) => {
                 self.change("split of a cell", None, |document| document.split(id, at).map(|_| ()))

@@ -16,6 +16,8 @@ pub struct Draft {
     pub text: String,
     pub editor: EditorState,
     pub is_focused: bool,
+    /// It lost the keyboard in this frame or in the one before.
+    pub is_just_left: bool,
     /// The last text that was handed to the kernel.
     sent: Option<Arc<str>>,
 }
@@ -42,6 +44,11 @@ impl Drafts {
     /// Whether the text in the editor is too long for the kernel, which then has another.
     pub fn is_too_long(&self, id: &CellId) -> bool {
         self.0.get(id).is_some_and(Draft::is_too_long)
+    }
+
+    /// Whether the editor of a cell had the keyboard until now.
+    pub fn is_just_left(&self, id: &CellId) -> bool {
+        self.0.get(id).is_some_and(|draft| draft.is_just_left)
     }
 
     /// Ends the editing: the kernel's text is shown as soon as it is the newest.

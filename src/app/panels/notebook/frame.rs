@@ -1,10 +1,11 @@
 //! State of the notebook panel, and its work of one frame.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use egui::Ui;
 
-use crate::app::actions::{NotebookAction, focus};
+use crate::app::actions::{Action, NotebookAction, focus};
 use crate::app::panels::notebook::reference::ReferenceUiState;
 use crate::app::text::prose::{Around, Prose, live_prose_ui};
 use crate::app::view::PanelView;
@@ -32,12 +33,18 @@ pub struct NotebookPanel {
     pub(super) follow: Option<Follow>,
     /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
     pub(super) awaited: Option<Awaited>,
+    /// When a cell was deleted last: for a moment, that is said.
+    pub(super) deleted: Option<Instant>,
+    /// The keyboard goes to the way on, below the last cell.
+    pub(super) wants_next: bool,
+    /// Height of the way on, as it was seen.
+    pub(super) way_on_height: f32,
     /// The exercise whose buttons, and what is said beside them, are brought into sight in the next frame.
     pub(super) judged: Option<CellId>,
     /// Heights that were seen, for what is out of sight.
     pub(super) heights: HashMap<CellId, f32>,
     /// The first of two presses, such as D D, and when it came.
-    pub(super) first_press: Option<(NotebookAction, std::time::Instant)>,
+    pub(super) first_press: Option<(NotebookAction, Instant)>,
     pub(super) reference: ReferenceUiState,
     pub(super) is_reference_open: bool,
 }
@@ -92,6 +99,8 @@ pub(super) struct Frame<'a, 'v> {
     pub view: &'a mut PanelView<'v>,
     pub prose: &'a mut Prose,
     pub commands: Vec<Command>,
+    /// For the window.
+    pub actions: Vec<Action>,
 }
 
 impl Frame<'_, '_> {
@@ -108,6 +117,12 @@ impl Frame<'_, '_> {
             trail: Some(&mut *self.view.trail),
         };
         live_prose_ui(ui, markdown, around, self.prose);
+    }
+
+    /// Deletes a cell, and says so.
+    pub fn delete(&mut self, id: &CellId) {
+        self.ask(id, CellCommand::Delete);
+        self.state.deleted = Some(Instant::now());
     }
 
     pub fn toggle_reference(&mut self, ui: &Ui) {
@@ -169,6 +184,7 @@ impl Frame<'_, '_> {
         // The first step leads to the first cell.
         let to = at.map_or_else(|| 0_usize.saturating_add_signed(by - 1), |at| at.saturating_add_signed(by));
         let to = to.min(cells.len().saturating_sub(1));
+        self.state.wants_next = at == Some(to) && by > 0 && self.model.closed_gate.is_none();
         if let Some(cell) = cells.get(to) {
             self.state.selected = Some(cell.id().clone());
             self.reveal(cell.id());

@@ -66,7 +66,7 @@ pub fn keys(ui: &Ui, frame: &mut Frame) {
 fn delete(frame: &mut Frame, id: &CellId, index: usize) {
     let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
     let next = next.map(|cell| cell.id().clone());
-    frame.ask(id, CellCommand::Delete);
+    frame.delete(id);
     frame.state.selected = next;
 }
 
@@ -97,7 +97,7 @@ pub fn perform(action: NotebookAction, frame: &mut Frame, id: &CellId, index: us
         }
         NotebookAction::InsertAbove => frame.insert(id, OwnKind::Code, true, false),
         NotebookAction::InsertBelow => frame.insert(id, OwnKind::Code, false, false),
-        NotebookAction::Delete => frame.ask(id, CellCommand::Delete),
+        NotebookAction::Delete => frame.delete(id),
         NotebookAction::UndoDelete => frame.commands.push(Command::Undo),
         NotebookAction::MakeText => frame.ask(id, CellCommand::SetKind(OwnKind::Text)),
         NotebookAction::MakeCode => frame.ask(id, CellCommand::SetKind(OwnKind::Code)),

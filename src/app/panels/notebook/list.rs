@@ -8,6 +8,7 @@ use crate::app::theme::size;
 use super::cell::cell_ui;
 use super::frame::{Follow, Frame};
 use super::kinds::first_height;
+use super::way_on::way_on_ui;
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;
@@ -39,6 +40,17 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
                 height
             };
             y += height + size::GAP_WIDE;
+        }
+        let is_end = frame.model.closed_gate.is_none() && !cells.is_empty();
+        let is_near = y <= sight.max.y + MARGIN || frame.state.wants_next;
+        if is_end && is_near {
+            let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
+            let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("way on"));
+            way_on_ui(&mut child, frame);
+            frame.state.way_on_height = child.min_rect().height();
+        }
+        if is_end {
+            y += frame.state.way_on_height;
         }
         ui.allocate_rect(Rect::from_min_size(origin, vec2(width, y)), egui::Sense::hover());
     });

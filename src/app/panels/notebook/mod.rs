@@ -15,11 +15,13 @@
 mod cell;
 mod code_cell;
 mod compared;
+mod deleted;
 mod drafts;
 mod frame;
 mod keys;
 mod kinds;
 mod list;
+mod outline;
 pub mod outputs;
 pub mod reference;
 mod slider_cell;
@@ -27,6 +29,7 @@ mod stage_card;
 mod tasks;
 mod text_cell;
 mod toolbar;
+mod way_on;
 mod writing;
 
 use egui::Ui;
@@ -34,6 +37,7 @@ use egui::Ui;
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use crate::app::actions::Action;
 use crate::app::saved_view::SavedView;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
@@ -54,7 +58,9 @@ impl Panel for NotebookPanel {
             self.settle();
         }
         let model = cx.models.get::<NotebookModel>()?;
-        cx.requests.commands.extend(notebook_ui(ui, &model, self, &mut cx.view, cx.prose));
+        let (commands, actions) = notebook_ui(ui, &model, self, &mut cx.view, cx.prose);
+        cx.requests.commands.extend(commands);
+        cx.requests.actions.extend(actions);
         Some(())
     }
 
@@ -75,16 +81,17 @@ pub fn notebook_ui(
     state: &mut NotebookPanel,
     view: &mut PanelView,
     prose: &mut Prose,
-) -> Vec<Command> {
+) -> (Vec<Command>, Vec<Action>) {
     if let Some(cell) = view.asked.cell.take() {
         state.select(&cell);
     }
-    let mut frame = Frame { model, state, view, prose, commands: Vec::new() };
+    let mut frame = Frame { model, state, view, prose, commands: Vec::new(), actions: Vec::new() };
     frame.greet_awaited();
     frame.keep_selected();
     keys::keys(ui, &mut frame);
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);
-    frame.commands
+    deleted::deleted_ui(ui, &mut frame);
+    (frame.commands, frame.actions)
 }

@@ -15,7 +15,7 @@ use crate::lesson::cells::{Exercise, Predict};
 use crate::view_model::notebook::CellModel;
 
 use super::frame::Frame;
-use super::writing::write_ui;
+use super::writing::{write_on, write_ui};
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
@@ -83,6 +83,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
             // What is judged stands beside the button: nothing moves under the pointer.
             frame.ask(cell.id(), CellCommand::Run);
             frame.select(cell.id());
+            write_on(frame, cell.id());
         }
         let left = exercise.hints.len() - attempts.hints.min(exercise.hints.len());
         if !exercise.hints.is_empty() {
@@ -94,6 +95,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
             if button(ui, left > 0, "Hint", &words, cell) {
                 frame.ask(cell.id(), CellCommand::Hint);
                 frame.reveal_end(cell.id());
+                write_on(frame, cell.id());
             }
         }
         let solution = NotebookAction::Solution.row();

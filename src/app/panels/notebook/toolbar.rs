@@ -1,7 +1,7 @@
 //! Above the cells: run, restart, interrupt; the outline; how many tasks are done.
 
 use egui::containers::menu::MenuButton;
-use egui::{Align, Button, Layout, RichText, ScrollArea, TextStyle, TextWrapMode, Ui, WidgetText};
+use egui::{Align, Button, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText};
 
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::panels::notebook::reference::reference_ui;
@@ -11,6 +11,7 @@ use crate::kernel::notebook::NotebookCommand;
 use crate::view_model::course::Tasks;
 
 use super::frame::Frame;
+use super::outline::outline_ui;
 
 pub fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -85,31 +86,4 @@ pub fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     if let Some(help) = wanted {
         frame.insert_example(help.example);
     }
-}
-
-fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
-    const WIDTH: f32 = 280.0;
-    const INDENT: f32 = 12.0;
-    const HIGHEST: f32 = 420.0;
-    let (button, _) = MenuButton::new("Outline").ui(ui, |ui| {
-        ui.set_width(WIDTH);
-        let headings = frame.model.open_cells().iter().filter_map(|cell| Some((cell.id(), cell.heading.as_ref()?)));
-        let headings: Vec<_> = headings.map(|(id, (level, words))| (id.clone(), *level, words.clone())).collect();
-        if headings.is_empty() {
-            ui.weak("No headings");
-        }
-        ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
-            for (id, level, words) in headings {
-                ui.horizontal(|ui| {
-                    ui.add_space(INDENT * (level - 1) as f32);
-                    if ui.add(Button::new(words).frame_when_inactive(false).truncate()).clicked() {
-                        frame.state.selected = Some(id.clone());
-                        frame.reveal(&id);
-                        ui.close();
-                    }
-                });
-            }
-        });
-    });
-    button.on_hover_text("Go to a heading");
 }

@@ -8,12 +8,19 @@ use crate::app::text::editor::{Asked, EditorModel, editor_ui, focus_editor};
 use crate::app::theme::Palette;
 use crate::code::budget::SOURCE_BYTES_MAX;
 use crate::kernel::notebook::CellCommand;
-use crate::kernel::notebook::document::OwnKind;
+use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::snapshot::CellStatus;
 use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::CellModel;
 
 use super::frame::{Edge, Frame};
+
+/// Gives the keyboard back to the editor that a button beside it took it from.
+pub fn write_on(frame: &mut Frame, id: &CellId) {
+    if frame.state.drafts.is_just_left(id) {
+        frame.state.focus = Some(id.clone());
+    }
+}
 
 pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     let id = cell.id().clone();
@@ -42,6 +49,7 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) 
     let mut text = std::mem::take(&mut draft.text);
     let response = editor_ui(ui, &mut text, &model, &mut draft.editor);
     draft.text = text;
+    draft.is_just_left = draft.is_focused && !response.focused;
     draft.is_focused = response.focused;
     let is_too_long = draft.is_too_long();
     if is_too_long {

@@ -42,6 +42,7 @@ use crate::app::text::images::Images;
 use crate::app::text::live_card::LiveCard;
 use crate::app::view::{Hover, Trail};
 use crate::lesson::links::TextLink;
+use crate::view_model::course::Around as LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::live_text::LiveTextModel;
 
@@ -52,6 +53,8 @@ const REMEMBERED: usize = 1200;
 #[derive(Default)]
 pub struct Prose {
     pub images: Images,
+    /// The lessons before and after the open one.
+    pub around: LessonsAround,
     hasher: RandomState,
     pages: HashMap<u64, Page>,
     /// Counts uses, so that the oldest can be told.
@@ -124,7 +127,7 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
 /// Shows `markdown` whose expressions, links and words act.
 pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: Around, prose: &mut Prose) {
     let width = ui.available_width();
-    let Prose { images, pages, hasher, clock, glossary, asked, followed, card } = prose;
+    let Prose { images, pages, hasher, clock, glossary, asked, followed, card, .. } = prose;
     let glossary = glossary.as_deref();
     let context = (&mut *images, glossary, around.live);
     let page = page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock);

@@ -1,0 +1,63 @@
+//! Letters that were meant for a field do nothing else.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use attune::app::actions::typing::follow_typing;
+use egui::{Key, Modifiers, TextEdit};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+/// A field, and what acts on F.
+fn field() -> (Harness<'static>, Rc<Cell<usize>>) {
+    let acted = Rc::new(Cell::new(0));
+    let counted = acted.clone();
+    let mut text = String::new();
+    let harness = Harness::new_ui(move |ui| {
+        follow_typing(ui.ctx());
+        if !ui.ctx().text_edit_focused() && ui.input(|input| input.key_pressed(Key::F)) {
+            counted.set(counted.get() + 1);
+        }
+        ui.add(TextEdit::singleline(&mut text).hint_text("field"));
+    });
+    (harness, acted)
+}
+
+fn press_f(harness: &mut Harness) {
+    harness.event(egui::Event::Key {
+        key: Key::F,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    });
+    harness.event(egui::Event::Text("f".to_owned()));
+    harness.run_steps(2);
+}
+
+#[test]
+fn a_letter_typed_on_after_the_field_is_lost_does_not_act() {
+    let (mut harness, acted) = field();
+    harness.get_by_role(egui::accesskit::Role::TextInput).focus();
+    harness.run_steps(2);
+    press_f(&mut harness);
+    harness.ctx.memory_mut(|memory| memory.stop_text_input());
+    press_f(&mut harness);
+    press_f(&mut harness);
+    assert_eq!(acted.get(), 0, "it was meant for the field");
+}
+
+#[test]
+fn a_letter_after_esc_acts_at_once() {
+    let (mut harness, acted) = field();
+    press_f(&mut harness);
+    assert_eq!(acted.get(), 1, "nobody wrote");
+    harness.get_by_role(egui::accesskit::Role::TextInput).focus();
+    harness.run_steps(2);
+    press_f(&mut harness);
+    harness.key_press(Key::Escape);
+    harness.run_steps(2);
+    harness.ctx.memory_mut(|memory| memory.stop_text_input());
+    press_f(&mut harness);
+    assert_eq!(acted.get(), 2, "Esc leaves the field on purpose");
+}

@@ -11,19 +11,21 @@ use crate::view_model::glossary::GlossaryModel;
 pub struct Named {
     /// Its place in the glossary.
     pub term: usize,
-    /// The first time in this text, of a term that this lesson or one before it introduces: it shows that there is
-    /// something to look up.
+    /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
+    /// something to look up. A text without a heading goes on with a section: there only bold terms show it.
     pub is_first: bool,
 }
 
 /// Marks every term of a document, but not in headings, code and links.
 pub fn mark(document: &mut Document, glossary: &GlossaryModel) {
-    let mut marker = Marker { glossary, seen: HashSet::new() };
+    let is_section = document.blocks.iter().any(|block| matches!(block, Block::Heading(..)));
+    let mut marker = Marker { glossary, is_section, seen: HashSet::new() };
     marker.blocks(&mut document.blocks);
 }
 
 struct Marker<'a> {
     glossary: &'a GlossaryModel,
+    is_section: bool,
     seen: HashSet<usize>,
 }
 
@@ -44,7 +46,9 @@ impl Marker<'_> {
         let mut marked = Vec::with_capacity(runs.len());
         for run in std::mem::take(runs) {
             match run {
-                Run::Text(text, style) if !style.code && style.link.is_none() && style.flaw.is_none() => {
+                Run::Text(text, style)
+                    if !style.code && style.link.is_none() && style.flaw.is_none() && !is_control(&text, &style) =>
+                {
                     self.text(&text, &style, &mut marked);
                 }
                 Run::Formula(mut maths) => {
@@ -70,11 +74,17 @@ impl Marker<'_> {
         for found in self.glossary.find(text) {
             push(&text[end..found.at.start], None);
             end = found.at.end;
-            let is_first = self.seen.insert(found.of) && !self.glossary.is_later(found.of);
+            let is_shown = self.is_section || style.strong;
+            let is_first = self.seen.insert(found.of) && !self.glossary.is_later(found.of) && is_shown;
             push(&text[found.at], Some(Named { term: found.of, is_first }));
         }
         push(&text[end..], None);
     }
+}
+
+/// The name of a control or a panel, such as *Weights*: in italics, with a capital. It means no term.
+fn is_control(text: &str, style: &Style) -> bool {
+    style.emphasis && text.starts_with(char::is_uppercase)
 }
 
 #[cfg(test)]
@@ -123,10 +133,16 @@ mod tests {
 
     #[test]
     fn terms_of_words_and_formulas_are_marked_once_as_first() {
-        assert_eq!(
-            marks("The **keys** and a *dot\nproduct*, key $k$ and $k_j$.\n\n> - keys\n\n|dot product|\n|-|\n|x|"),
-            ["+keys", "+dot product", "key", "$k$", "keys", "dot product"]
-        );
+        let text = "The **keys** and a *dot\nproduct*, key $k$ and $k_j$.\n\n> - keys\n\n|dot product|\n|-|\n|x|";
+        let first = ["+keys", "+dot product", "key", "$k$", "keys", "dot product"];
+        assert_eq!(marks(&format!("# A section\n\n{text}")), first);
+        let within = ["+keys", "dot product", "key", "$k$", "keys", "dot product"];
+        assert_eq!(marks(text), within, "a text without a heading goes on with a section");
+    }
+
+    #[test]
+    fn names_of_controls_mean_no_term() {
+        assert_eq!(marks("# A section\n\nThe *Keys* panel, *Key*, *the key* and Keys."), ["+key", "Keys"]);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Heading {
     pub summary: Option<String>,
     pub number: Option<usize>,
     pub minutes: Option<usize>,
+    /// Ids of the lessons that it builds on.
+    pub builds_on: Vec<String>,
     /// Predictions and exercises.
     pub tasks: usize,
 }
@@ -43,6 +45,7 @@ impl Heading {
             summary: lesson.summary.clone(),
             number: lesson.number,
             minutes: lesson.minutes,
+            builds_on: lesson.builds_on.clone(),
             tasks: lesson.cells.iter().filter(|cell| cell.kind.is_task()).count(),
         }
     }

@@ -7,6 +7,8 @@ pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Places in a course, and minutes that a lesson takes.
 pub const NUMBERS: std::ops::RangeInclusive<usize> = 1..=999;
 pub const MINUTES: std::ops::RangeInclusive<usize> = 1..=600;
+/// Lessons that one builds on.
+pub const BUILDS_ON_MAX: usize = 20;
 /// Characters of a title, a summary, a caption or the words of a claim.
 pub const LINE_CHARS_MAX: usize = 500;
 /// Characters of an id; it becomes part of file names.

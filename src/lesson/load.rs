@@ -8,10 +8,10 @@ use std::path::Path;
 
 use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
-use super::decode::{seed, whole};
+use super::decode::{list_of, seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
-use super::limits::{LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
+use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
 use super::panels::read_panels;
 use super::read_axes::read_axes;
 use super::read_cells::CellContext;
@@ -78,6 +78,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         summary: line, optional;
         number: whole(NUMBERS), optional;
         minutes: whole(MINUTES), optional;
+        builds_on: list_of(BUILDS_ON_MAX, super::check::id), or Vec::new();
         seed: seed;
         groups: read_lists, or Lists::default();
     }
@@ -153,6 +154,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         summary,
         number,
         minutes,
+        builds_on,
         seed,
         groups,
         axes,

@@ -20,6 +20,8 @@ pub struct Lesson {
     pub number: Option<usize>,
     /// How long a learner takes for it.
     pub minutes: Option<usize>,
+    /// Ids of the lessons that it builds on.
+    pub builds_on: Vec<String>,
     /// The seed of every random stream of the lesson.
     pub seed: u64,
     /// Named sets of words: colours on the stage, centroids for senses, slots in templates.

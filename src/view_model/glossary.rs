@@ -150,8 +150,15 @@ mod tests {
     use crate::lesson::glossary::parse;
 
     fn file(id: &str, number: Option<usize>) -> CourseFile {
-        let heading =
-            Heading { id: id.to_owned(), title: format!("On {id}"), summary: None, number, minutes: None, tasks: 0 };
+        let heading = Heading {
+            id: id.to_owned(),
+            title: format!("On {id}"),
+            summary: None,
+            number,
+            minutes: None,
+            builds_on: Vec::new(),
+            tasks: 0,
+        };
         CourseFile { path: PathBuf::from(format!("course/{id}.ron")), heading: Ok(heading) }
     }
 

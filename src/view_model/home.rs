@@ -1,13 +1,15 @@
 //! The page of the course: every lesson with what is done of it, where to go on, and other files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::course::{self, Course, LessonProgress, Tasks};
+use super::sketch::Sketch;
 use crate::lesson::course::CourseFile;
 
 /// Contents of the home page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HomeModel {
     /// In the order of the course.
     pub lessons: Vec<HomeRow>,
@@ -22,7 +24,7 @@ pub struct HomeModel {
 }
 
 /// A lesson in the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HomeRow {
     pub path: PathBuf,
     pub number: Option<usize>,
@@ -30,6 +32,10 @@ pub struct HomeRow {
     /// One line; empty where there is nothing to say.
     pub summary: String,
     pub minutes: Option<usize>,
+    /// The lessons that it builds on, by number where they have one.
+    pub builds_on: Vec<String>,
+    /// Its opening picture, once that is drawn.
+    pub picture: Option<Arc<Sketch>>,
     pub tasks: Tasks,
     pub state: RowState,
 }
@@ -64,13 +70,15 @@ pub struct Found {
     pub course: Course,
     /// Files that were opened and are gone, as `course` names them.
     pub missing: BTreeSet<String>,
+    /// Pictures of lessons as they are, by the paths of their files.
+    pub pictures: BTreeMap<PathBuf, Arc<Sketch>>,
 }
 
 impl HomeModel {
     pub fn of(found: &Found) -> Self {
         // Kept in a file, it may say anything.
         let course = found.course.bounded();
-        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, &course)).collect();
+        let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, found, &course)).collect();
         let known: BTreeSet<String> = found.files.iter().filter_map(|file| course::name(&file.path)).collect();
         let others = course.recent.iter().filter(|path| !known.contains(*path));
         let others: Vec<HomeRow> = others.map(|path| row_of_recent(path, &course, &found.missing)).collect();
@@ -92,7 +100,7 @@ impl HomeModel {
     }
 }
 
-fn row_of_course(file: &CourseFile, course: &Course) -> HomeRow {
+fn row_of_course(file: &CourseFile, found: &Found, course: &Course) -> HomeRow {
     let kept = course::name(&file.path).and_then(|name| course.lessons.get(&name));
     let heading = file.heading.as_ref();
     let tasks = match (kept, heading) {
@@ -110,9 +118,21 @@ fn row_of_course(file: &CourseFile, course: &Course) -> HomeRow {
         title: heading.map_or_else(|_| name(&file.path), |heading| heading.title.clone()),
         summary: heading.ok().and_then(|heading| heading.summary.clone()).unwrap_or_default(),
         minutes: heading.ok().and_then(|heading| heading.minutes),
+        builds_on: heading.ok().map_or_else(Vec::new, |heading| named(&heading.builds_on, &found.files)),
+        picture: found.pictures.get(&file.path).cloned(),
         tasks,
         state,
     }
+}
+
+/// Lessons of the course by their numbers, or by their titles.
+fn named(ids: &[String], files: &[CourseFile]) -> Vec<String> {
+    let heading = |id: &String| {
+        let file = files.iter().find(|file| file.id() == *id)?;
+        let heading = file.heading.as_ref().ok()?;
+        Some(heading.number.map_or_else(|| heading.title.clone(), |number| number.to_string()))
+    };
+    ids.iter().filter_map(heading).collect()
 }
 
 fn row_of_recent(path: &str, course: &Course, missing: &BTreeSet<String>) -> HomeRow {
@@ -125,6 +145,8 @@ fn row_of_recent(path: &str, course: &Course, missing: &BTreeSet<String>) -> Hom
         title: title.unwrap_or_else(|| name(&file)),
         summary: path.to_owned(),
         minutes: None,
+        builds_on: Vec::new(),
+        picture: None,
         tasks,
         state: if missing.contains(path) { RowState::Missing } else { state(kept, tasks) },
         path: file,

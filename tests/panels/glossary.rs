@@ -33,6 +33,7 @@ fn model(more: &str) -> Arc<GlossaryModel> {
             summary: None,
             number: Some(number),
             minutes: None,
+            builds_on: Vec::new(),
             tasks: 0,
         }),
     };

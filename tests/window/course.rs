@@ -28,6 +28,7 @@ fn heading(title: &str, number: usize, tasks: usize) -> Heading {
         summary: Some(format!("About {title}.")),
         number: Some(number),
         minutes: Some(10),
+        builds_on: Vec::new(),
         tasks,
     }
 }

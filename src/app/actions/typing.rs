@@ -23,25 +23,22 @@ pub fn follow_typing(ctx: &Context) {
     let is_writing = ctx.text_edit_focused();
     let has = |wanted: fn(&Event) -> bool| ctx.input(|input| input.events.iter().any(wanted));
     let types = has(is_letter);
-    if is_writing {
-        typing.is_left = has(|event| {
-            matches!(
-                event,
-                Event::Key {
-                    key: Key::Escape | Key::Enter | Key::Tab | Key::ArrowUp | Key::ArrowDown,
-                    pressed: true,
-                    ..
-                }
-            )
-        });
-        if types {
-            typing.last = Some(Instant::now());
-        }
+    if has(leaves) {
+        typing.is_left = true;
+    }
+    if is_writing && types {
+        (typing.last, typing.is_left) = (Some(Instant::now()), false);
     } else if types && !typing.is_left && typing.last.is_some_and(|last| last.elapsed() < MOMENT) {
         typing.last = Some(Instant::now());
         ctx.input_mut(|input| input.events.retain(|event| !is_letter(event)));
     }
     ctx.data_mut(|data| data.insert_temp(id, typing));
+}
+
+/// A key that leads out of a field on purpose. It may have done so before this is asked.
+fn leaves(event: &Event) -> bool {
+    use Key::{ArrowDown, ArrowUp, Enter, Escape, Tab};
+    matches!(event, Event::Key { key: Escape | Enter | Tab | ArrowUp | ArrowDown, pressed: true, .. })
 }
 
 /// A letter or another sign, without a modifier that makes it a command.

@@ -1,22 +1,28 @@
 //! The page of the course: what is found on the disk for it, and its reset.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use crate::fnv::fnv1a;
 use crate::lesson::course::{self, CourseFile};
-use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, open};
+use crate::lesson::load;
+use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
 use crate::view_model::course::{Course, Tasks, name};
 use crate::view_model::home::{Found, HomeModel};
+use crate::view_model::sketch::Sketch;
 
 use super::home::{HomeFrame, HomeUiState};
 use crate::app::work::profile::kept_course;
 use crate::app::work::session::State;
 use crate::app::work::waker::Waker;
 
+/// Where pictures are kept.
+const PICTURES: &str = "pictures";
 /// Labels of checkpoints.
 const BEFORE_RESET: &str = "before the course was reset";
 const BEFORE_UNDO: &str = "before the reset of the course was undone";
@@ -29,8 +35,31 @@ pub struct CoursePage {
     pub ui: HomeUiState,
     pub model: Option<HomeModel>,
     found: Found,
-    search: Option<Mutex<Receiver<Found>>>,
+    search: Option<Mutex<Receiver<News>>>,
     undo: Option<Undo>,
+}
+
+/// A result of the search for lessons.
+enum News {
+    Found(Found),
+    /// A picture that was not kept, or was of another version of its lesson.
+    Picture(PathBuf, Arc<Sketch>),
+}
+
+/// Pictures of lessons, kept beside the progress.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Pictures(BTreeMap<String, KeptPicture>);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KeptPicture {
+    /// Of the lesson's text and of the program.
+    version: u64,
+    sketch: Sketch,
+}
+
+impl Stored for Pictures {
+    const VERSION: u32 = 1;
 }
 
 /// State from before a reset, to undo it.
@@ -50,24 +79,46 @@ impl CoursePage {
         let (home, waker) = (home.cloned(), waker.clone());
         self.search = Some(Mutex::new(receiver));
         std::thread::spawn(move || {
-            // The page is gone when nobody receives.
-            let _ = sender.send(find(home.as_ref()));
-            waker.wake();
+            // The page is closed when nobody receives: then no more pictures are drawn.
+            let send = |news| {
+                let is_open = sender.send(news).is_ok();
+                waker.wake();
+                is_open
+            };
+            let kept = kept_pictures(home.as_ref());
+            let found = find(home.as_ref(), &kept);
+            let files: Vec<PathBuf> = found.files.iter().map(|file| file.path.clone()).collect();
+            let missing: Vec<PathBuf> = files.into_iter().filter(|path| !found.pictures.contains_key(path)).collect();
+            if send(News::Found(found)) {
+                missing
+                    .into_iter()
+                    .filter_map(|path| draw(path, home.as_ref()))
+                    .all(|(path, sketch)| send(News::Picture(path, sketch)));
+            }
         });
     }
 
     pub fn close(&mut self) {
         self.is_open = false;
+        self.search = None;
         self.frame.fault = None;
     }
 
-    /// Shows the lessons that were found, as soon as the search has ended.
+    /// Shows the lessons that were found, and then their pictures as they come.
     pub fn receive(&mut self) {
         let Some(search) = &mut self.search else { return };
-        let Ok(found) = search.get_mut().unwrap_or_else(PoisonError::into_inner).try_recv() else { return };
-        self.search = None;
-        self.model = Some(HomeModel::of(&found));
-        self.found = found;
+        let search = search.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut has_news = false;
+        for news in search.try_iter() {
+            has_news = true;
+            match news {
+                News::Found(found) => self.found = found,
+                News::Picture(path, sketch) => _ = self.found.pictures.insert(path, sketch),
+            }
+        }
+        if has_news {
+            self.model = Some(HomeModel::of(&self.found));
+        }
     }
 
     /// Every lesson of the course as at its start, with a checkpoint of each as it was. Gives the progress
@@ -140,12 +191,39 @@ fn exchange(home: &Home, key: &Key, label: &str, state: State) -> Result<Option<
     Ok(Some(checkpoint))
 }
 
-fn find(home: Option<&Home>) -> Found {
+/// The version of the picture that a lesson's file has now; `None` where it cannot be read.
+fn version(file: &Path) -> Option<u64> {
+    let text = std::fs::read(file).ok()?;
+    Some(fnv1a(&text) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "1").as_bytes()))
+}
+
+fn kept_pictures(home: Option<&Home>) -> Pictures {
+    home.and_then(|home| read(home, &Key::named(PICTURES)).value).unwrap_or_default()
+}
+
+/// Draws a lesson's picture and keeps it.
+fn draw(file: PathBuf, home: Option<&Home>) -> Option<(PathBuf, Arc<Sketch>)> {
+    let version = version(&file)?;
+    let sketch = Sketch::of(load::read(&file).ok()?)?;
+    if let (Some(home), Some(name)) = (home, name(&file)) {
+        let kept = KeptPicture { version, sketch: sketch.clone() };
+        // Where it cannot be kept, it is drawn again the next time.
+        let _ = update(home, &Key::named(PICTURES), |pictures: &mut Pictures| _ = pictures.0.insert(name, kept));
+    }
+    Some((file, Arc::new(sketch)))
+}
+
+fn find(home: Option<&Home>, kept: &Pictures) -> Found {
     let folder = course::folder();
     let files: Vec<CourseFile> = folder.as_deref().map(course::list).unwrap_or_default();
     let course = kept_course(home);
     let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).is_file()).cloned().collect();
-    Found { folder, files, course, missing }
+    let picture = |file: &CourseFile| {
+        let kept = kept.0.get(&name(&file.path)?)?;
+        (version(&file.path)? == kept.version).then(|| (file.path.clone(), Arc::new(kept.sketch.clone())))
+    };
+    let pictures = files.iter().filter_map(picture).collect();
+    Found { folder, files, course, missing, pictures }
 }
 
 /// Shows the lessons that were found, as soon as the search has ended.

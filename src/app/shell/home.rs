@@ -9,6 +9,7 @@ use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ThemeChoice;
 use crate::view_model::home::{HomeModel, HomeRow, RowState};
+use crate::view_model::sketch::Sketch;
 
 use super::top_bar::view_ui;
 
@@ -31,7 +32,7 @@ pub struct HomeUiState {
     asks_reset: bool,
 }
 
-const COLUMN: f32 = 1060.0;
+const COLUMN: f32 = 1560.0;
 const MARGIN: f32 = 28.0;
 
 pub fn home_ui(
@@ -127,9 +128,7 @@ fn page_ui(ui: &mut Ui, model: &HomeModel, frame: &HomeFrame, state: &mut HomeUi
         }
         ui.add_space(size::GAP_WIDE);
     }
-    for row in &model.lessons {
-        action = action.or(row_ui(ui, row));
-    }
+    action = action.or(cards_ui(ui, &model.lessons));
     if !model.others.is_empty() {
         ui.add_space(size::GAP_WIDE);
         ui.label(RichText::new("Other files").font(theme::strong(size::READING)));
@@ -193,6 +192,138 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
     action
 }
 
+/// The lessons as cards with their pictures, as many beside each other as fit.
+fn cards_ui(ui: &mut Ui, rows: &[HomeRow]) -> Option<Action> {
+    const LEAST: f32 = 236.0;
+    const MOST: usize = 5;
+    let gap = size::GAP_WIDE;
+    let width = ui.available_width();
+    let columns = (((width + gap) / (LEAST + gap)) as usize).clamp(1, MOST);
+    let card = (width - gap * (columns - 1) as f32) / columns as f32;
+    let mut action = None;
+    for line in rows.chunks(columns) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = gap;
+            for row in line {
+                action = action.take().or(card_ui(ui, row, card));
+            }
+        });
+        ui.add_space(gap);
+    }
+    action
+}
+
+fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
+    /// Height of the picture, as a share of its width.
+    const PICTURE: f32 = 0.56;
+    const WORDS: f32 = 112.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let height = width * PICTURE + WORDS;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, said(row)));
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    let round = CornerRadius::same(size::RADIUS);
+    ui.painter().rect_filled(rect, round, palette.raised);
+    let edge = if response.has_focus() || response.hovered() {
+        Stroke::new(size::OUTLINE, palette.accent)
+    } else {
+        Stroke::new(size::HAIRLINE, palette.line)
+    };
+    let (picture, words) = rect.split_top_bottom_at_y(rect.top() + width * PICTURE);
+    ui.painter().rect_filled(picture.shrink(size::HAIRLINE), round, palette.ground);
+    match &row.picture {
+        Some(sketch) => sketch_ui(ui, sketch, picture),
+        None if matches!(row.state, RowState::Broken(_)) => {}
+        None => {
+            let font = theme::plain(size::SMALL);
+            ui.painter().text(picture.center(), Align2::CENTER_CENTER, "drawing …", font, palette.ink_faint);
+        }
+    }
+    let inner = words.shrink(size::GAP);
+    {
+        let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
+        ui.set_clip_rect(words);
+        ui.spacing_mut().item_spacing.y = size::HAIRLINE;
+        let number = row.number.map_or_else(String::new, |number| format!("{number}  "));
+        let title =
+            RichText::new(format!("{number}{}", row.title)).font(theme::strong(size::READING)).color(palette.ink);
+        ui.add(Label::new(title).truncate().selectable(false));
+        let (summary, ink) = summary(row, palette);
+        ui.add(Label::new(RichText::new(summary).size(size::SMALL).color(ink)).wrap().selectable(false));
+    }
+    foot_ui(ui, row, inner, palette);
+    ui.painter().rect_stroke(rect, round, edge, StrokeKind::Inside);
+    let hint = if row.summary.is_empty() { row.title.clone() } else { row.summary.clone() };
+    response.on_hover_text(hint).clicked().then(|| Action::Open(row.path.clone()))
+}
+
+/// Below the words of a card: what it builds on and its minutes, and how far the learner is.
+fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
+    const TRACK: f32 = 4.0;
+    let font = theme::plain(size::SMALL);
+    let line = inner.bottom() - TRACK - size::GAP_TIGHT;
+    let minutes = row.minutes.map(|minutes| format!("{minutes} min"));
+    let after = (!row.builds_on.is_empty()).then(|| format!("builds on {}", row.builds_on.join(", ")));
+    let left: Vec<String> = minutes.into_iter().chain(after).collect();
+    let painter = ui.painter();
+    painter.text(pos2(inner.left(), line), Align2::LEFT_BOTTOM, left.join(" · "), font.clone(), palette.ink_soft);
+    let is_begun = row.tasks.of > 0 && !matches!(row.state, RowState::New | RowState::Broken(_));
+    if !is_begun {
+        return;
+    }
+    let is_done = row.state == RowState::Done;
+    let done = if is_done { "done".to_owned() } else { format!("{} of {}", row.tasks.done, row.tasks.of) };
+    let ink = if is_done { palette.accent } else { palette.ink_soft };
+    painter.text(pos2(inner.right(), line), Align2::RIGHT_BOTTOM, done, font, ink);
+    let track = Rect::from_min_max(pos2(inner.left(), inner.bottom() - TRACK), inner.right_bottom());
+    let round = CornerRadius::same(size::RADIUS_SMALL);
+    painter.rect_filled(track, round, palette.line);
+    let share = row.tasks.done.min(row.tasks.of) as f32 / row.tasks.of as f32;
+    painter.rect_filled(Rect::from_min_size(track.min, vec2(track.width() * share, TRACK)), round, palette.accent);
+}
+
+/// What is said of a lesson under its title.
+fn summary(row: &HomeRow, palette: &Palette) -> (String, egui::Color32) {
+    match row.state {
+        RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),
+        RowState::Broken(count) => (format!("The file has {count} issues; open it to see where."), palette.error),
+        RowState::Missing => (format!("{} is no longer there", row.summary), palette.ink_faint),
+        _ => (row.summary.clone(), palette.ink_soft),
+    }
+}
+
+/// The picture of a lesson: crowds with their names, and the way of each lit word.
+fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
+    const MARGIN: (f32, f32) = (34.0, 18.0);
+    const DOT: f32 = 2.0;
+    const END: f32 = 4.0;
+    const FAINT: f32 = 0.75;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let painter = ui.painter_at(rect);
+    let half = (rect.size() / 2.0 - vec2(MARGIN.0, MARGIN.1)).max(Vec2::ZERO);
+    let at = |[x, y]: [f32; 2]| rect.center() + vec2(x * half.x, -y * half.y);
+    let color = |group: Option<usize>| group.map_or(palette.ink_faint, |group| palette.group(group));
+    for (place, group) in &sketch.dots {
+        painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
+    }
+    let small = theme::plain(size::SMALL);
+    for (name, place, group) in &sketch.crowds {
+        painter.text(at(*place) - vec2(0.0, END), Align2::CENTER_BOTTOM, name, small.clone(), color(Some(*group)));
+    }
+    for way in &sketch.moves {
+        let (start, end) = (at(way.start), at(way.end));
+        painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
+        painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
+        painter.circle_filled(end, END, palette.accent);
+        let (align, shift) =
+            if end.x > rect.center().x { (Align2::RIGHT_CENTER, -1.0) } else { (Align2::LEFT_CENTER, 1.0) };
+        let font = theme::strong(size::SMALL);
+        painter.text(end + vec2(shift * (END + size::GAP_TIGHT), 0.0), align, &way.label, font, palette.ink);
+    }
+}
+
 fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
     const HEIGHT: f32 = 45.0;
     const NUMBER: f32 = 34.0;
@@ -226,12 +357,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
         ui.spacing_mut().item_spacing.y = size::HAIRLINE;
         let ink = if is_there { palette.ink } else { palette.ink_faint };
         ui.add(Label::new(RichText::new(&row.title).font(theme::strong(size::READING)).color(ink)).truncate());
-        let (words, ink) = match row.state {
-            RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),
-            RowState::Broken(count) => (format!("The file has {count} issues; open it to see where."), palette.error),
-            RowState::Missing => (format!("{} is no longer there", row.summary), palette.ink_faint),
-            _ => (row.summary.clone(), palette.ink_soft),
-        };
+        let (words, ink) = summary(row, palette);
         ui.add(Label::new(RichText::new(words).color(ink)).truncate());
     }
     side_ui(ui, row, side, palette);

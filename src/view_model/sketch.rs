@@ -1,0 +1,98 @@
+//! The opening picture of a lesson, small enough for the course page: the crowds of its groups, and the way of the words
+//! that its first stage cell lights. Made from the trained lesson itself, so that it shows what the stage shows.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::command::{Command, SentenceCommand};
+use crate::kernel::state::Kernel;
+use crate::lesson::Lesson;
+use crate::lesson::cells::CellKind;
+
+use super::stage::{StageModel, TokenPoint};
+
+/// Words of a picture; more are a grey cloud.
+const DOTS_MAX: usize = 240;
+/// Words whose way is drawn.
+const MOVES_MAX: usize = 12;
+
+/// A place in the picture, from −1 to 1, upwards.
+pub type At = [f32; 2];
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sketch {
+    /// Words at their static points, with the colour of their group.
+    pub dots: Vec<(At, Option<usize>)>,
+    /// Name, middle and colour of each group.
+    pub crowds: Vec<(String, At, usize)>,
+    pub moves: Vec<SketchMove>,
+}
+
+/// A word on its way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SketchMove {
+    pub label: String,
+    pub start: At,
+    pub end: At,
+}
+
+impl Sketch {
+    /// Trains the lesson and draws it; `None` where it cannot be trained.
+    pub fn of(lesson: Lesson) -> Option<Self> {
+        let first = lesson.cells.iter().find_map(|cell| match &cell.kind {
+            CellKind::Stage { sentence, words, .. } => Some((*sentence, words.clone())),
+            _ => None,
+        });
+        let (sentence, lit) = first.unwrap_or_default();
+        let mut kernel = Kernel::trained(Arc::new(lesson));
+        if sentence > 0 {
+            kernel.apply(Command::Sentence(SentenceCommand::Select(sentence)));
+            kernel.settle();
+        }
+        Some(Self::drawn(&StageModel::of(&kernel.snapshot())?, &lit))
+    }
+
+    fn drawn(model: &StageModel, lit: &[String]) -> Self {
+        let is_lit = |token: &&TokenPoint| lit.is_empty() || lit.contains(&token.text);
+        let tokens: Vec<&TokenPoint> = model.tokens.iter().filter(is_lit).take(MOVES_MAX).collect();
+        let ends = tokens.iter().flat_map(|token| [token.start, token.end]);
+        let all: Vec<[f32; 3]> = model.words.iter().map(|word| word.at).chain(ends).collect();
+        let frame = Frame::of(&all);
+        let dots = model.words.iter().take(DOTS_MAX).map(|word| (frame.at(word.at), word.group)).collect();
+        let crowd = |(group, name): (usize, &String)| {
+            let members: Vec<At> =
+                model.words.iter().filter(|word| word.group == Some(group)).map(|word| frame.at(word.at)).collect();
+            let middle = |axis: usize| members.iter().map(|at| at[axis]).sum::<f32>() / members.len() as f32;
+            (!members.is_empty()).then(|| (name.clone(), [middle(0), middle(1)], group))
+        };
+        let moves = tokens.iter().map(|token| SketchMove {
+            label: token.label(),
+            start: frame.at(token.start),
+            end: frame.at(token.end),
+        });
+        Self { dots, crowds: model.groups.iter().enumerate().filter_map(crowd).collect(), moves: moves.collect() }
+    }
+}
+
+/// The part of the first two axes that holds everything.
+struct Frame {
+    middle: At,
+    half: f32,
+}
+
+impl Frame {
+    fn of(points: &[[f32; 3]]) -> Self {
+        let range = |axis: usize| {
+            let along = points.iter().map(|point| point[axis]).filter(|x| x.is_finite());
+            along.fold((f32::MAX, f32::MIN), |(least, most), x| (least.min(x), most.max(x)))
+        };
+        let [(left, right), (low, high)] = [range(0), range(1)];
+        let half = ((right - left) / 2.0).max((high - low) / 2.0).max(f32::MIN_POSITIVE);
+        Self { middle: [f32::midpoint(left, right), f32::midpoint(low, high)], half }
+    }
+
+    fn at(&self, point: [f32; 3]) -> At {
+        [0, 1].map(|axis| ((point[axis] - self.middle[axis]) / self.half).clamp(-1.0, 1.0))
+    }
+}

@@ -38,7 +38,7 @@ macro_rules! help {
 pub const REFERENCE: &[Help] = help! {
     "matrix", "matrix([[…], […]])", "", "A matrix, from a list of rows.", "matrix([[1, 2], [3, 4]])";
     "vector", "vector([…])", "", "A vector, from a list of numbers.", "vector([1, 2, 3])";
-    "zeros", "zeros(rows, cols)", "", "A matrix of zeros; with one length, a vector.", "zeros(2, 3)";
+    "zeros", "zeros(rows, cols)", "", "Matrix of zeros; with one argument, a vector.", "zeros(2, 3)";
     "ones", "ones(rows, cols)", "", "A matrix of ones; with one length, a vector.", "ones(2, 3)";
     "eye", "eye(n)", r"I_{ij} = [i = j]", "The identity matrix.", "eye(3)";
     "random", "random(rows, cols)", r"x \sim U(-1, 1)", "A matrix of random numbers, the same in every run of the cell.", "random(2, 3)";

@@ -226,7 +226,7 @@ pub struct OutlineRow {
     pub words: String,
     /// Of a task, whether it is done.
     pub done: Option<bool>,
-    /// It is not behind a closed gate.
+    /// True where it is not behind a closed gate.
     pub is_open: bool,
 }
 

@@ -53,7 +53,7 @@ impl RetrainModel {
             "Shown: the lesson as it is.".to_owned()
         } else {
             let space =
-                if is_new_space { "a new space, turned to fit the old picture" } else { "the lesson's own space" };
+                if is_new_space { "a retrained space, rotated to match the previous view" } else { "the lesson's own space" };
             format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {

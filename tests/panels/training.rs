@@ -193,7 +193,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     let mut panel = PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), SIZE, again());
     let other = panel.snapshot();
     let model = panel.model::<RetrainModel>();
-    assert_eq!(model.told, "Shown: seed 9. It is a new space, turned to fit the old picture.");
+    assert_eq!(model.told, "Shown: seed 9. It is a retrained space, rotated to match the previous view.");
     assert!(model.has_ghosts && !model.is_own);
     let stage = StageModel::of(&other).expect("a picture");
     // Four words with a group, and the seven tokens of the sentence.
@@ -204,7 +204,7 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     let (ghost, was) = (length(stage.ghosts[0].start) / stage.radius, length(own.at) / before.radius);
     assert!((ghost - was).abs() < 1e-5, "a ghost is where the point was seen");
     click(&mut panel, "Ghosts");
-    click(&mut panel, "As the lesson has it");
+    click(&mut panel, "Lesson defaults");
     assert_eq!(panel.commands(), [Command::Retrain(Box::default())]);
     assert!(!panel.view().highlight.old_ghosts);
 }

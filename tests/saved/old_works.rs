@@ -22,16 +22,21 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/saved")
 }
 
+fn lesson(folder: &str, id: &str) -> Arc<Lesson> {
+    let name = Path::new(folder).join(id).with_extension("ron");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&name)).expect("its lesson");
+    Arc::new(attune::lesson::parse(&name.to_string_lossy(), &text).expect("no issues"))
+}
+
+/// Each work with the lesson as it was then.
 fn works() -> Vec<(Arc<Lesson>, Value)> {
     let entries = fs::read_dir(folder()).expect("the fixtures").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
     files.sort();
     let read = |path: &PathBuf| {
-        let name = Path::new("lessons").join(path.file_stem().expect("a name")).with_extension("ron");
-        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&name)).expect("its lesson");
-        let lesson = attune::lesson::parse(&name.to_string_lossy(), &text).expect("no issues");
+        let id = path.file_stem().and_then(|name| name.to_str()).expect("a name");
         let work = serde_json::from_str(&fs::read_to_string(path).expect("a work")).expect("JSON");
-        (Arc::new(lesson), work)
+        (lesson("tests/fixtures/saved/lessons", id), work)
     };
     files.iter().map(read).collect()
 }
@@ -133,6 +138,24 @@ fn old_works_are_as_they_were() {
         fs::write(&path, &found).expect("the fixtures can be written");
     }
     assert_close(&found, &fs::read_to_string(&path).expect("what they were"));
+}
+
+/// A lesson is reworded, reordered and grows; what a learner has done of it stays done.
+#[test]
+fn old_works_keep_their_tasks_in_todays_lessons() {
+    let mut count = 0;
+    for (then, work) in works() {
+        let now = lesson("lessons", &then.id);
+        let done = |lesson: &Arc<Lesson>| {
+            let cells = opened(lesson, &work).snapshot().notebook.cells.clone();
+            let done = cells.into_iter().filter(|shown| shown.cell.kind.is_task() && shown.cell.is_done());
+            done.map(|shown| shown.cell.id.to_string()).collect::<std::collections::BTreeSet<_>>()
+        };
+        let (before, after) = (done(&then), done(&now));
+        assert!(before.is_subset(&after), "{}: {before:?} were done, and of these are {after:?}", then.id);
+        count += before.len();
+    }
+    assert!(count > 0, "the works have tasks that are done");
 }
 
 /// Where the two differ, but for the numbers of runs: what runs by itself has run again.

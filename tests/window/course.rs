@@ -60,6 +60,7 @@ fn found() -> Found {
             lessons: lessons.map(|(path, progress)| (path.to_owned(), progress)).into(),
             recent: recent.map(str::to_owned).into(),
         },
+        pictures: BTreeMap::new(),
         missing: ["/mine/gone.ron".to_owned()].into(),
     }
 }

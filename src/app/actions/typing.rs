@@ -11,7 +11,7 @@ const MOMENT: Duration = Duration::from_millis(1200);
 #[derive(Clone, Copy, Default)]
 struct Typing {
     last: Option<Instant>,
-    /// It was left by a key that is there for it, such as Esc.
+    /// True once the field was left by a key that is there for it, such as Esc.
     is_left: bool,
 }
 

@@ -48,7 +48,7 @@ action_table! {
             text: "Compare",
             tooltip: "A second sentence beside this one",
             keys: &[alt(Key::C)],
-            line: New("compare with a second sentence, or no longer"),
+            line: New("toggle comparison with a second sentence"),
         }
         Glossary {
             text: "Glossary",

@@ -21,7 +21,7 @@ pub fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) 
         ui.add_space(size::GAP_TIGHT);
         progress_ui(ui, model, palette);
         ui.horizontal_wrapped(|ui| {
-            let own = ui.add_enabled(!model.is_own, Button::new("As the lesson has it"));
+            let own = ui.add_enabled(!model.is_own, Button::new("Lesson defaults"));
             if own.on_hover_text("Every slider back to its mark").clicked() {
                 commands.push(Command::Retrain(Box::default()));
             }

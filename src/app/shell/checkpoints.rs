@@ -34,7 +34,7 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
                 );
                 return;
             }
-            ui.add(Label::new("Your work as it was. What you have now becomes a checkpoint too.").wrap());
+            ui.add(Label::new("Restore an earlier version; your current work is saved first.").wrap());
             ui.add_space(size::GAP);
             ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
                 for (index, row) in shown.iter().enumerate() {

@@ -53,7 +53,7 @@ struct Pictures(BTreeMap<String, KeptPicture>);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct KeptPicture {
-    /// Of the lesson's text and of the program.
+    /// Hash of the lesson's text and the program's version.
     version: u64,
     sketch: Sketch,
 }

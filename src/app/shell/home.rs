@@ -284,7 +284,7 @@ fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
     painter.rect_filled(Rect::from_min_size(track.min, vec2(track.width() * share, TRACK)), round, palette.accent);
 }
 
-/// What is said of a lesson under its title.
+/// Words under the title of a lesson.
 fn summary(row: &HomeRow, palette: &Palette) -> (String, egui::Color32) {
     match row.state {
         RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),

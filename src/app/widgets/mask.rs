@@ -47,7 +47,7 @@ fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         ui.label(RichText::new("Mask").font(theme::strong(size::BODY)));
         let itself = |query: usize, key: usize| query == key;
         let presets: [(&str, &str, Vec<bool>); 4] = [
-            ("lesson's", "As the lesson has it", model.mask.own.clone()),
+            ("lesson's", "Lesson defaults", model.mask.own.clone()),
             ("causal", "No word sees the words after it", table(count, |query, key| key <= query)),
             ("none", "Every word sees every word", table(count, |_, _| true)),
             ("only itself", "Each word sees itself alone", table(count, itself)),

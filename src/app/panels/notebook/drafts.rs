@@ -16,7 +16,7 @@ pub struct Draft {
     pub text: String,
     pub editor: EditorState,
     pub is_focused: bool,
-    /// It lost the keyboard in this frame or in the one before.
+    /// True where it lost the keyboard in this frame.
     pub is_just_left: bool,
     /// The last text that was handed to the kernel.
     sent: Option<Arc<str>>,

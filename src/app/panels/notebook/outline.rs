@@ -11,7 +11,7 @@ use super::frame::Frame;
 pub fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
     const WIDTH: f32 = 320.0;
     const INDENT: f32 = 12.0;
-    /// Of the window.
+    /// Height, as a share of the window.
     const HIGHEST: f32 = 0.75;
     let (button, _) = MenuButton::new("Outline").ui(ui, |ui| {
         ui.set_width(WIDTH);

@@ -44,7 +44,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         });
     }
     if !is_locked {
-        let lock = ui.add_enabled(chosen.is_some(), Button::new("Lock it in, and ask the model"));
+        let lock = ui.add_enabled(chosen.is_some(), Button::new("Lock it in and ask the model"));
         let lock = lock.on_hover_text("Your answer stays; the live numbers are shown");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
             frame.ask(cell.id(), CellCommand::Reveal);
@@ -55,8 +55,8 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if let Some(run) = &cell.shown.run {
         let words = match right {
             None => "",
-            Some(_) if cell.shown.status == CellStatus::Stale => "The model has changed since it was asked.",
-            Some(right) if chosen == Some(right) => "That is what the model says.",
+            Some(_) if cell.shown.status == CellStatus::Stale => "The model has changed since you asked it.",
+            Some(right) if chosen == Some(right) => "The model agrees.",
             Some(_) => "The model says otherwise.",
         };
         ui.label(RichText::new(words).size(size::READING));
@@ -183,10 +183,10 @@ pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Frame) 
         return;
     }
     card_ui(ui, |ui| {
-        let caption = if caption.is_empty() { "The lesson goes on after the tasks above." } else { caption };
+        let caption = if caption.is_empty() { "Finish the tasks above to continue." } else { caption };
         ui.label(RichText::new(caption).size(size::READING));
-        ui.label(RichText::new("What follows opens when they are done.").color(palette.ink_soft));
-        if button(ui, true, "Go on anyway", "Skip them; they stay open", cell) {
+        ui.label(RichText::new("The rest of the lesson opens when they are done.").color(palette.ink_soft));
+        if button(ui, true, "Go on anyway", "Skip them for now; you can do them later", cell) {
             frame.ask(cell.id(), CellCommand::Skip);
         }
     });

@@ -59,7 +59,7 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
     entry(ui, restart.text, restart.keys_text(), &[NotebookCommand::Restart]);
     entry(ui, "Restart and run all", no_keys(), &[NotebookCommand::Restart, NotebookCommand::RunAll]);
     let auto = frame.model.auto_run;
-    let words = if auto { "✓ Cells run by themselves" } else { "Let cells run by themselves" };
+    let words = if auto { "✓ Run cells automatically" } else { "Run cells automatically" };
     if ui.button(words).on_hover_text("When what they read has changed").clicked() {
         frame.commands.push(Command::Notebook(NotebookCommand::SetAutoRun(!auto)));
         ui.close();

@@ -224,7 +224,7 @@ pub struct OutlineRow {
     /// 1 of a heading `#`; of a task one more than its section.
     pub level: usize,
     pub words: String,
-    /// Of a task, whether it is done.
+    /// Whether a task is done; none for a section.
     pub done: Option<bool>,
     /// True where it is not behind a closed gate.
     pub is_open: bool,

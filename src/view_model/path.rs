@@ -94,6 +94,23 @@ impl PathModel {
     }
 }
 
+impl PathModel {
+    /// What each word adds in one head, tip to tail: the head's mix, through `W_O`.
+    pub fn of_mix(snapshot: &Snapshot, query: usize, head: usize) -> Option<Self> {
+        let whole = Self::of(snapshot, query, head, By::Both)?;
+        let mut tip = whole.from;
+        let laid = |arrow: PathArrow| {
+            let from = tip;
+            tip = std::array::from_fn(|axis| from[axis] + arrow.to[axis] - arrow.from[axis]);
+            PathArrow { from, to: tip, ..arrow }
+        };
+        let arrows: Vec<PathArrow> =
+            whole.arrows.into_iter().filter(|arrow| arrow.head == Some(head)).map(laid).collect();
+        let to = arrows.last().map_or(whole.from, |arrow| arrow.to);
+        Some(Self { arrows, to, ..whole })
+    }
+}
+
 struct Writer<'a> {
     labels: HeadLabels<'a>,
     model: &'a ModelSnapshot,

@@ -98,6 +98,19 @@ impl Emphasis {
         }
     }
 
+    /// The same for a step of a walk: what takes part in it is lit, and so are the words that have a group, among which
+    /// words end; all others step back. A search goes first.
+    #[must_use]
+    pub fn of_step(mut self, stage: &StageModel, takes_part: impl Fn(usize) -> bool) -> Self {
+        if self.is_searched() || self.is_isolated {
+            return self;
+        }
+        let shown = |is_lit| if is_lit { Visibility::Lit } else { Visibility::Faded };
+        self.tokens = (0..stage.tokens.len()).map(|position| shown(takes_part(position))).collect();
+        self.words = stage.words.iter().map(|word| shown(word.group.is_some() && !word.in_sentence)).collect();
+        self
+    }
+
     pub fn token(&self, position: usize) -> Visibility {
         self.tokens.get(position).copied().unwrap_or_default()
     }

@@ -103,17 +103,29 @@ fn a_layer_takes_the_points_where_the_one_before_left_them() {
             );
             (0..last).for_each(|layer| assert_eq!(way(layer).1, way(layer + 1).0, "{name}"));
         }
-        assert_eq!(route.source.len(), sentence.source.as_ref().map_or(0, Vec::len));
-        for (index, word) in route.source.iter().enumerate() {
-            assert_eq!(word.way(0).0[..], *sentence.source_points[0].row(index), "{name}: static first");
-            assert_eq!(word.way(last).0, word.way(last).1, "{name}: what is looked at does not move");
-            let activations = &sentence.activations.blocks[model.architecture.source_blocks.len() - 1].output;
-            let after = snapshot.space.as_ref().expect("a space").projection.points(activations);
-            assert_eq!(
-                word.way(last).1[..],
-                *after.row(index),
-                "{name}: the outputs of the source are its keys' places"
-            );
+        let walk = |layer: usize| {
+            let head = route.layers[layer].heads.start;
+            WalkModel::of(&snapshot, route.focus(0, head, None)).expect("a walk")
+        };
+        for (index, point) in sentence.source_points.iter().enumerate().skip(1) {
+            let words = walk(index - 1).source;
+            let of_block = &sentence.activations.blocks[index - 1].output;
+            let after = snapshot.space.as_ref().expect("a space").projection.points(of_block);
+            assert_eq!(words.len(), sentence.source.as_ref().map_or(0, Vec::len));
+            for (row, word) in words.iter().enumerate() {
+                assert_eq!(word.from[..], *sentence.source_points[index - 1].row(row), "{name}");
+                assert_eq!(
+                    (&word.to[..], point.row(row)),
+                    (after.row(row), after.row(row)),
+                    "{name}: what it hands over"
+                );
+            }
+        }
+        if sentence.source.is_some() {
+            let words = walk(last).source;
+            assert!(words.iter().all(|word| word.from == word.to), "{name}: what is looked at does not move");
+            assert!(walk(last).keys.iter().eq(words.iter().map(|word| &word.label)), "{name}: lines lead to them");
+            assert!(walk(last - 1).source.is_empty(), "{name}: self-attention looks at its own sentence");
         }
     }
 }

@@ -69,7 +69,7 @@ fn each_key_has_its_number_of_the_step_beside_it() {
 #[test]
 fn a_walk_is_within_the_sentence_of_its_queries_and_keys_alone() {
     let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
-    let is_within = |words: [&str; 3]| walk.is_within(words.into_iter().map(str::to_owned));
+    let is_within = |words: [&str; 3]| walk.fits(words.into_iter().map(str::to_owned));
     assert!(is_within(["the", "cat", "sat"]));
     assert!(!is_within(["the", "sat", "cat"]), "as many words, but others");
 }

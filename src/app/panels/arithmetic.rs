@@ -1,8 +1,8 @@
 //! The step of the walk, worked through with its numbers.
 
 use egui::{
-    Align2, Button, CornerRadius, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui,
-    Vec2, WidgetInfo, WidgetType,
+    Align2, Button, Color32, CornerRadius, Grid, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use crate::app::actions::{ActionTable, Row, WindowAction};
@@ -11,7 +11,7 @@ use crate::app::view::{PanelView, Walk};
 use crate::quantity::Quantity;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::path::{By, PathModel};
-use crate::view_model::walk::{Columns, NumberRow, Step, StepModel, WalkModel};
+use crate::view_model::walk::{Bars, Columns, Dot, DotTerm, NumberRow, Step, StepModel, WalkModel};
 
 use crate::app::text::prose::equation_ui;
 use crate::app::widgets::controls::choose_query_ui;
@@ -45,12 +45,125 @@ pub fn arithmetic_ui(
         ui.add_space(size::GAP_TIGHT);
         ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
         ui.add_space(size::GAP);
+        if let Some(bars) = &step.bars {
+            bars_ui(ui, model, step, bars, view);
+            ui.add_space(size::GAP);
+        }
+        if let Some(dot) = &step.dot {
+            dot_ui(ui, dot, view);
+            ui.add_space(size::GAP);
+        }
         for rows in step.rows.chunk_by(is_like) {
             strip_ui(ui, model, step, rows, view);
             ui.add_space(size::GAP);
         }
         if let Some(path) = path.filter(|_| step.step >= Step::Output) {
             why_ui(ui, path, view);
+        }
+    });
+}
+
+/// A row times a column: the products that count most, each with its factors and a bar, and what they sum to.
+fn dot_ui(ui: &mut Ui, dot: &Dot, view: &mut PanelView) {
+    /// Products that have a line of their own.
+    const LINES: usize = 6;
+    const BAR: f32 = 70.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let number = |x: f32| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::SMALL));
+    let largest = dot.terms.first().map_or(0.0, |term| term.product().abs());
+    ui.add(Label::new(RichText::new(&dot.title).font(theme::strong(size::BODY))).wrap());
+    Grid::new(("dot", &dot.title)).num_columns(DOT_COLUMNS).spacing([size::GAP, 0.0]).show(ui, |ui| {
+        for (place, term) in dot.terms.iter().take(LINES).enumerate() {
+            // What counts most is lit, the others step back.
+            let share = if largest > 0.0 { term.product() / largest } else { 0.0 };
+            let ink = palette.ink_soft.lerp_to_gamma(palette.ink, share.abs());
+            ui.label(RichText::new(&term.name).size(size::SMALL).color(ink));
+            ui.push_id(place, |ui| number_ui(ui, number(term.left.1).color(ink), term.left.0, view.trail));
+            ui.label(RichText::new("×").color(ink));
+            ui.push_id((place, 1), |ui| number_ui(ui, number(term.right.1).color(ink), term.right.0, view.trail));
+            ui.label(RichText::new("=").color(ink));
+            ui.label(number(term.product()).color(ink));
+            let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
+            bar(
+                ui.painter(),
+                rect,
+                share.abs(),
+                if share < 0.0 { palette.negative } else { palette.positive },
+                palette,
+            );
+            ui.end_row();
+        }
+    });
+    let shown: f32 = dot.terms.iter().take(LINES).map(DotTerm::product).sum();
+    let others = dot.terms.len().saturating_sub(LINES);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        if others > 0 {
+            let bias = dot.bias.map_or(0.0, |(_, bias)| bias);
+            let rest = dot.total.1 - shown - bias;
+            ui.label(RichText::new(format!("{others} smaller products")).size(size::SMALL).color(palette.ink_soft));
+            ui.label(number(rest).color(palette.ink_soft));
+        }
+        if let Some((entry, bias)) = dot.bias {
+            ui.label(RichText::new("bias").size(size::SMALL).color(palette.ink_soft));
+            number_ui(ui, number(bias), entry, view.trail);
+        }
+        ui.label(RichText::new("sum").font(theme::strong(size::SMALL)));
+        number_ui(ui, number(dot.total.1).color(palette.ink), dot.total.0, view.trail);
+    });
+}
+
+/// The name, two factors and the product, the signs between them, and a bar.
+const DOT_COLUMNS: usize = 7;
+
+fn bar(painter: &Painter, rect: Rect, share: f32, fill: Color32, palette: &Palette) {
+    painter.rect_filled(rect, CornerRadius::ZERO, palette.raised);
+    let part = rect.with_max_x(rect.left() + rect.width() * share.clamp(0.0, 1.0));
+    painter.rect_filled(part, CornerRadius::ZERO, fill);
+}
+
+/// Each key's number before the step and after it. A click works a key through.
+fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: &mut PanelView) {
+    const BAR: f32 = 84.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let row = |quantity: Quantity| step.rows.iter().find(|row| row.first.quantity == quantity);
+    let columns: Vec<&NumberRow> = bars.before.into_iter().chain([bars.after]).filter_map(row).collect();
+    // Scores share one scale, so that dividing them shows; weights have their own, from 0 to 1.
+    let scores = columns.iter().filter(|row| row.first.quantity != Quantity::Weight).flat_map(|row| &row.values);
+    let largest = scores.filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    Grid::new(("bars", step.step.index())).spacing([size::GAP, 0.0]).show(ui, |ui| {
+        ui.label("");
+        for row in &columns {
+            ui.label(RichText::new(&row.label).size(size::SMALL).color(palette.ink_soft));
+            ui.label("");
+        }
+        ui.end_row();
+        for (key, word) in model.keys.iter().enumerate() {
+            let is_chosen = key == model.key;
+            let hint = "Work this key through";
+            let words = RichText::new(word).size(size::SMALL);
+            if ui.selectable_label(is_chosen, words).on_hover_text(hint).clicked() {
+                view.selection.key = Some(key);
+            }
+            let takes_part = model.takes_part(step.step, key);
+            for row in &columns {
+                let Some(value) = row.values.get(key).copied() else { continue };
+                let is_weight = row.first.quantity == Quantity::Weight;
+                let share = if is_weight { value } else { value / largest };
+                let fill = match (is_weight, share < 0.0) {
+                    (true, _) => palette.head(model.focus.head),
+                    (false, true) => palette.negative,
+                    (false, false) => palette.positive,
+                };
+                let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
+                let length = if value.is_finite() { share.abs() } else { 0.0 };
+                bar(ui.painter(), rect, length, if takes_part { fill } else { palette.dimmed(fill) }, palette);
+                let text = if value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
+                let ink = if takes_part { palette.ink } else { palette.ink_soft };
+                let text = RichText::new(text.replace('-', "−")).font(theme::mono(size::SMALL)).color(ink);
+                ui.push_id((key, &row.label), |ui| number_ui(ui, text, row.entry(key), view.trail));
+            }
+            ui.end_row();
         }
     });
 }
@@ -115,7 +228,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionModel, view: &mut PanelView) {
 fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
-    let (now, is_begun) = (view.walk.step(), view.walk.place() > 0.0);
+    let (now, is_begun) = (view.walk.step(), !view.walk.is_at_start());
     let mut turn = |ui: &mut Ui, sign: &str, row: &Row, is_enabled: bool, step: fn(&mut Walk)| {
         let button = ui.add_enabled(is_enabled, Button::new(sign));
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, is_enabled, row.tooltip));
@@ -151,11 +264,58 @@ fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow]
                 let font = theme::plain(size::SMALL);
                 ui.painter().text(corner, Align2::LEFT_CENTER, &row.label, font, palette.ink_soft);
             }
-            ScrollArea::horizontal().auto_shrink([false, true]).show(ui, |ui| {
-                columns_ui(ui, model, rows, cell, view);
+            ui.vertical(|ui| {
+                let id = ui.make_persistent_id("columns");
+                let mut area = ScrollArea::horizontal().id_salt("columns").auto_shrink([false, true]);
+                if let Some(offset) = ui.data_mut(|data| data.remove_temp::<f32>(id)) {
+                    area = area.horizontal_scroll_offset(offset);
+                }
+                let shown = area.show(ui, |ui| columns_ui(ui, model, rows, cell, view));
+                let seen = shown.state.offset.x..shown.state.offset.x + shown.inner_rect.width();
+                if shown.content_size.x > shown.inner_rect.width() + 1.0
+                    && let Some(offset) = overview_ui(ui, rows, cell.x, seen)
+                {
+                    ui.data_mut(|data| data.insert_temp(id, offset));
+                }
             });
         });
     });
+}
+
+/// All columns in one line of colours with those in sight framed, and how many they are. Returns where a click or drag
+/// on it leads.
+fn overview_ui(ui: &mut Ui, rows: &[NumberRow], cell: f32, seen: std::ops::Range<f32>) -> Option<f32> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let columns = rows[0].values.len();
+    let whole = columns as f32 * cell;
+    let (rect, response) =
+        ui.allocate_exact_size(Vec2::new(ui.available_width(), rows.len() as f32 * size::BAR), Sense::click_and_drag());
+    let small = Vec2::new(rect.width() / columns as f32, size::BAR);
+    let heat = Heat { origin: rect.min, cell: small, rows: rows.len(), cols: columns };
+    let extents: Vec<f32> = rows.iter().map(|row| extent(row)).collect();
+    let fill = |row: usize, column: usize| palette.diverging(share(rows[row].values[column], extents[row]));
+    ui.painter().add(heat.mesh(fill));
+    let at = |x: f32| rect.left() + rect.width() * x / whole;
+    let frame = Rect::from_x_y_ranges(at(seen.start)..=at(seen.end.min(whole)), rect.y_range());
+    ui.painter().rect_stroke(frame, CornerRadius::ZERO, Stroke::new(size::HAIRLINE, palette.ink), StrokeKind::Outside);
+    let first = (seen.start / cell).ceil() as usize;
+    let last = ((seen.end / cell).floor() as usize).clamp(first + 1, columns.max(first + 1));
+    let said = format!("{} of {columns} entries: {first} to {}", last - first, last - 1);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Slider, true, &said));
+    ui.label(RichText::new(&said).size(size::SMALL).color(palette.ink_soft));
+    let pointer = response.interact_pointer_pos();
+    response.on_hover_text("All entries. Click or drag: bring these into sight.");
+    let middle = |pointer: Pos2| (pointer.x - rect.left()) / rect.width() * whole - (seen.end - seen.start) / 2.0;
+    pointer.map(|pointer| middle(pointer).clamp(0.0, (whole - (seen.end - seen.start)).max(0.0)))
+}
+
+/// The largest of a row's numbers.
+fn extent(row: &NumberRow) -> f32 {
+    row.values.iter().filter(|x| x.is_finite()).fold(0f32, |most, x| most.max(x.abs()))
+}
+
+fn share(value: f32, extent: f32) -> f32 {
+    if extent > 0.0 && value.is_finite() { value / extent } else { 0.0 }
 }
 
 fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, view: &mut PanelView) {
@@ -223,14 +383,13 @@ fn bring_into_sight(ui: &Ui, model: &WalkModel, column: Rect) {
 }
 
 fn paint_row(painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, palette: &Palette) {
-    let extent = row.values.iter().filter(|x| x.is_finite()).fold(0f32, |most, x| most.max(x.abs()));
+    let extent = extent(row);
     for (column, value) in row.values.iter().enumerate() {
         let rect = at(column);
         if !painter.clip_rect().intersects(rect) {
             continue;
         }
-        let share = if extent > 0.0 && value.is_finite() { value / extent } else { 0.0 };
-        let fill = palette.diverging(share);
+        let fill = palette.diverging(share(*value, extent));
         painter.rect_filled(rect.shrink(size::HAIRLINE / 2.0), CornerRadius::ZERO, fill);
         let words = if *value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
         painter.text(rect.center(), Align2::CENTER_CENTER, words, theme::mono(size::SMALL), palette.ink_on(fill));

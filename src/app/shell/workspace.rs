@@ -266,7 +266,8 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     }
     let (texture, controls) = (tab.texture, &mut tab.controls);
     let shown = model.map(|model| {
-        let walk = scene.walk.as_deref().filter(|walk| walk.is_within(model.tokens.iter().map(TokenPoint::label)));
+        let walk = scene.walked(view.walk).map(|walked| walked.walk);
+        let walk = walk.filter(|walk| walk.fits(model.tokens.iter().map(TokenPoint::label)));
         projected::SceneRef {
             model,
             emphasis,

@@ -188,14 +188,14 @@ pub fn build(stage: Res<StageScene>, view: Res<ViewState>, mut tab: ResMut<Stage
     let is_same_pair = built.is_some_and(|built| built.compared == compared);
     if !same || !same_walk || !is_same_pair {
         // Few lines: the points, which may be many, are not written again.
-        let (walk, path) = (stage.walk.as_deref().filter(|_| !stage.is_silent), stage.path.as_deref());
         // One system of arrows: those of the walk, or those of all moves.
-        let is_walked = walk.is_some() && path.is_some() && Step::Output.share(view.walk.at()) > 0.0;
+        let walked = stage.walked(&view.walk);
+        let is_walked = walked.is_some() && Step::Output.share(view.walk.at()) > 0.0;
         let mut lines = arrows::of_space(model, palette);
         if !is_walked {
             lines.extend(arrows::of_moves(model, emphasis, palette));
         }
-        lines.extend(walk_lines::instances(model, walk, path, emphasis, view.walk.at(), palette));
+        lines.extend(walk_lines::instances(model, walked, emphasis, view.walk.at(), palette));
         lines.extend(second::lines(model, pair, view.walk.layer_time(), palette));
         frame.lines = Arc::new(points::bytes(lines));
         let (walk, path) = (view.walk.at(), stage.path.clone());

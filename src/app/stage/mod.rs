@@ -22,6 +22,7 @@ pub mod projection;
 pub mod scene;
 pub mod second;
 pub mod sentence;
+pub mod source;
 pub mod timeline;
 pub mod view;
 pub mod walk_lines;

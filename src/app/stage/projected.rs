@@ -10,7 +10,7 @@ use crate::kernel::data::token::START;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::{Emphasis, Hit, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Step, WalkModel};
+use crate::view_model::walk::{Side, Step, WalkModel};
 
 use super::labels::Priority;
 use super::picking::{self, Candidate};
@@ -94,21 +94,36 @@ impl<'a> ProjectedScene<'a> {
     pub fn label(&self, hit: Hit) -> Option<String> {
         let Hit::Token(position) = hit else { return Some(self.word(hit).to_owned()) };
         let token = self.scene.model.tokens.get(position)?;
-        if self.time > 0.0 {
+        let tokens = &self.scene.model.tokens;
+        let is_one_point = tokens.iter().all(|other| other.text != token.text || other.start == token.start);
+        if self.time > 0.0 || !is_one_point {
             return Some(token.label());
         }
-        let first = self.scene.model.tokens.iter().position(|other| other.text == token.text);
+        let first = tokens.iter().position(|other| other.text == token.text);
         (first == Some(position)).then(|| token.text.clone())
     }
 
     /// Amount that the step of the walk gives a point; where several tokens lie on it, the amount of each.
     pub fn step_note(&self, hit: Hit) -> Option<String> {
-        let (Hit::Token(position), Some((walk, step))) = (hit, self.scene.walk) else { return None };
+        let (walk, step) = self.scene.walk?;
+        let notes: Vec<String> = self.keys_at(hit).into_iter().filter_map(|key| walk.beside(step, key)).collect();
+        (!notes.is_empty()).then(|| notes.join(" · "))
+    }
+
+    /// The same as bars, where the walk is now.
+    pub fn step_bars(&self, hit: Hit, walked: f32) -> Vec<f32> {
+        let Some((walk, _)) = self.scene.walk else { return Vec::new() };
+        self.keys_at(hit).into_iter().filter_map(|key| walk.bar(walked, key)).collect()
+    }
+
+    /// The keys of the walk that lie on a point: before the first layer all tokens of a word do.
+    fn keys_at(&self, hit: Hit) -> Vec<usize> {
+        let (Hit::Token(position), Some((walk, _))) = (hit, self.scene.walk) else { return Vec::new() };
         let tokens = &self.scene.model.tokens;
         let is_here =
-            |other: &usize| *other == position || (self.time == 0.0 && tokens[*other].text == tokens[position].text);
-        let notes: Vec<String> = (0..tokens.len()).filter(is_here).filter_map(|key| walk.beside(step, key)).collect();
-        (!notes.is_empty()).then(|| notes.join(" · "))
+            |other: &usize| *other == position || (self.time == 0.0 && tokens[*other].start == tokens[position].start);
+        let are_keys = walk.key_side == Side::Sentence;
+        (0..tokens.len()).filter(|other| are_keys && is_here(other)).collect()
     }
 
     pub fn color(&self, hit: Hit) -> Color32 {

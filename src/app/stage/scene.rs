@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 
 use crate::app::scene::Scene;
-use crate::app::view::ViewState;
+use crate::app::view::{ViewState, Walk};
 use crate::kernel::snapshot::Snapshot;
 use crate::view_model::gauge::GaugeModel;
 use crate::view_model::neighbours::NeighboursModel;
@@ -14,9 +14,10 @@ use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::sentence_arcs::SentenceArcs;
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::route::RouteModel;
-use crate::view_model::walk::{Focus, WalkModel, is_silent};
+use crate::view_model::walk::{Focus, Side, Step, WalkModel, is_silent};
 
 use super::basis_glide::BasisGlide;
+use super::walk_lines::Walked;
 
 #[derive(Resource, Default)]
 pub struct StageScene {
@@ -36,6 +37,8 @@ pub struct StageScene {
     pub path: Option<Arc<PathModel>>,
     /// The head of the walk adds nothing: it is off.
     pub is_silent: bool,
+    /// What the words add in the walk's head alone.
+    pub mix: Option<Arc<PathModel>>,
     /// How each point is shown; the same `Arc` as long as it is the same.
     pub emphasis: Arc<Emphasis>,
     /// Another basis is on its way to the stage.
@@ -64,6 +67,8 @@ struct Emphasised {
     lit: Vec<String>,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
+    /// The tokens that take part in the step that is walked through.
+    parts: Option<Vec<bool>>,
 }
 
 impl StageScene {
@@ -93,6 +98,13 @@ impl StageScene {
             (token.start, token.end, token.trained_end) = (start, end, trained_end);
         }
         Some(Arc::new(points))
+    }
+
+    /// The walk with its arrows. The source's words are on the stage while steps are walked.
+    pub fn walked(&self, walk: &Walk) -> Option<Walked<'_>> {
+        let (model, path) = (self.walk.as_deref()?, self.path.as_deref()?);
+        let is_there = !self.is_silent && (model.source.is_empty() || walk.is_walking());
+        is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
     }
 
     /// The points whose reach the camera has room for: all the way's.
@@ -151,7 +163,7 @@ impl StageScene {
     fn follow_walk(&mut self, scene: &Scene, view: &ViewState) {
         let Some(snapshot) = scene.snapshot() else { return };
         let Some(query) = view.selection.query else {
-            (self.walk, self.path, self.walked) = (None, None, None);
+            (self.walk, self.path, self.mix, self.walked) = (None, None, None, None);
             self.glide_to_path();
             return;
         };
@@ -164,20 +176,35 @@ impl StageScene {
             self.is_silent = is_silent(snapshot, focus.head);
             self.walk = scene.of_choice::<WalkModel>(&focus);
             self.path = scene.of_choice::<PathModel>(&(focus.query, head, by));
+            self.mix = PathModel::of_mix(snapshot, focus.query, head).map(Arc::new);
             self.glide_to_path();
         }
+    }
+
+    /// The tokens that take part in the step that is walked through; at the last one, all do.
+    fn parts(&self, view: &ViewState) -> Option<Vec<bool>> {
+        let (step, walk) = (view.walk.step(), self.walk.as_ref()?);
+        if !view.walk.is_walking() || step == Step::Contextual {
+            return None;
+        }
+        let tokens = self.points.as_ref().map_or(0, |points| points.tokens.len());
+        let is_query = |token: usize| walk.query_side == Side::Sentence && walk.focus.query == token;
+        let is_key = |token: usize| walk.key_side == Side::Sentence && walk.takes_part(step, token);
+        Some((0..tokens).map(|token| is_query(token) || is_key(token)).collect())
     }
 
     fn follow_emphasis(&mut self, scene: &Scene, view: &ViewState) {
         let highlight = &view.highlight;
         let revision = scene.snapshot().map_or(0, |snapshot| snapshot.revision);
         let near = view.selection.query.filter(|_| highlight.isolated).map(|query| (query, revision));
+        let parts = self.parts(view);
         let is_same = self.emphasised.as_ref().is_some_and(|before| {
             before.points.as_ref().map(Arc::as_ptr) == self.points.as_ref().map(Arc::as_ptr)
                 && before.search == highlight.search
                 && before.is_isolated == highlight.isolated
                 && before.lit == highlight.lit
                 && before.near == near
+                && before.parts == parts
         });
         if is_same {
             return;
@@ -191,7 +218,14 @@ impl StageScene {
             lit: &highlight.lit,
             near: &near_words,
         };
-        let emphasis = self.points.as_ref().map(|points| Emphasis::of(points, choice)).unwrap_or_default();
+        let of_points = |points: &Arc<StageModel>| {
+            let emphasis = Emphasis::of(points, choice);
+            match &parts {
+                Some(parts) => emphasis.of_step(points, |token| parts[token]),
+                None => emphasis,
+            }
+        };
+        let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();
         if *self.emphasis != emphasis {
             self.emphasis = Arc::new(emphasis);
         }
@@ -201,6 +235,7 @@ impl StageScene {
             is_isolated: highlight.isolated,
             lit: highlight.lit.clone(),
             near,
+            parts,
         });
     }
 

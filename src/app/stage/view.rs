@@ -21,6 +21,7 @@ use super::camera::CameraRig;
 use super::point_index::PointIndex;
 use super::projected::{ProjectedScene, SceneRef};
 use super::second;
+use super::source;
 use super::writing::{Canvas, LabelSlots, caption_about, paint_caption, paint_labels};
 
 /// The camera, the pointer of the last frame for the stage's keys, and the points prepared for picking.
@@ -111,7 +112,8 @@ pub fn picture_ui(
         second::paint_labels(&canvas, view, &mut written);
     }
     let caption = written.first().copied();
-    paint_labels(&canvas, lit, view.selection.query, &mut written, &mut controls.slots);
+    source::paint(&canvas, view.walk.at(), &mut written);
+    paint_labels(&canvas, lit, view.selection.query, view.walk.at(), &mut written, &mut controls.slots);
     focus_ring(&painter, rect, &response, palette);
     if let Some(caption) = caption {
         let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());

@@ -1,19 +1,18 @@
 //! Lines of the walk: from the query to its keys, and the arrows of its move, tip to tail.
 
 use crate::app::theme::Palette;
+use crate::app::view::walk::ease;
 use crate::quantity::Quantity;
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::search::{Emphasis, Visibility};
 use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Step, WalkModel};
+use crate::view_model::walk::{Side, Step, WalkModel};
 
 use super::points::{Instance, scaled};
 
 const LINE: f32 = 0.0;
 /// An arrow of its full length, whatever the time.
 const STILL_ARROW: f32 = 2.0;
-/// An arrow from a key to the query, which ends at its disc.
-const FLOW: f32 = 5.0;
 /// Widths in points: of a line without weight, and what a weight of 1 adds.
 const THIN: f32 = 1.2;
 const WEIGHT_WIDTH: f32 = 7.0;
@@ -23,60 +22,93 @@ const FAINT: f32 = 0.25;
 /// Opacity of lines before there are weights.
 const PLAIN: f32 = 0.5;
 
-/// `walk` is how far the walk is, a whole number at each step.
+/// What is walked through.
+#[derive(Clone, Copy)]
+pub struct Walked<'a> {
+    pub walk: &'a WalkModel,
+    pub path: &'a PathModel,
+    /// What the words add in this head alone.
+    pub mix: Option<&'a PathModel>,
+}
+
+impl Walked<'_> {
+    /// Where a word is before the layer moves it; words of another sentence have no place.
+    fn place(&self, model: &StageModel, side: Side, index: usize) -> Option<[f32; 3]> {
+        match side {
+            Side::Sentence => model.tokens.get(index).map(|token| token.start),
+            Side::Source => self.walk.source.get(index).map(|word| word.from),
+        }
+    }
+}
+
+/// `at` is how far the walk is, a whole number at each step.
 pub fn instances(
     model: &StageModel,
-    walk: Option<&WalkModel>,
-    path: Option<&PathModel>,
+    walked: Option<Walked>,
     emphasis: &Emphasis,
     at: f32,
     palette: &Palette,
 ) -> Vec<Instance> {
-    let (Some(walk), Some(path)) = (walk, path) else { return Vec::new() };
-    let mut lines = key_lines(model, walk, emphasis, at, palette);
-    lines.extend(arrows(model, path, at, palette));
+    let Some(walked) = walked.filter(|walked| walked.walk.fits(model.tokens.iter().map(TokenPoint::label))) else {
+        return Vec::new();
+    };
+    let mut lines = key_lines(model, &walked, emphasis, at, palette);
+    lines.extend(sliding(model, &walked, at, palette));
+    lines.extend(arrows(model, &walked, at, palette));
     lines.retain(Instance::has_place);
     lines
 }
 
-fn key_lines(model: &StageModel, walk: &WalkModel, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
-    let shown = Step::Score.share(at);
-    // Keys of another sentence have no points.
-    if shown == 0.0 || !walk.is_within(model.tokens.iter().map(TokenPoint::label)) {
-        return Vec::new();
-    }
+fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, palette: &Palette) -> Vec<Instance> {
+    let walk = walked.walk;
+    let (shown, query) = (Step::Score.share(at), walked.place(model, walk.query_side, walk.focus.query));
+    let Some(query) = query.filter(|_| shown > 0.0) else { return Vec::new() };
     let scores = walk.by_key(Step::Scale, Quantity::Score);
     let weights = walk.by_key(Step::Softmax, Quantity::Weight);
-    let (masked, weighed, mixed) = (Step::Scale.share(at), Step::Softmax.share(at), Step::Mix.share(at));
+    let (masked, weighed) = (Step::Scale.share(at), Step::Softmax.share(at));
     let gone = Step::Output.share(at);
-    let query = scaled(model, model.tokens[walk.focus.query].start);
     let hue = palette.head(walk.focus.head);
-    let lines = |(key, token): (usize, &TokenPoint)| {
+    let line = |key: usize| {
         let weight = weights.get(key).copied().unwrap_or(0.0);
         let is_hidden = scores.get(key) == Some(&f32::NEG_INFINITY);
         let seen = if is_hidden { 1.0 - masked } else { 1.0 };
         let alpha = shown * seen * (PLAIN + (1.0 - PLAIN) * weighed) * (1.0 - (1.0 - FAINT) * gone);
-        let size = THIN + WEIGHT_WIDTH * weight * weighed;
+        let is_itself = walk.query_side == walk.key_side && key == walk.focus.query;
+        let is_out = walk.key_side == Side::Sentence && emphasis.token(key) == Visibility::Hidden;
+        let start = walked.place(model, walk.key_side, key).filter(|_| !is_itself && !is_out && alpha > 0.0)?;
         // What weighs next to nothing is no line any more.
-        let is_drawn = key != walk.focus.query && alpha > 0.0 && emphasis.token(key) != Visibility::Hidden;
-        let start = scaled(model, token.start);
-        let line = |end, alpha, kind| Instance { start, end, color: hue.gamma_multiply(alpha), size, kind };
-        // The value comes along the line; once it is there the line is an arrow.
-        let reached = std::array::from_fn(|axis| start[axis] + mixed * (query[axis] - start[axis]));
-        let still = (is_drawn && mixed < 1.0).then(|| line(query, alpha * (1.0 - (1.0 - PLAIN) * mixed), LINE));
-        let flowing = (is_drawn && mixed > 0.0).then(|| line(reached, alpha, FLOW));
-        still.into_iter().chain(flowing)
+        let size = THIN + WEIGHT_WIDTH * weight * weighed;
+        let (start, end) = (scaled(model, start), scaled(model, query));
+        Some(Instance { start, end, color: hue.gamma_multiply(alpha), size, kind: LINE })
     };
-    model.tokens.iter().enumerate().flat_map(lines).collect()
+    (0..walk.keys.len()).filter_map(line).collect()
+}
+
+/// Weighted values of the head as arrows: each slides from its word to the query, until they lie tip to tail. What they
+/// come to there is the head's share of the move.
+fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
+    let (shown, gone) = (Step::Mix.share(at), Step::Output.share(at));
+    let Some(mix) = walked.mix.filter(|_| shown > 0.0 && gone < 1.0) else { return Vec::new() };
+    let hue = palette.head(walked.walk.focus.head).gamma_multiply(1.0 - gone);
+    let arrow = |arrow: &PathArrow| {
+        let from = walked.place(model, walked.walk.key_side, arrow.key?)?;
+        let slid = ease(shown);
+        let start: [f32; 3] = std::array::from_fn(|axis| from[axis] + slid * (arrow.from[axis] - from[axis]));
+        let end = std::array::from_fn(|axis| start[axis] + arrow.to[axis] - arrow.from[axis]);
+        let (start, end) = (scaled(model, start), scaled(model, end));
+        Some(Instance { start, end, color: hue, size: ARROW_WIDTH, kind: STILL_ARROW })
+    };
+    mix.arrows.iter().filter_map(arrow).collect()
 }
 
 /// One after the other they grow; the place of the token begins them, where the sentence knows places.
-fn arrows(model: &StageModel, path: &PathModel, at: f32, palette: &Palette) -> Vec<Instance> {
-    let shown = Step::Output.share(at);
-    let Some(query) = model.tokens.get(path.query).filter(|_| shown > 0.0) else { return Vec::new() };
+fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
+    let (shown, path) = (Step::Output.share(at), walked.path);
+    let start = walked.place(model, walked.walk.query_side, path.query);
+    let Some(start) = start.filter(|_| shown > 0.0) else { return Vec::new() };
     let count = path.arrows.len().max(1) as f32;
-    let place = (query.start != path.from).then(|| Instance {
-        start: scaled(model, query.start),
+    let place = (start != path.from).then(|| Instance {
+        start: scaled(model, start),
         end: scaled(model, path.from),
         color: palette.ink_faint,
         size: THIN,
@@ -88,7 +120,7 @@ fn arrows(model: &StageModel, path: &PathModel, at: f32, palette: &Palette) -> V
         (reach > 0.0).then(|| Instance {
             start: scaled(model, arrow.from),
             end: scaled(model, tip),
-            color: color(model, arrow, palette),
+            color: color(model, walked.walk, arrow, palette),
             size: ARROW_WIDTH,
             kind: STILL_ARROW,
         })
@@ -97,8 +129,8 @@ fn arrows(model: &StageModel, path: &PathModel, at: f32, palette: &Palette) -> V
 }
 
 /// A head's hue; a word's colour where it counts through all heads.
-fn color(model: &StageModel, arrow: &PathArrow, palette: &Palette) -> egui::Color32 {
-    let token = arrow.key.and_then(|key| model.tokens.get(key));
+fn color(model: &StageModel, walk: &WalkModel, arrow: &PathArrow, palette: &Palette) -> egui::Color32 {
+    let token = arrow.key.filter(|_| walk.key_side == Side::Sentence).and_then(|key| model.tokens.get(key));
     match (arrow.head, token) {
         (Some(head), _) => palette.head(head),
         (None, Some(token)) => palette.token(token.group),

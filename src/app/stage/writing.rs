@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
+use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind};
 
 use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
 use crate::view_model::axes::LITTLE;
@@ -28,6 +28,8 @@ struct Label {
     request: LabelRequest,
     galley: Arc<Galley>,
     color: Color32,
+    /// Bars of the walk's step under it, and their hue.
+    bars: Vec<f32>,
 }
 
 /// Owner of a label: a point, a ring or an axis.
@@ -61,10 +63,22 @@ impl LabelOwner {
     }
 }
 
+/// A bar of the walk's step under a word, its length from −1 to 1; `at` is its lower left corner.
+pub(super) fn paint_bar(painter: &Painter, at: Pos2, length: f32, hue: Color32, palette: &Palette) {
+    const HEIGHT: f32 = size::BAR_BESIDE - size::HAIRLINE;
+    let bar = |length: f32| Rect::from_min_size(at - egui::vec2(0.0, HEIGHT), egui::vec2(length, HEIGHT));
+    painter.rect_filled(bar(size::BAR_LENGTH).expand(size::HAIRLINE), 0.0, palette.stage);
+    painter.rect_stroke(bar(size::BAR_LENGTH), 0.0, Stroke::new(size::HAIRLINE, palette.axis), StrokeKind::Inside);
+    let fill = if length < 0.0 { palette.negative } else { hue };
+    painter.rect_filled(bar(size::BAR_LENGTH * length.abs().min(1.0)), 0.0, fill);
+}
+
+/// `walked` is how far the walk is.
 pub fn paint_labels(
     canvas: &Canvas,
     hovered: Option<Hit>,
     query: Option<usize>,
+    walked: f32,
     written: &mut Vec<Rect>,
     slots: &mut LabelSlots,
 ) {
@@ -93,7 +107,7 @@ pub fn paint_labels(
             continue;
         }
         let owner = LabelOwner::of_point(point.hit);
-        waiting.extend(point_label(canvas, point, priority).map(|label| (owner, label)));
+        waiting.extend(point_label(canvas, point, priority, walked).map(|label| (owner, label)));
     }
     let ring = |(ring, word): &(SeenPoint, &str)| {
         let Hit::Token(position) = ring.hit else { return None };
@@ -115,6 +129,13 @@ pub fn paint_labels(
         if let Some((place, slot)) = place {
             slots.insert(owner, slot);
             paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
+            if let Some((walk, _)) = projected.scene.walk {
+                let hue = projected.palette.head(walk.focus.head);
+                for (nth, bar) in label.bars.iter().enumerate() {
+                    let below = egui::vec2(0.0, nth as f32 * size::BAR_BESIDE);
+                    paint_bar(painter, place.left_bottom() - below, *bar, hue, projected.palette);
+                }
+            }
         }
     }
 }
@@ -223,7 +244,7 @@ const BESIDE: f32 = 0.75;
 /// Length in points below which an axis, seen from its end, gets no name.
 const SHORT: f32 = 24.0;
 
-fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option<Label> {
+fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority, walked: f32) -> Option<Label> {
     let projected = &canvas.projected;
     let plain = || (priority == Priority::Hovered).then(|| projected.word(point.hit).to_owned());
     let text = projected.label(point.hit).or_else(plain)?;
@@ -236,9 +257,13 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority) -> Option
         job.append(&note, size::GAP_TIGHT, TextFormat::simple(theme::mono(size::LABEL), ink));
     }
     let galley = canvas.painter.layout_job(job);
-    let request =
-        LabelRequest { priority, point: point.at, radius: point.radius, size: galley.size(), depth: point.depth };
-    Some(Label { request, galley, color })
+    let bars = projected.step_bars(point.hit, walked);
+    let mut room = galley.size();
+    if !bars.is_empty() {
+        room = egui::vec2(room.x.max(size::BAR_LENGTH), room.y + bars.len() as f32 * size::BAR_BESIDE);
+    }
+    let request = LabelRequest { priority, point: point.at, radius: point.radius, size: room, depth: point.depth };
+    Some(Label { request, galley, color, bars })
 }
 
 /// The word whose static place a ring marks, where the word itself has gone elsewhere.
@@ -247,7 +272,12 @@ fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
     let color = label_color(projected.color(ring.hit), false, projected.palette);
     let galley = canvas.painter.layout_no_wrap(word.to_owned(), theme::plain(size::LABEL), color);
     let SeenPoint { priority, at, radius, depth, .. } = *ring;
-    Label { request: LabelRequest { priority, point: at, radius, size: galley.size(), depth }, galley, color }
+    Label {
+        request: LabelRequest { priority, point: at, radius, size: galley.size(), depth },
+        galley,
+        color,
+        bars: Vec::new(),
+    }
 }
 
 /// The name of an axis that nobody chose, at its positive end; it gives way to every word.
@@ -262,7 +292,7 @@ fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> 
     let color = projected.palette.ink_faint;
     let galley = canvas.painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), color);
     let request = LabelRequest { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
-    (length > SHORT && projected.rect.contains(point)).then_some(Label { request, galley, color })
+    (length > SHORT && projected.rect.contains(point)).then_some(Label { request, galley, color, bars: Vec::new() })
 }
 
 /// How much of the ink a colour gets that is to be read.

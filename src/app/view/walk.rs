@@ -116,6 +116,11 @@ impl Walk {
         Step::ALL[self.goal().ceil() as usize % STEPS]
     }
 
+    /// There is no step back.
+    pub fn is_at_start(&self) -> bool {
+        self.goal() == 0.0
+    }
+
     /// The next step begins again.
     pub fn is_at_end(&self) -> bool {
         self.goal() == self.end()

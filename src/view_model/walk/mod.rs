@@ -8,6 +8,7 @@ mod writer;
 use std::sync::Arc;
 
 use self::writer::Writer;
+use crate::kernel::data::moves::Point;
 use crate::kernel::snapshot::Snapshot;
 use crate::numerics::attention::HeadMode;
 use crate::quantity::{Entry, Quantity};
@@ -104,6 +105,56 @@ impl NumberRow {
     }
 }
 
+/// A product that is summed, entry by entry: a row times a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dot {
+    /// Such as `q(apple₁) entry 3 = x(apple₁) · W_Q column 3`.
+    pub title: String,
+    /// The products that count most first.
+    pub terms: Vec<DotTerm>,
+    /// What is added to their sum, and its name.
+    pub bias: Option<(Entry, f32)>,
+    pub total: (Entry, f32),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct DotTerm {
+    /// A word, or the number of an entry.
+    pub name: String,
+    pub left: (Entry, f32),
+    pub right: (Entry, f32),
+}
+
+impl DotTerm {
+    pub fn product(&self) -> f32 {
+        self.left.1 * self.right.1
+    }
+}
+
+/// Each key's number before a step and after it, as bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    pub before: Option<Quantity>,
+    pub after: Quantity,
+}
+
+/// The sentence that words belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The tokens on the stage.
+    Sentence,
+    Source,
+}
+
+/// A word of the source: where the walked layer finds it, and where it leaves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceWord {
+    pub label: String,
+    pub group: Option<usize>,
+    pub from: Point,
+    pub to: Point,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepModel {
     pub step: Step,
@@ -111,6 +162,9 @@ pub struct StepModel {
     pub equation: String,
     /// The step in words, with the numbers.
     pub said: String,
+    /// One entry of the step's result, worked out.
+    pub dot: Option<Dot>,
+    pub bars: Option<Bars>,
     pub rows: Vec<NumberRow>,
 }
 
@@ -123,6 +177,10 @@ pub struct WalkModel {
     /// Words of the head's sentence.
     pub queries: Vec<String>,
     pub keys: Vec<String>,
+    pub query_side: Side,
+    pub key_side: Side,
+    /// Words of the source, where the head's queries or keys are of it.
+    pub source: Vec<SourceWord>,
     /// The key of the worked product.
     pub key: usize,
     pub steps: Vec<StepModel>,
@@ -147,18 +205,52 @@ impl WalkModel {
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
         let writer = Writer::of(snapshot, focus)?;
         let steps = Step::ALL.iter().map(|step| writer.step(*step)).collect();
+        let (query_side, key_side) = writer.sides();
+        let source = if key_side == Side::Source { writer.source() } else { Vec::new() };
         let Writer { reader, queries, keys, key, .. } = writer;
-        Some(Self { focus, head: reader.labels.title(focus.head), key, steps, queries, keys })
+        let head = reader.labels.title(focus.head);
+        Some(Self { focus, head, key, steps, queries, keys, query_side, key_side, source })
     }
 
     pub fn step(&self, step: Step) -> &StepModel {
         &self.steps[step.index()]
     }
 
-    /// Its queries and its keys are the words of this sentence.
-    pub fn is_within(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
-        let are = |words: &[String]| labels.clone().eq(words.iter().map(String::as_str));
-        are(&self.queries) && are(&self.keys)
+    /// The words that it shares with a stage of these tokens are the same ones.
+    pub fn fits(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
+        let fits =
+            |side: Side, words: &[String]| side == Side::Source || labels.clone().eq(words.iter().map(String::as_str));
+        fits(self.query_side, &self.queries) && fits(self.key_side, &self.keys)
+    }
+
+    /// Whether a key has a part in a step: what is hidden or weighs next to nothing has none.
+    pub fn takes_part(&self, step: Step, key: usize) -> bool {
+        /// Weights below this draw no line.
+        const WEIGHT_MIN: f32 = 0.02;
+        let is_query = self.query_side == self.key_side && key == self.focus.query;
+        let is_seen = || self.by_key(Step::Scale, Quantity::Score).get(key) != Some(&f32::NEG_INFINITY);
+        let weighs = || self.by_key(Step::Softmax, Quantity::Weight).get(key).is_some_and(|x| *x >= WEIGHT_MIN);
+        match step {
+            Step::Embed => is_query,
+            Step::Project | Step::Score | Step::Contextual => true,
+            Step::Scale => is_query || is_seen(),
+            Step::Softmax | Step::Mix | Step::Output => is_query || weighs(),
+        }
+    }
+
+    /// The length of a key's bar beside its word, from −1 to 1, at a place of the walk through the layer: its score,
+    /// scaled, then its weight; what lies between two steps is on its way.
+    pub fn bar(&self, at: f32, key: usize) -> Option<f32> {
+        let number = |step: Step, quantity| self.by_key(step, quantity).get(key).copied().filter(|x| x.is_finite());
+        let products = self.by_key(Step::Score, Quantity::Product);
+        let largest = products.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+        let score = |step, quantity| (number(step, quantity).unwrap_or(0.0) / largest).clamp(-1.0, 1.0);
+        let (begun, ended) = (Step::Score.share(at), Step::Output.share(at));
+        let product = score(Step::Score, Quantity::Product) * begun;
+        let scaled = lerp(product, score(Step::Scale, Quantity::Score), Step::Scale.share(at));
+        let weight = number(Step::Softmax, Quantity::Weight).unwrap_or(0.0);
+        let bar = lerp(scaled, weight, Step::Softmax.share(at)) * (1.0 - ended);
+        (begun > 0.0 && ended < 1.0).then_some(bar)
     }
 
     /// A number for each key: a step's row of a quantity.
@@ -171,7 +263,7 @@ impl WalkModel {
         let number = |quantity| self.by_key(step, quantity).get(key).copied();
         let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");
         match step {
-            Step::Project if key == self.focus.query => Some("q".to_owned()),
+            Step::Project if key == self.focus.query && self.query_side == self.key_side => Some("q".to_owned()),
             Step::Project => Some("k v".to_owned()),
             Step::Score => number(Quantity::Product).map(written),
             Step::Scale => number(Quantity::Score).map(written),
@@ -180,4 +272,8 @@ impl WalkModel {
             Step::Embed | Step::Output | Step::Contextual => None,
         }
     }
+}
+
+fn lerp(from: f32, to: f32, share: f32) -> f32 {
+    from + (to - from) * share
 }

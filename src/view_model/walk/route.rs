@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::Focus;
 use crate::kernel::data::moves::Point;
-use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::cells::CellKind;
 use crate::numerics::vectors::Similarity;
@@ -28,25 +27,9 @@ pub struct Layer {
     head_lengths: Vec<Vec<f32>>,
 }
 
-/// A word of the source, which has a place on the stage while the walk goes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SourcePoint {
-    pub label: String,
-    pub group: Option<usize>,
-    stops: Vec<Point>,
-}
-
-impl SourcePoint {
-    /// Where a layer finds it, and where it leaves it.
-    pub fn way(&self, layer: usize) -> (Point, Point) {
-        way(&self.stops, layer)
-    }
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteModel {
     pub layers: Vec<Layer>,
-    pub source: Vec<SourcePoint>,
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
@@ -69,7 +52,7 @@ impl Model for RouteModel {
 impl RouteModel {
     /// `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
-        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let model = snapshot.space.as_ref().and(snapshot.model.as_ref())?;
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
         let architecture = &model.architecture;
         let sources = architecture.source_blocks.len();
@@ -93,19 +76,11 @@ impl RouteModel {
             };
             (0..=blocks).map(before).collect()
         };
-        let words = sentence.source.as_deref().unwrap_or_default();
-        let source =
-            token_labels(words).into_iter().zip(words).enumerate().map(|(index, (label, token))| SourcePoint {
-                label,
-                group: token.word.and_then(|word| space.group_of[word]),
-                stops: (0..=blocks).map(|block| point(sentence.source_points[block.min(sources)].row(index))).collect(),
-            });
         let tokens = sentence.tokens.len();
         let first = &sentence.activations.blocks.get(sources)?.input;
         let output = &sentence.activations.output;
         let mut route = Self {
             layers: architecture.numbered_blocks().map(layer).collect(),
-            source: source.collect(),
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: (0..tokens).map(stops).collect(),
             lengths: (0..tokens).map(|i| -Similarity::Euclidean.of(first.row(i), output.row(i))).collect(),
@@ -118,7 +93,8 @@ impl RouteModel {
 
     /// Where a layer finds a token of the stage, and where it leaves it.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
-        Some(way(self.stops.get(token)?, layer))
+        let stops = self.stops.get(token)?;
+        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
     }
 
     /// The layer of a head.
@@ -168,11 +144,6 @@ impl RouteModel {
 /// The first of the largest.
 fn furthest(of: impl Iterator<Item = usize>, length: impl Fn(usize) -> f32) -> Option<usize> {
     of.reduce(|best, one| if length(one) > length(best) { one } else { best })
-}
-
-fn way(stops: &[Point], layer: usize) -> (Point, Point) {
-    let last = stops.len() - 1;
-    (stops[layer.min(last)], stops[(layer + 1).min(last)])
 }
 
 fn title(block: &str, number: usize, blocks: usize, has_source: bool) -> String {

@@ -1,11 +1,12 @@
 //! Numbers of one query in one head, from which all steps of a walk are written.
 
-use super::{Columns, Focus, NumberRow, Step, StepModel};
-use crate::kernel::snapshot::Snapshot;
+use super::{Bars, Columns, Dot, DotTerm, Focus, NumberRow, Side, SourceWord, Step, StepModel};
+use crate::kernel::snapshot::{Snapshot, Token};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::activations::HeadActivations;
-use crate::quantity::{Index, Owner, OwnerKind, Quantity};
+use crate::numerics::params::TensorName;
+use crate::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use crate::view_model::heads::strongest;
 use crate::view_model::quoted;
 use crate::view_model::reader::Reader;
@@ -54,7 +55,87 @@ impl<'a> Writer<'a> {
             Step::Output => self.output(),
             Step::Contextual => self.contextual(),
         };
-        StepModel { step, equation, said, rows }
+        let bars = match step {
+            Step::Score => Some(Bars { before: None, after: Quantity::Product }),
+            Step::Scale => Some(Bars { before: Some(Quantity::Product), after: Quantity::Score }),
+            Step::Softmax => Some(Bars { before: Some(Quantity::Score), after: Quantity::Weight }),
+            _ => None,
+        };
+        StepModel { step, equation, said, dot: self.dot(step), bars, rows }
+    }
+
+    /// The largest entry of the step's result, worked out; of the scores, that of the key.
+    fn dot(&self, step: Step) -> Option<Dot> {
+        let attention = &self.config().attention;
+        let (block, owner) = (self.block, Owner::Head(self.head));
+        let name = self.name();
+        let largest = |row: &[f32]| (0..row.len()).max_by(|a, b| row[*a].abs().total_cmp(&row[*b].abs()));
+        let own = |quantity: Quantity, row, col| quantity.of(owner, [row, col]);
+        let parameter = |tensor: TensorName, row, col| Entry::parameter(tensor.of_block(block), row, col);
+        let numbered = |count: usize, pair: &dyn Fn(usize) -> [Entry; 2]| {
+            (0..count).map(|i| (i.to_string(), pair(i))).collect::<Vec<_>>()
+        };
+        let (title, pairs, bias, total) = match step {
+            Step::Project if attention.projected => {
+                let query = self.activations().query.row(self.query);
+                let entry = largest(query)?;
+                let column = attention.key_columns(self.own).start + entry;
+                let pairs = numbered(attention.width, &|i| {
+                    [
+                        Quantity::Input.of(Owner::Block(block), [self.query, i]),
+                        parameter(TensorName::QueryWeights, i, column),
+                    ]
+                });
+                let bias = attention.bias.then(|| parameter(TensorName::QueryBias, 0, column));
+                let title = format!("q({name}), entry {entry}: x({name}) times column {column} of W_Q");
+                (title, pairs, bias, own(Quantity::Query, self.query, entry))
+            }
+            Step::Score => {
+                let count = self.activations().query.cols();
+                let pairs =
+                    numbered(count, &|i| [own(Quantity::Query, self.query, i), own(Quantity::Key, self.key, i)]);
+                let title = format!("q({name}) · k({})", self.keys[self.key]);
+                (title, pairs, None, own(Quantity::Product, self.query, self.key))
+            }
+            Step::Mix => {
+                let entry = largest(self.activations().mix.row(self.query))?;
+                let pair = |key| [own(Quantity::Weight, self.query, key), own(Quantity::Value, key, entry)];
+                let pairs = self.keys.iter().enumerate().map(|(key, word)| (word.clone(), pair(key))).collect();
+                let title = format!("mix({name}), entry {entry}: the weights times entry {entry} of each value");
+                (title, pairs, None, own(Quantity::Mix, self.query, entry))
+            }
+            _ => return None,
+        };
+        let valued = |entry: Entry| Some((entry, self.reader.value(entry)?));
+        let term = |(name, [left, right]): (String, [Entry; 2])| {
+            Some(DotTerm { name, left: valued(left)?, right: valued(right)? })
+        };
+        let mut terms = pairs.into_iter().map(term).collect::<Option<Vec<DotTerm>>>()?;
+        terms.sort_by(|a, b| b.product().abs().total_cmp(&a.product().abs()));
+        Some(Dot { title, terms, bias: bias.and_then(valued), total: valued(total)? })
+    }
+
+    /// The sentences of the queries and of the keys.
+    pub fn sides(&self) -> (Side, Side) {
+        let side = |is_of_source| if is_of_source { Side::Source } else { Side::Sentence };
+        let is_of_source = self.reader.is_of_source(self.block);
+        (side(is_of_source), side(is_of_source || self.config().attends_to_source()))
+    }
+
+    pub fn source(&self) -> Vec<SourceWord> {
+        let sentence = self.reader.sentence;
+        let stops = &sentence.source_points;
+        let at = |stop: usize, row| {
+            let points = &stops[stop.min(stops.len() - 1)];
+            std::array::from_fn(|axis| points.row(row)[axis])
+        };
+        let word = |(row, token): (usize, &Token)| SourceWord {
+            label: self.keys[row].clone(),
+            group: token.word.and_then(|word| self.reader.space.group_of[word]),
+            from: at(self.block, row),
+            to: at(self.block + 1, row),
+        };
+        sentence.source.iter().flatten().enumerate().map(word).collect()
     }
 
     /// The query's row of a quantity, or the key's of one that keys have.

@@ -120,6 +120,8 @@ impl FoldScene {
     fn cell(&self, own: usize) -> Rect {
         let across = ((self.area.width() / CELL_WIDTH) as usize).clamp(1, self.heads);
         let down = self.heads.div_ceil(across);
+        // No row is longer than it must be: four heads lie two by two.
+        let across = self.heads.div_ceil(down);
         let cell = self.area.size() / vec2(across as f32, down as f32);
         let min = self.area.min + cell * vec2((own % across) as f32, (own / across) as f32);
         let gap = if across > 1 { size::GAP } else { 0.0 };

@@ -67,33 +67,36 @@ pub fn arithmetic_ui(
 fn dot_ui(ui: &mut Ui, dot: &Dot, view: &mut PanelView) {
     /// Products that have a line of their own.
     const LINES: usize = 6;
-    const BAR: f32 = 70.0;
+    const BAR: f32 = 44.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let number = |x: f32| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::SMALL));
     let largest = dot.terms.first().map_or(0.0, |term| term.product().abs());
     ui.add(Label::new(RichText::new(&dot.title).font(theme::strong(size::BODY))).wrap());
-    Grid::new(("dot", &dot.title)).num_columns(DOT_COLUMNS).spacing([size::GAP, 0.0]).show(ui, |ui| {
-        for (place, term) in dot.terms.iter().take(LINES).enumerate() {
-            // What counts most is lit, the others step back.
-            let share = if largest > 0.0 { term.product() / largest } else { 0.0 };
-            let ink = palette.ink_soft.lerp_to_gamma(palette.ink, share.abs());
-            ui.label(RichText::new(&term.name).size(size::SMALL).color(ink));
-            ui.push_id(place, |ui| number_ui(ui, number(term.left.1).color(ink), term.left.0, view.trail));
-            ui.label(RichText::new("×").color(ink));
-            ui.push_id((place, 1), |ui| number_ui(ui, number(term.right.1).color(ink), term.right.0, view.trail));
-            ui.label(RichText::new("=").color(ink));
-            ui.label(number(term.product()).color(ink));
-            let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
-            bar(
-                ui.painter(),
-                rect,
-                share.abs(),
-                if share < 0.0 { palette.negative } else { palette.positive },
-                palette,
-            );
-            ui.end_row();
-        }
-    });
+    Grid::new(("dot", &dot.title)).num_columns(DOT_COLUMNS).min_col_width(0.0).spacing([size::GAP, 0.0]).show(
+        ui,
+        |ui| {
+            for (place, term) in dot.terms.iter().take(LINES).enumerate() {
+                // What counts most is lit, the others step back.
+                let share = if largest > 0.0 { term.product() / largest } else { 0.0 };
+                let ink = palette.ink_soft.lerp_to_gamma(palette.ink, share.abs());
+                ui.label(RichText::new(&term.name).size(size::SMALL).color(ink));
+                ui.push_id(place, |ui| number_ui(ui, number(term.left.1).color(ink), term.left.0, view.trail));
+                ui.label(RichText::new("×").color(ink));
+                ui.push_id((place, 1), |ui| number_ui(ui, number(term.right.1).color(ink), term.right.0, view.trail));
+                ui.label(RichText::new("=").color(ink));
+                ui.label(number(term.product()).color(ink));
+                let (rect, _) = ui.allocate_exact_size(Vec2::new(BAR, size::BAR), Sense::hover());
+                bar(
+                    ui.painter(),
+                    rect,
+                    share.abs(),
+                    if share < 0.0 { palette.negative } else { palette.positive },
+                    palette,
+                );
+                ui.end_row();
+            }
+        },
+    );
     let shown: f32 = dot.terms.iter().take(LINES).map(DotTerm::product).sum();
     let others = dot.terms.len().saturating_sub(LINES);
     ui.horizontal_wrapped(|ui| {
@@ -124,14 +127,14 @@ fn bar(painter: &Painter, rect: Rect, share: f32, fill: Color32, palette: &Palet
 
 /// Each key's number before the step and after it. A click works a key through.
 fn bars_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, bars: &Bars, view: &mut PanelView) {
-    const BAR: f32 = 84.0;
+    const BAR: f32 = 52.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let row = |quantity: Quantity| step.rows.iter().find(|row| row.first.quantity == quantity);
     let columns: Vec<&NumberRow> = bars.before.into_iter().chain([bars.after]).filter_map(row).collect();
     // Scores share one scale, so that dividing them shows; weights have their own, from 0 to 1.
     let scores = columns.iter().filter(|row| row.first.quantity != Quantity::Weight).flat_map(|row| &row.values);
     let largest = scores.filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
-    Grid::new(("bars", step.step.index())).spacing([size::GAP, 0.0]).show(ui, |ui| {
+    Grid::new(("bars", step.step.index())).min_col_width(0.0).spacing([size::GAP, 0.0]).show(ui, |ui| {
         ui.label("");
         for row in &columns {
             ui.label(RichText::new(&row.label).size(size::SMALL).color(palette.ink_soft));
@@ -292,7 +295,7 @@ fn overview_ui(ui: &mut Ui, rows: &[NumberRow], cell: f32, seen: std::ops::Range
         ui.allocate_exact_size(Vec2::new(ui.available_width(), rows.len() as f32 * size::BAR), Sense::click_and_drag());
     let small = Vec2::new(rect.width() / columns as f32, size::BAR);
     let heat = Heat { origin: rect.min, cell: small, rows: rows.len(), cols: columns };
-    let extents: Vec<f32> = rows.iter().map(|row| extent(row)).collect();
+    let extents: Vec<f32> = rows.iter().map(extent).collect();
     let fill = |row: usize, column: usize| palette.diverging(share(rows[row].values[column], extents[row]));
     ui.painter().add(heat.mesh(fill));
     let at = |x: f32| rect.left() + rect.width() * x / whole;

@@ -36,7 +36,7 @@ pub fn paint(canvas: &Canvas, walked: f32, written: &mut Vec<Rect>) {
     for (index, seen) in &seen {
         let word = &walk.source[*index];
         let takes_part = walk.takes_part(step, *index);
-        let color = projected.palette.token(word.group, *index);
+        let color = projected.palette.token(word.group);
         let color = if takes_part { color } else { projected.palette.dimmed(color) };
         painter.circle_filled(seen.at, seen.radius, color);
         painter.circle_stroke(seen.at, seen.radius, Stroke::new(size::HAIRLINE, projected.palette.ink_soft));

@@ -3,8 +3,11 @@
 use attune::app::panels::notebook::NotebookPanel;
 use attune::kernel::Command;
 use attune::kernel::command::SentenceCommand;
+use attune::lesson::links::TextLink;
+use attune::lesson::panels::PanelName;
+use attune::quantity::Quantity;
 use egui::Vec2;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::common::lessons::{SMALL, kernel};
 use crate::live::PanelHarness;
@@ -39,4 +42,18 @@ fn a_wide_table_leaves_the_column_its_width() {
     assert!(panel.query_all_by_label_contains("a long heading").next().is_some());
     let card = panel.get_by_label(CAPTION).rect();
     assert!(card.right() <= SIZE.x, "the card below the table ends at {} of {}", card.right(), SIZE.x);
+}
+
+#[test]
+fn a_live_number_opens_its_provenance_and_a_link_asks_the_window() {
+    let markdown = r###"md: r#"Weight {{ A[0]["seal", "duck"] | .3 }} and [the map](attune:panel/Attention)"#"###;
+    let lesson = SMALL.replacen(r##"md: "# Sinking and swimming""##, markdown, 1);
+    let mut panel = PanelHarness::new(kernel(&lesson), SIZE, NotebookPanel::default());
+    let name = panel.get_by_label_contains(", live.").accesskit_node().label().expect("a name");
+    click(&mut panel, &name);
+    let entry = panel.view().trail.entry().expect("the provenance of the weight");
+    assert_eq!(entry, Quantity::Weight.of_head(0, [1, 5]));
+    let name = panel.get_by_label_contains("Open the panel Attention").accesskit_node().label().expect("a name");
+    click(&mut panel, &name);
+    assert_eq!(panel.take_followed(), [TextLink::Panel(PanelName::Attention)]);
 }

@@ -12,6 +12,7 @@ use attune::app::text::prose::Prose;
 use attune::app::view::{PanelView, ViewState};
 use attune::app::widgets::controls::waiting_ui;
 use attune::kernel::{Command, Kernel, Snapshot};
+use attune::lesson::links::TextLink;
 use attune::view_model::course::Around;
 use attune::view_model::models::{Model, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
@@ -87,6 +88,11 @@ impl<P: Panel + 'static> PanelHarness<P> {
 
     pub fn set_around(&mut self, around: Around) {
         self.bench.borrow_mut().prose.around = around;
+    }
+
+    /// The links that were followed since the last time.
+    pub fn take_followed(&mut self) -> Vec<TextLink> {
+        self.bench.borrow_mut().prose.take_followed()
     }
 
     pub fn view(&self) -> ViewState {

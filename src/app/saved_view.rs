@@ -12,6 +12,10 @@ pub struct SavedView {
     /// The cell that the notebook was at.
     pub selected: Option<String>,
     pub layout: Option<Layout>,
+    /// The learner has moved a panel.
+    pub is_laid_out_by_hand: bool,
+    /// The panels that cells have opened, by their titles; none where it was kept before panels could be closed.
+    pub revealed: Option<Vec<String>>,
     pub attention_as_lines: bool,
     pub attention_zoom: usize,
 }

@@ -103,7 +103,8 @@ pub struct RenderArgs {
     /// The size of the picture, in pixels.
     #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
     pub size: (u32, u32),
-    /// Draw the whole window with its panels, not the stage alone.
+    /// Draw the whole window, not the stage alone: with the panels that the lesson begins with, or those that are open
+    /// when a learner comes to the cell.
     #[arg(long)]
     pub workspace: bool,
     /// Leave the background transparent.

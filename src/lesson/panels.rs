@@ -67,6 +67,23 @@ impl PanelName {
         }
     }
 
+    /// What it shows, in a few words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Notebook => "The lesson, cell by cell",
+            Self::Stage => "Every word as a point, before attention and after it",
+            Self::Attention => "The attention weights of each head, as a map or as lines",
+            Self::Step => "The current step of the walk, worked through in numbers or as matrices",
+            Self::Intervene => "What each head adds; switch heads off, change the temperature or the mask",
+            Self::Meaning => "The words near a word, and the same word in a second sentence",
+            Self::Weights => "Every weight of the model, to be changed",
+            Self::Train => "Training step by step, and sliders that train the lesson again",
+            Self::Answers => "What the model answers, and how it goes on writing",
+            Self::Variables => "Every tensor and variable with its numbers",
+            Self::Axes => "What the axes of the stage mean, and axes of your own",
+        }
+    }
+
     /// The notebook and the stage, which cannot be closed, so that no lesson has to open them.
     pub const fn is_always_open(self) -> bool {
         matches!(self, Self::Notebook | Self::Stage)

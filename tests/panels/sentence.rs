@@ -54,7 +54,7 @@ impl Panel for Bar {
         let snapshot = cx.models.snapshot()?;
         ui.vertical(|ui| {
             ui.set_height(theme::size::BAR_HEIGHT);
-            top_bar_ui(ui, snapshot, known.as_deref(), &mut self.0, ThemeChoice::default(), cx.requests);
+            top_bar_ui(ui, snapshot, known.as_deref(), &[], &mut self.0, ThemeChoice::default(), cx.requests);
         });
         for action in std::mem::take(&mut cx.requests.actions) {
             match action {

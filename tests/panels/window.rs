@@ -89,3 +89,31 @@ fn the_stage_is_moved_over_the_stage_alone() {
         assert_eq!(rig(), before, "{button:?} over the notebook");
     }
 }
+
+/// Cells far below the screen are reached when they have been in sight for a moment.
+#[test]
+fn a_panel_appears_when_its_cell_has_been_in_sight_and_the_text_stays_where_it_is() {
+    let text = "A line of text.\\n\\n".repeat(100);
+    let cells = format!(
+        "panels: [], cells: [Text(id: \"long\", md: \"{text}\"), Text(id: \"end\", md: \"The end.\", opens: [\"Weights\"]),"
+    );
+    let mut harness = window(Some(&SMALL.replacen("cells: [", &cells, 1)), Vec::new(), Stage(None));
+    harness.run_steps(40);
+    let is_open = |harness: &Harness| harness.query_by_label("Map of W_Q").is_some();
+    assert!(harness.query_by_label("Stage panel").is_some() && !is_open(&harness));
+    let wide = harness.get_by_label("Notebook panel").rect();
+    for _ in 0..60 {
+        wheel(&mut harness, Pos2::new(180.0, 400.0));
+    }
+    let line = harness.get_by_label("The end.").rect();
+    harness.run_steps(40);
+    assert!(is_open(&harness));
+    assert!(harness.query_by_label_contains("Weights opened: every weight").is_some());
+    assert_eq!(harness.get_by_label("The end.").rect(), line);
+    assert_eq!(harness.get_by_label("Notebook panel").rect(), wide);
+    eprintln!(
+        "TABS {:?} {:?}",
+        harness.query_by_label("Weights panel").map(|n| n.rect()),
+        harness.query_by_label("Close the Weights panel").map(|n| n.rect())
+    );
+}

@@ -38,7 +38,7 @@ use attune::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiUserTextures, PrimaryEguiContext};
-use egui::{Context, Event, Id, LayerId, Modifiers, Order, Pos2, RawInput, TextureId};
+use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, TextureId};
 
 use crate::common::lessons::NOTEBOOK;
 use crate::common::snapshots::assert_kept;
@@ -382,11 +382,42 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
         }
         WindowAction::Panel => {
             (0..PANEL_COUNT).filter(|other| *other != which).for_each(|other| bench.show_panel(other));
-            // Nothing lies before the stage.
-            assert!(PANELS[which] == "Stage" || !bench.fronts().contains(&PANELS[which].to_owned()));
+            // Nothing lies before the notebook and the stage.
+            assert!(which < 2 || !bench.fronts().contains(&PANELS[which].to_owned()));
             act(bench);
             assert!(bench.fronts().contains(&PANELS[which].to_owned()), "{said}: {:?}", bench.fronts());
             [0, 1].into_iter().for_each(|panel| bench.show_panel(panel));
+        }
+        WindowAction::Lab => {
+            act(bench);
+            assert!(Popup::is_any_open(&bench.ctx), "{said}");
+            bench.rest();
+            assert!(bench.focused().is_some(), "{said}: its first panel has the keyboard");
+            act(bench);
+            assert!(!Popup::is_any_open(&bench.ctx), "{said}");
+            bench.leave_field();
+        }
+        WindowAction::TogglePanel => {
+            const WHICH: usize = 6;
+            let toggle = Action::Row(Pressed { which: WHICH, ..Pressed::once(action) });
+            let is_open = |bench: &Bench| {
+                let mut panels = bench.world.resource::<WorkspaceState>().0.places.panels();
+                panels.any(|(panel, is_open)| is_open && panel.title() == PANELS[WHICH])
+            };
+            let before = is_open(bench);
+            bench.ask(toggle.clone());
+            assert_eq!(is_open(bench), !before, "{said}");
+            bench.ask(toggle);
+            assert_eq!(is_open(bench), before, "{said}");
+        }
+        WindowAction::ClosePanel => {
+            bench.show_panel(6);
+            assert!(bench.fronts().contains(&PANELS[6].to_owned()));
+            act(bench);
+            assert!(!bench.fronts().contains(&PANELS[6].to_owned()), "{said}");
+            bench.show_panel(1);
+            act(bench);
+            assert!(bench.fronts().contains(&PANELS[1].to_owned()), "{said}: the stage stays");
         }
         WindowAction::Course => {
             act(bench);

@@ -58,7 +58,7 @@ action_table! {
         }
         CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
         Panel {
-            tooltip: "Brings it to the front",
+            tooltip: "Brings it to the front; opens it if it is closed",
             keys: &[
                 alt(Key::Num1),
                 alt(Key::Num2),
@@ -71,8 +71,16 @@ action_table! {
                 alt(Key::Num9),
                 alt(Key::Num0),
             ],
-            line: New("a panel to the front: as the menu numbers them"),
+            line: New("a panel to the front, as Lab numbers them; opens it"),
         }
+        Lab {
+            text: "Lab",
+            tooltip: "Opens and closes panels",
+            keys: &[alt(Key::L)],
+            line: New("Lab: open and close panels"),
+        }
+        TogglePanel { tooltip: "Opens a panel, or closes it" }
+        ClosePanel { tooltip: "Closes the panel", keys: &[alt(Key::W)], line: New("close the panel that was used last") }
         Course {
             text: "The course",
             tooltip: "Every lesson, and how far you are",

@@ -33,7 +33,7 @@ impl Panel for AnswersPanel {
     }
 
     fn region(&self) -> Region {
-        Region::Left
+        Region::LowerRight
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {

@@ -3,6 +3,7 @@
 use egui::Ui;
 
 use crate::kernel::command::Command;
+use crate::kernel::notebook::document::CellId;
 use crate::kernel::worker::pace::Pace;
 pub use crate::lesson::panels::PanelName;
 use crate::view_model::models::Models;
@@ -80,6 +81,16 @@ pub struct Requests {
     pub actions: Vec<Action>,
     /// How fast training is to play.
     pub pace: Option<Pace>,
+    /// The cell that the learner has come to in the notebook.
+    pub reached: Option<Reached>,
+}
+
+/// A cell that the learner has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    pub cell: CellId,
+    /// It was run or shown, and not only read.
+    pub is_used: bool,
 }
 
 /// The stage, as panels use it without knowing it.

@@ -24,7 +24,7 @@ impl Panel for VariablesPanel {
     }
 
     fn region(&self) -> Region {
-        Region::Left
+        Region::LowerRight
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {

@@ -28,6 +28,7 @@ use crate::app::fault::AppFault;
 use crate::app::link;
 use crate::app::render::figure::Figure;
 use crate::app::scene::Scene;
+use crate::app::shell::dock::WorkspaceState;
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::points;
@@ -194,6 +195,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
         tab.controls.rig.fit_now(points::extent(model), size);
         tab.controls.rig.open(model.has_chosen_axes());
     }
+    world.resource_mut::<WorkspaceState>().0.hold_still(&options.snapshot.lesson, options.cell.as_deref());
     world.insert_resource(scene);
     world.insert_resource(stage);
     world.insert_resource(view);

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use bevy::ecs::resource::Resource;
-use egui::{CornerRadius, Frame, Margin, Stroke, Ui, WidgetText};
-use egui_dock::{DockArea, DockState, NodeIndex, Style, TabViewer};
+use egui::{CornerRadius, Frame, Margin, Stroke, Ui};
+use egui_dock::{DockArea, Style};
 
 use crate::app::actions::{Action, WindowAction};
-use crate::app::panels::stage::StagePanel;
-use crate::app::panels::{Panel, PanelContext, PanelId, Region, Requests, StageUi, registry};
-use crate::app::saved_view::SavedView;
+use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
+use crate::app::saved_view::{Layout, SavedView};
 use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::app::widgets::controls::waiting_ui;
 use crate::view_model::course::Around;
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::models::Models;
@@ -23,8 +21,12 @@ use crate::view_model::sentences::SentencesModel;
 use super::checkpoints::CheckpointRow;
 use super::faults::{fault_page_ui, fault_strip_ui};
 use super::glossary::{GlossaryUiState, glossary_window_ui};
+use super::growth::{Growth, opened_ui};
 use super::note::{NoticeUiState, notice_ui};
+use super::places::Places;
 use super::provenance::provenance_ui;
+use super::saving::SavingStatus;
+use super::tabs::{Tabs, fit_tabs, more_ui};
 use super::top_bar::{TopBarUiState, top_bar_ui};
 
 /// The workspace of the window.
@@ -33,8 +35,9 @@ pub struct WorkspaceState(pub Workspace);
 
 /// The panels with their places, and the state of the window around them.
 pub struct Workspace {
-    pub(super) dock: DockState<PanelId>,
+    pub places: Places,
     panels: Vec<Box<dyn Panel>>,
+    pub(super) growth: Growth,
     /// Typeset text and pictures, shared by the notebook and the glossary.
     prose: Prose,
     pub(super) top_bar: TopBarUiState,
@@ -47,15 +50,10 @@ pub struct Workspace {
 impl Default for Workspace {
     fn default() -> Self {
         let panels = registry();
-        let of = |region| panels.iter().filter(|panel| panel.region() == region).map(|panel| panel.id()).collect();
-        let mut dock = DockState::new(of(Region::Middle));
-        let tree = dock.main_surface_mut();
-        let [middle, _] = tree.split_left(NodeIndex::root(), size::NOTEBOOK_SHARE, of(Region::Left));
-        let [_, side] = tree.split_right(middle, 1.0 - size::SIDE_SHARE, of(Region::UpperRight));
-        tree.split_below(side, size::SIDE_SPLIT, of(Region::LowerRight));
         Workspace {
-            dock,
+            places: Places::new(panels.iter().map(|panel| (panel.id(), panel.region())).collect()),
             panels,
+            growth: Growth::default(),
             prose: Prose::default(),
             top_bar: TopBarUiState::default(),
             checkpoints: None,
@@ -78,7 +76,9 @@ impl Workspace {
             query: view.selection.query,
             lit: view.highlight.lit.clone(),
             shown_cell: view.highlight.shown_cell.clone(),
-            layout: self.layout(),
+            layout: self.places.layout(),
+            is_laid_out_by_hand: !self.places.is_arranged(),
+            revealed: Some(self.places.revealed.iter().map(|panel| panel.title().to_owned()).collect()),
             ..SavedView::default()
         };
         self.panels.iter().for_each(|panel| panel.save(&mut saved));
@@ -92,18 +92,18 @@ impl Workspace {
         }
         view.highlight.lit.clone_from(&saved.lit);
         view.highlight.shown_cell.clone_from(&saved.shown_cell);
-        if let Some(layout) = &saved.layout {
-            self.lay_out(layout);
-        }
+        self.restore_places(saved);
         self.panels.iter_mut().for_each(|panel| panel.restore(saved));
     }
 
-    /// Brings a panel to the front.
-    pub fn show(&mut self, panel: PanelId) {
-        if let Some(place) = self.dock.find_tab(&panel) {
-            // It is there: it was found.
-            let _ = self.dock.set_active_tab(place);
-        }
+    /// Where the panels lie; none where all are in windows of their own.
+    pub fn layout(&self) -> Option<Layout> {
+        self.places.layout()
+    }
+
+    /// The word in the top bar.
+    pub fn set_saving(&mut self, status: &SavingStatus) {
+        self.top_bar.saving.clone_from(status);
     }
 
     /// The glossary of the lesson's folder; none where there is none, or as it has these faults.
@@ -144,21 +144,42 @@ pub fn workspace_ui(
         }
         return requests;
     };
-    let Workspace { dock, panels, prose, top_bar, notice, glossary, .. } = workspace;
+    workspace.begin(&snapshot.lesson);
+    let Workspace { places, panels, growth, prose, top_bar, notice, glossary, .. } = workspace;
     let bar = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0));
     egui::Panel::top("top_bar").frame(bar).exact_size(size::BAR_HEIGHT).show_separator_line(false).show(ui, |ui| {
         let sentences = models.get::<SentencesModel>();
-        top_bar_ui(ui, snapshot, sentences.as_deref(), top_bar, view.preferences.theme, &mut requests);
+        let panels: Vec<(PanelId, bool)> = places.panels().collect();
+        top_bar_ui(ui, snapshot, sentences.as_deref(), &panels, top_bar, view.preferences.theme, &mut requests);
     });
     fault_strip_ui(ui, issues);
     notice_ui(ui.ctx(), snapshot.notice.as_ref(), notice);
+    opened_ui(ui.ctx(), growth);
+    places.follow(ui.available_size());
+    let seconds = if view.preferences.reduced_motion { f32::INFINITY } else { ui.input(|input| input.stable_dt) };
+    if places.advance(seconds) {
+        ui.ctx().request_repaint();
+    }
+    let (fronts, unseen) = (places.fronts().collect(), places.unseen.iter().copied().collect());
     let context = PanelContext { models, view: view.for_panels(), stage, prose, is_answered, requests: &mut requests };
-    DockArea::new(dock)
+    let mut tabs = Tabs { panels, context, fronts, unseen, accent: palette.accent, closed: None };
+    DockArea::new(&mut places.dock)
         .style(dock_style(ui, palette))
-        .show_close_buttons(false)
         .show_leaf_close_all_buttons(false)
         .show_leaf_collapse_buttons(false)
-        .show_inside(ui, &mut Tabs { panels, context });
+        .show_inside(ui, &mut tabs);
+    if let Some(closed) = tabs.closed {
+        places.close(closed);
+        ui.ctx().request_repaint();
+    }
+    if let Some(shown) = more_ui(ui, places) {
+        places.show(shown);
+    }
+    if fit_tabs(ui, places) {
+        ui.ctx().request_discard("tabs have room");
+        ui.ctx().request_repaint();
+    }
+    let reached = requests.reached.take();
     if let Some(term) = prose.take_asked() {
         glossary.ask(term);
     }
@@ -167,48 +188,10 @@ pub fn workspace_ui(
     requests.actions.extend(prose.take_followed().into_iter().map(Action::Follow));
     live_card_ui(ui.ctx(), &mut prose.card);
     provenance_ui(ui.ctx(), models, &mut view.trail);
+    if let Some(reached) = reached {
+        workspace.reach(&snapshot.lesson, &reached);
+    }
     requests
-}
-
-/// The panels as the dock draws them.
-struct Tabs<'a> {
-    panels: &'a mut [Box<dyn Panel>],
-    context: PanelContext<'a>,
-}
-
-impl TabViewer for Tabs<'_> {
-    type Tab = PanelId;
-
-    fn id(&mut self, tab: &mut PanelId) -> egui::Id {
-        egui::Id::new(*tab)
-    }
-
-    fn title(&mut self, tab: &mut PanelId) -> WidgetText {
-        tab.title().into()
-    }
-
-    fn is_closeable(&self, _tab: &PanelId) -> bool {
-        false
-    }
-
-    /// The stage paints every pixel of its own.
-    fn clear_background(&self, tab: &PanelId) -> bool {
-        *tab != StagePanel::ID
-    }
-
-    fn scroll_bars(&self, _tab: &PanelId) -> [bool; 2] {
-        [false, false]
-    }
-
-    fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        let Some(panel) = self.panels.iter_mut().find(|panel| panel.id() == *tab) else { return };
-        let margin = if panel.has_margin() { size::PANEL_MARGIN } else { 0 };
-        Frame::new().inner_margin(Margin::same(margin)).show(ui, |ui| {
-            if panel.ui(ui, &mut self.context).is_none() {
-                waiting_ui(ui);
-            }
-        });
-    }
 }
 
 /// Quiet tabs: no outlines, one hairline between panels, the accent only under the pointer.
@@ -234,7 +217,7 @@ fn dock_style(ui: &Ui, palette: &Palette) -> Style {
     let looks = [
         (&mut style.tab.active, palette.ink),
         (&mut style.tab.focused, palette.ink),
-        (&mut style.tab.inactive, palette.ink_faint),
+        (&mut style.tab.inactive, palette.ink_soft),
         (&mut style.tab.hovered, palette.accent),
         (&mut style.tab.inactive_with_kb_focus, palette.accent),
         (&mut style.tab.active_with_kb_focus, palette.accent),

@@ -3,10 +3,8 @@
 use egui::containers::menu::{MenuButton, SubMenuButton};
 use egui::{Button, Ui};
 
-use crate::app::actions::{Action, ActionTable, Pressed, Shortcut, WindowAction};
+use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::export::Format;
-
-use crate::app::panels;
 
 /// Opens the menu.
 pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
@@ -31,14 +29,6 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
                 let words = format!("{} (.{})", format.name(), format.extension());
                 let about = "The notebook as it is now, with your work in it";
                 entry(ui, &words, String::new(), about, Action::Export(format));
-            }
-        });
-        SubMenuButton::from_button(Button::new("Panels").right_text("▸")).ui(ui, |ui| {
-            let row = WindowAction::Panel.row();
-            for (which, panel) in panels::ids().iter().enumerate() {
-                let keys = row.keys.get(which).map_or_else(String::new, Shortcut::text);
-                let action = Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) });
-                entry(ui, panel.title(), keys, row.tooltip, action);
             }
         });
         let mut row = |ui: &mut Ui, action: WindowAction| {

@@ -1,5 +1,6 @@
 //! The window around the panels: its pages, bars, dialogs, keys and dock, and the road between it and the kernel's thread.
 
+pub mod arrangement;
 pub mod checkpoints;
 pub mod closing;
 pub mod course;
@@ -9,9 +10,11 @@ pub mod faults;
 pub mod files;
 pub mod follow;
 pub mod glossary;
+pub mod growth;
 pub mod home;
 pub mod key_sheet;
 pub mod keyboard;
+pub mod lab;
 pub mod layout;
 pub mod menu;
 pub mod note;
@@ -19,11 +22,13 @@ pub mod opening;
 pub mod pace;
 pub mod perform;
 pub mod picture_choice;
+pub mod places;
 pub mod provenance;
 pub mod saving;
 pub mod shortcuts;
 pub mod state;
 pub mod still_map;
+pub mod tabs;
 pub mod top_bar;
 pub mod window;
 pub mod workspace;

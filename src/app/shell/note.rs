@@ -13,6 +13,7 @@ pub enum NotePlace {
     Notice,
     Export,
     Reset,
+    Opened,
 }
 
 pub fn note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {

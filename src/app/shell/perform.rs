@@ -157,7 +157,22 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         WindowAction::CloseGlossary => world.resource_mut::<WorkspaceState>().0.glossary.is_open = false,
         WindowAction::Panel => {
             if let Some(panel) = panels::ids().get(which) {
-                world.resource_mut::<WorkspaceState>().0.show(*panel);
+                world.resource_mut::<WorkspaceState>().0.places.show(*panel);
+            }
+        }
+        WindowAction::Lab => {
+            let top_bar = &mut world.resource_mut::<WorkspaceState>().0.top_bar;
+            top_bar.toggles_lab = !top_bar.toggles_lab;
+        }
+        WindowAction::TogglePanel => {
+            if let Some(panel) = panels::ids().get(which) {
+                world.resource_mut::<WorkspaceState>().0.places.toggle(*panel);
+            }
+        }
+        WindowAction::ClosePanel => {
+            let places = &mut world.resource_mut::<WorkspaceState>().0.places;
+            if let Some(panel) = places.current() {
+                places.close(panel);
             }
         }
         WindowAction::Course => show_course(world),
@@ -214,7 +229,7 @@ fn compare(world: &mut World) {
     let (begins, command) = (sentences.second.is_none(), toggle(&sentences));
     world.resource_mut::<Outbox>().commands.push(command);
     if begins {
-        world.resource_mut::<WorkspaceState>().0.show(MeaningPanel::ID);
+        world.resource_mut::<WorkspaceState>().0.places.show(MeaningPanel::ID);
         ask_for_keyboard(world, focus::sentence_field(SECOND_SENTENCE));
     }
 }

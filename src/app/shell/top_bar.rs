@@ -3,13 +3,14 @@
 use egui::{Align, Button, Layout, RichText, Ui};
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::app::panels::Requests;
+use crate::app::panels::{PanelId, Requests};
 use crate::app::theme::{self, size};
 use crate::app::view::ThemeChoice;
 use crate::kernel::command::{Command, SentenceCommand};
 use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
 use crate::view_model::sentences::SentencesModel;
 
+use super::lab::lab_ui;
 use super::menu::menu_ui;
 use super::saving::{SavingStatus, saving_status_ui};
 use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
@@ -22,12 +23,15 @@ pub struct TopBarUiState {
     sentence: SentenceFieldState,
     /// How the learner's work is kept.
     pub(super) saving: SavingStatus,
+    /// The Lab menu is to be opened or closed.
+    pub(super) toggles_lab: bool,
 }
 
 pub fn top_bar_ui(
     ui: &mut Ui,
     snapshot: &Snapshot,
     sentences: Option<&SentencesModel>,
+    panels: &[(PanelId, bool)],
     state: &mut TopBarUiState,
     theme: ThemeChoice,
     requests: &mut Requests,
@@ -45,6 +49,7 @@ pub fn top_bar_ui(
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             const WITH_TITLE: f32 = 720.0;
             requests.actions.extend(menu_ui(ui));
+            requests.actions.extend(lab_ui(ui, panels, std::mem::take(&mut state.toggles_lab)));
             if ui.available_width() > WITH_TITLE {
                 ui.label(RichText::new(&snapshot.lesson.title).font(theme::strong(size::READING)));
                 ui.add_space(size::GAP_WIDE);

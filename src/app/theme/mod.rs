@@ -90,9 +90,13 @@ pub mod size {
     pub const RING_GAP: f32 = 3.5;
     pub const LABEL_GAP: f32 = 4.0;
     pub const LEGEND: f32 = 9.0;
-    /// Share of the width that the notebook takes, and that the right column takes of the rest.
-    pub const NOTEBOOK_SHARE: f32 = 0.32;
-    pub const SIDE_SHARE: f32 = 0.40;
+    /// Share of the width that the notebook takes, and that the right column takes of the rest; each within its bounds.
+    pub const NOTEBOOK_SHARE: f32 = 0.34;
+    pub const NOTEBOOK: (f32, f32) = (280.0, 540.0);
+    pub const SIDE_SHARE: f32 = 0.45;
+    pub const SIDE: (f32, f32) = (250.0, 600.0);
+    /// A window that is lower has one row in the right column; in a higher one the upper row takes this share.
+    pub const SIDE_ROWS_FROM: f32 = 880.0;
     pub const SIDE_SPLIT: f32 = 0.52;
     /// Zoom of all text: least, most, and one step.
     pub const ZOOM: (f32, f32, f32) = (0.7, 2.0, 0.1);
@@ -148,6 +152,8 @@ pub mod prose {
 
 /// Durations, in seconds.
 pub mod motion {
+    /// A new column of panels slides in.
+    pub const COLUMN: f32 = 0.3;
     /// From static to contextual.
     pub const GLIDE: f32 = 0.5;
     /// Once from static to contextual where a stage cell plays, and the pause before and after it.

@@ -45,8 +45,43 @@ pub struct NotebookPanel {
     pub(super) heights: HashMap<CellId, f32>,
     /// The first of two presses, such as D D, and when it came.
     pub(super) first_press: Option<(NotebookAction, Instant)>,
+    pub(super) sight: Sight,
+    /// The cell that the learner has come to, until the window hears of it.
+    pub(super) reached: Option<CellId>,
     pub(super) reference: ReferenceUiState,
     pub(super) is_reference_open: bool,
+}
+
+/// The lowest of the lesson's cells that is on the screen, or was scrolled past.
+#[derive(Default)]
+pub(super) struct Sight {
+    cell: Option<CellId>,
+    /// Since when, in seconds.
+    since: f64,
+    is_told: bool,
+}
+
+/// Text that a learner rests on has been reached; what flies past has not.
+const REST: f64 = 0.5;
+
+impl Sight {
+    /// The cell that the learner has come to: once, when it has been in sight for a moment.
+    pub fn reached(&mut self, ui: &Ui, cell: Option<CellId>) -> Option<CellId> {
+        let now = ui.input(|input| input.time);
+        if self.cell != cell {
+            *self = Self { cell, since: now, is_told: false };
+        }
+        if self.is_told || self.cell.is_none() {
+            return None;
+        }
+        let rested = now - self.since;
+        if rested < REST {
+            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(REST - rested));
+            return None;
+        }
+        self.is_told = true;
+        self.cell.clone()
+    }
 }
 
 /// The place at which a caret enters a cell from another one.
@@ -101,6 +136,8 @@ pub(super) struct Frame<'a, 'v> {
     pub commands: Vec<Command>,
     /// For the window.
     pub actions: Vec<Action>,
+    /// The lowest of the lesson's cells in sight.
+    pub lowest: Option<CellId>,
 }
 
 impl Frame<'_, '_> {

@@ -12,6 +12,8 @@ use super::way_on::way_on_ui;
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;
+/// So much of the top of a cell in sight is enough to have come to it.
+const SEEN: f32 = 64.0;
 
 pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
     let cells = frame.model.open_cells();
@@ -39,6 +41,9 @@ pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
             } else {
                 height
             };
+            if !cell.cell.is_own && y + height.min(SEEN) <= sight.max.y {
+                frame.lowest = Some(id.clone());
+            }
             y += height + size::GAP_WIDE;
         }
         let is_end = frame.model.closed_gate.is_none() && !cells.is_empty();

@@ -36,12 +36,14 @@ use egui::Ui;
 
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext, PanelId, PanelName, Reached, Region};
 use crate::app::actions::Action;
 use crate::app::saved_view::SavedView;
 use crate::app::text::prose::Prose;
 use crate::app::view::PanelView;
 use crate::kernel::command::Command;
+use crate::kernel::notebook::document::CellId;
+use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::view_model::notebook::NotebookModel;
 
 impl Panel for NotebookPanel {
@@ -58,7 +60,12 @@ impl Panel for NotebookPanel {
             self.settle();
         }
         let model = cx.models.get::<NotebookModel>()?;
+        let shown = cx.view.highlight.shown_cell.clone();
         let (commands, actions) = notebook_ui(ui, &model, self, &mut cx.view, cx.prose);
+        let run = commands.iter().find_map(used_cell);
+        let shown = cx.view.highlight.shown_cell.clone().filter(|now| shown.as_ref() != Some(now));
+        let used = run.or(shown.map(Into::into)).map(|cell| Reached { cell, is_used: true });
+        cx.requests.reached = used.or(self.reached.take().map(|cell| Reached { cell, is_used: false }));
         cx.requests.commands.extend(commands);
         cx.requests.actions.extend(actions);
         Some(())
@@ -85,7 +92,7 @@ pub fn notebook_ui(
     if let Some(cell) = view.asked.cell.take() {
         state.select(&cell);
     }
-    let mut frame = Frame { model, state, view, prose, commands: Vec::new(), actions: Vec::new() };
+    let mut frame = Frame { model, state, view, prose, commands: Vec::new(), actions: Vec::new(), lowest: None };
     frame.greet_awaited();
     frame.keep_selected();
     keys::keys(ui, &mut frame);
@@ -93,5 +100,18 @@ pub fn notebook_ui(
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);
     deleted::deleted_ui(ui, &mut frame);
-    (frame.commands, frame.actions)
+    let Frame { commands, actions, lowest, .. } = frame;
+    state.reached = state.sight.reached(ui, lowest).or(state.reached.take());
+    (commands, actions)
+}
+
+/// The cell that a command works with, rather than writes or moves.
+fn used_cell(command: &Command) -> Option<CellId> {
+    match command {
+        Command::Notebook(NotebookCommand::Cell(
+            cell,
+            CellCommand::Run | CellCommand::Slide(_) | CellCommand::Choose(_) | CellCommand::Reveal,
+        )) => Some(cell.clone()),
+        _ => None,
+    }
 }

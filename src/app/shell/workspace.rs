@@ -177,7 +177,7 @@ fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
 /// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
 /// opening picture shows that words move, not yet why.
 fn has_come_to_attention(workspace: &Workspace) -> bool {
-    ["Attention", "Step"].into_iter().any(|title| workspace.dock.find_tab(&PanelId(title)).is_some())
+    ["Attention", "Step"].into_iter().any(|title| workspace.places.is_open(PanelId(title)))
 }
 
 fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {

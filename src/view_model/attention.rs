@@ -62,6 +62,12 @@ impl AttentionModel {
         Some(AttentionModel { tokens: labels.tokens, heads })
     }
 
+    /// Each word looks at itself alone: there are no steps of attention to walk through.
+    pub fn is_each_word_alone(&self) -> bool {
+        let is_alone = |map: &HeadMap| map.weights.iter().enumerate().all(|(at, row)| row.get(at) == Some(&1.0));
+        self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
+    }
+
     /// These heads' weights for a spreadsheet: the words of rows and columns, every digit, one head below another.
     pub fn tsv(&self, heads: &[usize]) -> String {
         let table = |head: &usize| {
@@ -87,5 +93,28 @@ impl AttentionModel {
             map.weights[query][key],
             map.title.to_lowercase()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_alone_until_one_looks_at_another() {
+        let map = |weights: [[f32; 2]; 2]| HeadMap {
+            head: 0,
+            title: "Head 1".to_owned(),
+            enabled: true,
+            queries: vec!["a".to_owned(), "b".to_owned()],
+            keys: vec!["a".to_owned(), "b".to_owned()],
+            is_of_source: false,
+            keys_are_source: false,
+            weights: weights.map(|row| row.to_vec()).to_vec(),
+        };
+        let model = |maps: &[HeadMap]| AttentionModel { tokens: Vec::new(), heads: maps.to_vec() };
+        let (alone, looks) = (map([[1.0, 0.0], [0.0, 1.0]]), map([[1.0, 0.0], [0.5, 0.5]]));
+        assert!(model(std::slice::from_ref(&alone)).is_each_word_alone());
+        assert!(!model(&[alone, looks]).is_each_word_alone());
     }
 }

@@ -12,6 +12,7 @@ use crate::kernel::command::{Command, TrainingCommand};
 use crate::kernel::snapshot::Progress;
 use crate::lesson::course::is_lesson;
 use crate::quantity::Quantity;
+use crate::view_model::attention::AttentionModel;
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
 
@@ -126,6 +127,11 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         world.resource_mut::<Outbox>().commands.extend(std::iter::repeat_n(command, count));
     };
     match action {
+        // Where no word looks at another, there is nothing to walk through but the way from static to contextual.
+        WindowAction::StepOn if is_each_word_alone(world) => {
+            let walk = &mut world.resource_mut::<ViewState>().walk;
+            walk.glide_to(if walk.time() < 1.0 { 1.0 } else { 0.0 });
+        }
         WindowAction::StepOn => (0..count).for_each(|_| world.resource_mut::<ViewState>().walk.step_on()),
         WindowAction::StepBack => (0..count).for_each(|_| world.resource_mut::<ViewState>().walk.step_back()),
         WindowAction::Origin => {
@@ -201,6 +207,10 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
         WindowAction::ResetLesson => choose(world, SavingChoice::Reset),
         WindowAction::Map => draw_map(world),
     }
+}
+
+fn is_each_word_alone(world: &World) -> bool {
+    world.resource::<Scene>().get::<AttentionModel>().is_some_and(|attention| attention.is_each_word_alone())
 }
 
 /// Plays or pauses, takes a step, or looks at another step.

@@ -126,6 +126,7 @@ fn a_number_that_is_typed_is_set() {
 #[test]
 fn the_brush_goes_over_the_map_in_one_stroke() {
     let mut panel = shown(small(), IN_WINDOW, WeightsPanel::default());
+    click(&mut panel, "Tools");
     click(&mut panel, "Paint");
     let map = panel.get_by_label("Map of W_Q").rect();
     let cell = map.width() / 6.0;
@@ -155,6 +156,7 @@ fn the_brush_goes_over_the_map_in_one_stroke() {
 #[test]
 fn a_shake_and_a_comparison_are_asked_for_and_shown() {
     let mut panel = shown(small(), IN_WINDOW, WeightsPanel::default());
+    click(&mut panel, "Tools");
     click(&mut panel, "Shake");
     click(&mut panel, "Shake W_Q");
     click(&mut panel, "Shake W_Q");

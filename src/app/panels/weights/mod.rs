@@ -4,7 +4,7 @@ mod tools;
 
 use egui::{Button, ComboBox, DragValue, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType};
 
-use crate::app::theme::{Palette, size};
+use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::kernel::command::{Command, WeightCommand};
 use crate::numerics::params::{TensorId, TensorName};
@@ -255,17 +255,45 @@ fn largest(tensor: &TensorModel) -> f32 {
     tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
 }
 
+/// Room for the numbers of rows, left, and of columns, above.
+const MARGINS: egui::Vec2 = egui::Vec2::new(20.0, 16.0);
+
+/// The numbers of rows and columns, as many as there is room for, and always those of the selected entry.
+fn numbers_ui(ui: &Ui, heat: &Heat, (row, col): (usize, usize), palette: &Palette) {
+    const ROOM: egui::Vec2 = egui::Vec2::new(20.0, 14.0);
+    let every = |room: f32, cell: f32| [1, 2, 5, 10].into_iter().find(|step| *step as f32 * cell >= room).unwrap_or(20);
+    let shown = |count: usize, step: usize, chosen: usize| {
+        // One beside the chosen one would touch it.
+        let is_free =
+            move |at: &usize| *at == chosen || (at.is_multiple_of(step) && at.abs_diff(chosen) >= step.div_ceil(2));
+        (0..count).filter(is_free)
+    };
+    let font = theme::mono(size::SMALL);
+    let ink = |at: usize, chosen: usize| if at == chosen { palette.accent } else { palette.ink_soft };
+    let painter = ui.painter();
+    for at in shown(heat.rows, every(ROOM.y, heat.cell.y), row) {
+        let place = heat.cell_rect(at, 0).left_center() - egui::vec2(size::GAP_TIGHT, 0.0);
+        painter.text(place, egui::Align2::RIGHT_CENTER, at, font.clone(), ink(at, row));
+    }
+    for at in shown(heat.cols, every(ROOM.x, heat.cell.x), col) {
+        let place = heat.cell_rect(0, at).center_top() - egui::vec2(0.0, size::HAIRLINE);
+        painter.text(place, egui::Align2::CENTER_BOTTOM, at, font.clone(), ink(at, col));
+    }
+}
+
 fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mut PanelView) -> Option<Command> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let paints = state.tools.tool == Tool::Paint;
     let scrolled = ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
-        let fit = (ui.available_width() - size::GAP) / tensor.cols.max(1) as f32;
+        let fit = (ui.available_width() - size::GAP - MARGINS.x) / tensor.cols.max(1) as f32;
         let cell = fit.clamp(size::CELL_MIN, size::CELL_MAX).floor();
         let mut heat =
             Heat { origin: egui::Pos2::ZERO, cell: egui::Vec2::splat(cell), rows: tensor.rows, cols: tensor.cols };
         let sense = if paints { Sense::click_and_drag() } else { Sense::click() };
-        let (rect, response) = ui.allocate_exact_size(heat.size(), sense);
-        heat.origin = rect.min;
+        let (rect, _) = ui.allocate_exact_size(heat.size() + MARGINS, Sense::hover());
+        heat.origin = rect.min + MARGINS;
+        let response = ui.interact(heat.rect(), ui.id().with("map"), sense);
+        numbers_ui(ui, &heat, state.entry, palette);
         let name = format!("Map of {}", tensor.id);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, &name));
         let command = paints.then(|| painted(ui, &response, &heat, tensor, &mut state.tools)).flatten();
@@ -290,7 +318,8 @@ fn map_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel, view: &mu
         }
         // The way of the brush is not written over.
         if !response.is_pointer_button_down_on() {
-            response.on_hover_ui_at_pointer(|ui| entry_tip_ui(ui, tensor, (row, col), paints));
+            // Beside the map, so that no entry is hidden.
+            response.on_hover_ui(|ui| entry_tip_ui(ui, tensor, (row, col), paints));
         }
         command
     });

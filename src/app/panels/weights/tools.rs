@@ -66,9 +66,21 @@ pub fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> 
             ),
             (Tool::Shake, "Shake", "Add a little random noise to the whole tensor"),
         ];
-        for (tool, name, tip) in tools {
-            ui.selectable_value(&mut state.tool, tool, name).on_hover_text(tip);
-        }
+        // One tool is enough for most; the others wait in a menu, which says when one of them is in use.
+        let words = match state.tool {
+            Tool::Pick => "Tools",
+            Tool::Paint => "Tool: Paint",
+            Tool::Shake => "Tool: Shake",
+        };
+        let menu = ui.menu_button(words, |ui| {
+            for (tool, name, tip) in tools {
+                if ui.selectable_value(&mut state.tool, tool, name).on_hover_text(tip).clicked() {
+                    ui.close();
+                }
+            }
+        });
+        menu.response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Tools"));
+        menu.response.on_hover_text("Pick an entry, paint over many, or shake the whole tensor");
         ui.separator();
         command = compare_ui(ui, model, state);
     });

@@ -65,7 +65,7 @@ impl LessonProgress {
 
 /// The lessons before and after the open one, by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct LessonsAround {
     pub before: Option<AroundLesson>,
     pub after: Option<AroundLesson>,
 }
@@ -76,7 +76,7 @@ pub struct AroundLesson {
     pub title: String,
 }
 
-impl Around {
+impl LessonsAround {
     /// `lesson` is the file that is open, `files` are the lessons of its folder in their order.
     pub fn of(files: &[CourseFile], lesson: &Path) -> Self {
         let numbered = |file: &&CourseFile| file.heading.as_ref().is_ok_and(|heading| heading.number.is_some());

@@ -52,8 +52,11 @@ impl RetrainModel {
         let told = if model.recipe.is_default() {
             "Shown: the lesson as it is.".to_owned()
         } else {
-            let space =
-                if is_new_space { "a retrained space, rotated to match the previous view" } else { "the lesson's own space" };
+            let space = if is_new_space {
+                "a retrained space, rotated to match the previous view"
+            } else {
+                "the lesson's own space"
+            };
             format!("Shown: {}. It is {space}.", model.recipe.words(&snapshot.lesson))
         };
         Some(Self {

@@ -13,7 +13,7 @@ use attune::app::view::{PanelView, ViewState};
 use attune::app::widgets::controls::waiting_ui;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::lesson::links::TextLink;
-use attune::view_model::course::Around;
+use attune::view_model::course::LessonsAround;
 use attune::view_model::models::{Model, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
@@ -86,7 +86,7 @@ impl<P: Panel + 'static> PanelHarness<P> {
         std::mem::take(&mut self.bench.borrow_mut().actions)
     }
 
-    pub fn set_around(&mut self, around: Around) {
+    pub fn set_around(&mut self, around: LessonsAround) {
         self.bench.borrow_mut().prose.around = around;
     }
 

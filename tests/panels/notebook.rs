@@ -6,7 +6,7 @@ use attune::code::Output;
 use attune::kernel::Command;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::CellSnapshot;
-use attune::view_model::course::{Around, AroundLesson};
+use attune::view_model::course::{AroundLesson, LessonsAround};
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable;
 
@@ -367,7 +367,7 @@ fn the_outline_lists_sections_and_tasks() {
 fn the_last_cell_leads_to_the_next_lesson() {
     let mut bench = Bench::open(SMALL);
     let lesson = |name: &str| Some(AroundLesson { path: format!("{name}.ron").into(), title: name.to_owned() });
-    bench.harness.set_around(Around { before: lesson("first"), after: lesson("third") });
+    bench.harness.set_around(LessonsAround { before: lesson("first"), after: lesson("third") });
     bench.glide();
     for _ in 0..=bench.ids().len() {
         bench.key(Key::ArrowDown);

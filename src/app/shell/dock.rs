@@ -13,7 +13,7 @@ use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::ViewState;
-use crate::view_model::course::Around;
+use crate::view_model::course::LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::models::Models;
 use crate::view_model::sentences::SentencesModel;
@@ -115,7 +115,7 @@ impl Workspace {
     }
 
     /// The lessons that the notebook leads to at its end.
-    pub fn set_around(&mut self, around: Around) {
+    pub fn set_around(&mut self, around: LessonsAround) {
         self.prose.around = around;
     }
 

@@ -42,8 +42,7 @@ pub fn fault_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     egui::Panel::top("issues").frame(frame).show_separator_line(false).show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.label(
-                RichText::new("Your last save has errors; showing the last working version.")
-                    .color(palette.error),
+                RichText::new("Your last save has errors; showing the last working version.").color(palette.error),
             );
             if ui.button("Dismiss").on_hover_text("Hide this until the file is saved again").clicked() {
                 issues.clear();

@@ -24,7 +24,7 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
     let Some(snapshot) = scene.snapshot().cloned() else { return Ok(()) };
     let not_yet = || "There is no model yet: wait until it is trained.".to_owned();
     match link {
-        TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.show(PanelId::of(panel)),
+        TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.places.show(PanelId::of(panel)),
         TextLink::Word(name) => {
             let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
             let tokens: Vec<&str> = model.sentence.tokens.iter().map(|token| token.text.as_str()).collect();
@@ -44,11 +44,11 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
             let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
             world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));
-            world.resource_mut::<WorkspaceState>().0.show(PanelId::of(PanelName::Weights));
+            world.resource_mut::<WorkspaceState>().0.places.show(PanelId::of(PanelName::Weights));
         }
         TextLink::Cell(id) => {
             world.resource_mut::<ViewState>().asked.cell = Some(id);
-            world.resource_mut::<WorkspaceState>().0.show(PanelId::of(PanelName::Notebook));
+            world.resource_mut::<WorkspaceState>().0.places.show(PanelId::of(PanelName::Notebook));
         }
         TextLink::Lesson(id) => {
             let path = world.get_resource::<Session>().map(|session| session.path().to_owned());

@@ -11,7 +11,7 @@ use crate::kernel::Saved;
 use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
 use crate::kernel::worker::Worker;
 use crate::lesson::{Lesson, course, glossary};
-use crate::view_model::course::Around;
+use crate::view_model::course::LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
 
 use super::session::{Session, State};
@@ -39,7 +39,7 @@ enum News {
     /// Glossary of the lesson's folder; `None` where there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
     /// The lessons before and after this one.
-    Around(Around),
+    Around(LessonsAround),
 }
 
 /// Issues of the file as it was last saved.
@@ -115,7 +115,7 @@ fn watch(
         waker.wake();
     };
     send(News::Glossary(read_glossary(path)));
-    send(News::Around(Around::of(&course::list(folder_of(path)), path)));
+    send(News::Around(LessonsAround::of(&course::list(folder_of(path)), path)));
     while source.strong_count() > 0 {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
         let (now, now_of_terms) = (stamp(path), stamp(&terms));

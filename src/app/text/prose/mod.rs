@@ -42,7 +42,7 @@ use crate::app::text::images::Images;
 use crate::app::text::live_card::LiveCard;
 use crate::app::view::{Hover, Trail};
 use crate::lesson::links::TextLink;
-use crate::view_model::course::Around as LessonsAround;
+use crate::view_model::course::LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
 use crate::view_model::live_text::LiveTextModel;
 

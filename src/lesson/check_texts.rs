@@ -85,7 +85,7 @@ fn inside<'s>(node: Node<'s>, column: usize) -> Node<'s> {
     Node { text, ..node }
 }
 
-/// What begins with `mark` at a place of a text that was read from a node; the node itself if an escape hides it.
+/// The part that begins with `mark` at a place of a text that was read from a node; the node itself if an escape hides it.
 fn within<'s>(node: Node<'s>, read: &str, at: usize, mark: &str) -> Node<'s> {
     // Escapes and composed characters move places; they make no marks.
     let before = read[..at].matches(mark).count();

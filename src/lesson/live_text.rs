@@ -146,7 +146,7 @@ fn is_placeholder(c: char) -> bool {
 
 struct Reader<'a> {
     text: &'a str,
-    /// What was read, up to `end` of the text.
+    /// The pieces read so far, up to `end` of the text.
     markdown: String,
     end: usize,
     expressions: Vec<Expression>,

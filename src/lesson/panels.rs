@@ -67,7 +67,7 @@ impl PanelName {
         }
     }
 
-    /// What it shows, in a few words.
+    /// Contents of the panel, in a few words.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Notebook => "The lesson, cell by cell",

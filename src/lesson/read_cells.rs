@@ -27,7 +27,7 @@ pub(super) struct CellContext<'c> {
     pub architecture: Option<&'c Architecture>,
 }
 
-/// What the cells read so far refer to, to be checked when all are known.
+/// References of the cells read so far, to be checked when all are known.
 #[derive(Default)]
 struct Referred<'s> {
     ids: Vec<At<'s, String>>,

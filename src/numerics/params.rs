@@ -130,7 +130,7 @@ pub enum Layer {
     Readout,
 }
 
-/// What a tensor holds before training.
+/// Contents of a tensor before training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// The vectors that word2vec left.
@@ -144,7 +144,7 @@ pub enum Start {
 }
 
 impl TensorName {
-    /// It belongs to a block, of which a model may have several.
+    /// Whether it belongs to a block, of which a model may have several.
     pub fn is_of_a_block(self) -> bool {
         !matches!(self.layer(), Layer::Input | Layer::Readout)
     }

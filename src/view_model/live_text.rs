@@ -8,8 +8,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::code::{Fault, Value};
 use crate::kernel::notebook::live::Follows;
-use crate::kernel::notebook::live_text::{LiveValue, LiveValues};
-use crate::kernel::notebook::snapshot::LiveTextSnapshot;
+use crate::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue, LiveValues};
 use crate::kernel::scene::interventions::are_none;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::training::stop::Stopped;
@@ -93,7 +92,7 @@ pub struct LiveTextModel {
 /// How a live word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// It is what the text speaks of.
+    /// The value is what the text speaks of.
     Current,
     /// The model or the stage is not as the text has it.
     Differs,
@@ -108,7 +107,7 @@ pub struct LiveWord {
     /// As the sentence has it.
     pub words: String,
     pub standing: Standing,
-    /// What it is of, and what differs: lines.
+    /// Lines that say what the value is of, and what differs.
     pub notes: Vec<String>,
     /// The expression, and its value in full.
     pub source: Arc<str>,

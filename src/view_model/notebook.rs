@@ -8,9 +8,8 @@ use std::time::Duration;
 use crate::code::Axis;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::kinds::Behaviour;
-use crate::kernel::notebook::snapshot::{
-    CellSnapshot, CellStatus, LiveNameSnapshot, LiveTextSnapshot, RunSnapshot, Verdict,
-};
+use crate::kernel::notebook::live_values::LiveTextSnapshot;
+use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
 use crate::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind};
 use crate::numerics::attention::Mask;
@@ -129,6 +128,10 @@ impl CellModel {
             && same(mistake.as_ref(), shown.mistake.as_ref())
             && *shadows == shown.shadows
             && is_same_text(live.as_ref(), shown.live.as_ref())
+    }
+
+    pub fn is_exercise(&self) -> bool {
+        matches!(*self.cell.kind, CellKind::Exercise(_))
     }
 
     pub fn id(&self) -> &CellId {

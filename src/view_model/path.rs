@@ -95,7 +95,7 @@ impl PathModel {
 }
 
 impl PathModel {
-    /// What each word adds in one head, tip to tail: the head's mix, through `W_O`.
+    /// Arrows of the words in one head, tip to tail: the head's mix, through `W_O`.
     pub fn of_mix(snapshot: &Snapshot, query: usize, head: usize) -> Option<Self> {
         let whole = Self::of(snapshot, query, head, By::Both)?;
         let mut tip = whole.from;

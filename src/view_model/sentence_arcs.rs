@@ -129,7 +129,7 @@ pub struct WeightArc {
     pub is_enabled: bool,
 }
 
-/// What is shown of the arcs.
+/// Choice of the arcs to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The word whose weights they are.

@@ -158,7 +158,7 @@ impl Lexicon {
 
     /// The words that share the most letters with one, by pairs of letters that follow each other.
     fn like(&self, word: &str) -> Vec<String> {
-        /// Of a longer word, its beginning.
+        /// The beginning of a longer word.
         const LETTERS: usize = 24;
         let pairs = |word: &str| -> Vec<(char, char)> {
             let letters: Vec<char> = word.chars().take(LETTERS).collect();

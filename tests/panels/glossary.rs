@@ -100,7 +100,7 @@ fn a_term_shows_its_card_and_opens_its_entry() {
 
 #[test]
 fn the_keyboard_finds_a_term_and_its_card() {
-    let (mut harness, done) = bench("One query and one more query.", Some(model("")));
+    let (mut harness, done) = bench("## Roles\n\nOne query and one more query.", Some(model("")));
     harness.key_press(Key::Tab);
     harness.run_steps(3);
     harness.get_by_label("First in this lesson");
@@ -167,7 +167,7 @@ fn an_entry_far_below_comes_into_sight() {
     let more: String = (0..300)
         .map(|i| format!(r#"Term(name: "a{i:03}", meaning: "{}", lesson: "words"),"#, "long ".repeat(i % 60 + 1)))
         .collect();
-    let (mut harness, _) = bench("One query.", Some(model(&more)));
+    let (mut harness, _) = bench("## Roles\n\nOne query.", Some(model(&more)));
     harness.key_press(Key::G);
     harness.run_steps(3);
     assert!(harness.query_by_label("What a word looks for.").is_none(), "it stands behind 300 others");

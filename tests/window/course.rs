@@ -102,7 +102,7 @@ fn after_a_lesson_that_is_done_comes_the_first_that_is_not() {
 fn show(model: HomeModel, frame: HomeFrame) -> (Harness<'static>, Rc<RefCell<Vec<Action>>>) {
     let asked = Rc::new(RefCell::new(Vec::new()));
     let (seen, mut state, mut dressed) = (asked.clone(), HomeUiState::default(), false);
-    let mut harness = Harness::builder().with_size(egui::Vec2::new(1280.0, 720.0)).build_ui(move |ui| {
+    let mut harness = Harness::builder().with_size(egui::Vec2::new(1280.0, 1600.0)).build_ui(move |ui| {
         if !dressed {
             ui.ctx().set_fonts(fonts::definitions());
             theme::apply(ui.ctx());

@@ -247,13 +247,16 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
         }
         let view = rig.view(whole(SIZE));
         let place = |at: [f32; 3]| view.project(Vec3::from(scaled(&model, at))).expect("in front").at;
-        let at = |step: Step| {
+        let at = |step: Step, query: Option<usize>| {
             let mut view = ViewState::default();
-            view.selection.query = Some(QUERY);
+            view.selection.query = query;
             view.walk.set(step.index() as f32);
             seen(&snapshot, view, &rig, SIZE)
         };
-        let (Some(before), Some(weighed), Some(after)) = (at(Step::Embed), at(Step::Softmax), at(Step::Contextual))
+        // Without a chosen word the arrows are those of all moves; with one, those of its walk.
+        let chosen = Some(QUERY);
+        let (Some(before), Some(weighed), Some(after)) =
+            (at(Step::Embed, chosen), at(Step::Softmax, chosen), at(Step::Contextual, None))
         else {
             return;
         };

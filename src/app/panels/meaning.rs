@@ -12,7 +12,7 @@ use super::compare::compare_ui;
 use super::neighbours::neighbours_ui;
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
 
-/// What a word is compared with.
+/// Subjects of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MeaningView {
     #[default]

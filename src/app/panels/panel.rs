@@ -89,7 +89,7 @@ pub struct Requests {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
     pub cell: CellId,
-    /// It was run or shown, and not only read.
+    /// The cell was run or shown, and not only read.
     pub is_used: bool,
 }
 

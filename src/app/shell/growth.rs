@@ -94,7 +94,7 @@ impl Workspace {
     }
 }
 
-/// What has appeared, and what it is for.
+/// Panels that have appeared, and what they are for.
 fn said(appeared: &[PanelName]) -> Option<String> {
     match appeared {
         [] => None,

@@ -284,7 +284,7 @@ impl Places {
         }
     }
 
-    /// What was stashed beside a tab that goes is beside another one of its place, or takes the place.
+    /// Tabs stashed beside a tab that goes move beside another tab of its place, or take the place.
     fn hand_on_stash(&mut self, gone: PanelId, place: TabPath) {
         let Ok(leaf) = self.dock.leaf(place.node_path()) else { return };
         let next = leaf.tabs().iter().find(|tab| **tab != gone).copied();

@@ -37,7 +37,7 @@ pub struct Tabs<'a> {
     pub closed: Option<PanelId>,
 }
 
-/// What a panel shows, with the key that brings it to the front.
+/// Tooltip of a tab: the panel's contents, with the key that brings it to the front.
 pub fn about(panel: PanelId) -> String {
     let about = PanelName::named(panel.title()).map_or("", PanelName::about);
     let place = ids().iter().position(|known| *known == panel);

@@ -37,7 +37,7 @@ pub struct StageScene {
     pub path: Option<Arc<PathModel>>,
     /// The head of the walk adds nothing: it is off.
     pub is_silent: bool,
-    /// What the words add in the walk's head alone.
+    /// Arrows of the words in the walk's head alone.
     pub mix: Option<Arc<PathModel>>,
     /// How each point is shown; the same `Arc` as long as it is the same.
     pub emphasis: Arc<Emphasis>,

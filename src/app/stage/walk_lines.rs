@@ -22,12 +22,12 @@ const FAINT: f32 = 0.25;
 /// Opacity of lines before there are weights.
 const PLAIN: f32 = 0.5;
 
-/// What is walked through.
+/// The walk and the arrows that it shows.
 #[derive(Clone, Copy)]
 pub struct Walked<'a> {
     pub walk: &'a WalkModel,
     pub path: &'a PathModel,
-    /// What the words add in this head alone.
+    /// Arrows of the words in this head alone.
     pub mix: Option<&'a PathModel>,
 }
 

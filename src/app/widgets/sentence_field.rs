@@ -283,7 +283,7 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> P
     shown
 }
 
-/// What to do where Enter can take nothing.
+/// Advice where Enter can take nothing.
 fn refusal(reading: &Reading) -> String {
     match reading.first_fault().map(|word| &reading.words[word]) {
         Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {

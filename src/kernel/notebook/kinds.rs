@@ -26,7 +26,7 @@ pub enum Runs<'a> {
     Code {
         /// Such a cell is there to fail.
         fails: bool,
-        /// It runs by itself.
+        /// The cell runs by itself.
         is_unasked: bool,
     },
     /// The learner's answer, and the lesson's check of it.

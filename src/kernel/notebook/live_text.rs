@@ -8,48 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::code::{Axis, Fault, Names, Scope, Value, names, values};
+use crate::code::{Axis, Fault, Names, Scope, Value, values};
 use crate::kernel::notebook::Notebook;
+use crate::kernel::notebook::cell_texts::{CellTexts, Evaluated};
 use crate::kernel::notebook::dependencies::{NamesInScope, Source};
 use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
 use crate::kernel::notebook::live::{Follows, Live, LiveName};
-use crate::kernel::notebook::snapshot::LiveTextSnapshot;
+use crate::kernel::notebook::live_values::{LiveValue, LiveValues};
 use crate::lesson::cells::CellKind;
-use crate::lesson::live_text::LiveText;
 use crate::quantity::Entry;
-
-/// Values of all expressions of a cell's texts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveValues {
-    pub values: Vec<LiveValue>,
-    /// The sentence that the cell speaks of, an index into the lesson's.
-    pub speaks_of: usize,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct LiveValue {
-    pub source: Arc<str>,
-    pub value: Result<Value, Fault>,
-    /// Live tensors that it reads.
-    pub tensors: Vec<String>,
-    /// The most that it depends on; variables may hold anything.
-    pub follows: Follows,
-    /// The number, where the expression is one entry of a live tensor.
-    pub entry: Option<Entry>,
-    /// It is of the sentence that the text speaks of, and the stage shows another.
-    pub is_elsewhere: bool,
-}
-
-impl LiveValues {
-    pub fn of(&self, source: &str) -> Option<&LiveValue> {
-        self.values.iter().find(|value| *value.source == *source)
-    }
-
-    /// Expressions that cannot be evaluated.
-    pub fn faults(&self) -> impl Iterator<Item = (&str, &Fault)> {
-        self.values.iter().filter_map(|value| Some((&*value.source, value.value.as_ref().err()?)))
-    }
-}
 
 /// The model as texts meet it.
 pub trait SpokenModel {
@@ -61,58 +28,6 @@ pub trait SpokenModel {
     fn live_of(&self, sentence: usize) -> Option<Live>;
     /// The first head of a block, counted over all of them.
     fn first_head(&self, block: usize) -> usize;
-}
-
-/// The expressions of a cell, and what came of them.
-#[derive(Clone, Debug)]
-pub(super) struct CellTexts {
-    /// The cell when its texts were read.
-    cell: Arc<DocumentCell>,
-    expressions: Vec<(Arc<str>, Result<Names, Fault>)>,
-    /// All names that they read.
-    reads: BTreeSet<String>,
-    evaluated: Option<Evaluated>,
-}
-
-#[derive(Clone, Debug)]
-struct Evaluated {
-    sources: Vec<(String, Source)>,
-    values: Arc<LiveValues>,
-}
-
-impl CellTexts {
-    /// `None` of a cell without expressions.
-    fn of(cell: &Arc<DocumentCell>) -> Option<Self> {
-        let mut sources: Vec<Arc<str>> = Vec::new();
-        for text in markdown(cell) {
-            for expression in LiveText::read(text).expressions {
-                if !sources.contains(&expression.source) {
-                    sources.push(expression.source);
-                }
-            }
-        }
-        if sources.is_empty() {
-            return None;
-        }
-        let expressions: Vec<_> = sources.into_iter().map(|source| (source.clone(), names(&source))).collect();
-        let reads =
-            expressions.iter().flat_map(|(_, names)| names.iter().flat_map(|names| names.reads.iter().cloned()));
-        Some(Self { cell: cell.clone(), reads: reads.collect(), expressions, evaluated: None })
-    }
-
-    pub(super) fn shown(&self, is_stale: bool) -> LiveTextSnapshot {
-        LiveTextSnapshot { values: self.evaluated.as_ref().map(|evaluated| evaluated.values.clone()), is_stale }
-    }
-
-    fn is_of(&self, cell: &Arc<DocumentCell>) -> bool {
-        Arc::ptr_eq(&self.cell, cell) || self.cell.text == cell.text && Arc::ptr_eq(&self.cell.kind, &cell.kind)
-    }
-}
-
-/// The Markdown of a cell, as it stands there now.
-pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &str> {
-    let own = cell.is_text().then_some(&*cell.text);
-    own.into_iter().chain(cell.kind.markdown().filter(|_| !cell.is_text()))
 }
 
 /// The sentence that a cell speaks of: that of the last Stage cell above it, or the first one.

@@ -2,9 +2,10 @@
 //!
 //! In reading order: [`kinds`] says how each kind of cell behaves, [`document`] holds the cells, which undo restores, and [`command`] the commands;
 //! [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`] says which cells are stale,
-//! [`execution`] runs one, [`runs`] holds the results, [`live_text`] evaluates the expressions in texts, and [`snapshot`] is for viewers. [`saved`] is the saved form,
+//! [`execution`] runs one, [`runs`] holds the results, [`live_text`] evaluates the expressions in texts (`cell_texts`, [`live_values`]), and [`snapshot`] is for viewers. [`saved`] is the saved form,
 //! and [`merge`] restores it over a lesson that may have changed.
 
+mod cell_texts;
 pub mod command;
 pub mod dependencies;
 pub mod document;
@@ -13,6 +14,7 @@ pub mod execution;
 pub mod kinds;
 pub mod live;
 pub mod live_text;
+pub mod live_values;
 pub mod merge;
 pub mod runs;
 pub mod saved;
@@ -29,10 +31,10 @@ pub use command::{CellCommand, NotebookCommand};
 pub use document::{CellId, Document};
 pub use editing::{Changed, EditDrag};
 
+use crate::kernel::notebook::cell_texts::CellTexts;
 use crate::kernel::notebook::dependencies::{NamesInScope, Source, Versions, statuses};
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::live::LiveName;
-use crate::kernel::notebook::live_text::CellTexts;
 use crate::kernel::notebook::merge::{Merged, merge};
 use crate::kernel::notebook::runs::{Analysis, CellRun, Outcome};
 use crate::kernel::notebook::saved::SavedNotebook;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::code::{Axis, Fault, Output, Variable};
 use crate::kernel::notebook::document::DocumentCell;
-use crate::kernel::notebook::live_text::LiveValues;
+use crate::kernel::notebook::live_values::LiveTextSnapshot;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {
@@ -38,15 +38,6 @@ pub struct CellSnapshot {
     pub shadows: Option<Arc<str>>,
     /// The expressions in its texts; `None` where it has none.
     pub live: Option<LiveTextSnapshot>,
-}
-
-/// The expressions in the texts of a cell.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LiveTextSnapshot {
-    /// `None` before they were evaluated.
-    pub values: Option<Arc<LiveValues>>,
-    /// Something that they read has changed since.
-    pub is_stale: bool,
 }
 
 impl CellSnapshot {

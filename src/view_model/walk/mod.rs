@@ -112,7 +112,7 @@ pub struct Dot {
     pub title: String,
     /// The products that count most first.
     pub terms: Vec<DotTerm>,
-    /// What is added to their sum, and its name.
+    /// A term added to their sum, and its name.
     pub bias: Option<(Entry, f32)>,
     pub total: (Entry, f32),
 }

@@ -350,7 +350,7 @@ fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palet
     names
 }
 
-/// What is pointed at here or elsewhere: a word's row and column, or a pair's cell.
+/// Target of the pointer, here or elsewhere: a word's row and column, or a pair's cell.
 fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
     let (queries, keys) = lines_of(map);
     let rects = view.hover.at().into_iter().flat_map(|at| {

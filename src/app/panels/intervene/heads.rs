@@ -16,7 +16,7 @@ use crate::app::widgets::traced::number_ui;
 /// Step of a gain's slider.
 const GAIN_STEP: f64 = 0.05;
 
-/// What is shown of every head.
+/// Quantities shown for every head.
 pub struct HeadsUi<'a> {
     pub model: &'a HeadsModel,
     pub query: Option<usize>,

@@ -12,7 +12,6 @@ use crate::app::view::PanelView;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{CellId, OwnKind};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
-use crate::lesson::cells::CellKind;
 use crate::view_model::notebook::{CellModel, NotebookModel};
 
 use super::drafts::Drafts;
@@ -182,8 +181,7 @@ impl Frame<'_, '_> {
     /// Brings the answer of a cell that was run into sight: of an exercise only where its buttons stand, so that what is
     /// written stays where it is.
     pub fn reveal_answer(&mut self, id: &CellId) {
-        let is_exercise =
-            self.model.index(id).is_some_and(|at| matches!(*self.model.cells[at].cell.kind, CellKind::Exercise(_)));
+        let is_exercise = self.model.index(id).is_some_and(|at| self.model.cells[at].is_exercise());
         if is_exercise {
             self.state.judged = Some(id.clone());
         } else {

@@ -25,7 +25,7 @@ const PACES: [Pace; 5] = [None, Some(60), Some(20), Some(5), Some(1)];
 /// The slider's least learning rate; less can be typed.
 const LEARNING_RATE_LEAST: f64 = 1e-5;
 
-/// What the panel shows.
+/// Views of the panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrainView {
     #[default]

@@ -25,7 +25,7 @@ const ROOMY_FROM: f32 = 560.0;
 /// Weights below this have no number under their word.
 const NUMBERED: f32 = 0.095;
 
-/// What the strip remembers, and where the pointer was in the last frame for its keys.
+/// State of the strip between frames, with the pointer's last place for its keys.
 #[derive(Clone, Debug, Default)]
 pub struct StripState {
     pub is_over: bool,

@@ -247,17 +247,15 @@ fn the_walk_s_lines_and_the_arrows_are_where_they_should_be() {
         }
         let view = rig.view(whole(SIZE));
         let place = |at: [f32; 3]| view.project(Vec3::from(scaled(&model, at))).expect("in front").at;
-        let at = |step: Step, query: Option<usize>| {
+        let at = |step: Step| {
             let mut view = ViewState::default();
-            view.selection.query = query;
+            view.selection.query = Some(QUERY);
             view.walk.set(step.index() as f32);
             seen(&snapshot, view, &rig, SIZE)
         };
-        // Without a chosen word the arrows are those of all moves; with one, those of its walk.
-        let chosen = Some(QUERY);
-        let (Some(before), Some(weighed), Some(after)) =
-            (at(Step::Embed, chosen), at(Step::Softmax, chosen), at(Step::Contextual, None))
-        else {
+        // Nobody walks: the arrows are those of all moves.
+        let moved = seen(&snapshot, at_time(1.0), &rig, SIZE);
+        let (Some(before), Some(weighed), Some(after)) = (at(Step::Embed), at(Step::Softmax), moved) else {
             return;
         };
         let query = place(model.tokens[QUERY].start);

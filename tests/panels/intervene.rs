@@ -96,7 +96,7 @@ fn the_changes_are_told_with_the_unchanged_beside_them() {
     assert_eq!(panel.view().selection.query, Some(1));
     assert!(panel.query_by_label_contains("away from its ghost").is_some());
     click(&mut panel, "Reset temperature");
-    assert!(panel.query_by_label_contains("Nothing is changed").is_some());
+    assert!(panel.query_by_label_contains("Change a setting").is_some());
 }
 
 fn set(head: usize, setting: HeadSetting) -> Command {

@@ -17,9 +17,9 @@ action_table! {
         HeadBefore { keys: &[key(Key::ArrowUp)], line: New("the head or layer before, after") }
         HeadAfter { keys: &[key(Key::ArrowDown)], line: Joined }
         Turn {
-            tooltip: "Whom the word looks at, or who looks at it",
+            tooltip: "Words that it looks at, or words that look at it",
             keys: &[key(Key::R)],
-            line: New("whom it looks at, or who looks at it"),
+            line: New("words that it looks at, or words that look at it"),
         }
         LetGo { keys: &[key(Key::Escape)], line: New("no word chosen") }
     }

@@ -1,8 +1,8 @@
 //! The page of the course: go on, choose a lesson, open another file.
 
 use egui::{
-    Align, Align2, Button, Context, CornerRadius, Frame, Key, Label, Layout, Margin, Rect, RichText, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    Align, Align2, Button, Context, CornerRadius, FontId, Frame, Key, Label, Layout, Margin, Pos2, Rect, RichText,
+    ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{Action, ActionTable, WindowAction};
@@ -308,19 +308,36 @@ fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
-    let small = theme::plain(size::SMALL);
-    for (name, place, group) in &sketch.crowds {
-        painter.text(at(*place) - vec2(0.0, END), Align2::CENTER_BOTTOM, name, small.clone(), color(Some(*group)));
-    }
+    // A name that another one covers is left out: those of the moved words come first.
+    let mut written: Vec<Rect> = Vec::new();
+    let mut write = |place: Pos2, align: Align2, name: &str, font: FontId, ink| {
+        let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
+        let place = align.anchor_size(place, galley.size());
+        let is_free = rect.contains_rect(place) && !written.iter().any(|other| other.intersects(place));
+        if is_free {
+            written.push(place);
+            painter.galley(place.min, galley, ink);
+        }
+        is_free
+    };
     for way in &sketch.moves {
         let (start, end) = (at(way.start), at(way.end));
         painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
         painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
         painter.circle_filled(end, END, palette.accent);
-        let (align, shift) =
-            if end.x > rect.center().x { (Align2::RIGHT_CENTER, -1.0) } else { (Align2::LEFT_CENTER, 1.0) };
-        let font = theme::strong(size::SMALL);
-        painter.text(end + vec2(shift * (END + size::GAP_TIGHT), 0.0), align, &way.label, font, palette.ink);
+        // Beyond the end of its arrow, where the picture has room.
+        let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < rect.center().x };
+        let gap = vec2(END + size::GAP_TIGHT, 0.0);
+        let sides = [(end + gap, Align2::LEFT_CENTER), (end - gap, Align2::RIGHT_CENTER)];
+        let (first, second) = if is_right { (sides[0], sides[1]) } else { (sides[1], sides[0]) };
+        let mut beside = |(place, align)| write(place, align, &way.label, theme::strong(size::SMALL), palette.ink);
+        if !beside(first) {
+            beside(second);
+        }
+    }
+    for (name, place, group) in &sketch.crowds {
+        let above = at(*place) - vec2(0.0, END);
+        write(above, Align2::CENTER_BOTTOM, name, theme::plain(size::SMALL), color(Some(*group)));
     }
 }
 

@@ -11,9 +11,9 @@ use crate::app::theme::{Palette, size};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotePlace {
     Notice,
+    Opened,
     Export,
     Reset,
-    Opened,
 }
 
 pub fn note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {

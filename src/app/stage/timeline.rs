@@ -99,7 +99,7 @@ fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, vi
     let next = next_ui(view.walk);
     let step = view.walk.step();
     let place = place_said(route, view.walk.layer(), step);
-    let hint = "Click a word to follow it, or walk: by default the word is followed that the lesson speaks of.";
+    let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let mut job = LayoutJob::default();
     job.wrap.max_rows = LINES;

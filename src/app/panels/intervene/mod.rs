@@ -100,8 +100,8 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Comm
                         line(text, palette.ink_soft);
                     }
                 } else {
-                    line("Nothing is changed. Turn something:".to_owned(), palette.ink_soft);
-                    line("the points move, their ghosts stay.".to_owned(), palette.ink_soft);
+                    line("Change a setting;".to_owned(), palette.ink_soft);
+                    line("rings mark where points were.".to_owned(), palette.ink_soft);
                 }
             });
         });

@@ -336,8 +336,11 @@ fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect) {
         }
     }
     for (name, place, group) in &sketch.crowds {
-        let above = at(*place) - vec2(0.0, END);
-        write(above, Align2::CENTER_BOTTOM, name, theme::plain(size::SMALL), color(Some(*group)));
+        let gap = vec2(0.0, END);
+        let mut beside = |place, align| write(place, align, name, theme::plain(size::SMALL), color(Some(*group)));
+        if !beside(at(*place) - gap, Align2::CENTER_BOTTOM) {
+            beside(at(*place) + gap + vec2(0.0, size::GAP), Align2::CENTER_TOP);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::state::Kernel;
-use crate::lesson::cells::Cell;
+use crate::lesson::cells::{Cell, CellKind};
 
 /// A problem with a cell of the lesson, in words for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,12 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<String> {
         return Some(why_not(&solved));
     }
     let Some(Verdict::Exercise { compared, .. }) = &solved.verdict else { return None };
+    if let CellKind::Exercise(exercise) = &cell.kind
+        && !exercise.expected.is_empty()
+        && compared.len() < exercise.cases.len().max(1)
+    {
+        return Some("its `expected` fails, or shows nothing to compare".to_owned());
+    }
     let case = compared.iter().position(differs)?;
     Some(format!("its solution passes, but differs from `expected` in case {}", case + 1))
 }

@@ -61,7 +61,10 @@ fn an_exercise_is_tried_until_it_is_right() {
 
 /// The exercise `middle`, which says what it expects: beside the value, or in its cases.
 fn comparing(in_cases: bool) -> Kernel {
-    let expected = if in_cases { "" } else { r#", expected: "(a + b) / 2""# };
+    comparing_with(if in_cases { "" } else { r#", expected: "(a + b) / 2""# }, in_cases)
+}
+
+fn comparing_with(expected: &str, in_cases: bool) -> Kernel {
     let text = NOTEBOOK.replacen(r#"value: "norm(middle(a, b))""#, &format!(r#"value: "middle(a, b)"{expected}"#), 1);
     let text = if in_cases { text.replace("let b = E[", "let expected = 2.5; let b = E[") } else { text };
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
@@ -94,6 +97,10 @@ fn a_rehearsal_finds_what_the_solution_is_not() {
     assert_eq!(rehearse(&mut comparing(false)), []);
     let problems = rehearse(&mut comparing(true));
     assert_eq!(problems[0].words, "its solution passes, but differs from `expected` in case 1");
+    for nothing in ["a @ 1.5.nope", "let unused = 1.0;"] {
+        let problems = rehearse(&mut comparing_with(&format!(", expected: {nothing:?}"), false));
+        assert_eq!(problems[0].words, "its `expected` fails, or shows nothing to compare");
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub mod retrain;
 pub mod search;
 pub mod sentence_arcs;
 pub mod sentences;
+pub mod side;
 pub mod sketch;
 pub mod stage;
 pub mod still;

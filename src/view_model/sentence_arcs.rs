@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
+use super::side::Side;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::numerics::model::activations::HeadActivations;
@@ -32,8 +33,8 @@ pub struct ArcWord {
 pub struct ArcLayer {
     /// `Layer 2`, `Cross-attention`; empty where there is only one.
     pub title: String,
-    pub queries: Line,
-    pub keys: Line,
+    pub queries: Side,
+    pub keys: Side,
     pub heads: Vec<ArcHead>,
 }
 
@@ -52,31 +53,25 @@ pub struct ArcHead {
     pub hidden: Vec<Vec<bool>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Line {
-    Source,
-    Sentence,
-}
-
 /// A word where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WordAt {
-    pub line: Line,
+    pub side: Side,
     pub position: usize,
 }
 
 impl WordAt {
     pub fn in_sentence(position: usize) -> Self {
-        Self { line: Line::Sentence, position }
+        Self { side: Side::Sentence, position }
     }
 
     pub fn in_source(position: usize) -> Self {
-        Self { line: Line::Source, position }
+        Self { side: Side::Source, position }
     }
 
     /// Position in the sentence on the stage.
     pub fn token(self) -> Option<usize> {
-        (self.line == Line::Sentence).then_some(self.position)
+        (self.side == Side::Sentence).then_some(self.position)
     }
 }
 
@@ -162,15 +157,15 @@ impl SentenceArcs {
         })
     }
 
-    pub fn line(&self, line: Line) -> &[ArcWord] {
+    pub fn line(&self, line: Side) -> &[ArcWord] {
         match line {
-            Line::Source => &self.source,
-            Line::Sentence => &self.words,
+            Side::Source => &self.source,
+            Side::Sentence => &self.words,
         }
     }
 
     pub fn word(&self, at: WordAt) -> Option<&ArcWord> {
-        self.line(at.line).get(at.position)
+        self.line(at.side).get(at.position)
     }
 
     pub fn label(&self, at: WordAt) -> &str {
@@ -190,13 +185,13 @@ impl SentenceArcs {
     /// Directions in which a word has weights in a layer.
     pub fn directions(&self, layer: usize, word: WordAt) -> Vec<Direction> {
         let Some(layer) = self.layers.get(layer) else { return Vec::new() };
-        Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.line).collect()
+        Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.side).collect()
     }
 
     /// The weights that are shown, the head's first, each head in the order of its words.
     pub fn arcs(&self, shown: &Shown) -> Vec<WeightArc> {
         let Some(layer) =
-            self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.line)
+            self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)
         else {
             return Vec::new();
         };
@@ -219,8 +214,8 @@ impl SentenceArcs {
                     (!is_hidden).then_some(WeightArc {
                         pair: Pair { head: head.head, query, key },
                         own,
-                        from: WordAt { line: layer.queries, position: query },
-                        to: WordAt { line: layer.keys, position: key },
+                        from: WordAt { side: layer.queries, position: query },
+                        to: WordAt { side: layer.keys, position: key },
                         weight,
                         is_enabled: head.is_enabled,
                     })
@@ -316,7 +311,7 @@ impl SentenceArcs {
 
 impl ArcLayer {
     /// The line whose words have weights in this direction.
-    pub fn line_of(&self, direction: Direction) -> Line {
+    pub fn line_of(&self, direction: Direction) -> Side {
         match direction {
             Direction::LooksAt => self.queries,
             Direction::SeenBy => self.keys,
@@ -346,11 +341,10 @@ fn layers(model: &ModelSnapshot) -> Vec<ArcLayer> {
     let block = |head: usize| model.architecture.head(head).0;
     let layer = |heads: &[(usize, &HeadActivations<f32>)]| {
         let first = heads[0].0;
-        let line = |is_source| if is_source { Line::Source } else { Line::Sentence };
         ArcLayer {
             title: labels.block(first),
-            queries: line(labels.is_of_source(first)),
-            keys: line(labels.keys_are_source(first)),
+            queries: Side::of_source(labels.is_of_source(first)),
+            keys: Side::of_source(labels.keys_are_source(first)),
             heads: heads.iter().map(|(head, activations)| arc_head(*head, activations, model, &labels)).collect(),
         }
     };

@@ -2,7 +2,8 @@
 
 use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand};
 use attune::kernel::{Command, Kernel};
-use attune::view_model::sentence_arcs::{Direction, Line, SentenceArcs, Shown, WordAt};
+use attune::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
+use attune::view_model::side::Side;
 
 use crate::common::lessons::{form, small};
 
@@ -74,15 +75,15 @@ fn a_pair_that_a_mask_hides_has_no_arc() {
 #[test]
 fn every_layer_has_its_heads_and_a_source_its_line() {
     let arcs = after(form("translation"), &[]);
-    let layers: Vec<(&str, Line, Line)> =
+    let layers: Vec<(&str, Side, Side)> =
         arcs.layers.iter().map(|layer| (layer.title.as_str(), layer.queries, layer.keys)).collect();
-    assert!(layers.contains(&("Cross-attention", Line::Sentence, Line::Source)), "{layers:?}");
+    assert!(layers.contains(&("Cross-attention", Side::Sentence, Side::Source)), "{layers:?}");
     let cross = layers.iter().position(|layer| layer.2 != layer.1).expect("one that crosses");
     assert!(!arcs.source.is_empty());
     assert_eq!(arcs.directions(cross, WordAt::in_source(0)), [Direction::SeenBy]);
     assert_eq!(arcs.directions(cross, WordAt::in_sentence(0)), [Direction::LooksAt]);
     let one = Shown { layer: cross, ..shown(0) };
-    assert!(arcs.arcs(&one).iter().all(|arc| arc.to.line == Line::Source));
+    assert!(arcs.arcs(&one).iter().all(|arc| arc.to.side == Side::Source));
     let none = Shown { direction: Direction::SeenBy, ..one };
     assert_eq!(arcs.arcs(&none), []);
     let wrong = Shown { word: WordAt::in_sentence(99), layer: 9, ..one };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use egui::Vec2;
-use egui_dock::{DockState, Node, NodeIndex, TabPath};
+use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
 
 use super::arrangement::{arranged, side_share};
 use super::layout::{dock, is_alike, kept};
@@ -253,11 +253,7 @@ impl Places {
     fn push_behind(&mut self, panel: PanelId) {
         let first = self.dock.iter_leaves_mut().next();
         match first {
-            Some((_, leaf)) => {
-                let front = leaf.active;
-                leaf.append_tab(panel);
-                leaf.active = front;
-            }
+            Some((_, leaf)) => append_behind(leaf, panel),
             None => self.dock.push_to_first_leaf(panel),
         }
     }
@@ -271,9 +267,7 @@ impl Places {
         let near = open.iter().find(|other| region(**other) == own).or(open.first()).copied();
         let place = near.and_then(|near| self.dock.find_tab(&near));
         if let Some(leaf) = place.and_then(|place| self.dock.leaf_mut(place.node_path()).ok()) {
-            let front = leaf.active;
-            leaf.append_tab(panel);
-            leaf.active = front;
+            append_behind(leaf, panel);
             return;
         }
         let stage = self.dock.find_main_surface_tab(&PanelId::of(PanelName::Stage));
@@ -310,11 +304,7 @@ impl Places {
         let Stashed { panel, beside } = self.stash.remove(place);
         let leaf = self.dock.find_tab(&beside).and_then(|beside| self.dock.leaf_mut(beside.node_path()).ok());
         match leaf {
-            Some(leaf) => {
-                let front = leaf.active;
-                leaf.append_tab(panel);
-                leaf.active = front;
-            }
+            Some(leaf) => append_behind(leaf, panel),
             None => self.insert(panel),
         }
         panel
@@ -330,6 +320,13 @@ impl Places {
         }
         self.stash.push(Stashed { panel, beside });
     }
+}
+
+/// Adds a tab, and leaves the one in front where it is.
+fn append_behind(leaf: &mut LeafNode<PanelId>, panel: PanelId) {
+    let front = leaf.active;
+    leaf.append_tab(panel);
+    leaf.active = front;
 }
 
 impl Stashed {

@@ -9,8 +9,9 @@ use crate::app::theme::Palette;
 use crate::kernel::data::token::START;
 use crate::view_model::path::PathModel;
 use crate::view_model::search::{Emphasis, Hit, Visibility};
+use crate::view_model::side::Side;
 use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Side, Step, WalkModel};
+use crate::view_model::walk::{Step, WalkModel};
 
 use super::labels::Priority;
 use super::picking::{self, Candidate};

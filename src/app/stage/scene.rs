@@ -12,9 +12,10 @@ use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::path::{By, PathModel};
 use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::sentence_arcs::SentenceArcs;
+use crate::view_model::side::Side;
 use crate::view_model::stage::StageModel;
 use crate::view_model::walk::route::RouteModel;
-use crate::view_model::walk::{Focus, Side, Step, WalkModel, is_silent};
+use crate::view_model::walk::{Focus, Step, WalkModel, is_silent};
 
 use super::basis_glide::BasisGlide;
 use super::walk_lines::Walked;

@@ -4,7 +4,8 @@ use bevy::math::Vec3;
 use egui::{Pos2, Rect, Stroke};
 
 use crate::app::theme::{self, size};
-use crate::view_model::walk::{Side, SourceWord};
+use crate::view_model::side::Side;
+use crate::view_model::walk::SourceWord;
 
 use super::labels::{self, LabelRequest, Obstacle, Priority};
 use super::points::{LEAST_RADIUS, WORD_RADIUS, scaled};

@@ -5,8 +5,9 @@ use crate::app::view::walk::ease;
 use crate::quantity::Quantity;
 use crate::view_model::path::{PathArrow, PathModel};
 use crate::view_model::search::{Emphasis, Visibility};
+use crate::view_model::side::Side;
 use crate::view_model::stage::{StageModel, TokenPoint};
-use crate::view_model::walk::{Side, Step, WalkModel};
+use crate::view_model::walk::{Step, WalkModel};
 
 use super::points::{Instance, scaled};
 

@@ -13,6 +13,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::numerics::attention::HeadMode;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::models::Model;
+use crate::view_model::side::Side;
 
 /// Where the walk is; in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,14 +137,6 @@ impl DotTerm {
 pub struct Bars {
     pub before: Option<Quantity>,
     pub after: Quantity,
-}
-
-/// The sentence that words belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The tokens on the stage.
-    Sentence,
-    Source,
 }
 
 /// A word of the source: where the walked layer finds it, and where it leaves it.

@@ -1,6 +1,6 @@
 //! Numbers of one query in one head, from which all steps of a walk are written.
 
-use super::{Bars, Columns, Dot, DotTerm, Focus, NumberRow, Side, SourceWord, Step, StepModel};
+use super::{Bars, Columns, Dot, DotTerm, Focus, NumberRow, SourceWord, Step, StepModel};
 use crate::kernel::snapshot::{Snapshot, Token};
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::block::BlockConfig;
@@ -10,6 +10,7 @@ use crate::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use crate::view_model::heads::strongest;
 use crate::view_model::quoted;
 use crate::view_model::reader::Reader;
+use crate::view_model::side::Side;
 
 /// A step's equation, what happens in words, and the numbers.
 pub(super) type StepText = (String, String, Vec<NumberRow>);
@@ -117,9 +118,8 @@ impl<'a> Writer<'a> {
 
     /// The sentences of the queries and of the keys.
     pub fn sides(&self) -> (Side, Side) {
-        let side = |is_of_source| if is_of_source { Side::Source } else { Side::Sentence };
         let is_of_source = self.reader.is_of_source(self.block);
-        (side(is_of_source), side(is_of_source || self.config().attends_to_source()))
+        (Side::of_source(is_of_source), Side::of_source(is_of_source || self.config().attends_to_source()))
     }
 
     pub fn source(&self) -> Vec<SourceWord> {

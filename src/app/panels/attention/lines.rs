@@ -8,7 +8,7 @@ use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::sentence_arcs::{Pair, WordAt};
 
-use crate::app::panels::attention::{choose, choose_row, lines_of};
+use crate::app::panels::attention::{choose, choose_row, sides_of};
 use crate::app::widgets::slant::text_width;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -181,7 +181,7 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
         ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt { line: lines_of(map).0, position: row });
+            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: row });
         }
         if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
             choose_row(view, row);

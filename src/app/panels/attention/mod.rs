@@ -10,7 +10,8 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
-use crate::view_model::sentence_arcs::{Line, Pair, WordAt};
+use crate::view_model::sentence_arcs::{Pair, WordAt};
+use crate::view_model::side::Side;
 
 use super::attention::lines::lines_ui;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
@@ -352,10 +353,10 @@ fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palet
 
 /// Target of the pointer, here or elsewhere: a word's row and column, or a pair's cell.
 fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
-    let (queries, keys) = lines_of(map);
+    let (queries, keys) = sides_of(map);
     let rects = view.hover.at().into_iter().flat_map(|at| {
-        let row = (at.line == queries && at.position < heat.rows).then(|| heat.row_rect(at.position));
-        let col = (at.line == keys && at.position < heat.cols).then(|| heat.col_rect(at.position));
+        let row = (at.side == queries && at.position < heat.rows).then(|| heat.row_rect(at.position));
+        let col = (at.side == keys && at.position < heat.cols).then(|| heat.col_rect(at.position));
         row.into_iter().chain(col)
     });
     rects.for_each(|rect| heat.outline(ui.painter(), rect, palette.ink_faint));
@@ -366,9 +367,8 @@ fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, view: &PanelView, palette:
 }
 
 /// Sentences of a map's queries and keys.
-fn lines_of(map: &HeadMap) -> (Line, Line) {
-    let line = |is_source| if is_source { Line::Source } else { Line::Sentence };
-    (line(map.is_of_source), line(map.keys_are_source))
+fn sides_of(map: &HeadMap) -> (Side, Side) {
+    (Side::of_source(map.is_of_source), Side::of_source(map.keys_are_source))
 }
 
 /// The row labels are buttons: each selects its query.
@@ -390,7 +390,7 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt { line: lines_of(map).0, position: row });
+            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: row });
         }
         if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
             choose_row(view, row);

@@ -5,7 +5,8 @@ use egui::{Context, Popup};
 
 use crate::app::actions::{Pressed, SentenceAction, drop_text, pressed};
 use crate::app::view::PanelView;
-use crate::view_model::sentence_arcs::{Line, SentenceArcs, WordAt};
+use crate::view_model::sentence_arcs::{SentenceArcs, WordAt};
+use crate::view_model::side::Side;
 
 use super::{StripState, choose, layer, shown, strip_id};
 
@@ -52,16 +53,16 @@ fn has_keyboard(ctx: &Context, state: &StripState) -> bool {
 /// The word so many places on, in the line whose weights are shown; it stops at the ends.
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
     let layer = layer(model, view).map(|layer| &model.layers[layer]);
-    let line = layer.map_or(Line::Sentence, |layer| layer.line_of(state.direction));
+    let line = layer.map_or(Side::Sentence, |layer| layer.line_of(state.direction));
     let Some(last) = model.line(line).len().checked_sub(1) else { return };
     let chosen = match line {
-        Line::Sentence => view.selection.query.or_else(|| model.first_lit(&view.highlight.lit)),
-        Line::Source => state.source,
+        Side::Sentence => view.selection.query.or_else(|| model.first_lit(&view.highlight.lit)),
+        Side::Source => state.source,
     };
     // The first press chooses an end where nothing is chosen.
     let to = chosen.map_or(if steps > 0 { 0 } else { last }, |at| at.saturating_add_signed(steps).min(last));
     let direction = state.direction;
-    choose(WordAt { line, position: to }, state, view);
+    choose(WordAt { side: line, position: to }, state, view);
     state.direction = direction;
     debug_assert!(shown(model, state, view, true).is_some() || model.layers.is_empty());
 }

@@ -13,7 +13,8 @@ use crate::app::view::PanelView;
 use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::quantity::Quantity;
-use crate::view_model::sentence_arcs::{Direction, Line, SentenceArcs, Shown, WeightArc, WordAt, percent};
+use crate::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt, percent};
+use crate::view_model::side::Side;
 
 use self::arcs::{PlacedArc, nearest, placed};
 use self::plan::{PlacedWord, Plan, Room};
@@ -271,7 +272,7 @@ impl<'a> Strip<'a> {
     /// An arc under the pointer: its weight in words; a click makes it the walk's pair.
     fn arc_ui(&self, ground: &Response, arc: &WeightArc, view: &mut PanelView) {
         view.hover.point_at_pair(arc.pair);
-        if ground.clicked() && arc.from.line == Line::Sentence {
+        if ground.clicked() && arc.from.side == Side::Sentence {
             let selection = &mut view.selection;
             selection.choose_query(Some(arc.pair.query));
             (selection.head, selection.key) = (arc.pair.head, Some(arc.pair.key));
@@ -298,9 +299,9 @@ impl<'a> Strip<'a> {
         let rect = word.rect.translate(origin.to_vec2());
         // The arrow keys lead from word to word: the strip has the keyboard, not each of them.
         let response = ui.interact(rect, ui.id().with(("word", word.at)), Sense::CLICK);
-        let is_chosen = match word.at.line {
-            Line::Sentence => view.selection.query == Some(word.at.position),
-            Line::Source => state.source == Some(word.at.position),
+        let is_chosen = match word.at.side {
+            Side::Sentence => view.selection.query == Some(word.at.position),
+            Side::Source => state.source == Some(word.at.position),
         };
         let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view));
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
@@ -420,11 +421,11 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     let layer = layer(model, view)?;
     let of_layer = &model.layers[layer];
     let chosen = match of_layer.line_of(state.direction) {
-        Line::Sentence => selection
+        Side::Sentence => selection
             .query
             .or_else(|| model.first_lit(&view.highlight.lit).filter(|_| is_open))
             .map(WordAt::in_sentence),
-        Line::Source => state.source.map(WordAt::in_source),
+        Side::Source => state.source.map(WordAt::in_source),
     };
     let word = view.hover.at().or(chosen).filter(|word| model.word(*word).is_some());
     let of_word = word.map(|word| {
@@ -437,20 +438,20 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
         return of_word;
     }
     let layer = model.layer_of(pair.head)?;
-    let word = WordAt { line: model.layers[layer].queries, position: pair.query };
+    let word = WordAt { side: model.layers[layer].queries, position: pair.query };
     Some(Shown { word, direction: Direction::LooksAt, layer, head: Some(pair.head) })
 }
 
 /// Chooses a word, here and everywhere.
 pub fn choose(at: WordAt, state: &mut StripState, view: &mut PanelView) {
-    match at.line {
-        Line::Sentence => {
+    match at.side {
+        Side::Sentence => {
             state.source = None;
             if view.selection.query != Some(at.position) {
                 view.selection.choose_query(Some(at.position));
             }
         }
-        Line::Source => {
+        Side::Source => {
             state.source = Some(at.position);
             state.direction = Direction::SeenBy;
         }

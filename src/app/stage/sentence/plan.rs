@@ -2,7 +2,8 @@
 
 use egui::{Pos2, Rect, Vec2};
 
-use crate::view_model::sentence_arcs::{ArcWord, Line, SentenceArcs, WordAt};
+use crate::view_model::sentence_arcs::{ArcWord, SentenceArcs, WordAt};
+use crate::view_model::side::Side;
 
 /// Sizes of the type, the largest that fits; a sentence that none fits has two rows.
 const ONE_ROW: [f32; 7] = [24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];
@@ -42,7 +43,7 @@ pub struct Plan {
 impl Plan {
     /// `measure` tells the width of a text in a size of the type.
     pub fn of(model: &SentenceArcs, room: Room, measure: impl Fn(&str, f32) -> f32) -> Self {
-        let lines: Vec<(Line, &[ArcWord])> = [(Line::Source, &model.source[..]), (Line::Sentence, &model.words[..])]
+        let lines: Vec<(Side, &[ArcWord])> = [(Side::Source, &model.source[..]), (Side::Sentence, &model.words[..])]
             .into_iter()
             .filter(|(_, words)| !words.is_empty())
             .collect();
@@ -52,21 +53,21 @@ impl Plan {
         let whole = |words: &[ArcWord], font: f32| row_width(&widths(words, font), font);
         let fits = |font: f32| lines.iter().all(|(_, words)| whole(words, font) <= room.width);
         if let Some(font) = ONE_ROW.into_iter().find(|font| fits(*font)) {
-            let rows = lines.iter().map(|(line, words)| Row { line: *line, first: 0, widths: widths(words, font) });
+            let rows = lines.iter().map(|(side, words)| Row { side: *side, first: 0, widths: widths(words, font) });
             return Self::laid(rows.collect(), font, room);
         }
-        if let [(line, words)] = lines[..] {
+        if let [(side, words)] = lines[..] {
             for font in TWO_ROWS {
                 let all = widths(words, font);
                 let longer = |split: &usize| row_width(&all[..*split], font).max(row_width(&all[*split..], font));
                 let split = (1..all.len()).min_by(|a, b| longer(a).total_cmp(&longer(b)));
                 if let Some(split) = split.filter(|split| longer(split) <= room.width) {
-                    let second = Row { line, first: split, widths: all[split..].to_vec() };
-                    return Self::laid(vec![Row { line, first: 0, widths: all[..split].to_vec() }, second], font, room);
+                    let second = Row { side, first: split, widths: all[split..].to_vec() };
+                    return Self::laid(vec![Row { side, first: 0, widths: all[..split].to_vec() }, second], font, room);
                 }
             }
         }
-        let rows = lines.iter().map(|(line, words)| Row { line: *line, first: 0, widths: widths(words, LEAST) });
+        let rows = lines.iter().map(|(side, words)| Row { side: *side, first: 0, widths: widths(words, LEAST) });
         Self::laid(rows.collect(), LEAST, room)
     }
 
@@ -83,7 +84,7 @@ impl Plan {
             let mut x = (widest - row_width(&row.widths, font)) / 2.0;
             for (place, width) in row.widths.iter().enumerate() {
                 let rect = Rect::from_min_size(Pos2::new(x, y), Vec2::new(*width, height));
-                words.push(PlacedWord { at: WordAt { line: row.line, position: row.first + place }, row: index, rect });
+                words.push(PlacedWord { at: WordAt { side: row.side, position: row.first + place }, row: index, rect });
                 x += width + SPACE * font;
             }
             y += height;
@@ -97,7 +98,7 @@ impl Plan {
 }
 
 struct Row {
-    line: Line,
+    side: Side,
     /// Position of its first word.
     first: usize,
     widths: Vec<f32>,

@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::code::{Fault, Value};
 use crate::kernel::notebook::live::Follows;
-use crate::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue, LiveValues};
+use crate::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue};
 use crate::kernel::scene::interventions::are_none;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::training::stop::Stopped;
@@ -32,7 +32,8 @@ pub struct Differences {
 }
 
 impl Differences {
-    pub fn of(snapshot: &Snapshot) -> Self {
+    /// `sentences` are the lesson's, and `stage_words` is the sentence on the stage.
+    pub fn of(snapshot: &Snapshot, sentences: &Arc<[String]>, stage_words: &str) -> Self {
         let Some(model) = &snapshot.model else { return Self::default() };
         let training = &model.training;
         let (step, progress) = (training.step_shown(), training.progress);
@@ -40,11 +41,10 @@ impl Differences {
         let is_trained = step == progress.done && (is_ended || progress.done == progress.of) && !training.playing;
         let at = format!("Training is at step {step} of {}.", progress.of);
         let is_edited = !Arc::ptr_eq(&model.parameters, &model.trained) && model.parameters != model.trained;
-        let words = |words: &[String]| words.join(" ");
         Self {
             stage: model.sentence.index,
-            stage_words: model.sentence.chosen().iter().map(|token| &*token.text).collect::<Vec<_>>().join(" "),
-            sentences: snapshot.lesson.sentences.iter().map(|sentence| words(sentence)).collect(),
+            stage_words: stage_words.to_owned(),
+            sentences: sentences.clone(),
             forward: (!are_none(&model.interventions)).then(|| "The attention is changed under Intervene.".to_owned()),
             weights: [(!is_trained).then_some(at), is_edited.then(|| "Weights are edited.".to_owned())]
                 .into_iter()
@@ -82,8 +82,7 @@ impl Differences {
 /// The live expressions of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveTextModel {
-    values: Option<Arc<LiveValues>>,
-    is_stale: bool,
+    shown: LiveTextSnapshot,
     differences: Arc<Differences>,
     /// Changes whenever a word of it may.
     pub key: u64,
@@ -123,29 +122,17 @@ const DIFFERS: &str = "\u{202f}≠";
 impl LiveTextModel {
     /// `before`, of the same cell, is kept if nothing changed.
     pub fn of(shown: &LiveTextSnapshot, differences: &Arc<Differences>, before: Option<&Self>) -> Self {
-        let is_same = |before: &&Self| {
-            let is_same_value = match (&before.values, &shown.values) {
-                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-                (None, None) => true,
-                _ => false,
-            };
-            is_same_value && before.is_stale == shown.is_stale && before.differences == *differences
-        };
+        let is_same = |before: &&Self| before.shown.is_same(shown) && before.differences == *differences;
         if let Some(before) = before.filter(is_same) {
             return before.clone();
         }
         let mut hasher = DefaultHasher::new();
         format!("{:?} {} {differences:?}", shown.values, shown.is_stale).hash(&mut hasher);
-        Self {
-            values: shown.values.clone(),
-            is_stale: shown.is_stale,
-            differences: differences.clone(),
-            key: hasher.finish(),
-        }
+        Self { shown: shown.clone(), differences: differences.clone(), key: hasher.finish() }
     }
 
     pub fn word(&self, expression: &Expression) -> LiveWord {
-        let of = self.values.as_ref().and_then(|values| Some((values.of(&expression.source)?, values.speaks_of)));
+        let of = self.shown.values.as_ref().and_then(|values| Some((values.of(&expression.source)?, values.speaks_of)));
         let Some((value, speaks_of)) = of else { return waiting(expression) };
         let shown = words(expression, Some(value));
         let plain = LiveWord { words: shown, tensors: value.tensors.clone(), ..waiting(expression) };
@@ -153,7 +140,7 @@ impl LiveTextModel {
             Err(fault) => LiveWord { standing: Standing::Failed, notes: vec![failed(fault)], ..plain },
             Ok(content) => {
                 let differing = self.differences.of_value(value, speaks_of);
-                let standing = match (differing.is_empty(), self.is_stale) {
+                let standing = match (differing.is_empty(), self.shown.is_stale) {
                     (true, true) => Standing::Waiting,
                     (true, false) => Standing::Current,
                     (false, _) => Standing::Differs,

@@ -41,7 +41,7 @@ pub struct NotebookModel {
     /// Names that every cell sees.
     pub live: Arc<[LiveNameSnapshot]>,
     /// The sentences that can be chosen, as text.
-    pub sentences: Vec<String>,
+    pub sentences: Arc<[String]>,
     /// The one on the stage, as text.
     pub sentence: String,
     /// The words that the stage shows of it.
@@ -157,7 +157,9 @@ impl NotebookModel {
             s.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
         };
         let known = Known::of(before);
-        let differences = Differences::of(snapshot);
+        let sentences: Arc<[String]> = lesson.sentences.iter().map(|words| words.join(" ")).collect();
+        let sentence = current.map_or_else(String::new, |s| words(s));
+        let differences = Differences::of(snapshot, &sentences, &sentence);
         let differences = match before.filter(|before| *before.differences == differences) {
             Some(before) => before.differences.clone(),
             None => Arc::new(differences),
@@ -177,8 +179,8 @@ impl NotebookModel {
             live: snapshot.notebook.live.clone(),
             names,
             seen,
-            sentences: lesson.sentences.iter().map(|words| words.join(" ")).collect(),
-            sentence: current.map_or_else(String::new, |s| words(s)),
+            sentences,
+            sentence,
             words: current.map_or_else(Vec::new, |s| s.tokens.iter().map(|token| token.text.clone()).collect()),
             selected: current.map_or(Some(0), |s| s.index),
             notice: snapshot.notice.clone(),
@@ -263,7 +265,7 @@ fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
 
 fn is_same_text(a: Option<&LiveTextSnapshot>, b: Option<&LiveTextSnapshot>) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => a.is_stale == b.is_stale && same(a.values.as_ref(), b.values.as_ref()),
+        (Some(a), Some(b)) => a.is_same(b),
         (None, None) => true,
         _ => false,
     }

@@ -58,9 +58,8 @@ pub enum Action {
         /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one.
         #[arg(required = true)]
         lessons: Vec<PathBuf>,
-        /// Print the measured value of every claim; for claims that fail it is always printed.
-        #[arg(long, short)]
-        verbose: bool,
+        #[command(flatten)]
+        options: CheckOptions,
     },
     /// Print every tensor of a sentence's forward pass as one JSON object.
     ///
@@ -85,6 +84,16 @@ pub enum Action {
     /// in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences for
     /// projector.tensorflow.org; NAME_metadata.tsv beside it names each row.
     Export(ExportArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CheckOptions {
+    /// Print the measured value of every claim; for claims that fail it is always printed.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// How long the cells, texts and exercises of one lesson may take together, its training aside.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub within: u64,
 }
 
 #[derive(Debug, clap::Args)]

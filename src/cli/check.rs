@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::args::Common;
+use super::args::{CheckOptions, Common};
 use super::fault::Fault;
 use super::{blame, print, progress};
 use crate::code::Output;
@@ -23,7 +24,7 @@ use crate::lesson::schema::{Expect, Lesson};
 use crate::lesson::terms::{TermIssue, check_terms};
 
 /// Trains each lesson, verifies its claims and runs its cells and solutions.
-pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), Fault> {
+pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
     let mut faults = String::new();
     let (mut ids, mut glossaries) = (Ids::default(), Glossaries::default());
     for path in lessons {
@@ -31,7 +32,7 @@ pub fn check(lessons: &[PathBuf], verbose: bool, common: &Common) -> Result<(), 
             print::line(glossaries.check(path))?;
             continue;
         }
-        match check_one(path, verbose, common, &mut ids, &mut glossaries) {
+        match check_one(path, options, common, &mut ids, &mut glossaries) {
             Ok(line) => print::line(line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
@@ -100,7 +101,7 @@ impl Ids {
 
 fn check_one(
     path: &Path,
-    verbose: bool,
+    options: &CheckOptions,
     common: &Common,
     ids: &mut Ids,
     glossaries: &mut Glossaries,
@@ -113,7 +114,7 @@ fn check_one(
     let snapshot = progress::trained(&kernel, path)?;
     let file = name(path);
     let verdicts = verify(&snapshot).unwrap_or_default();
-    if verbose {
+    if options.verbose {
         // Those that do not hold are issues: they are printed as such.
         let mut holding = verdicts.iter().filter(|verdict| verdict.holds());
         holding.try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
@@ -122,7 +123,7 @@ fn check_one(
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
     let failed =
         verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
-    let mut problems = rehearse(&mut kernel);
+    let mut problems = rehearse(&mut kernel, Duration::from_secs(options.within));
     problems.extend(missing_pictures(path, &kernel.snapshot()));
     problems.extend(missing_lessons(path, &snapshot.lesson));
     let broken = problems.iter().map(|Problem { cell, words, expression }| {

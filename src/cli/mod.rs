@@ -41,7 +41,7 @@ pub fn main() -> ExitCode {
     let result = match &args.action {
         Some(_) if args.lesson.is_some() => Err(lesson_and_command(&args)),
         None => open::open(&args),
-        Some(Action::Check { lessons, verbose }) => check::check(lessons, *verbose, &args.common),
+        Some(Action::Check { lessons, options }) => check::check(lessons, options, &args.common),
         Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence.as_deref(), &args.common),
         Some(Action::New { lesson }) => new::new(lesson, &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),

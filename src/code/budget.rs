@@ -1,8 +1,10 @@
-//! Limits of a code cell, and a count of its outputs.
+//! Limits of a code cell: its time, its memory as the allocator counts it, its work and its outputs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use alloc_metrics::thread_metrics;
 
 use super::fault::Fault;
 use super::value::Output;
@@ -25,10 +27,16 @@ pub const RANKED_MAX: usize = 1000;
 pub const IMAGE_PATH_BYTES_MAX: usize = 400;
 /// Lines of one plot.
 pub const PLOT_LINES_MAX: usize = 100;
-/// How long one run may take.
-pub const TIME_MAX: Duration = Duration::from_secs(5);
+/// How long a cell may run, with all its parts. What follows a run takes a second at most: a cell is done within 5 s.
+pub const TIME_MAX: Duration = Duration::from_secs(4);
 /// How long the expressions within one text may take: many texts are evaluated after each change.
 pub const TEXT_TIME_MAX: Duration = Duration::from_secs(1);
+/// Memory that one cell may take, whatever it is made of. One operation of the language can at most double it.
+pub const RUN_BYTES_MAX: usize = 320 << 20;
+/// The most that the variables and outputs of all cells take.
+pub const KEPT_BYTES_MAX: usize = 512 << 20;
+/// Memory that the system's allocator takes beside the bytes that it is asked for, about, for each piece.
+const PIECE_BYTES: isize = 24;
 pub const CALL_LEVELS_MAX: usize = 48;
 pub const EXPRESSION_DEPTH_MAX: usize = 64;
 /// The stack of a run: functions and expressions as deep as they may be take 5 MB of it, lists within lists 20.
@@ -45,16 +53,95 @@ pub const FUNCTIONS_MAX: usize = 200;
 /// Bytes of a cell's text.
 pub const SOURCE_BYTES_MAX: usize = 64 << 10;
 
+/// Time and memory for a cell with all its parts: an exercise runs its answer, its check and its cases on one allowance.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    begun: Instant,
+    time: Duration,
+    bytes: usize,
+    /// Other cells keep so much that less than [`RUN_BYTES_MAX`] is left.
+    is_shared: bool,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self::within(TIME_MAX)
+    }
+}
+
+impl Allowance {
+    /// From now on, for so long.
+    pub fn within(time: Duration) -> Self {
+        Self { begun: Instant::now(), time, bytes: RUN_BYTES_MAX, is_shared: false }
+    }
+
+    /// Beside cells that keep so many bytes.
+    #[must_use]
+    pub fn beside(self, kept: usize) -> Self {
+        let left = KEPT_BYTES_MAX.saturating_sub(kept);
+        Self { bytes: self.bytes.min(left), is_shared: left < RUN_BYTES_MAX, ..self }
+    }
+
+    /// The rest, while an earlier part keeps so many bytes.
+    #[must_use]
+    pub fn less(self, bytes: usize) -> Self {
+        Self { bytes: self.bytes.saturating_sub(bytes), ..self }
+    }
+
+    /// Time since its begin.
+    pub fn spent(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    pub fn is_late(&self) -> bool {
+        self.spent() > self.time
+    }
+
+    /// The fault of a cell that is late.
+    pub fn late(&self) -> Fault {
+        let time = match self.time.as_secs() {
+            0 => format!("{} ms", self.time.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
+        Fault::new(format!("this cell takes longer than {time}")).hint("does a loop never end?")
+    }
+
+    /// The fault of a cell that takes too much memory.
+    fn too_much(&self) -> Fault {
+        if self.is_shared {
+            return Self::kept_too_much();
+        }
+        let message = format!("this cell takes more than {} MB of memory", RUN_BYTES_MAX >> 20);
+        Fault::new(message).hint("does something grow in a loop? Make fewer or smaller things")
+    }
+
+    pub fn kept_too_much() -> Fault {
+        Fault::new(format!("the cells would keep more than {} MB", KEPT_BYTES_MAX >> 20))
+            .hint("make less, or clear the outputs of other cells")
+    }
+}
+
+/// Memory that this thread holds; negative where it gave back what another took. Always 0 in a program whose allocator is
+/// not [`alloc_metrics::MetricAlloc`].
+pub fn held() -> isize {
+    let metrics = thread_metrics();
+    metrics.allocated_bytes + PIECE_BYTES * metrics.allocations
+}
+
 /// Shared by the functions of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Budget(Arc<Spent>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Spent {
+    allowance: Allowance,
+    /// Memory that the thread held before the run.
+    held_before: isize,
     entries: AtomicUsize,
     products: AtomicU64,
     draws: AtomicUsize,
-    has_shown_too_much: AtomicBool,
+    /// Why the run ends: code cannot catch that.
+    end: OnceLock<Fault>,
     shown: Mutex<OutputCount>,
     stop: Arc<AtomicBool>,
 }
@@ -66,13 +153,56 @@ struct OutputCount {
 }
 
 impl Budget {
-    /// `stop` ends the run from outside.
-    pub fn new(stop: Arc<AtomicBool>) -> Self {
-        Self(Arc::new(Spent { stop, ..Spent::default() }))
+    /// For a run on this thread. `stop` ends it from outside.
+    pub fn new(allowance: Allowance, stop: Arc<AtomicBool>) -> Self {
+        Self(Arc::new(Spent {
+            allowance,
+            held_before: held(),
+            entries: AtomicUsize::default(),
+            products: AtomicU64::default(),
+            draws: AtomicUsize::default(),
+            end: OnceLock::default(),
+            shown: Mutex::default(),
+            stop,
+        }))
     }
 
-    pub fn is_stopped(&self) -> bool {
-        self.0.stop.load(Relaxed)
+    /// Memory that the run has taken.
+    pub fn held(&self) -> usize {
+        usize::try_from(held() - self.0.held_before).unwrap_or_default()
+    }
+
+    /// Ends the run at its next operation.
+    pub fn end(&self, why: Fault) {
+        // The first reason stands.
+        let _ = self.0.end.set(why);
+    }
+
+    /// Why the run is to end, if it is.
+    pub fn ended(&self) -> Option<&Fault> {
+        self.0.end.get()
+    }
+
+    /// Looks at all limits; true where the run is to end.
+    pub fn is_over(&self) -> bool {
+        let allowance = &self.0.allowance;
+        if self.held() > allowance.bytes {
+            self.end(allowance.too_much());
+        } else if allowance.is_late() {
+            self.end(allowance.late());
+        } else if self.0.stop.load(Relaxed) {
+            self.end(Fault::new("interrupted"));
+        }
+        self.ended().is_some()
+    }
+
+    /// The same after so many operations of the language, seldom where none of them can take long.
+    pub fn is_over_after(&self, operations: u64) -> bool {
+        /// Operations between two looks: one of them may go through a whole tensor ...
+        const LOOK: u64 = 16;
+        /// ... or through all that the run holds.
+        const LITTLE: usize = 1 << 20;
+        if operations.is_multiple_of(LOOK) || self.held() > LITTLE { self.is_over() } else { self.ended().is_some() }
     }
 
     /// Charges for a tensor of so many entries, before it is made.
@@ -84,6 +214,10 @@ impl Budget {
         if self.0.entries.fetch_add(entries, Relaxed) + entries > RUN_ENTRIES_MAX {
             let message = format!("the tensors of this cell have more than {RUN_ENTRIES_MAX} entries in all");
             return Err(Fault::new(message).hint("make fewer or smaller ones"));
+        }
+        if self.held() + entries * size_of::<f64>() > self.0.allowance.bytes {
+            self.end(self.0.allowance.too_much());
+            return Err(self.0.allowance.too_much());
         }
         Ok(())
     }
@@ -106,16 +240,12 @@ impl Budget {
         let mut shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.bytes += output.size();
         if shown.bytes > OUTPUT_BYTES_MAX || shown.outputs.len() == OUTPUTS_MAX {
-            self.0.has_shown_too_much.store(true, Relaxed);
+            // Outputs left out in silence would be missed.
+            self.end(Self::shown_too_much());
             return Err(Self::shown_too_much());
         }
         shown.outputs.push(output);
         Ok(())
-    }
-
-    /// Whether the cell has shown more than it may. That ends the run: outputs left out in silence would be missed.
-    pub fn has_shown_too_much(&self) -> bool {
-        self.0.has_shown_too_much.load(Relaxed)
     }
 
     pub fn shown_too_much() -> Fault {

@@ -1,21 +1,26 @@
 //! Rhai's errors in the learner's words.
 
-use rhai::{EvalAltResult, ParseErrorType, Position};
+use rhai::{Dynamic, EvalAltResult, ParseErrorType, Position};
 
-use super::budget::{Budget, OPERATIONS_MAX, TIME_MAX};
+use super::budget::OPERATIONS_MAX;
 use super::fault::{Fault, Place};
 use super::reference::REFERENCE;
+use super::tensor::Tensor;
+use super::value::words;
 use super::{Given, Scope, names, syntax};
 use crate::nearest::nearest;
 
-/// Explains an error of Rhai's: the problem, its place, and a hint.
-pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Budget) -> Fault {
+/// More of what is thrown than a message has.
+const THROWN_BYTES_MAX: usize = 4096;
+
+/// Explains an error of Rhai's: the problem, its place, and a hint. `ended` is why the run was ended, if it was.
+pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Option<&Fault>) -> Fault {
     let place = place(error.position());
     let fault = match error {
-        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(*inner, source, scope, budget),
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(*inner, source, scope, ended),
         EvalAltResult::ErrorRuntime(thrown, _) => match thrown.clone().try_cast::<Fault>() {
             Some(fault) => fault,
-            None => Fault::new(thrown.to_string()),
+            None => Fault::new(thrown_words(&thrown)),
         },
         EvalAltResult::ErrorVariableNotFound(name, _) => unknown_variable(&name, source, scope),
         EvalAltResult::ErrorFunctionNotFound(call, _) => unknown_function(&call),
@@ -29,11 +34,7 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
             Fault::new(format!("this cell takes more than {OPERATIONS_MAX} operations"))
                 .hint("does a loop never end? An operation on whole tensors counts as few")
         }
-        EvalAltResult::ErrorTerminated(..) if budget.is_stopped() => Fault::new("interrupted"),
-        EvalAltResult::ErrorTerminated(..) if budget.has_shown_too_much() => Budget::shown_too_much(),
-        EvalAltResult::ErrorTerminated(..) => {
-            Fault::new(format!("this cell takes longer than {} s", TIME_MAX.as_secs())).hint("does a loop never end?")
-        }
+        EvalAltResult::ErrorTerminated(..) => ended.cloned().unwrap_or_else(|| Fault::new("interrupted")),
         EvalAltResult::ErrorStackOverflow(_) => {
             Fault::new("functions call each other too deeply").hint("does one call itself forever?")
         }
@@ -43,7 +44,15 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, budget: &Bud
     fault.at(place)
 }
 
-fn place(position: Position) -> Option<Place> {
+/// Code can throw anything.
+fn thrown_words(thrown: &Dynamic) -> String {
+    match thrown.read_lock::<Tensor>() {
+        Some(tensor) => format!("a tensor of the shape {} was thrown", tensor.shape()),
+        None => words(thrown, THROWN_BYTES_MAX).0,
+    }
+}
+
+pub fn place(position: Position) -> Option<Place> {
     // A place at the start of a line is that of its first character.
     Some(Place { line: position.line()?, column: position.position().unwrap_or(1) })
 }

@@ -1,7 +1,10 @@
 //! The functions of code cells.
 
 use rand::RngExt;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, NativeCallContext};
+use rhai::{
+    Array, Dynamic, Engine, EvalAltResult, FuncRegistration, INT, Identifier, ImmutableString, Map, NativeCallContext,
+    format_map_as_json,
+};
 
 use super::budget::{Budget, IMAGE_PATH_BYTES_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX};
 use super::expect;
@@ -31,16 +34,18 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
     register_entrywise(engine, budget);
     register_rows(engine, budget);
     register_outputs(engine, budget);
-    register_texts(engine);
+    register_texts(engine, budget);
     expect::register(engine, budget);
 }
 
-/// Replaces Rhai's own function, which checks the size of its result only afterwards.
-fn register_texts(engine: &mut Engine) {
+/// Replaces functions of Rhai's own that check the size of their result only afterwards.
+fn register_texts(engine: &mut Engine, budget: &Budget) {
     fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Result<(), Fault> {
-        let len = text.matches(old).count().saturating_mul(new.len()).saturating_add(text.len());
+        let count = text.matches(old).count();
+        let len = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
         if len > STRING_BYTES_MAX {
-            return Err(Fault::new("replace: the result would be too long"));
+            return Err(Fault::new(format!("replace: the result has {len} bytes"))
+                .hint(format!("a text has at most {STRING_BYTES_MAX}")));
         }
         *text = text.replace(old, new).into();
         Ok(())
@@ -51,6 +56,84 @@ fn register_texts(engine: &mut Engine) {
     engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, old: char, new: &str| {
         at_call(replace(text, old.encode_utf8(&mut [0; 4]), new), &context)
     });
+    engine.register_fn("to_int", |context: NativeCallContext, x: f64| at_call(whole(x), &context));
+    for name in ["print", "to_string", "debug", "to_debug"] {
+        let ended = budget.clone();
+        let of_list = move |context: NativeCallContext, list: &mut Array| {
+            if !fits(list.iter(), &ended) {
+                return String::new();
+            }
+            let parts = list.iter_mut().map(|part| text_within(&context, part));
+            format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+        };
+        FuncRegistration::new(name).with_purity(true).register_into_engine(engine, of_list);
+        let ended = budget.clone();
+        let of_map = move |context: NativeCallContext, map: &mut Map| {
+            if !fits_map(map, &ended) {
+                return String::new();
+            }
+            let part = |(key, part): (&Identifier, &mut Dynamic)| format!("{key:?}: {}", text_within(&context, part));
+            format!("#{{{}}}", map.iter_mut().map(part).collect::<Vec<_>>().join(", "))
+        };
+        FuncRegistration::new(name).with_purity(true).register_into_engine(engine, of_map);
+    }
+    let ended = budget.clone();
+    let to_json = move |map: &mut Map| if fits_map(map, &ended) { format_map_as_json(map) } else { String::new() };
+    FuncRegistration::new("to_json").with_purity(true).register_into_engine(engine, to_json);
+}
+
+/// A value as a list says it.
+fn text_within(context: &NativeCallContext, value: &mut Dynamic) -> ImmutableString {
+    let text = context.call_native_fn_raw("to_debug", true, &mut [value]);
+    text.ok().and_then(|text| text.into_immutable_string().ok()).unwrap_or_default()
+}
+
+/// Whether a list can be said in a text; the run ends where it cannot, for Rhai would say it in spite of a fault.
+fn fits<'a>(mut parts: impl Iterator<Item = &'a Dynamic>, budget: &Budget) -> bool {
+    let mut left = STRING_BYTES_MAX;
+    let fits = parts.all(|part| takes(part, &mut left));
+    if !fits {
+        budget.end(too_long());
+    }
+    fits
+}
+
+fn fits_map(map: &Map, budget: &Budget) -> bool {
+    let keys: usize = map.keys().map(|key| key.len()).sum();
+    if keys > STRING_BYTES_MAX {
+        budget.end(too_long());
+    }
+    keys <= STRING_BYTES_MAX && fits(map.values(), budget)
+}
+
+fn too_long() -> Fault {
+    let message = format!("a list that takes more than {STRING_BYTES_MAX} bytes to write cannot be made a text");
+    Fault::new(message).hint("write parts of it")
+}
+
+/// Takes at least what a value needs as a text, but for marks around it; false where so much is not left.
+fn takes(value: &Dynamic, left: &mut usize) -> bool {
+    let own = value.read_lock::<ImmutableString>().map_or(1, |text| text.len() + 1);
+    let Some(rest) = left.checked_sub(own) else { return false };
+    *left = rest;
+    if let Some(list) = value.read_lock::<Array>() {
+        return list.iter().all(|part| takes(part, left));
+    }
+    let Some(map) = value.read_lock::<Map>() else { return true };
+    map.iter().all(|(key, part)| {
+        *left = left.saturating_sub(key.len());
+        takes(part, left)
+    })
+}
+
+/// A number without its fraction.
+fn whole(x: f64) -> Result<INT, Fault> {
+    let limits = INT::MIN as f64..=INT::MAX as f64;
+    if x.is_nan() || limits.contains(&x) {
+        return Ok(x as INT);
+    }
+    let fault = Fault::new(format!("to_int: {x:e} is too large for a whole number"));
+    Err(fault.hint(format!("whole numbers reach from {:.1e} to {:.1e}", limits.start(), limits.end())))
 }
 
 fn register_operators(engine: &mut Engine, budget: &Budget) {
@@ -98,7 +181,12 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
             let product = a.product_axes(&b).and_then(|axes| {
                 paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
                 paid.work(a.product_work(&b))?;
-                Ok(index::value(axes, a.product(&b)))
+                // A large one takes seconds.
+                let entries = a.product(&b, || paid.is_over()).unwrap_or_default();
+                match paid.ended() {
+                    Some(why) => Err(why.clone()),
+                    None => Ok(index::value(axes, entries)),
+                }
             });
             at_call(product, &context)
         });
@@ -344,19 +432,22 @@ fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
 fn register_outputs(engine: &mut Engine, budget: &Budget) {
     let shown = budget.clone();
     engine.register_fn("show", move |context: NativeCallContext, value: Dynamic| {
-        at_call(Output::of(&value).map_or(Ok(()), |output| shown.show(output)), &context)
+        at_call(Output::of(&value).and_then(|output| output.map_or(Ok(()), |output| shown.show(output))), &context)
     });
     let shown = budget.clone();
     engine.register_fn("show", move |context: NativeCallContext, caption: ImmutableString, value: Dynamic| {
-        let output = match Output::of(&value) {
-            Some(Output::Table { tensor, .. }) => Output::Table { caption: caption.as_str().into(), tensor },
-            Some(ranking @ Output::Ranking(_)) => {
-                at_call(shown.show(Output::Text(caption.as_str().into())), &context)?;
-                ranking
+        let show = || match Output::of(&value)? {
+            Some(Output::Table { tensor, .. }) => {
+                shown.show(Output::Table { caption: caption.as_str().into(), tensor })
             }
-            _ => Output::Text(format!("{caption}: {value}").into()),
+            Some(ranking @ Output::Ranking(_)) => {
+                shown.show(Output::Text(caption.as_str().into()))?;
+                shown.show(ranking)
+            }
+            Some(Output::Text(text)) => shown.show(Output::Text(format!("{caption}: {text}").into())),
+            _ => shown.show(Output::Text(format!("{caption}: {value}").into())),
         };
-        at_call(shown.show(output), &context)
+        at_call(show(), &context)
     });
     let shown = budget.clone();
     engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor| {

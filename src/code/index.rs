@@ -1,6 +1,6 @@
 //! `A["bank", 1..3]`: which entries of a tensor an index in brackets names, to read and to write.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rhai::{Array, Dynamic, INT, ImmutableString};
 
@@ -11,6 +11,9 @@ use super::tensor::{Axis, Tensor, cost};
 /// The whole of an axis, `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole;
+
+/// The largest end of a range: Rhai has the number after it for a range without an end.
+pub const END_MAX: INT = INT::MAX - 1;
 
 /// The entries that an index takes from one axis.
 enum Pick {
@@ -73,8 +76,8 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
         return entry(len, i).map(Pick::One);
     }
     let range = index.clone().try_cast::<Range<INT>>().or_else(|| {
-        let inclusive = index.clone().try_cast::<std::ops::RangeInclusive<INT>>()?;
-        Some(*inclusive.start()..inclusive.end().saturating_add(1))
+        let inclusive = index.clone().try_cast::<RangeInclusive<INT>>()?;
+        Some(*inclusive.start()..inclusive.end().saturating_add(1).min(END_MAX))
     });
     if let Some(range) = range {
         // `2..` has no end.

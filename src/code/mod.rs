@@ -31,7 +31,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
@@ -77,6 +76,7 @@ pub struct Scope<'a> {
     pub seed: u64,
     /// Ends the run from another thread.
     pub stop: Arc<AtomicBool>,
+    pub allowance: Allowance,
 }
 
 impl Scope<'_> {
@@ -127,6 +127,8 @@ pub struct Run {
     /// Whether the value of the last expression is `true`.
     pub is_true: bool,
     pub fault: Option<Fault>,
+    /// Memory that keeping it takes.
+    pub bytes: usize,
 }
 
 /// Runs a cell, on a stack that is deep enough wherever it is called from.
@@ -134,7 +136,7 @@ pub fn run(source: &str, scope: &Scope<'_>) -> Run {
     let failed = |message: &str| Run { fault: Some(Fault::new(message)), ..Run::default() };
     thread::scope(|threads| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
-        match thread.spawn_scoped(threads, || run_here(source, scope)) {
+        match thread.spawn_scoped(threads, || measured(|| run_here(source, scope))) {
             Ok(running) => running.join().unwrap_or_else(|_| failed(OWN_FAULT)),
             Err(error) => failed(&format!("the operating system provides no thread to run on: {error}")),
         }
@@ -157,16 +159,17 @@ pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> 
 }
 
 fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
-    let budget = Budget::new(scope.stop.clone());
+    let budget = Budget::new(scope.allowance, scope.stop.clone());
     let progress = syntax::Progress::default();
-    let engine = engine(&budget, &progress, scope.seed, TEXT_TIME_MAX);
+    let engine = engine(&budget, &progress, scope.seed);
     let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
     let given: Vec<Given> = scope.given.iter().map(fixed).collect();
     let value = |source: &&str| {
-        let fault = |error: Box<rhai::EvalAltResult>| explain::fault(*error, source, scope, &budget);
+        let fault = |error: Box<rhai::EvalAltResult>| explain::fault(*error, source, scope, budget.ended());
         let ast = compile(&engine, &progress, source).map_err(fault)?;
         let ast = scope.functions.0.merge(&ast);
-        let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables(&given), &ast).map_err(fault)?;
+        let mut variables = variables(&given, &budget)?;
+        let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &ast).map_err(fault)?;
         // A table or a picture within a sentence is shown nowhere.
         budget.take_shown();
         Value::of(&answer)
@@ -174,31 +177,60 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
     sources.iter().map(value).collect()
 }
 
+/// A run with the memory that is left when all else of it is gone: what it made itself, or what it shares with other cells,
+/// which may be gone before it.
+fn measured(run: impl FnOnce() -> Run) -> Run {
+    let before = budget::held();
+    let mut run = run();
+    let made = usize::try_from(budget::held() - before).unwrap_or_default();
+    run.bytes = made.max(value::size_of_values(run.defined.iter().chain(&run.written)));
+    run
+}
+
 fn run_here(source: &str, scope: &Scope<'_>) -> Run {
-    let budget = Budget::new(scope.stop.clone());
+    let budget = Budget::new(scope.allowance, scope.stop.clone());
     let progress = syntax::Progress::default();
-    let engine = engine(&budget, &progress, scope.seed, TIME_MAX);
-    let mut variables = variables(&scope.given);
-    let given = variables.len();
+    let engine = engine(&budget, &progress, scope.seed);
     let mut run = Run::default();
-    let fault = |error: Box<rhai::EvalAltResult>, budget: &Budget| Some(explain::fault(*error, source, scope, budget));
+    let fault = |error: Box<rhai::EvalAltResult>| Some(explain::fault(*error, source, scope, budget.ended()));
+    let mut variables = match variables(&scope.given, &budget) {
+        Ok(variables) => variables,
+        Err(fault) => return Run { fault: Some(fault), ..run },
+    };
+    let given = variables.len();
     let ast = match compile(&engine, &progress, source) {
         Ok(ast) => ast,
-        Err(error) => return Run { fault: fault(error, &budget), ..run },
+        Err(error) => return Run { fault: fault(error), ..run },
     };
     run.functions = Functions(ast.clone_functions_only());
     // Statements of this cell alone: those above ran already.
     let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &scope.functions.0.merge(&ast));
-    run.outputs = budget.take_shown();
-    match answer {
-        Ok(value) => {
-            run.is_true = value.as_bool().unwrap_or_default();
-            run.outputs.extend(Output::of(&value));
+    let shown = answer.map_err(|error| {
+        if let rhai::EvalAltResult::ErrorRuntime(thrown, _) = &*error
+            && thrown.is::<Tensor>()
+        {
+            // The message has its shape alone; a tensor too many is said in the fault.
+            let _ = show(thrown, &budget);
         }
-        Err(error) => return Run { fault: fault(error, &budget), ..run },
+        explain::fault(*error, source, scope, budget.ended())
+    });
+    let shown = shown.and_then(|value| {
+        run.is_true = value.as_bool().unwrap_or_default();
+        // The last operation may have taken more than there is, and nothing looked since.
+        let last = ast.statements().last().map(rhai::Stmt::position);
+        if budget.is_over() {
+            let why = budget.ended().cloned().unwrap_or_default();
+            return Err(why.at(last.and_then(explain::place)));
+        }
+        show(&value, &budget)
+    });
+    run.outputs = budget.take_shown();
+    if let Err(fault) = shown {
+        return Run { fault: Some(fault), is_true: false, ..run };
     }
-    for (i, (name, _, value)) in variables.iter().enumerate() {
-        let variable = Variable { name: name.to_owned(), value };
+    for (i, (name, value, _)) in variables.into_iter().enumerate() {
+        let variable = Variable::new(name, value);
+        let name = &variable.name;
         if variable.is_too_deep() {
             let message = format!("`{name}` holds lists nested more than {NESTING_MAX} deep");
             let fault = Fault::new(message).hint("use a table or a flat list");
@@ -206,7 +238,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
         }
         if i >= given {
             // A name that is defined twice means the last.
-            run.defined.retain(|variable: &Variable| variable.name != name);
+            run.defined.retain(|before: &Variable| before.name != *name);
             run.defined.push(variable);
         } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i)) {
             let before = &given.variable.value;
@@ -224,10 +256,15 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     run
 }
 
+/// Shows the value of the last expression.
+fn show(value: &Dynamic, budget: &Budget) -> Result<(), Fault> {
+    Output::of(value)?.map_or(Ok(()), |output| budget.show(output))
+}
+
 /// Whether two values are the same. NaN equals itself here: a value that stays NaN has not changed.
 fn changed(before: &Dynamic, after: &Dynamic) -> bool {
     let bits = |value: &Dynamic| value.as_float().ok().map(f64::to_bits);
-    match (before.clone().try_cast::<Tensor>(), after.clone().try_cast::<Tensor>()) {
+    match (before.read_lock::<Tensor>(), after.read_lock::<Tensor>()) {
         (Some(before), Some(after)) => {
             let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
             before.len() != after.len() || !before.entries().iter().zip(after.entries()).all(same)
@@ -238,20 +275,24 @@ fn changed(before: &Dynamic, after: &Dynamic) -> bool {
 }
 
 /// The scope of a run: the constant for a whole axis first, then the given variables.
-fn variables(given: &[Given]) -> rhai::Scope<'static> {
+fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, Fault> {
     let mut scope = rhai::Scope::new();
     scope.push_constant(syntax::WHOLE, index::Whole);
     for Given { variable, fixed } in given {
+        let value = Dynamic::clone(&variable.value);
         if fixed.is_some() {
-            scope.push_constant_dynamic(variable.name.clone(), variable.value.clone());
+            scope.push_constant_dynamic(variable.name.clone(), value);
         } else {
-            scope.push_dynamic(variable.name.clone(), variable.value.clone());
+            scope.push_dynamic(variable.name.clone(), value);
+        }
+        if budget.is_over() {
+            return Err(budget.ended().cloned().unwrap_or_default());
         }
     }
-    scope
+    Ok(scope)
 }
 
-fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64, time: Duration) -> Engine {
+fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
     // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
     let mut engine = Engine::new_raw();
     ArithmeticPackage::new().register_into_engine(&mut engine);
@@ -276,14 +317,8 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64, time: Duratio
         .disable_symbol("curry");
     syntax::extend(&mut engine, progress.clone());
     functions::register(&mut engine, budget, seed);
-    let (watch, begin) = (budget.clone(), Instant::now());
-    engine.on_progress(move |operations| {
-        /// Operations between two looks at the clock: one of them may go through a whole tensor.
-        const LOOK: u64 = 16;
-        let look = operations.is_multiple_of(LOOK);
-        let out_of_time = look && begin.elapsed() > time;
-        (out_of_time || watch.is_stopped() || watch.has_shown_too_much()).then_some(Dynamic::UNIT)
-    });
+    let watch = budget.clone();
+    engine.on_progress(move |operations| watch.is_over_after(operations).then_some(Dynamic::UNIT));
     engine
 }
 

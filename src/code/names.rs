@@ -39,7 +39,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     progress.restart();
     let ast = engine
         .compile(source)
-        .map_err(|error| explain::fault(EvalAltResult::from(error), "", &Scope::default(), &Default::default()))?;
+        .map_err(|error| explain::fault(EvalAltResult::from(error), "", &Scope::default(), None))?;
 
     let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
     let mut top = ast.clone();

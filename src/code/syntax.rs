@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rhai::{Engine, Token};
+use rhai::{Engine, INT, Token};
+
+use super::index::END_MAX;
 
 /// The operator that a comma within an index becomes.
 pub const PAIR: &str = "⸴";
@@ -26,6 +28,8 @@ struct Brackets {
     ends_value: bool,
     /// The last token begins an index, or a part of one.
     begins_index: bool,
+    /// The last token is followed by the end of a range, or by nothing.
+    ends_range: bool,
 }
 
 impl Progress {
@@ -68,9 +72,11 @@ impl Brackets {
                 self.begins_index = true;
                 Token::Custom(Box::new(PAIR.into()))
             }
+            Token::IntegerConstant(INT::MAX) if in_index && self.ends_range => Token::IntegerConstant(END_MAX),
             Token::ExclusiveRange if begins => Token::Identifier(Box::new(WHOLE.into())),
             token => token,
         };
+        self.ends_range = matches!(token, Token::ExclusiveRange);
         self.ends_value =
             matches!(token, Token::Identifier(_) | Token::RightBracket | Token::RightParen | Token::StringConstant(_));
         token

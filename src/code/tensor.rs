@@ -296,10 +296,17 @@ impl Tensor {
         Ok(axes)
     }
 
-    /// The entries of the matrix product.
-    pub fn product(&self, other: &Self) -> Vec<f64> {
+    /// The entries of the matrix product; `None` if it is to end before it is done.
+    pub fn product(&self, other: &Self, ends: impl Fn() -> bool) -> Option<Vec<f64>> {
         let right = if other.rank() == 1 { other.clone() } else { other.transposed() };
         let dot = crate::numerics::vectors::dot;
-        self.rows().flat_map(|row| right.rows().map(move |col| dot(row, col))).collect()
+        let mut entries = Vec::with_capacity(self.rows().count() * right.rows().count());
+        for row in self.rows() {
+            if ends() {
+                return None;
+            }
+            entries.extend(right.rows().map(|col| dot(row, col)));
+        }
+        Some(entries)
     }
 }

@@ -1,11 +1,12 @@
 //! Values that a code cell defines, and outputs that it shows.
 
-use std::fmt;
+use std::collections::HashSet;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use rhai::{Array, Dynamic, ImmutableString, Map};
+use rhai::{Array, Dynamic, Identifier, ImmutableString, Map};
 
-use super::budget::NESTING_MAX;
+use super::budget::{Budget, NESTING_MAX, OUTPUT_BYTES_MAX};
 use super::fault::Fault;
 use super::tensor::Tensor;
 
@@ -13,25 +14,25 @@ use super::tensor::Tensor;
 #[derive(Clone, Debug)]
 pub struct Variable {
     pub name: String,
-    pub(super) value: Dynamic,
+    /// Shared by all that hand it on: only code takes copies, on its own allowance.
+    pub(super) value: Arc<Dynamic>,
 }
 
 impl Variable {
+    pub(super) fn new(name: impl Into<String>, value: Dynamic) -> Self {
+        Self { name: name.into(), value: Arc::new(value) }
+    }
+
     pub fn tensor(name: impl Into<String>, tensor: Tensor) -> Self {
-        Self { name: name.into(), value: Dynamic::from(tensor) }
+        Self::new(name, Dynamic::from(tensor))
     }
 
     pub fn number(name: impl Into<String>, number: f64) -> Self {
-        Self { name: name.into(), value: Dynamic::from(number) }
+        Self::new(name, Dynamic::from(number))
     }
 
     pub fn as_number(&self) -> Option<f64> {
         number(&self.value)
-    }
-
-    /// Bytes that keeping it takes, about.
-    pub fn size(&self) -> usize {
-        size_of_value(&self.value)
     }
 
     /// Lists within lists, more than anybody reads: each costs stack wherever it is copied or dropped.
@@ -39,41 +40,47 @@ impl Variable {
         nests(&self.value, NESTING_MAX)
     }
 
-    /// The value as a cell would show it; `None` for `()`.
-    pub fn output(&self) -> Option<Output> {
-        Output::of(&self.value)
+    /// The value as a cell would show it, its text cut after so many bytes; `None` for `()`.
+    pub fn output(&self, bytes_max: usize) -> Option<Output> {
+        Output::cut(&self.value, bytes_max)
     }
 
     pub fn as_tensor(&self) -> Option<Tensor> {
-        self.value.clone().try_cast()
+        self.value.read_lock::<Tensor>().map(|tensor| tensor.clone())
     }
 }
 
-fn size_of_value(value: &Dynamic) -> usize {
+/// Bytes that values take, about. What several of them share counts once.
+pub(super) fn size_of_values<'a>(values: impl Iterator<Item = &'a Variable>) -> usize {
+    let mut seen = HashSet::new();
+    values.map(|variable| size_of_value(&variable.value, &mut seen)).sum()
+}
+
+fn size_of_value(value: &Dynamic, seen: &mut HashSet<*const u8>) -> usize {
     let own = size_of::<Dynamic>();
     if let Some(tensor) = value.read_lock::<Tensor>() {
-        own + size_of_val(tensor.entries())
+        let entries = tensor.entries();
+        own + size_of::<Tensor>() + if seen.insert(entries.as_ptr().cast()) { size_of_val(entries) } else { 0 }
     } else if let Some(text) = value.read_lock::<ImmutableString>() {
-        own + text.len()
+        own + if seen.insert(text.as_ptr()) { text.len() } else { 0 }
+    } else if let Some(list) = value.read_lock::<Array>() {
+        own + list.iter().map(|part| size_of_value(part, seen)).sum::<usize>()
+    } else if let Some(map) = value.read_lock::<Map>() {
+        let entry =
+            |(key, part): (&Identifier, &Dynamic)| size_of::<Identifier>() + key.len() + size_of_value(part, seen);
+        own + map.iter().map(entry).sum::<usize>()
     } else {
-        own + parts(value, size_of_value).into_iter().sum::<usize>()
+        own
     }
 }
 
 /// Whether lists are nested beyond this depth.
 fn nests(value: &Dynamic, depth: usize) -> bool {
     let within = |part: &Dynamic| depth == 0 || nests(part, depth - 1);
-    parts(value, within).contains(&true)
-}
-
-/// A property of each element of a list or a map.
-fn parts<T>(value: &Dynamic, of: impl Fn(&Dynamic) -> T) -> Vec<T> {
     if let Some(list) = value.read_lock::<Array>() {
-        list.iter().map(of).collect()
-    } else if let Some(map) = value.read_lock::<Map>() {
-        map.values().map(of).collect()
+        list.iter().any(within)
     } else {
-        Vec::new()
+        value.read_lock::<Map>().is_some_and(|map| map.values().any(within))
     }
 }
 
@@ -86,7 +93,61 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
         let same = |((key, a), (other, b)): ((&_, &Dynamic), (&_, &Dynamic))| key == other && is_same(a, b);
         return a.len() == b.len() && a.iter().zip(b.iter()).all(same);
     }
+    if let (Some(a), Some(b)) = (a.read_lock::<ImmutableString>(), b.read_lock::<ImmutableString>()) {
+        // Lists may name one long text many times: a copy of a list shares its texts.
+        return a.as_ptr() == b.as_ptr() || *a == *b;
+    }
     a.type_id() == b.type_id() && (a.is::<Tensor>() || a.to_string() == b.to_string())
+}
+
+/// Text that ends after so many bytes. Lists that name one text many times can say far more than they hold.
+struct ShortText {
+    text: String,
+    bytes_max: usize,
+}
+
+impl fmt::Write for ShortText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let left = self.bytes_max - self.text.len();
+        if text.len() > left {
+            self.text.push_str(&text[..text.floor_char_boundary(left)]);
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+/// A value in words, and whether they were cut after so many bytes.
+pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
+    let mut short = ShortText { text: String::new(), bytes_max };
+    let is_list = value.is_array() || value.is_map();
+    let written = if is_list { write_part(&mut short, value) } else { write!(short, "{value}") };
+    (short.text, written.is_err())
+}
+
+/// A value within a list: text in quotes, and a tensor by its shape.
+fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
+    if let Some(list) = value.read_lock::<Array>() {
+        to.write_str("[")?;
+        for (i, part) in list.iter().enumerate() {
+            to.write_str(if i == 0 { "" } else { ", " })?;
+            write_part(to, part)?;
+        }
+        return to.write_str("]");
+    }
+    if let Some(map) = value.read_lock::<Map>() {
+        to.write_str("#{")?;
+        for (i, (key, part)) in map.iter().enumerate() {
+            write!(to, "{}{key:?}: ", if i == 0 { "" } else { ", " })?;
+            write_part(to, part)?;
+        }
+        return to.write_str("}");
+    }
+    match value.read_lock::<Tensor>() {
+        Some(tensor) => write!(to, "tensor {}", tensor.shape()),
+        None => write!(to, "{value:?}"),
+    }
 }
 
 /// The value as a number; whole numbers count.
@@ -168,20 +229,37 @@ impl fmt::Display for Ranking {
 
 impl Output {
     /// `None` for nothing, `()`.
-    pub(super) fn of(value: &Dynamic) -> Option<Self> {
-        if value.is_unit() {
-            return None;
+    ///
+    /// # Errors
+    /// If its text is longer than a cell may show.
+    pub(super) fn of(value: &Dynamic) -> Result<Option<Self>, Fault> {
+        match Self::not_text(value) {
+            Some(output) => Ok(Some(output)),
+            None if value.is_unit() => Ok(None),
+            None => match words(value, OUTPUT_BYTES_MAX) {
+                (_, true) => Err(Budget::shown_too_much()),
+                (text, false) => Ok(Some(Self::Text(text.into()))),
+            },
         }
+    }
+
+    /// The same with text cut after so many bytes.
+    fn cut(value: &Dynamic, bytes_max: usize) -> Option<Self> {
+        let text = || {
+            let (text, is_cut) = words(value, bytes_max);
+            Self::Text(if is_cut { format!("{text} …").into() } else { text.into() })
+        };
+        Self::not_text(value).or_else(|| (!value.is_unit()).then(text))
+    }
+
+    fn not_text(value: &Dynamic) -> Option<Self> {
         if let Some(number) = number(value) {
             return Some(Self::Number(number));
         }
-        if let Some(tensor) = value.clone().try_cast::<Tensor>() {
-            return Some(Self::Table { caption: "".into(), tensor });
+        if let Some(tensor) = value.read_lock::<Tensor>() {
+            return Some(Self::Table { caption: "".into(), tensor: tensor.clone() });
         }
-        if let Some(Ranking(words)) = value.clone().try_cast() {
-            return Some(Self::Ranking(words));
-        }
-        Some(Self::Text(value.to_string().into()))
+        value.read_lock::<Ranking>().map(|ranking| Self::Ranking(ranking.0.clone()))
     }
 
     /// Bytes that keeping it takes, about.

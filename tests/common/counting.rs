@@ -1,7 +1,9 @@
-//! An allocator that counts, for each thread by itself.
+//! An allocator that counts, for each thread by itself, within the one by which code cells are bounded.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+
+use alloc_metrics::MetricAlloc;
 
 struct Counting;
 
@@ -26,7 +28,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: MetricAlloc<Counting> = MetricAlloc::new(Counting);
 
 /// Allocations of some work.
 pub fn allocations(work: impl FnOnce()) -> usize {

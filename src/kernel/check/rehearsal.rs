@@ -2,8 +2,10 @@
 //! begun, and every solution passes; with the same engine as the learner's buttons.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::code::Output;
+use crate::code::budget::Allowance;
 use crate::kernel::command::Command;
 use crate::kernel::notebook::execution::{Answered, is_right};
 use crate::kernel::notebook::kinds::{Behaviour, Runs};
@@ -29,11 +31,23 @@ impl Problem {
 }
 
 /// Every problem of the cells, in their order. The kernel must be trained; it is left as the lesson's
-/// code leaves it.
-pub fn rehearse(kernel: &mut Kernel) -> Vec<Problem> {
+/// code leaves it. The cells for which `time` leaves none are a problem too.
+pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
     let lesson = kernel.snapshot().lesson;
     let mut problems = Vec::new();
-    for cell in &lesson.cells {
+    let allowance = Allowance::within(time);
+    for (done, cell) in lesson.cells.iter().enumerate() {
+        if allowance.is_late() {
+            let seconds = time.as_secs();
+            let more = match lesson.cells.len() - done - 1 {
+                0 => String::new(),
+                below => format!(", nor {below} below"),
+            };
+            let words =
+                format!("not checked{more}: the cells take more than {seconds} s together; --within allows more");
+            problems.push(Problem::of(cell, words));
+            break;
+        }
         let words = match Behaviour::of(&cell.kind).runs {
             Runs::Nothing => None,
             Runs::Code { fails, .. } => code(kernel, cell, fails),

@@ -1,20 +1,23 @@
 //! Runs one cell over the live tensors. The button of an exercise and `attune check` are both here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
 use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
 use crate::fnv::fnv1a;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::kinds::{Behaviour, Runs};
 use crate::kernel::notebook::live::{Live, LiveName};
-use crate::kernel::notebook::runs::{CellRun, Outcome};
+use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::kernel::notebook::{Notebook, Versions};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
 
-/// The most that the variables and outputs of all cells take, in bytes.
-const KEPT_BYTES_MAX: usize = 512 << 20;
+/// How long the cells may take that run by themselves, one after the other, before the learner does anything. With
+/// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX), a lesson opens within 10 s of its code.
+const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
 
 /// The variable of a case that holds what the answer is to give.
 const EXPECTED: &str = "expected";
@@ -84,37 +87,54 @@ impl Notebook {
     /// Runs a cell, writes what it wrote to the model, and keeps what came of it.
     pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel) {
         let Some(cell) = self.document.cell(id).cloned() else { return };
-        let outcome = match Behaviour::of(&cell.kind).runs {
+        let is_unasked = self.unasked.remove(id);
+        let left = if is_unasked { UNASKED_TIME_MAX.saturating_sub(self.unasked_time) } else { TIME_MAX };
+        let allowance = Allowance::within(TIME_MAX.min(left)).beside(self.make_room(id));
+        let behaviour = Behaviour::of(&cell.kind);
+        let mut outcome = match behaviour.runs {
             Runs::Nothing => return,
-            Runs::Code { .. } => self.run_code(&cell, model),
-            Runs::Exercise(exercise) => self.try_exercise(exercise, &cell, model),
-            Runs::Predict(predict) => self.answer_prediction(predict, &model.live()),
+            _ if left.is_zero() => Outcome::default(),
+            Runs::Code { .. } => self.run_code(&cell, model, allowance),
+            Runs::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
+            Runs::Predict(predict) => self.answer_prediction(predict, &model.live(), allowance),
         };
-        let outcome = self.within_memory(id, outcome);
+        if left < TIME_MAX && allowance.is_late() {
+            outcome = Outcome { fault: Some(not_run()), wrote: outcome.wrote, ..Outcome::default() };
+        }
+        if self.kept_beside(id) + outcome.bytes() > KEPT_BYTES_MAX {
+            let fault = Some(Allowance::kept_too_much());
+            outcome = Outcome { fault, wrote: outcome.wrote, ..Outcome::default() };
+        }
         self.record(id, outcome, model.versions());
+        if is_unasked {
+            self.unasked_time += allowance.spent();
+        }
     }
 
-    /// Bounds the memory of all cells together.
-    fn within_memory(&mut self, id: &CellId, outcome: Outcome) -> Outcome {
-        let bytes = outcome.bytes();
-        let fits = |runs: &BTreeMap<CellId, CellRun>| {
-            let others = runs.iter().filter(|(other, _)| *other != id).map(|(_, run)| run.bytes);
-            others.sum::<usize>() + bytes <= KEPT_BYTES_MAX
-        };
-        if !fits(&self.runs) {
+    /// The learner has done something: what runs by itself may take its time anew.
+    pub fn renew_time(&mut self) {
+        (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
+    }
+
+    /// Memory that all other cells keep.
+    fn kept_beside(&self, id: &str) -> usize {
+        self.runs.iter().filter(|(other, _)| ***other != *id).map(|(_, run)| run.bytes).sum()
+    }
+
+    /// Forgets what a new run of a cell replaces, and returns the memory that the others keep.
+    fn make_room(&mut self, id: &CellId) -> usize {
+        if let Some(run) = self.runs.get_mut(id) {
+            run.defined.clear();
+        }
+        if self.kept_beside(id) + RUN_BYTES_MAX > KEPT_BYTES_MAX {
             // Those of deleted cells wait for an undo only while there is room.
             let there: BTreeSet<&CellId> = self.document.cells.iter().map(|cell| &cell.id).collect();
             self.runs.retain(|id, _| there.contains(id));
         }
-        if fits(&self.runs) {
-            return outcome;
-        }
-        let fault = Fault::new(format!("the cells would keep more than {} MB", KEPT_BYTES_MAX >> 20))
-            .hint("make less, or clear the outputs of other cells");
-        Outcome { fault: Some(fault), wrote: outcome.wrote, ..Outcome::default() }
+        self.kept_beside(id)
     }
 
-    fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
+    fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel, allowance: Allowance) -> Outcome {
         let names = match self.analyses.get(&cell.id).map(|analysis| &analysis.names) {
             Some(Ok(names)) => names.clone(),
             Some(Err(fault)) => return Outcome { fault: Some(Fault::clone(fault)), ..Outcome::default() },
@@ -125,7 +145,8 @@ impl Notebook {
         let others: Vec<String> = self.names_above(cell);
         let mut given = self.given(&names, &live, &variables);
         given.extend(variables);
-        let scope = Scope { given, others: &others, functions, seed: self.seed_of(cell), stop: self.stop.clone() };
+        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
+        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
         let ran = run(&cell.text, &scope);
         wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
     }
@@ -195,12 +216,19 @@ impl Notebook {
             // Where the answer is what is turned elsewhere, the solution turns it.
             Answered::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
         };
-        self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model)
+        let allowance = Allowance::default().beside(self.kept_beside(&cell.id));
+        self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model, allowance)
     }
 
     /// Runs the answer, then the check, over the live tensors alone; and so in each case, for the answer stands beside
     /// what is expected in all of them.
-    fn try_exercise(&self, exercise: &Exercise, cell: &DocumentCell, model: &mut dyn LiveModel) -> Outcome {
+    fn try_exercise(
+        &self,
+        exercise: &Exercise,
+        cell: &DocumentCell,
+        model: &mut dyn LiveModel,
+        mut allowance: Allowance,
+    ) -> Outcome {
         let seed = self.seed_of(cell);
         let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
         let lessons = names_of_the_lesson(exercise);
@@ -209,20 +237,27 @@ impl Notebook {
         for (number, case) in cases.iter().enumerate() {
             // The first wrong case is judged; those after it are only compared.
             let is_judged = outcome.verdict.is_some();
-            let case = self.clean(case, &model.live(), &Bench::default(), seed);
+            if is_judged && allowance.is_late() {
+                break;
+            }
+            let case = self.clean(case, &model.live(), &Bench::default(), seed, allowance);
+            let of_case = allowance.less(case.bytes);
             if case.fault.is_some() && !is_judged {
                 return Outcome { fault: case.fault, ..outcome };
             }
             let has_expected = case.defined.iter().any(|variable| variable.name == EXPECTED);
             let mut bench = Bench { case: case.defined, functions: case.functions, ..Bench::default() };
             let live = model.live();
-            let answer =
-                if exercise.start.is_some() { self.clean(&cell.text, &live, &bench, seed) } else { Run::default() };
+            let answer = match exercise.start {
+                Some(_) => self.clean(&cell.text, &live, &bench, seed, of_case),
+                None => Run::default(),
+            };
+            let of_case = of_case.less(answer.bytes);
             let answer = if number == 0 {
                 // What the answer turns is turned once.
                 let first = wrote(answer.clone(), &live, model, &format!("what cell {} wrote", cell.id));
                 outcome.outputs.clone_from(&first.outputs);
-                outcome.wrote = first.wrote;
+                (outcome.wrote, outcome.measured) = (first.wrote, first.measured);
                 Run { fault: first.fault, ..answer }
             } else {
                 answer
@@ -235,19 +270,20 @@ impl Notebook {
             }
             bench.add(answer, &lessons);
             let live = model.live();
-            let check = self.clean(&exercise.check, &live, &bench, seed);
+            let check = self.clean(&exercise.check, &live, &bench, seed, of_case);
             let is_right = check.fault.is_none() && check.is_true;
-            let mut value = self.clean(&exercise.value, &live, &bench, seed).outputs;
+            let mut value = self.clean(&exercise.value, &live, &bench, seed, of_case).outputs;
             let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
-            let expected = self.clean(expected, &live, &bench, seed).outputs.pop();
+            let expected = self.clean(expected, &live, &bench, seed, of_case).outputs.pop();
             if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
                 value.pop();
+                allowance = allowance.less(yours.size() + expected.size());
                 compared.push(Compared { yours, expected, is_right });
             }
             if is_judged || is_right && number + 1 < cases.len() {
                 continue;
             }
-            let holds = |when: &str| self.clean(when, &live, &bench, seed).is_true;
+            let holds = |when: &str| self.clean(when, &live, &bench, seed, of_case).is_true;
             let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
             // A check that cannot be worked out says why: the answer lacks what it asks for.
             let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
@@ -265,10 +301,10 @@ impl Notebook {
         outcome
     }
 
-    fn answer_prediction(&self, predict: &Predict, live: &Live) -> Outcome {
+    fn answer_prediction(&self, predict: &Predict, live: &Live, allowance: Allowance) -> Outcome {
         let bench = Bench::default();
-        let answer = self.clean(&predict.answer, live, &bench, self.seed);
-        let shows = self.clean(&predict.shows, live, &bench, self.seed);
+        let answer = self.clean(&predict.answer, live, &bench, self.seed, allowance);
+        let shows = self.clean(&predict.shows, live, &bench, self.seed, allowance);
         let right = match answer.outputs.last() {
             Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
             Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
@@ -279,13 +315,16 @@ impl Notebook {
             || Fault::new("the lesson's answer is none of the choices").hint(format!("it says: {}", predict.answer));
         let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
         let verdict = right.map(|right| Verdict::Prediction { right });
-        Outcome { outputs: shows.outputs, fault, verdict, ..Outcome::default() }
+        Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
     }
 
     /// Runs a lesson's piece of code over the live tensors and what is on the bench.
-    fn clean(&self, source: &str, live: &Live, bench: &Bench, seed: u64) -> Run {
+    fn clean(&self, source: &str, live: &Live, bench: &Bench, seed: u64, allowance: Allowance) -> Run {
         if source.is_empty() {
             return Run::default();
+        }
+        if allowance.is_late() {
+            return Run { fault: Some(allowance.late()), ..Run::default() };
         }
         let names = match names(source) {
             Ok(names) => names,
@@ -300,7 +339,7 @@ impl Notebook {
         given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
         let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();
         let functions = bench.functions.clone();
-        run(source, &Scope { given, others: &others, functions, seed, stop: self.stop.clone() })
+        run(source, &Scope { given, others: &others, functions, seed, stop: self.stop.clone(), allowance })
     }
 }
 
@@ -338,6 +377,13 @@ fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
     lessons
 }
 
+/// The fault of a cell that would have run by itself.
+fn not_run() -> Fault {
+    let seconds = UNASKED_TIME_MAX.as_secs();
+    Fault::new(format!("not run: the cells that run by themselves take more than {seconds} s together"))
+        .hint("select it and press Shift+Enter to run it")
+}
+
 /// Hands what a run wrote to the model; where that cannot take it, the run has a fault.
 fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &str) -> Outcome {
     let mut outcome = Outcome {
@@ -345,6 +391,7 @@ fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &str) -> Outco
         fault: ran.fault,
         defined: ran.defined,
         functions: ran.functions,
+        measured: ran.bytes,
         ..Outcome::default()
     };
     if !ran.written.is_empty() {

@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::code::budget::{Allowance, TEXT_TIME_MAX};
 use crate::code::{Axis, Fault, Names, Scope, Value, values};
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::cell_texts::{CellTexts, Evaluated};
@@ -17,6 +19,9 @@ use crate::kernel::notebook::live::{Follows, Live, LiveName};
 use crate::kernel::notebook::live_values::{LiveValue, LiveValues};
 use crate::lesson::cells::CellKind;
 use crate::quantity::Entry;
+
+/// How long the expressions of all texts may take together, before the learner does anything.
+pub const TEXTS_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// The model as texts meet it.
 pub trait SpokenModel {
@@ -100,8 +105,15 @@ impl Notebook {
         let (there, here): (Vec<usize>, Vec<usize>) = (0..texts.expressions.len())
             .partition(|&i| is_elsewhere && !texts.expressions[i].1.as_ref().is_ok_and(reads_cells));
         let mut found: BTreeMap<usize, (Result<Value, Fault>, bool)> = BTreeMap::new();
+        let left = TEXT_TIME_MAX.min(TEXTS_TIME_MAX.saturating_sub(self.texts_time));
+        let mut spent = Duration::ZERO;
         let mut evaluate = |which: &[usize], live: &Live, is_elsewhere| {
-            for (&i, value) in which.iter().zip(self.values_of(&cell, &texts, which, live)) {
+            let allowance = Allowance::within(left.saturating_sub(spent));
+            let values = self.values_of(&cell, &texts, which, live, allowance);
+            spent += allowance.spent();
+            let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
+            for (&i, value) in which.iter().zip(values) {
+                let value = value.map_err(|fault| if is_out_of_time { not_computed() } else { fault });
                 // Where both fail, the sentence on the stage says why.
                 if value.is_ok() || !found.contains_key(&i) {
                     found.insert(i, (value, is_elsewhere));
@@ -138,6 +150,7 @@ impl Notebook {
             }
         };
         let values = LiveValues { values: texts.expressions.iter().enumerate().map(value).collect(), speaks_of };
+        self.texts_time += spent;
         if let Some(texts) = self.texts.get_mut(&id) {
             // The same values stay the same, and nothing is laid out again.
             let before = texts.evaluated.take().map(|evaluated| evaluated.values);
@@ -161,13 +174,15 @@ impl Notebook {
         texts: &CellTexts,
         which: &[usize],
         live: &Live,
+        allowance: Allowance,
     ) -> Vec<Result<Value, Fault>> {
         let names = Names { reads: texts.reads.clone(), ..Names::default() };
         let (variables, functions) = self.above(cell, &names);
         let others = self.names_above(cell);
         let mut given = self.given(&names, live, &variables);
         given.extend(variables);
-        let scope = Scope { given, others: &others, functions, seed: self.seed_of(cell), stop: self.stop.clone() };
+        let (seed, stop) = (self.seed_of(cell), self.stop.clone());
+        let scope = Scope { given, others: &others, functions, seed, stop, allowance };
         let sources: Vec<&str> = which.iter().map(|&i| &*texts.expressions[i].0).collect();
         values(&sources, &scope)
     }
@@ -192,6 +207,13 @@ impl Notebook {
         }
         live.tensor.entry(model.first_head(live.tensor.block), &indices(rest, &live.axes)?)
     }
+}
+
+/// The fault of an expression for which no time was left.
+fn not_computed() -> Fault {
+    let seconds = TEXTS_TIME_MAX.as_secs();
+    Fault::new(format!("not computed: the numbers in the texts take more than {seconds} s together"))
+        .hint("compute them in a Code cell, and name its variables in the texts")
 }
 
 /// The places that `[0]["apple1", 2]` names on these axes; `None` where it names more than one entry, or computes.

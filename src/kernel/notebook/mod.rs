@@ -50,6 +50,10 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
+    /// Those among them that the learner did not ask for, and how long such runs and texts took since the last command.
+    unasked: BTreeSet<CellId>,
+    unasked_time: Duration,
+    texts_time: Duration,
     /// Expressions within texts, of the cells that have some.
     texts: BTreeMap<CellId, CellTexts>,
     texts_waiting: BTreeSet<CellId>,
@@ -104,6 +108,9 @@ impl Notebook {
             runs,
             analyses: BTreeMap::new(),
             waiting: VecDeque::new(),
+            unasked: BTreeSet::new(),
+            unasked_time: Duration::ZERO,
+            texts_time: Duration::ZERO,
             texts: BTreeMap::new(),
             texts_waiting: BTreeSet::new(),
             runs_done: 0,
@@ -179,6 +186,7 @@ impl Notebook {
         // Pressed while nothing ran, it must not end what comes.
         self.stop.store(false, Relaxed);
         for cell in &self.document.cells[range] {
+            self.unasked.remove(&cell.id);
             if self.analyses.contains_key(&cell.id) && !self.waiting.contains(&cell.id) {
                 self.waiting.push_back(cell.id.clone());
             }
@@ -240,6 +248,7 @@ impl Notebook {
             }
         }
         if !waits.is_empty() {
+            self.unasked.extend(waits.iter().cloned());
             self.waiting.extend(waits);
             self.view.take();
         }

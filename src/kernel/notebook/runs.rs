@@ -35,7 +35,7 @@ pub struct CellRun {
     pub defined: Vec<Variable>,
     pub functions: Functions,
     pub shown: Arc<RunSnapshot>,
-    /// That keeping it takes, about.
+    /// Memory that keeping it takes.
     pub bytes: usize,
 }
 
@@ -61,17 +61,18 @@ pub struct Outcome {
     pub functions: Functions,
     pub wrote: bool,
     pub verdict: Option<Verdict>,
+    /// Memory of all but the verdict, as it was measured.
+    pub measured: usize,
 }
 
 impl Outcome {
-    /// That keeping it takes, about.
+    /// Memory that keeping it takes.
     pub fn bytes(&self) -> usize {
         let (value, compared) = match &self.verdict {
             Some(Verdict::Exercise { value, compared, .. }) => (&value[..], &compared[..]),
             _ => (&[][..], &[][..]),
         };
         let compared = compared.iter().flat_map(|case| [&case.yours, &case.expected]);
-        let outputs: usize = self.outputs.iter().chain(value).chain(compared).map(Output::size).sum();
-        outputs + self.defined.iter().map(Variable::size).sum::<usize>()
+        self.measured + value.iter().chain(compared).map(Output::size).sum::<usize>()
     }
 }

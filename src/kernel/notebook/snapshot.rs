@@ -98,12 +98,7 @@ impl VariableSnapshot {
     pub fn of(variable: &Variable) -> Option<Self> {
         /// More of a list is for a cell to show.
         const TEXT_MAX: usize = 400;
-        let value = match variable.output()? {
-            Output::Text(text) if text.len() > TEXT_MAX => {
-                Output::Text(format!("{} …", &text[..text.floor_char_boundary(TEXT_MAX)]).into())
-            }
-            value => value,
-        };
+        let value = variable.output(TEXT_MAX)?;
         Some(Self { name: variable.name.clone(), value })
     }
 }

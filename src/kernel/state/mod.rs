@@ -285,6 +285,7 @@ impl Kernel {
     /// Applies one command. What cannot be done is said in the snapshot's notice.
     pub fn apply(&mut self, command: Command) {
         self.revision += 1;
+        self.notebook.renew_time();
         let last_drag = self.last_drag.take();
         if !matches!(command, Command::Retrain(_)) {
             self.retrained = None;

@@ -1,7 +1,7 @@
 //! Predictions are locked before the truth is shown, and exercises are checked against the live model.
 
 use attune::code::Output;
-use attune::kernel::check::rehearsal::rehearse;
+use attune::kernel::check::rehearsal::{Problem, rehearse};
 use attune::kernel::command::InterventionCommand;
 use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::{CellStatus, Verdict};
@@ -9,6 +9,7 @@ use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
 use attune::view_model::notebook::NotebookModel;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{apply, cell, found, kernel, run, shown, status, write};
 use crate::common::lessons::NOTEBOOK;
@@ -16,6 +17,10 @@ use crate::common::lessons::NOTEBOOK;
 fn verdict(kernel: &Kernel, id: &str) -> Verdict {
     let run = shown(kernel, id);
     run.verdict.clone().unwrap_or_else(|| panic!("{id}: {:?}", run.fault))
+}
+
+fn rehearsed(kernel: &mut Kernel) -> Vec<Problem> {
+    rehearse(kernel, Duration::MAX)
 }
 
 fn is_right(kernel: &Kernel, id: &str) -> bool {
@@ -94,11 +99,11 @@ fn an_answer_stands_beside_what_is_expected_in_every_case() {
 
 #[test]
 fn a_rehearsal_finds_what_the_solution_is_not() {
-    assert_eq!(rehearse(&mut comparing(false)), []);
-    let problems = rehearse(&mut comparing(true));
+    assert_eq!(rehearsed(&mut comparing(false)), []);
+    let problems = rehearsed(&mut comparing(true));
     assert_eq!(problems[0].words, "its solution passes, but differs from `expected` in case 1");
     for nothing in ["a @ 1.5.nope", "let unused = 1.0;"] {
-        let problems = rehearse(&mut comparing_with(&format!(", expected: {nothing:?}"), false));
+        let problems = rehearsed(&mut comparing_with(&format!(", expected: {nothing:?}"), false));
         assert_eq!(problems[0].words, "its `expected` fails, or shows nothing to compare");
     }
 }
@@ -267,7 +272,7 @@ fn hints_come_one_by_one_and_gates_can_be_passed() {
 
 #[test]
 fn a_lesson_is_rehearsed() {
-    assert_eq!(rehearse(&mut kernel()), []);
+    assert_eq!(rehearsed(&mut kernel()), []);
     let text = NOTEBOOK;
     let broken = [
         (r#"src: "E @ E", fails: true"#, r#"src: "E @ E.T", fails: true"#),
@@ -278,7 +283,7 @@ fn a_lesson_is_rehearsed() {
     ];
     let text = broken.iter().fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    let problems = rehearse(&mut Kernel::trained(Arc::new(lesson)));
+    let problems = rehearsed(&mut Kernel::trained(Arc::new(lesson)));
     let said: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.cell, problem.words)).collect();
     assert_eq!(
         said,

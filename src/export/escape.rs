@@ -1,4 +1,4 @@
-//! Text in which nothing is markup: for HTML and for Markdown.
+//! Text in which nothing is markup.
 
 /// Text as HTML, in attributes too, without control characters.
 pub fn html(text: &str) -> String {
@@ -11,22 +11,6 @@ pub fn html(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             c if c.is_control() && !matches!(c, '\n' | '\t') => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// Plain text on one line as Markdown.
-pub fn markdown(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' | '\t' => escaped.push(' '),
-            c if c.is_control() => {}
-            '<' => escaped.push_str("&lt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '$' | '~' | '#' | '!' => escaped.extend(['\\', c]),
             c => escaped.push(c),
         }
     }

@@ -8,13 +8,13 @@ use std::io::{self, Write};
 use std::mem;
 
 use data_encoding::BASE64;
+use pulldown_cmark::HeadingLevel;
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::escape;
 use super::html::output_html;
-use super::markdown::{Beside, Writer, shown};
+use super::markdown::{Beside, NOTES, Writer, shown};
 use super::page::{Code, Page, PageCell, PageItem};
 use super::pictures::{Image, Pictures};
 use super::{svg, table};
@@ -32,14 +32,18 @@ const ATTACHMENT: &str = "attachment:";
 /// If it cannot be written.
 pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
     let page = Page::of(snapshot);
-    let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures };
+    let words = Writer::new(pictures, ATTACHMENT);
+    let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures, words };
     if !page.begins_with_title() {
-        cells.markdown("title", json!({}), format!("# {}", escape::markdown(page.title)), Vec::new());
+        cells.words.heading(HeadingLevel::H1, page.title);
+        cells.words("title", &json!({}));
     }
     page.cells.iter().for_each(|cell| cells.add(cell));
     if let Some(model) = &page.model {
-        cells.markdown("model", json!({}), format!("*{model}*"), Vec::new());
+        cells.words.note_line(model);
+        cells.words("model", &json!({}));
     }
+    cells.notes();
     let notebook = json!({
         "cells": cells.cells,
         "metadata": {
@@ -65,30 +69,47 @@ struct Cells<'a> {
     cells: Vec<Value>,
     ids: BTreeSet<String>,
     pictures: &'a Pictures,
+    /// Writes the cells of Markdown.
+    words: Writer<'a>,
 }
 
-impl Cells<'_> {
+impl<'a> Cells<'a> {
     /// A cell of the lesson becomes as many as it takes: words in Markdown, code in code cells.
-    fn add(&mut self, cell: &PageCell<'_>) {
+    fn add(&mut self, cell: &PageCell<'a>) {
         let about = json!({ "attune": { "cell": cell.id, "kind": cell.kind } });
-        let mut words = Writer::new(self.pictures, ATTACHMENT);
-        words.set_cell(cell.id);
+        self.words.set_cell(cell.id);
         for item in &cell.items {
             match item {
                 PageItem::Code(code) => {
-                    self.words(cell.id, &about, &mut words);
+                    self.words(cell.id, &about);
                     self.code(cell.id, &about, code);
                 }
-                item => words.item(item),
+                item => self.words.item(item),
             }
         }
-        self.words(cell.id, &about, &mut words);
+        self.words(cell.id, &about);
     }
 
-    fn words(&mut self, id: &str, about: &Value, words: &mut Writer<'_>) {
-        let text = mem::take(&mut words.text);
+    /// The words so far become a cell.
+    fn words(&mut self, id: &str, about: &Value) {
+        let text = mem::take(&mut self.words.text);
+        let beside = mem::take(&mut self.words.beside);
         if !text.trim().is_empty() {
-            self.markdown(id, about.clone(), text, mem::take(&mut words.beside));
+            self.markdown(id, about.clone(), text, beside);
+        }
+    }
+
+    /// Each note at the end is a cell, which has its pictures.
+    fn notes(&mut self) {
+        let notes = mem::take(&mut self.words.notes);
+        if !notes.is_empty() {
+            self.words.heading(HeadingLevel::H2, NOTES);
+        }
+        for note in notes {
+            self.words.heading(HeadingLevel::H3, &note.title);
+            self.words.text.push_str(&note.text);
+            self.words.beside.extend(note.beside);
+            self.words("note", &json!({}));
         }
     }
 

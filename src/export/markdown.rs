@@ -1,27 +1,20 @@
 //! Pages as Markdown, for a file of its own and for the cells of a Jupyter notebook.
 //!
-//! A lesson's Markdown stays as it is written, but for what could be more than text: outside of code
-//! no `<` begins a tag, links lead to the web only, and a picture is one of the lesson's folder.
+//! All of it goes through [`restated`]: it has no tag, and leads nowhere but to the web and to the pictures beside it.
+//! Hints and answers, which a page opens on demand, stand as notes at the end, as in a book.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
-use std::ops::Range;
+use std::mem;
 
-use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
 
-use super::escape::{self, plain};
+use super::escape::plain;
 use super::page::{Code, PageItem, PageSlider, Stage};
 use super::pictures::Pictures;
+use super::prose::{Prose, element, words};
+use super::restate::{plain_words, restated};
 use super::{svg, table};
-use crate::lesson::text::markdown_options;
 use crate::view_model::output::{OutputModel, TextModel, short};
-
-/// A link that leads to the web, and does nothing.
-pub fn is_safe_link(url: &str) -> bool {
-    ["http://", "https://", "mailto:"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
-}
 
 /// A file that stands beside the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +24,20 @@ pub struct Beside {
     pub bytes: Vec<u8>,
 }
 
+/// What opens on demand, and where it belongs.
+pub struct Note {
+    pub title: String,
+    pub text: String,
+    pub beside: Vec<Beside>,
+}
+
 /// Text that is being written.
 pub struct Writer<'a> {
     pub text: String,
     /// The pictures that it names.
     pub beside: Vec<Beside>,
+    /// Content for the end of the page.
+    pub notes: Vec<Note>,
     names: BTreeSet<String>,
     pictures: &'a Pictures,
     /// The prefix of a picture's address.
@@ -44,9 +46,13 @@ pub struct Writer<'a> {
     cell: &'a str,
 }
 
+/// The heading above the notes.
+pub const NOTES: &str = "Hints and answers";
+
 impl<'a> Writer<'a> {
     pub fn new(pictures: &'a Pictures, prefix: &'a str) -> Self {
-        Self { text: String::new(), beside: Vec::new(), names: BTreeSet::new(), pictures, prefix, cell: "" }
+        let (text, beside, notes) = (String::new(), Vec::new(), Vec::new());
+        Self { text, beside, notes, names: BTreeSet::new(), pictures, prefix, cell: "" }
     }
 
     pub fn set_cell(&mut self, id: &'a str) {
@@ -59,39 +65,69 @@ impl<'a> Writer<'a> {
 
     pub fn item(&mut self, item: &PageItem<'_>) {
         match item {
-            PageItem::Markdown(source) => {
-                let safe = self.safe(source);
-                self.paragraph(&safe);
-            }
-            PageItem::Label(label) => self.paragraph(&format!("**{label}**")),
-            PageItem::Line(line) => self.paragraph(&escape::markdown(line)),
+            PageItem::Markdown(prose) => self.prose(prose),
+            PageItem::Label(label) => self.paragraph(element(Tag::Strong, [words(*label)])),
+            PageItem::Line(line) => self.paragraph([words(plain(line))]),
             PageItem::Code(code) => self.code(code),
             PageItem::Stage(stage) => self.stage(stage),
-            PageItem::Slider(slider) => self.paragraph(&tell(slider)),
+            PageItem::Slider(slider) => self.slider(slider),
             PageItem::Choices { choices, chosen, right } => {
-                for (i, choice) in choices.iter().enumerate() {
-                    let mark = if *chosen == Some(i) { "x" } else { " " };
-                    let right = if *right == Some(i) { " **← the model's answer**" } else { "" };
-                    let _ = writeln!(self.text, "- [{mark}] {}{right}", escape::markdown(choice));
-                }
-                self.text.push('\n');
+                let item = |(i, choice): (usize, &String)| {
+                    let mut content = vec![Event::TaskListMarker(*chosen == Some(i)), words(plain(choice))];
+                    if *right == Some(i) {
+                        content.push(words(" "));
+                        content.extend(element(Tag::Strong, [words("← the model's answer")]));
+                    }
+                    element(Tag::Item, content)
+                };
+                let items: Vec<Event<'_>> = choices.iter().enumerate().flat_map(item).collect();
+                self.block(&element(Tag::List(None), items));
             }
-            PageItem::Details { summary, items } => {
-                let _ = writeln!(self.text, "<details><summary>{}</summary>\n", escape::html(summary));
-                self.items(items);
-                self.text.push_str("</details>\n\n");
-            }
+            PageItem::Details { summary, items } => self.note(summary, items),
             PageItem::Gate { caption } => {
-                self.text.push_str("---\n\n");
-                if !caption.is_empty() {
-                    self.paragraph(&format!("*{}*", escape::markdown(caption)));
-                }
+                self.block(&[Event::Rule]);
+                self.note_line(caption);
             }
         }
     }
 
-    pub fn paragraph(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{}\n", text.trim_end());
+    pub fn heading(&mut self, level: HeadingLevel, title: &str) {
+        let tag = Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() };
+        self.block(&element(tag, [words(plain(title))]));
+    }
+
+    /// A line in italics, if it says anything.
+    pub fn note_line(&mut self, line: &str) {
+        if !line.trim().is_empty() {
+            self.paragraph(element(Tag::Emphasis, [words(plain(line.trim()))]));
+        }
+    }
+
+    fn paragraph<'e>(&mut self, content: impl IntoIterator<Item = Event<'e>>) {
+        self.block(&element(Tag::Paragraph, content));
+    }
+
+    /// Writes blocks; where they cannot be spelt so that every reader reads the same, their words as they are.
+    fn block(&mut self, events: &[Event<'_>]) {
+        match restated(events) {
+            Some(text) => {
+                self.text.push_str(text.trim());
+                self.text.push_str("\n\n");
+            }
+            None => self.fence("text", &plain_words(events)),
+        }
+    }
+
+    /// Content that a page opens on demand becomes a note, which stands at the end.
+    fn note(&mut self, summary: &str, items: &[PageItem<'_>]) {
+        let number = self.notes.len();
+        self.note_line(&format!("{summary}: note {}, at the end.", number + 1));
+        let title = format!("{}. {summary}", number + 1);
+        self.notes.push(Note { title, text: String::new(), beside: Vec::new() });
+        let (text, beside) = (mem::take(&mut self.text), mem::take(&mut self.beside));
+        self.items(items);
+        self.notes[number].text = mem::replace(&mut self.text, text);
+        self.notes[number].beside = mem::replace(&mut self.beside, beside);
     }
 
     fn code(&mut self, code: &Code<'_>) {
@@ -102,42 +138,42 @@ impl<'a> Writer<'a> {
             match output {
                 OutputModel::Number(number) => self.fence("text", &number.full),
                 OutputModel::Text(text) => self.fence("text", &shown(text)),
-                OutputModel::Table(model) => self.text.push_str(&table::markdown(model)),
+                OutputModel::Table(model) => table::blocks(model).iter().for_each(|block| self.block(block)),
                 OutputModel::Image(path) => {
                     let image = self.image(path, path);
-                    self.paragraph(&image);
+                    self.paragraph(image);
                 }
-                OutputModel::Ranking(model) => self.text.push_str(&table::ranking_markdown(model)),
+                OutputModel::Ranking(model) => self.block(&table::ranking_block(model)),
                 OutputModel::Plot(plot) => {
                     let url = self.keep("plot", "image/svg+xml", "svg", svg::svg(plot).into_bytes());
-                    self.paragraph(&format!("![{}]({url})", escape::markdown(&plot.summary())));
-                    if let Some(note) = plot.left_out_note() {
-                        self.paragraph(&format!("*{note}*"));
-                    }
+                    self.paragraph(picture(url, &plot.summary()));
+                    self.note_line(&plot.left_out_note().unwrap_or_default());
                 }
             }
         }
         if let Some(fault) = code.fault {
             self.fence("text", &fault.to_string());
         }
-        if let Some(note) = code.note {
-            self.paragraph(&format!("*{note}*"));
-        }
+        self.note_line(code.note.unwrap_or_default());
     }
 
     fn stage(&mut self, stage: &Stage<'_>) {
-        if let Some(picture) = self.pictures.stage(self.cell) {
-            let url = self.keep("stage", "image/png", "png", picture.light.clone());
-            return self.paragraph(&format!("![{}]({url})", escape::markdown(&stage.tell_picture())));
+        if let Some(drawn) = self.pictures.stage(self.cell) {
+            let url = self.keep("stage", "image/png", "png", drawn.light.clone());
+            return self.paragraph(picture(url, &stage.tell_picture()));
         }
-        self.paragraph(&format!(
-            "*{}. {}*",
-            escape::markdown(&stage.tell()),
-            escape::markdown(&self.pictures.why_no_stage)
-        ));
-        if !stage.caption.is_empty() {
-            self.paragraph(&format!("*{}*", escape::markdown(stage.caption)));
-        }
+        self.note_line(&format!("{}. {}", stage.tell(), self.pictures.why_no_stage));
+        self.note_line(stage.caption);
+    }
+
+    /// A slider as it stands, in a line.
+    fn slider(&mut self, slider: &PageSlider<'_>) {
+        let caption = element(Tag::Strong, [words(plain(slider.caption))]);
+        let caption = if slider.caption.is_empty() { Vec::new() } else { [caption, vec![words(" ")]].concat() };
+        let (from, to) = slider.range;
+        let value = Event::Code(plain(&format!("{}{}", slider.name, slider.tell_value())).into());
+        let range = words(format!(" (a slider from {} to {})", short(from), short(to)));
+        self.paragraph(caption.into_iter().chain([value, range]));
     }
 
     /// A file beside the text, by a name of its own; returns where it is.
@@ -154,56 +190,77 @@ impl<'a> Writer<'a> {
     }
 
     /// Code, in a fence that nothing in it can close.
-    pub fn fence(&mut self, language: &str, code: &str) {
-        let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-        let fence = "`".repeat((longest + 1).max(3));
-        let _ = writeln!(self.text, "{fence}{language}\n{}\n{fence}\n", plain(code).trim_end());
+    fn fence(&mut self, language: &'static str, code: &str) {
+        let kind = CodeBlockKind::Fenced(language.into());
+        let block = element(Tag::CodeBlock(kind), [words(format!("{}\n", plain(code).trim_end()))]);
+        // A block of code can always be spelt.
+        let text = restated(&block).unwrap_or_default();
+        self.text.push_str(text.trim());
+        self.text.push_str("\n\n");
     }
 
-    /// The lesson's Markdown, with nothing in it but text, links to the web and pictures of its folder.
-    fn safe(&mut self, source: &str) -> String {
-        let source = plain(source);
-        let spans = Spans::of(&source);
-        let mut images = spans.images.iter().peekable();
-        let mut safe = String::with_capacity(source.len());
-        let mut at = 0;
-        while let Some(c) = source[at..].chars().next() {
-            if let Some(image) = images.next_if(|image| image.range.start <= at) {
-                safe.push_str(&self.image(&image.url, &image.alt));
-                at = image.range.end;
-                continue;
-            }
-            if let Some(definition) = find(&spans.definitions, at) {
-                at = definition.end;
-                continue;
-            }
-            let is_code = || find(&spans.code, at).is_some();
-            match c {
-                '<' if begins_tag(&source[at + 1..]) && !is_code() && !spans.is_web_address(at) => {
-                    // Maths has no entities, but does not mind a space.
-                    safe.push_str(if find(&spans.maths, at).is_some() { "< " } else { "&lt;" });
+    /// A lesson's text, with its pictures beside it.
+    fn prose(&mut self, prose: &Prose) {
+        let mut events = Vec::new();
+        // The address and the words of the picture that is being read, and how many stand in its words.
+        let mut open: Option<(String, String, usize)> = None;
+        for event in prose.events() {
+            let Some((url, alt, depth)) = &mut open else {
+                match event {
+                    Event::Start(Tag::Image { dest_url, .. }) => open = Some((dest_url.to_string(), String::new(), 0)),
+                    event => events.push(event),
                 }
-                '[' | ']' if find(&spans.links, at).is_some() && !is_code() => safe.extend(['\\', c]),
-                c => safe.push(c),
+                continue;
+            };
+            match event {
+                Event::Text(text) | Event::Code(text) | Event::InlineMath(text) => alt.push_str(&text),
+                Event::Start(Tag::Image { .. }) => *depth += 1,
+                Event::End(TagEnd::Image) if *depth > 0 => *depth -= 1,
+                Event::End(TagEnd::Image) => {
+                    events.extend(self.image(url, alt));
+                    open = None;
+                }
+                _ => {}
             }
-            at += c.len_utf8();
         }
-        safe
+        // One block that cannot be spelt spoils no other.
+        for block in blocks(&events) {
+            self.block(block);
+        }
     }
 
-    fn image(&mut self, url: &str, alt: &str) -> String {
+    fn image(&mut self, url: &str, alt: &str) -> Vec<Event<'static>> {
         match self.pictures.image(url) {
             Ok(image) => {
                 let url = self.keep("picture", image.format.mime(), image.format.extension(), image.bytes);
-                format!("![{}]({url})", escape::markdown(alt))
+                picture(url, alt)
             }
-            Err(why) => format!(
-                "*(picture {}: {})*",
-                escape::markdown(if alt.is_empty() { url } else { alt }),
-                escape::markdown(&why)
-            ),
+            Err(why) => {
+                let name = if alt.is_empty() { url } else { alt };
+                vec![words(plain(&format!("(picture {name}: {why})")))]
+            }
         }
     }
+}
+
+/// A picture that stands beside the text.
+fn picture(url: String, alt: &str) -> Vec<Event<'static>> {
+    let tag = Tag::Image { link_type: LinkType::Inline, dest_url: url.into(), title: "".into(), id: "".into() };
+    let alt = plain(alt);
+    element(tag, (!alt.is_empty()).then(|| words(alt)))
+}
+
+/// The events of each block at the top.
+fn blocks<'e, 'a>(events: &'e [Event<'a>]) -> impl Iterator<Item = &'e [Event<'a>]> {
+    let mut depth = 0_usize;
+    events.split_inclusive(move |event| {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })
 }
 
 /// The part of a text that is shown, and how much is left out.
@@ -211,85 +268,4 @@ pub fn shown(text: &TextModel) -> String {
     let left = text.text[text.shown..].chars().count();
     let more = if left > 0 { format!("\n… and {left} more characters") } else { String::new() };
     format!("{}{more}", text.shown())
-}
-
-/// A slider as a line of Markdown.
-fn tell(slider: &PageSlider<'_>) -> String {
-    let caption =
-        if slider.caption.is_empty() { String::new() } else { format!("**{}** ", escape::markdown(slider.caption)) };
-    let value = slider.tell_value();
-    let (from, to) = slider.range;
-    format!("{caption}`{}{value}` (a slider from {} to {})", slider.name, short(from), short(to))
-}
-
-/// Ranges of a Markdown text that are not plain text; in order, without overlaps.
-#[derive(Default)]
-struct Spans {
-    code: Vec<Range<usize>>,
-    maths: Vec<Range<usize>>,
-    /// Links that lead elsewhere than to the web.
-    links: Vec<Range<usize>>,
-    /// Definitions of such links.
-    definitions: Vec<Range<usize>>,
-    /// `<https://…>`
-    addresses: Vec<Range<usize>>,
-    images: Vec<ImageSpan>,
-}
-
-struct ImageSpan {
-    range: Range<usize>,
-    url: String,
-    alt: String,
-}
-
-impl Spans {
-    fn of(source: &str) -> Self {
-        let mut spans = Self::default();
-        // Pictures within the words of a picture are words.
-        let mut depth = 0;
-        let mut parser = Parser::new_ext(source, markdown_options()).into_offset_iter();
-        for (event, range) in parser.by_ref() {
-            match event {
-                Event::Start(Tag::Image { dest_url, .. }) => {
-                    if depth == 0 {
-                        spans.images.push(ImageSpan { range, url: dest_url.into_string(), alt: String::new() });
-                    }
-                    depth += 1;
-                }
-                Event::End(TagEnd::Image) => depth -= 1,
-                Event::Text(text) | Event::Code(text) if depth > 0 => {
-                    spans.images.iter_mut().last().into_iter().for_each(|image| image.alt.push_str(&text));
-                }
-                Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => spans.code.push(range),
-                Event::InlineMath(_) | Event::DisplayMath(_) => spans.maths.push(range),
-                Event::Start(Tag::Link { dest_url, link_type, .. }) => {
-                    let is_address = matches!(link_type, LinkType::Autolink | LinkType::Email);
-                    match (is_address, is_safe_link(&dest_url)) {
-                        (true, true) => spans.addresses.push(range),
-                        (false, false) => spans.links.push(range),
-                        _ => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-        let definitions = parser.reference_definitions().iter().filter(|(_, found)| !is_safe_link(&found.dest));
-        spans.definitions = definitions.map(|(_, found)| found.span.clone()).collect();
-        spans.definitions.sort_by_key(|range| range.start);
-        spans
-    }
-
-    fn is_web_address(&self, at: usize) -> bool {
-        find(&self.addresses, at).is_some_and(|range| range.start == at)
-    }
-}
-
-/// The range that a place lies in.
-fn find(ranges: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
-    ranges.get(ranges.partition_point(|range| range.end <= at)).filter(|range| range.start <= at)
-}
-
-/// Whether CommonMark, or a less strict reader, may take this for a tag.
-fn begins_tag(rest: &str) -> bool {
-    rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }

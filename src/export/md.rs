@@ -1,9 +1,11 @@
 //! A page as a Markdown file, with its pictures in files beside it.
 
 use std::io::{self, Write};
+use std::mem;
 
-use super::escape;
-use super::markdown::{Beside, Writer};
+use pulldown_cmark::HeadingLevel;
+
+use super::markdown::{Beside, NOTES, Writer};
 use super::page::Page;
 use super::pictures::Pictures;
 use crate::kernel::snapshot::Snapshot;
@@ -17,14 +19,23 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, folder: &str, mut to: imp
     let prefix = format!("{}/", percent_encoded(folder));
     let mut text = Writer::new(pictures, &prefix);
     if !page.begins_with_title() {
-        text.paragraph(&format!("# {}", escape::markdown(page.title)));
+        text.heading(HeadingLevel::H1, page.title);
     }
     for cell in &page.cells {
         text.set_cell(cell.id);
         text.items(&cell.items);
     }
     if let Some(model) = &page.model {
-        text.paragraph(&format!("---\n\n*{model}*"));
+        text.note_line(model);
+    }
+    let notes = mem::take(&mut text.notes);
+    if !notes.is_empty() {
+        text.heading(HeadingLevel::H2, NOTES);
+    }
+    for note in notes {
+        text.heading(HeadingLevel::H3, &note.title);
+        text.text.push_str(&note.text);
+        text.beside.extend(note.beside);
     }
     writeln!(to, "{}", text.text.trim_end())?;
     to.flush()?;

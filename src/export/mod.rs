@@ -1,8 +1,8 @@
 //! Snapshots as files for other programs.
 //!
 //! A notebook is first a [`page`]: what each cell says, without a format. [`ipynb`], [`html`] and
-//! [`md`] write it; both of the others' Markdown is made by [`markdown`], and tables and plots by
-//! [`table`] and [`svg`]. [`pictures`] holds the pictures of a page: those of the stage, handed in
+//! [`md`] write it; its texts are read by [`prose`], the Markdown of both of the others is made by [`markdown`] and
+//! [`restate`], and tables and plots by [`table`] and [`svg`]. [`pictures`] holds the pictures of a page: those of the stage, handed in
 //! by callers that can draw, and those in the lesson's folder. [`tsv`] is for the Embedding Projector,
 //! and [`trace`] has every tensor of a forward pass. [`file`](mod@file) writes the formats that the window and
 //! the command line both offer, each with the files beside it, all or nothing.
@@ -17,6 +17,8 @@ pub mod markdown;
 pub mod md;
 pub mod page;
 pub mod pictures;
+pub mod prose;
+pub mod restate;
 pub mod sentence;
 pub mod svg;
 pub mod table;

@@ -1,12 +1,12 @@
 //! A notebook as a reader sees it, independent of any format.
 
+use super::prose::Prose;
 use crate::code::Fault;
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
 use crate::kernel::scene::interventions::are_none;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
-use crate::view_model::live_text::still;
 use crate::view_model::notebook::turned;
 use crate::view_model::output::{OutputModel, full};
 
@@ -29,7 +29,7 @@ pub struct PageCell<'a> {
 
 pub enum PageItem<'a> {
     /// As the lesson or the learner wrote it, with the values of its expressions.
-    Markdown(String),
+    Markdown(Prose),
     /// The kind of task that begins here.
     Label(&'static str),
     /// A line of words.
@@ -138,7 +138,7 @@ impl<'a> Page<'a> {
     /// The title stands in the first cell already.
     pub fn begins_with_title(&self) -> bool {
         let first = self.cells.first().and_then(|cell| cell.items.first());
-        matches!(first, Some(PageItem::Markdown(text)) if text.trim_start().starts_with("# "))
+        matches!(first, Some(PageItem::Markdown(prose)) if prose.begins_with_title())
     }
 
     /// The names of the stage cells.
@@ -182,7 +182,7 @@ impl<'a> PageCell<'a> {
 }
 
 fn markdown<'a>(source: &str, shown: &CellSnapshot) -> PageItem<'a> {
-    PageItem::Markdown(still(source, shown.live.as_ref()))
+    PageItem::Markdown(Prose::of(source, shown.live.as_ref()))
 }
 
 fn model(snapshot: &Snapshot) -> Option<String> {
@@ -290,7 +290,7 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageI
     } else if run.is_some() {
         items.extend(note(shown).map(|note| PageItem::Line(note.to_owned())));
     }
-    items.extend(run.and_then(|run| verdict(run, shown)));
+    items.extend(run.into_iter().flat_map(|run| verdict(run, shown)));
     for (i, hint) in exercise.hints.iter().enumerate() {
         let of = exercise.hints.len();
         let summary = if of == 1 { "Hint".to_owned() } else { format!("Hint {} of {of}", i + 1) };
@@ -303,9 +303,10 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageI
     items
 }
 
-fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Option<PageItem<'a>> {
-    let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return None };
+fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
+    let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return Vec::new() };
     let case = failed_case.map_or(String::new(), |case| format!(", in case {}", case + 1));
-    let said = feedback.as_ref().map_or(String::new(), |said| format!(": {}", still(said, shown.live.as_ref())));
-    Some(PageItem::Line(if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}{said}") }))
+    let line = if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}.") };
+    let said = feedback.as_ref().map(|said| markdown(said, shown));
+    [PageItem::Line(line)].into_iter().chain(said).collect()
 }

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
+use pulldown_cmark::{Alignment, Event, Tag};
+
 use super::escape;
+use super::prose::{element, words};
 use crate::view_model::output::{RankingModel, full};
 use crate::view_model::table::{Digits, TableModel, written};
 
@@ -126,27 +129,46 @@ pub fn plain(table: &TableModel) -> String {
     text
 }
 
-/// Markdown tables.
-pub fn markdown(table: &TableModel) -> String {
+/// Blocks of Markdown: each table with what stands above it, and what is left out.
+pub fn blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
     let most = TEXT.of(table);
-    let mut text = String::new();
+    let mut blocks = Vec::new();
     for (part, caption) in captions(table, most) {
         if !caption.is_empty() {
-            let _ = writeln!(text, "{}\n", escape::markdown(&caption));
+            blocks.push(element(Tag::Paragraph, [words(plain_text(&caption))]));
         }
-        let names: Vec<String> = (0..most.cols).map(|col| escape::markdown(&table.col_name(col))).collect();
-        let _ = writeln!(text, "| | {} |\n|:--|{}", names.join(" | "), "--:|".repeat(most.cols));
-        for row in 0..most.rows {
-            let numbers: Vec<String> =
-                (0..most.cols).map(|col| written(table.entry(part, row, col), digits(table))).collect();
-            let _ = writeln!(text, "| {} | {} |", escape::markdown(&table.row_name(row)), numbers.join(" | "));
-        }
-        text.push('\n');
+        let names = std::iter::once(String::new()).chain((0..most.cols).map(|col| table.col_name(col)));
+        let rows = (0..most.rows).map(|row| {
+            let numbers = (0..most.cols).map(|col| written(table.entry(part, row, col), digits(table)));
+            std::iter::once(table.row_name(row)).chain(numbers).collect()
+        });
+        blocks.push(grid(names.collect(), rows));
     }
     if let Some(note) = most.note(table) {
-        let _ = writeln!(text, "*{}*\n", escape::markdown(&note));
+        blocks.push(element(Tag::Paragraph, element(Tag::Emphasis, [words(note)])));
     }
-    text
+    blocks
+}
+
+/// A table of Markdown, its words to the left and its numbers to the right.
+fn grid(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Vec<Event<'static>> {
+    let cells = |texts: Vec<String>| {
+        texts.into_iter().flat_map(|text| {
+            let text = plain_text(&text);
+            element(Tag::TableCell, (!text.is_empty()).then(|| words(text)))
+        })
+    };
+    let mut alignments = vec![Alignment::Right; header.len()];
+    alignments[..1].fill(Alignment::Left);
+    let head = element(Tag::TableHead, cells(header));
+    let rows = rows.flat_map(|row| element(Tag::TableRow, cells(row)));
+    element(Tag::Table(alignments), head.into_iter().chain(rows))
+}
+
+/// A text on one line.
+fn plain_text(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    escape::plain(&words.join(" "))
 }
 
 /// Words with a bar each.
@@ -176,11 +198,7 @@ pub fn ranking_plain(ranking: &RankingModel) -> String {
     lines.join("\n")
 }
 
-pub fn ranking_markdown(ranking: &RankingModel) -> String {
-    let mut text = String::from("| word | |\n|:--|--:|\n");
-    for row in &ranking.rows {
-        let _ = writeln!(text, "| {} | {} |", escape::markdown(&row.word), row.shown);
-    }
-    text.push('\n');
-    text
+pub fn ranking_block(ranking: &RankingModel) -> Vec<Event<'static>> {
+    let rows = ranking.rows.iter().map(|row| vec![row.word.to_string(), row.shown.clone()]);
+    grid(vec!["word".to_owned(), String::new()], rows)
 }

@@ -339,18 +339,6 @@ impl fmt::Display for Format {
     }
 }
 
-/// Words that a value may contain, as Markdown that shows them and nothing else.
-pub fn escaped(words: &str) -> String {
-    let mut escaped = String::with_capacity(words.len());
-    for c in words.chars() {
-        if c.is_ascii_punctuation() {
-            escaped.push('\\');
-        }
-        escaped.push(if c.is_whitespace() { ' ' } else { c });
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -498,21 +486,6 @@ mod tests {
                 }
             }
             prop_assert_eq!(shown, (0..read.expressions.len()).collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn escaped_words_are_shown_as_they_are(words in "[ -~é]{1,30}") {
-            let markdown = format!("x{}", escaped(&words));
-            let mut shown = String::new();
-            for event in Parser::new_ext(&markdown, markdown_options()) {
-                match event {
-                    Event::Text(words) => shown.push_str(&words),
-                    Event::Start(Tag::Paragraph) | Event::End(_) => {}
-                    other => prop_assert!(false, "{other:?}"),
-                }
-            }
-            let expected = format!("x{words}");
-            prop_assert_eq!(shown.trim_end(), expected.trim_end());
         }
     }
 }

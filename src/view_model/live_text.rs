@@ -4,8 +4,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-
 use crate::code::{Fault, Value};
 use crate::kernel::notebook::live::Follows;
 use crate::kernel::notebook::live_values::{LiveTextSnapshot, LiveValue};
@@ -13,9 +11,7 @@ use crate::kernel::scene::interventions::are_none;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::issue::shorten;
-use crate::lesson::links::TextLink;
-use crate::lesson::live_text::{Expression, LiveText, escaped};
-use crate::lesson::text::markdown_options;
+use crate::lesson::live_text::Expression;
 use crate::quantity::Entry;
 
 /// In what the model and the stage are not as the lesson has them.
@@ -197,59 +193,8 @@ fn words(expression: &Expression, value: Option<&LiveValue>) -> String {
     }
 }
 
-/// Markdown with the values in place of its expressions, and the words alone of its links that act: for exports, where
-/// nothing can act.
-pub fn still(markdown: &str, live: Option<&LiveTextSnapshot>) -> String {
-    let text = LiveText::read(markdown);
+/// An expression's value as the text shows it, where nothing can change it any more.
+pub fn shown_words(expression: &Expression, live: Option<&LiveTextSnapshot>) -> String {
     let values = live.and_then(|live| live.values.as_ref());
-    let value = |expression: &Expression| {
-        let value = values.and_then(|values| values.of(&expression.source));
-        let words = words(expression, value);
-        if matches!(value, Some(LiveValue { value: Ok(Value::Number { .. }), .. })) { words } else { escaped(&words) }
-    };
-    without_links(&text.filled(value))
-}
-
-/// Replaces links that act by their words.
-fn without_links(markdown: &str) -> String {
-    let mut still = String::with_capacity(markdown.len());
-    let mut end = 0;
-    // The link that is being read, and the range of its words.
-    let mut open: Option<(usize, std::ops::Range<usize>)> = None;
-    for (event, range) in Parser::new_ext(markdown, markdown_options()).into_offset_iter() {
-        match event {
-            Event::Start(Tag::Link { dest_url, .. }) if TextLink::read(&dest_url).is_some() => {
-                open = Some((range.start, range.end..range.start));
-            }
-            Event::End(TagEnd::Link) => {
-                if let Some((start, words)) = open.take() {
-                    still.push_str(&markdown[end..start]);
-                    still.push_str(markdown.get(words).unwrap_or_default());
-                    end = range.end;
-                }
-            }
-            _ => {
-                if let Some((_, words)) = &mut open {
-                    *words = words.start.min(range.start)..words.end.max(range.end);
-                }
-            }
-        }
-    }
-    still.push_str(&markdown[end..]);
-    still
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_that_act_become_their_words() {
-        assert_eq!(without_links("a [*b* c](attune:word/x), [d](https://e.org)"), "a *b* c, [d](https://e.org)");
-        assert_eq!(
-            without_links("[b][1] and [](attune:word/x).\n\n[1]: attune:head/2\n"),
-            "b and .\n\n[1]: attune:head/2\n"
-        );
-        assert_eq!(still("{{ a }} [x](attune:head/1)", None), "… x");
-    }
+    words(expression, values.and_then(|values| values.of(&expression.source)))
 }

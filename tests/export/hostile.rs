@@ -1,7 +1,7 @@
 //! A hostile lesson, a hostile output: text, and never markup, a script or a way to the network.
 
 use attune::export::Pictures;
-use attune::export::markdown::is_safe_link;
+use attune::export::prose::is_safe_link;
 use attune::kernel::Snapshot;
 use attune::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag};

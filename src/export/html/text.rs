@@ -1,14 +1,13 @@
 //! Markdown as HTML: words, maths, code, and links to the web.
 
 use data_encoding::BASE64;
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
 use super::terms::Terms;
 use super::{code, math};
-use crate::export::escape::{self, plain};
-use crate::export::markdown::is_safe_link;
+use crate::export::escape;
 use crate::export::pictures::Pictures;
-use crate::lesson::text::markdown_options;
+use crate::export::prose::Prose;
 
 /// A line of the outline.
 pub struct Heading {
@@ -18,8 +17,7 @@ pub struct Heading {
 }
 
 /// Markdown as markup; its headings join the outline, and only what this module writes is a tag.
-pub fn markdown(source: &str, pictures: &Pictures, terms: &mut Terms<'_>, outline: &mut Vec<Heading>) -> String {
-    let source = plain(source);
+pub fn markdown(prose: &Prose, pictures: &Pictures, terms: &mut Terms<'_>, outline: &mut Vec<Heading>) -> String {
     let mut markup = Markup {
         pictures,
         terms,
@@ -29,9 +27,9 @@ pub fn markdown(source: &str, pictures: &Pictures, terms: &mut Terms<'_>, outlin
         image: None,
         code: None,
         heading: None,
-        links: Vec::new(),
+        is_in_link: false,
     };
-    Parser::new_ext(&source, markdown_options()).for_each(|event| markup.take(event));
+    prose.events().for_each(|event| markup.take(event));
     markup.say_words();
     let mut text = String::new();
     html::push_html(&mut text, markup.events.into_iter());
@@ -50,8 +48,7 @@ struct Markup<'a, 't, 'e> {
     /// The language and the text of a block of code.
     code: Option<(CowStr<'e>, String)>,
     heading: Option<Heading>,
-    /// Whether each open link is one.
-    links: Vec<bool>,
+    is_in_link: bool,
 }
 
 impl<'e> Markup<'_, '_, 'e> {
@@ -100,22 +97,14 @@ impl<'e> Markup<'_, '_, 'e> {
                 self.push(Event::End(TagEnd::Heading(level)));
             }
             Event::Start(Tag::Link { dest_url, .. }) => {
-                let is_link = is_safe_link(&dest_url);
-                self.links.push(is_link);
-                if is_link {
-                    let open = format!("<a href=\"{}\" rel=\"noreferrer noopener\">", escape::html(&dest_url));
-                    self.push(Event::InlineHtml(open.into()));
-                }
+                self.is_in_link = true;
+                let open = format!("<a href=\"{}\" rel=\"noreferrer noopener\">", escape::html(&dest_url));
+                self.push(Event::InlineHtml(open.into()));
             }
             Event::End(TagEnd::Link) => {
-                if self.links.pop() == Some(true) {
-                    self.push(Event::InlineHtml(CowStr::Borrowed("</a>")));
-                }
+                self.is_in_link = false;
+                self.push(Event::InlineHtml(CowStr::Borrowed("</a>")));
             }
-            // Tags of the text are text.
-            Event::Html(text) | Event::InlineHtml(text) => self.push(Event::Text(text)),
-            Event::Start(Tag::HtmlBlock) => self.push(Event::Start(Tag::Paragraph)),
-            Event::End(TagEnd::HtmlBlock) => self.push(Event::End(TagEnd::Paragraph)),
             Event::InlineMath(latex) => {
                 self.name(&latex);
                 self.push(Event::InlineHtml(math::mathml(&latex, false).into()));
@@ -144,7 +133,7 @@ impl<'e> Markup<'_, '_, 'e> {
             return;
         }
         let words = std::mem::take(&mut self.words);
-        let is_explained = self.heading.is_none() && !self.links.contains(&true);
+        let is_explained = self.heading.is_none() && !self.is_in_link;
         let markup = if is_explained { self.terms.markup(&words) } else { None };
         self.events.push(markup.map_or(Event::Text(words.into()), |markup| Event::InlineHtml(markup.into())));
     }

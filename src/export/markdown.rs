@@ -111,7 +111,7 @@ impl<'a> Writer<'a> {
     fn block(&mut self, events: &[Event<'_>]) {
         match restated(events) {
             Some(text) => {
-                self.text.push_str(text.trim());
+                self.text.push_str(&text);
                 self.text.push_str("\n\n");
             }
             None => self.fence("text", &plain_words(events)),
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
     fn note(&mut self, summary: &str, items: &[PageItem<'_>]) {
         let number = self.notes.len();
         self.note_line(&format!("{summary}: note {}, at the end.", number + 1));
-        let title = format!("{}. {summary}", number + 1);
+        let title = format!("Note {}: {summary}", number + 1);
         self.notes.push(Note { title, text: String::new(), beside: Vec::new() });
         let (text, beside) = (mem::take(&mut self.text), mem::take(&mut self.beside));
         self.items(items);
@@ -195,7 +195,7 @@ impl<'a> Writer<'a> {
         let block = element(Tag::CodeBlock(kind), [words(format!("{}\n", plain(code).trim_end()))]);
         // A block of code can always be spelt.
         let text = restated(&block).unwrap_or_default();
-        self.text.push_str(text.trim());
+        self.text.push_str(&text);
         self.text.push_str("\n\n");
     }
 

@@ -27,8 +27,19 @@ pub fn restated(events: &[Event<'_>]) -> Option<String> {
     let spelling = Spelling { list_token: '-', code_block_token_count: 3, ..Spelling::default() };
     let mut text = String::new();
     cmark_with_options(&events, &mut text, markdown_options(), spelling).ok()?;
-    let text = text.replace(LESS_THAN, "&lt;");
+    let text = without_margin(&text.replace(LESS_THAN, "&lt;"));
     holds_only(&text, &Addresses::of(events.iter())?).then_some(text)
+}
+
+/// The text without the empty first line and the space before each `>` that the crate gives a quotation.
+fn without_margin(text: &str) -> String {
+    let text = text.trim();
+    match text.strip_prefix("> \n") {
+        Some(quoted) if quoted.lines().all(|line| line.starts_with(" >")) => {
+            quoted.lines().map(|line| line[1..].trim_end()).collect::<Vec<_>>().join("\n")
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// The words of the events, without markup.

@@ -7,6 +7,7 @@ mod command;
 mod files;
 mod hostile;
 mod ipynb;
+mod markup;
 mod numbers;
 mod pages;
 mod pictures;

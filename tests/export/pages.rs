@@ -46,7 +46,7 @@ fn a_title_that_no_cell_says_is_said() {
 
 #[test]
 fn markdown_keeps_the_lessons_own() {
-    let md = "|A|B|\n|-|-|\n|1|$x_1$|\n\n1. one\n   - two\n\n$$\\frac{a}{b}$$\n\n```\nlet a = b<c>;\n```";
+    let md = "|A|B|\n|-|-|\n|1|$x_1$|\n\n> *quote* with **words**\n\n1. one\n   - two\n\n$$\\frac{a}{b}$$\n\n```\nlet a = b<c>;\n```";
     let snapshot = with_cells(&format!("Text(id: \"a\", md: r#\"# T\n\n{md}\"#)")).snapshot();
     assert_eq!(as_md(&snapshot, &Pictures::default()), format!("# T\n\n{md}\n"));
 }

@@ -1,10 +1,13 @@
 //! Live numbers and words: what they follow, and when they are marked.
 
+use attune::export::prose::Prose;
+use attune::export::restate::restated;
 use attune::kernel::command::{InterventionCommand, SentenceCommand};
+use attune::kernel::notebook::live_values::LiveTextSnapshot;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
 use attune::lesson::live_text::LiveText;
-use attune::view_model::live_text::{LiveWord, Standing, still};
+use attune::view_model::live_text::{LiveWord, Standing};
 use attune::view_model::notebook::NotebookModel;
 
 use crate::common::lessons::{SMALL, kernel};
@@ -20,6 +23,11 @@ fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
     let model = NotebookModel::of(&kernel.snapshot(), None);
     let live = model.cells[0].live.as_ref().expect("it has expressions");
     LiveText::read(text).expressions.iter().map(|expression| live.word(expression)).collect()
+}
+
+/// The text as an export writes it in Markdown.
+fn exported(text: &str, live: Option<&LiveTextSnapshot>) -> String {
+    restated(&Prose::of(text, live).events().collect::<Vec<_>>()).expect("it can be spelt")
 }
 
 #[test]
@@ -79,11 +87,11 @@ fn the_learners_text_follows_the_cells_above() {
     kernel.settle();
     assert_eq!(word(&kernel).words, "42");
     let shown = kernel.snapshot().notebook.cells[2].live.clone();
-    assert_eq!(still("so {{ much }} [x](attune:head/1)", shown.as_ref()), "so 42 x");
+    assert_eq!(exported("so {{ much }} [x](attune:head/1)", shown.as_ref()), "so 42 x");
     let rewritten = CellCommand::SetText("let much = \"a *lot*\";".into());
     kernel.apply(Command::Notebook(NotebookCommand::Cell("make".into(), rewritten)));
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
     kernel.settle();
     let shown = kernel.snapshot().notebook.cells[2].live.clone();
-    assert_eq!(still(text, shown.as_ref()), "a \\*lot\\*");
+    assert_eq!(exported(text, shown.as_ref()), "a \\*lot\\*");
 }

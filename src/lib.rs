@@ -77,6 +77,7 @@ pub mod lesson;
 pub mod nearest;
 pub mod numbers;
 pub mod numerics;
+pub mod panics;
 pub mod pattern;
 pub mod quantity;
 pub mod store;

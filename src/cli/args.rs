@@ -9,7 +9,7 @@ use crate::export::file::Format;
 
 /// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
 ///
-/// Exit codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU.
+/// Exit codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU, 70 a fault of attune itself.
 /// README.md shows how to begin, and src/lesson/format.md lists every field of a lesson file.
 #[derive(Debug, Parser)]
 #[command(version)]

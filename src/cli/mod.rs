@@ -21,21 +21,30 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::nearest::nearest;
+use crate::panics;
 use args::{Action, Args};
 use fault::Fault;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    panics::guarded(run)
+}
+
+fn run() -> ExitCode {
     let args = match parse() {
         Ok(args) => args,
         Err(mut error) => {
             let elsewhere = misplaced_option(&mut error);
-            // Help and version are answers, not faults. A closed pipe leaves nobody to tell.
-            let _ = error.print();
+            let printed = print::answer(&error);
             if let Some(hint) = elsewhere.or_else(mistyped_command) {
-                let _ = writeln!(io::stderr(), "{hint}");
+                say(&hint);
             }
-            return if error.use_stderr() { ExitCode::from(fault::USAGE) } else { ExitCode::SUCCESS };
+            return match printed {
+                // Help and version are answers, not faults.
+                Ok(()) if !error.use_stderr() => ExitCode::SUCCESS,
+                Ok(()) => ExitCode::from(fault::USAGE),
+                Err(fault) => ended(&fault),
+            };
         }
     };
     let result = match &args.action {
@@ -50,14 +59,23 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
-            // A closed standard error leaves nobody to tell.
-            let _ = write!(io::stderr(), "{}", fault.text());
+            let code = ended(&fault);
             if let Some(hint) = args.lesson.as_ref().and_then(|_| mistyped_command()) {
-                let _ = writeln!(io::stderr(), "{hint}");
+                say(&hint);
             }
-            fault.exit_code()
+            code
         }
     }
+}
+
+fn ended(fault: &Fault) -> ExitCode {
+    say(fault.text().trim_end_matches('\n'));
+    fault.exit_code()
+}
+
+/// Prints lines on standard error. A closed one leaves nobody to tell.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", print::of_bounded_lines(text));
 }
 
 /// The arguments, with help and errors in colour unless `--no-color` stands among them.
@@ -87,7 +105,8 @@ fn misplaced_option(error: &mut clap::Error) -> Option<String> {
 
 /// A hint for a first word that is not a file and resembles a command.
 fn mistyped_command() -> Option<String> {
-    let first = std::env::args().skip(1).find(|arg| !arg.starts_with('-'))?;
+    let texts = std::env::args_os().skip(1).filter_map(|arg| arg.into_string().ok());
+    let first = texts.into_iter().find(|arg| !arg.is_empty() && !arg.starts_with('-'))?;
     let command = Args::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let meant = nearest(&first, names.iter().copied()).filter(|name| *name != first);

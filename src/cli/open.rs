@@ -28,6 +28,7 @@ fn show(_: Option<PathBuf>, _: &Args) -> Result<(), Fault> {
 fn show(path: Option<PathBuf>, args: &Args) -> Result<(), Fault> {
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.state.clone().map(Home::at).or_else(Home::of_platform);
+    home.iter().for_each(|home| crate::panics::work_is_kept_in(home.root().to_owned()));
     let options = crate::app::WindowOptions { path, seed: args.common.seed, size: args.size, dark, home };
     crate::app::run(options).map_err(Fault::screen)
 }

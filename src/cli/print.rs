@@ -4,19 +4,52 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 use super::fault::Fault;
+use crate::lesson::issue::printable;
 
 /// Prints a line.
 pub fn line(text: impl Display) -> Result<(), Fault> {
-    with(|out| writeln!(out, "{text}"))
+    with(|out| writeln!(out, "{}", of_bounded_lines(&text.to_string())))
 }
 
 /// Prints long output piece by piece. A closed pipe is no fault: the reader has seen enough.
 pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Fault> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Fault::output(format_args!("the results cannot be written to standard output: {error}")))
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unwritten(&error)),
         _ => Ok(()),
     }
+}
+
+/// Characters of a line of a message: more is an argument that nobody wrote by hand.
+const LINE_CHARS_MAX: usize = 5000;
+
+/// Prints help, the version or an error of the arguments. With control characters or very long words among the arguments
+/// it is plain, and shows neither as they are.
+pub fn answer(error: &clap::Error) -> Result<(), Fault> {
+    let plain = error.render().to_string();
+    let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));
+    let printed = if shown == plain.trim_end_matches('\n') {
+        error.print()
+    } else {
+        // A closed standard error leaves nobody to tell.
+        let _ = writeln!(io::stderr(), "{shown}");
+        return Ok(());
+    };
+    match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unwritten(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// The text with its longest lines cut.
+pub fn of_bounded_lines(text: &str) -> String {
+    let cut = |line: &str| match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    text.lines().map(cut).collect::<Vec<_>>().join("\n")
+}
+
+fn unwritten(error: &io::Error) -> Fault {
+    Fault::output(format_args!("the results cannot be written to standard output: {error}"))
 }

@@ -1,5 +1,5 @@
 //! The layers point one way: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `pattern` and `whole_file` are leaves that every layer may name.
+//! and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and `whole_file` are leaves that every layer may name.
 
 mod circles;
 
@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cli", &["numerics", "quantity", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
 ];
 
-const LEAVES: &[&str] = &["fnv.rs", "nearest.rs", "numbers.rs", "pattern.rs", "whole_file.rs"];
+const LEAVES: &[&str] = &["fnv.rs", "nearest.rs", "numbers.rs", "panics.rs", "pattern.rs", "whole_file.rs"];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arguments;
 mod commands;
 mod faults;
 mod glossary;

@@ -35,6 +35,7 @@ use crate::app::stage::points;
 use crate::app::stage::scene::StageScene;
 use crate::app::theme;
 use crate::app::view::{ThemeChoice, ViewState};
+use crate::panics::quietly;
 
 /// Options of a picture.
 #[derive(Clone, Debug)]
@@ -149,7 +150,7 @@ pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
 
 fn open(size: (u32, u32), dark: bool, workspace: bool) -> Result<App, AppFault> {
     let renderer = gpu::open()?;
-    gpu::quietly(|| headless(size, dark, workspace, renderer)).map_err(AppFault::NoGpu)
+    quietly(|| headless(size, dark, workspace, renderer)).map_err(AppFault::NoGpu)
 }
 
 fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: RenderCreation) -> App {

@@ -25,6 +25,7 @@ use crate::app::view::{ThemeChoice, ViewState};
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::waker::Waker;
 use crate::app::work::{session, source};
+use crate::panics::quietly;
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let settings = WindowSettings::kept(options.home.as_ref());
     let renderer = gpu::open()?;
     let size = options.size.or(settings.window_size()).unwrap_or(size::WINDOW);
-    let mut app = gpu::quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
+    let mut app = quietly(|| windowed(&options, size, renderer)).map_err(|why| no_display(&why))?;
     settings.put_back(&mut app.world_mut().resource_mut::<ViewState>(), options.dark.is_some());
     if let Some(proxy) = app.world().get_resource::<EventLoopProxyWrapper>() {
         setup.waker.connect((**proxy).clone());

@@ -5,6 +5,7 @@ use std::thread;
 use math_core::{LatexToMathML, MathDisplay};
 
 use crate::export::escape;
+use crate::panics::quietly;
 
 /// Longer formulas are shown as source.
 const FORMULA_BYTES_MAX: usize = 2048;
@@ -28,8 +29,8 @@ fn set(latex: &str, is_display: bool) -> Option<String> {
         let converter = LatexToMathML::new(Default::default()).ok()?;
         Some(converter.convert_with_local_state(latex, display).ok()?.mathml)
     };
-    // The crate goes down once for each bracket: on a thread of its own, where there is room, and
-    // where a panic of it ends nothing else.
+    let convert = || quietly(convert).ok()?;
+    // The crate goes down once for each bracket: on a thread of its own, where there is room.
     thread::scope(|scope| {
         thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, convert).ok()?.join().ok()?
     })

@@ -12,6 +12,7 @@ use ratex_types::math_style::MathStyle;
 use ratex_types::path_command::PathCommand;
 
 use crate::app::theme::fonts;
+use crate::panics::quietly;
 
 /// The longest formula.
 pub const SOURCE_BYTES_MAX: usize = 2000;
@@ -98,8 +99,8 @@ fn typeset(source: &str, display: bool) -> Result<Formula, String> {
         return Err(format!("{name} is not for formulas of a lesson"));
     }
     // A fault of the library must not take the window with it: its source is shown instead.
-    let list = std::panic::catch_unwind(|| lay_out(source, display))
-        .unwrap_or_else(|_| Err("this formula cannot be typeset".to_owned()))?;
+    let list =
+        quietly(|| lay_out(source, display)).unwrap_or_else(|_| Err("this formula cannot be typeset".to_owned()))?;
     placed(&list)
 }
 

@@ -1,0 +1,79 @@
+//! Panics: values where a caller expects them, and told in words where nobody does.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Once, OnceLock};
+use std::thread;
+
+/// The exit code after a panic: `EX_SOFTWARE` of sysexits.h.
+pub const EXIT_CODE: u8 = 70;
+
+thread_local! {
+    /// Panics of this thread are values of a caller.
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, whose panic becomes its message: for libraries that panic where they could return an error.
+///
+/// Panics of other threads are told as they were before.
+///
+/// # Errors
+/// The first line of the panic's message.
+pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    let was_quiet = IS_QUIET.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    IS_QUIET.set(was_quiet);
+    result.map_err(|panic| message(&*panic).lines().next().unwrap_or_default().to_owned())
+}
+
+/// The folder that keeps what the learner did, once it is known.
+static WORK: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the folder of the learner's work, for whoever reads of a panic.
+pub fn work_is_kept_in(folder: PathBuf) {
+    // The program works in one folder.
+    let _ = WORK.set(folder);
+}
+
+/// Runs the whole program: a panic is told in words on standard error, and ends it with [`EXIT_CODE`].
+pub fn guarded(program: impl FnOnce() -> ExitCode) -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        let work = WORK.get().map(|work| work.display().to_string());
+        // A closed standard error leaves nobody to tell.
+        let _ = io::stderr().write_all(told(info, work.as_deref()).as_bytes());
+    }));
+    catch_unwind(AssertUnwindSafe(program)).unwrap_or_else(|_| ExitCode::from(EXIT_CODE))
+}
+
+/// What happened, where the learner's work is, and what to do.
+fn told(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
+    let thread = thread::current();
+    let part = match thread.name() {
+        Some("main") => "attune has a fault and must end".to_owned(),
+        name => format!("a part of attune, {}, has a fault and must end", name.unwrap_or("without a name")),
+    };
+    let at = info.location().map_or(String::new(), |at| format!(", at {}:{}:{}", at.file(), at.line(), at.column()));
+    let mut told = format!("{part}: {}{at}\n", message(info.payload()));
+    if let Some(work) = work {
+        let _ = writeln!(told, "Your work is kept in {work}, as it was two seconds ago at the latest.");
+    }
+    told + "Please report these lines to those who gave you attune, with the lesson and what you did last.\n"
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied()).unwrap_or("unknown")
+}

@@ -16,9 +16,9 @@ use crate::lesson::cells::Cell;
 use crate::lesson::check_texts::addresses;
 use crate::lesson::course;
 use crate::lesson::glossary::{self, Glossary, is_glossary_file};
-use crate::lesson::issue::{LessonIssue, printable};
+use crate::lesson::issue::{LessonIssue, Place, printable};
 use crate::lesson::links::{LinkContext, TextLink};
-use crate::lesson::locate::locate_in_cell;
+use crate::lesson::locate::{Places, Spot, written};
 use crate::lesson::pictures::Folder;
 use crate::lesson::schema::{Expect, Lesson};
 use crate::lesson::terms::{TermIssue, check_terms};
@@ -121,21 +121,27 @@ fn check_one(
     }
     let overflow = first_overflow(&snapshot)
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
-    let failed =
-        verdicts.iter().filter(|verdict| !verdict.holds()).map(|verdict| format!("{file}: {}\n", line(verdict)));
+    let text = written(path).unwrap_or_default();
+    let places = Places::of(&text);
+    let at = |place: Option<Place>| place.map_or(file.clone(), |Place { line, col }| format!("{file}:{line}:{col}"));
+    let failed = verdicts
+        .iter()
+        .filter(|verdict| !verdict.holds())
+        .map(|verdict| format!("{}: {}\n", at(places.claim(&verdict.id)), line(verdict)));
     let mut problems = rehearse(&mut kernel, Duration::from_secs(options.within));
     problems.extend(missing_pictures(path, &kernel.snapshot()));
     problems.extend(missing_lessons(path, &snapshot.lesson));
-    let broken = problems.iter().map(|Problem { cell, words, expression }| {
-        let place = expression.as_ref().and_then(|expression| locate_in_cell(path, cell, expression));
-        let place = place.map_or(String::new(), |place| format!(":{}:{}", place.line, place.col));
-        format!("{file}{place}: cell {cell:?}: {}\n", printable(words))
+    let of_terms = terms.into_iter().map(|TermIssue { cell, phrase, words }| match cell {
+        Some(cell) => {
+            let spot = Spot::Words(phrase);
+            format!("{}: cell {cell:?}: {words}\n", at(places.cell(&cell, &spot)))
+        }
+        None => format!("{}: {words}\n", blame::place(path, &["id"])),
     });
-    let terms = terms.iter().map(|TermIssue { cell, words }| match cell {
-        Some(cell) => format!("{file}: cell {cell:?}: {words}\n"),
-        None => format!("{file}: {words}\n"),
+    let broken = problems.iter().map(|Problem { cell, words, at: spot }| {
+        format!("{}: cell {cell:?}: {}\n", at(places.cell(cell, spot)), printable(words))
     });
-    let issues: String = overflow.into_iter().chain(failed).chain(broken).chain(terms).collect();
+    let issues: String = overflow.into_iter().chain(failed).chain(broken).chain(of_terms).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
@@ -159,7 +165,8 @@ fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
                 && let Err(why) = folder.find(path)
             {
                 let words = format!("image({path:?}): {why}");
-                missing.push(Problem { cell: shown.cell.id.to_string(), words, expression: None });
+                let spot = Spot::Words(path.clone());
+                missing.push(Problem { cell: shown.cell.id.to_string(), words, at: spot });
             }
         }
     }
@@ -186,7 +193,7 @@ fn missing_lessons(path: &Path, lesson: &Lesson) -> Vec<Problem> {
     let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
     let problem = |(cell, address, link): (String, String, TextLink)| {
         let flaw = context.check(&link).err()?;
-        Some(Problem { cell, words: flaw.line(), expression: Some(address.into()) })
+        Some(Problem { cell, words: flaw.line(), at: Spot::Words(address.into()) })
     };
     links.into_iter().filter_map(problem).collect()
 }

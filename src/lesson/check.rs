@@ -190,19 +190,37 @@ pub(super) fn markdown(node: Node<'_>) -> Option<String> {
 pub(super) fn code(node: Node<'_>) -> Option<String> {
     let source = text(node)?;
     if let Err(fault) = crate::code::names(&source) {
-        let at = fault.place.and_then(|place| inside_raw(node, place.line, place.column)).unwrap_or(node);
+        let at = fault.place.and_then(|place| inside(node, place.line, place.column)).unwrap_or(node);
         let said = crate::code::Fault { place: None, ..fault };
         return at.field_issue(said).none();
     }
     Some(source)
 }
 
-/// A place in the text of a raw string, `r#"…"#`; other strings may have escapes before it.
-fn inside_raw<'s>(node: Node<'s>, line: usize, column: usize) -> Option<Node<'s>> {
-    let content = node.text.strip_prefix('r')?.trim_start_matches('#').strip_prefix('"')?;
-    let line = content.split_inclusive('\n').nth(line.checked_sub(1)?)?;
-    let (at, _) = line.char_indices().nth(column.checked_sub(1)?)?;
-    let rest = &line[at..];
+/// A line and a column, from 1, of the text that a string holds: the word there, as the file writes it.
+pub(super) fn inside<'s>(node: Node<'s>, line: usize, column: usize) -> Option<Node<'s>> {
+    let is_raw = node.text.starts_with('r');
+    let written = node.text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
+    let (mut at, mut now) = (0, (1, 1));
+    while now < (line, column) {
+        let rest = &written[at..];
+        let bytes = if is_raw { None } else { escape_bytes(rest) };
+        let is_break = rest.starts_with('\n') || bytes.is_some() && rest.starts_with("\\n");
+        at += bytes.or_else(|| rest.chars().next().map(char::len_utf8))?;
+        now = if is_break { (now.0 + 1, 1) } else { (now.0, now.1 + 1) };
+    }
+    let rest = (now == (line, column)).then(|| &written[at..]).filter(|rest| !rest.is_empty())?;
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
     Some(Node { text: &rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))], ..node })
+}
+
+/// Bytes of the escape that a text begins with, if it does: `\n`, `\x1b`, `\u{301}`.
+fn escape_bytes(text: &str) -> Option<usize> {
+    const HEX: usize = r"\x1b".len();
+    let kind = text.strip_prefix('\\')?.chars().next()?;
+    match kind {
+        'x' => Some(HEX.min(text.len())),
+        'u' => text.find('}').map(|end| end + 1),
+        kind => Some('\\'.len_utf8() + kind.len_utf8()),
+    }
 }

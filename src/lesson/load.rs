@@ -5,6 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
@@ -23,7 +24,7 @@ use super::read_objective::check_objective;
 use super::read_sentences::{read_probes, read_sentences};
 use super::record::{Record, complete, fields};
 use super::schema::{Lesson, Objective, StaticEmbedding};
-use super::source::Node;
+use super::source::{Node, Source};
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
 use crate::nearest::nearest;
@@ -201,15 +202,16 @@ pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
     let mut bytes = Vec::new();
     // One byte more than allowed: a file that grew meanwhile is found out, not read on and on.
     File::open(path).map_err(cannot)?.take(LESSON_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let byte = error.as_bytes().get(at).copied().unwrap_or_default();
-        Box::new(LessonIssue::of_file(
-            file,
-            format!("byte {at} (0x{byte:02x}) is not UTF-8 text"),
-            "a text file saved as UTF-8",
-        ))
-    })
+    String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
+}
+
+fn not_utf8(file: &str, error: &FromUtf8Error) -> LessonIssue {
+    let at = error.utf8_error().valid_up_to();
+    let byte = error.as_bytes().get(at).copied().unwrap_or_default();
+    let before = String::from_utf8_lossy(&error.as_bytes()[..at]);
+    let message = format!("byte {at} (0x{byte:02x}) is not UTF-8 text");
+    let issue = LessonIssue::of_file(file, message, "a text file saved as UTF-8");
+    LessonIssue { place: Some(Source::new(file, &before).place(before.len())), ..issue }
 }
 
 pub(super) fn too_large(file: &str, bytes: u64) -> LessonIssue {

@@ -2,6 +2,7 @@
 //! that it introduces is bold in one of them.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
@@ -15,6 +16,8 @@ use super::text::markdown_options;
 pub struct TermIssue {
     /// The cell's id; `None` for the lesson as a whole.
     pub cell: Option<String>,
+    /// The phrase in bold, or nothing.
+    pub phrase: Arc<str>,
     pub words: String,
 }
 
@@ -37,7 +40,7 @@ pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
                     // A phrase that a cell has twice is reported once.
                     if seen.insert(phrase.clone()) {
                         let words = not_a_term(&phrase, glossary);
-                        issues.push(TermIssue { cell: Some(cell.id.clone()), words });
+                        issues.push(TermIssue { cell: Some(cell.id.clone()), phrase: phrase.into(), words });
                     }
                 }
             }
@@ -47,6 +50,7 @@ pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
     let silent = terms.filter(|(place, term)| term.lesson == lesson.id && !introduced.contains(place));
     issues.extend(silent.map(|(_, term)| TermIssue {
         cell: None,
+        phrase: "".into(),
         words: format!(
             "the term \"{}\" of {FILE} begins in this lesson, but none of its texts has it in bold; expected **{0}** \
              where it is introduced, or another `lesson` of the term",

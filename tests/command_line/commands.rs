@@ -51,6 +51,10 @@ fn a_claim_that_does_not_hold_fails_the_check() {
         assert_eq!(said.matches("claim \"sum\" does not hold: measured ").count(), 1, "{said}");
     }
     check(&["check", path], 1, "expected at least 0.5");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let line = 1 + text.lines().position(|line| line.contains("Claim(")).expect("its line");
+    let col = 1 + text.lines().nth(line - 1).and_then(|line| line.find("Claim(")).expect("its column");
+    check(&["check", path], 1, &format!("{path}:{line}:{col}: claim \"sum\" does not hold"));
 }
 
 /// An error of rounding is not shown as none.

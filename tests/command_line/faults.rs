@@ -194,5 +194,5 @@ fn a_picture_that_is_missing_is_an_issue() {
     let text = include_str!("../fixtures/notebook.ron");
     let shows = r##"src: r#"image("nowhere.png")"#"##;
     let file = File::new("picture", &text.replace(r#"src: "E @ E", fails: true"#, shows));
-    check(&file, "FILE: cell \"broken\": image(\"nowhere.png\"): there is no such file in the lesson's folder");
+    check(&file, "FILE:36:43: cell \"broken\": image(\"nowhere.png\"): there is no such file in the lesson's folder");
 }

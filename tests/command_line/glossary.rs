@@ -89,14 +89,14 @@ fn what_is_bold_is_a_term_and_terms_are_bold() {
     let expected =
         "is in bold but not in glossary.ron; expected a term of it (emphasis and names of controls are in *italics*)";
     for (line, part) in [
-        format!("D/a.ron: cell \"intro\": \"Space\" {expected}"),
-        format!("D/a.ron: cell \"intro\": \"querys\" {expected}; did you mean \"query\"?"),
-        format!("D/a.ron: cell \"intro\": \"k\" {expected}"),
-        format!("D/a.ron: cell \"e\": \"hint\" {expected}"),
-        format!("D/a.ron: cell \"e\": \"Said\" {expected}"),
-        "D/a.ron: the term \"query\" of glossary.ron begins in this lesson, but none of its texts has it in bold"
+        format!("D/a.ron:30:40: cell \"intro\": \"Space\" {expected}"),
+        format!("D/a.ron:30:71: cell \"intro\": \"querys\" {expected}; did you mean \"query\"?"),
+        format!("D/a.ron:30:65: cell \"intro\": \"k\" {expected}"),
+        format!("D/a.ron:32:13: cell \"e\": \"hint\" {expected}"),
+        format!("D/a.ron:32:80: cell \"e\": \"Said\" {expected}"),
+        "D/a.ron:3:9: the term \"query\" of glossary.ron begins in this lesson, but none of its texts has it in bold"
             .to_owned(),
-        "D/a.ron: the term \"dot product\" of glossary.ron begins".to_owned(),
+        "D/a.ron:3:9: the term \"dot product\" of glossary.ron begins".to_owned(),
     ]
     .iter()
     .enumerate()

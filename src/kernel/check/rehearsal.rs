@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::code::Output;
 use crate::code::budget::Allowance;
+use crate::code::{Fault, Output};
 use crate::kernel::command::Command;
 use crate::kernel::notebook::execution::{Answered, is_right};
 use crate::kernel::notebook::kinds::{Behaviour, Runs};
@@ -14,19 +14,19 @@ use crate::kernel::notebook::snapshot::{Compared, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::state::Kernel;
 use crate::lesson::cells::{Cell, CellKind};
+use crate::lesson::locate::Spot;
 
 /// A problem with a cell of the lesson, in words for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub cell: String,
     pub words: String,
-    /// The expression within a text that has the problem.
-    pub expression: Option<Arc<str>>,
+    pub at: Spot,
 }
 
 impl Problem {
-    fn of(cell: &Cell, words: String) -> Self {
-        Self { cell: cell.id.clone(), words, expression: None }
+    fn of(cell: &Cell, words: impl Into<String>, at: Spot) -> Self {
+        Self { cell: cell.id.clone(), words: words.into(), at }
     }
 }
 
@@ -45,16 +45,15 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
             };
             let words =
                 format!("not checked{more}: the cells take more than {seconds} s together; --within allows more");
-            problems.push(Problem::of(cell, words));
+            problems.push(Problem::of(cell, words, Spot::Cell));
             break;
         }
-        let words = match Behaviour::of(&cell.kind).runs {
+        problems.extend(match Behaviour::of(&cell.kind).runs {
             Runs::Nothing => None,
             Runs::Code { fails, .. } => code(kernel, cell, fails),
             Runs::Predict(_) => predict(kernel, cell),
             Runs::Exercise(_) => exercise(kernel, cell),
-        };
-        problems.extend(words.map(|words| Problem::of(cell, words)));
+        });
         texts(kernel, cell, &mut problems);
     }
     problems
@@ -67,10 +66,9 @@ fn texts(kernel: &mut Kernel, cell: &Cell, problems: &mut Vec<Problem>) {
     let found = notebook.cells.iter().find(|found| *found.cell.id == *cell.id);
     let Some(live) = found.and_then(|found| found.live.as_ref()) else { return };
     match &live.values {
-        None => problems.push(Problem::of(cell, "its texts were not evaluated".to_owned())),
+        None => problems.push(Problem::of(cell, "its texts were not evaluated", Spot::Cell)),
         Some(values) => problems.extend(values.faults().map(|(source, fault)| {
-            let expression = Some(source.into());
-            Problem { expression, ..Problem::of(cell, format!("{{{{ {source} }}}}: {fault}")) }
+            Problem::of(cell, format!("{{{{ {source} }}}}: {fault}"), Spot::Words(source.into()))
         })),
     }
 }
@@ -87,45 +85,54 @@ fn shown(kernel: &Kernel, cell: &Cell) -> Option<Arc<RunSnapshot>> {
 
 const NOT_RUN: &str = "it did not run";
 
-fn code(kernel: &mut Kernel, cell: &Cell, fails: bool) -> Option<String> {
+fn code(kernel: &mut Kernel, cell: &Cell, fails: bool) -> Option<Problem> {
     ask(kernel, cell, CellCommand::Run);
     match shown(kernel, cell).as_ref().map(|run| &run.fault) {
-        None => Some(NOT_RUN.to_owned()),
-        Some(None) if fails => Some("it runs without a fault, but says fails: true".to_owned()),
-        Some(Some(fault)) if !fails => Some(fault.to_string()),
+        None => Some(Problem::of(cell, NOT_RUN, Spot::Cell)),
+        Some(None) if fails => Some(Problem::of(cell, "it runs without a fault, but says fails: true", Spot::Cell)),
+        Some(Some(fault)) if !fails => Some(of_fault(cell, fault)),
         Some(_) => None,
     }
 }
 
-fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<String> {
-    ask(kernel, cell, CellCommand::Choose(0));
-    ask(kernel, cell, CellCommand::Reveal);
-    match shown(kernel, cell) {
-        None => Some(NOT_RUN.to_owned()),
-        Some(run) => run.fault.as_ref().map(|fault| format!("its answer: {fault}")),
-    }
+/// A fault of the cell's code, at its place in there.
+fn of_fault(cell: &Cell, fault: &Fault) -> Problem {
+    let at = fault.place.map_or(Spot::Field("src"), |at| Spot::Code { field: "src", at });
+    Problem::of(cell, Fault { place: None, ..fault.clone() }.to_string(), at)
 }
 
-fn exercise(kernel: &Kernel, cell: &Cell) -> Option<String> {
+fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
+    ask(kernel, cell, CellCommand::Choose(0));
+    ask(kernel, cell, CellCommand::Reveal);
+    let words = match shown(kernel, cell) {
+        None => NOT_RUN.to_owned(),
+        Some(run) => format!("its answer: {}", run.fault.as_ref()?),
+    };
+    Some(Problem::of(cell, words, Spot::Field("answer")))
+}
+
+fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
     let tried = |answer| kernel.try_exercise(&cell.id, answer);
     let (Some(start), Some(solved)) = (tried(Answered::Start), tried(Answered::Solution)) else {
-        return Some(NOT_RUN.to_owned());
+        return Some(Problem::of(cell, NOT_RUN, Spot::Cell));
     };
     if is_right(&start) == Some(true) {
-        return Some("its start passes already".to_owned());
+        return Some(Problem::of(cell, "its start passes already", Spot::Field("start")));
     }
     if is_right(&solved) != Some(true) {
-        return Some(why_not(&solved));
+        return Some(Problem::of(cell, why_not(&solved), Spot::Field("solution")));
     }
     let Some(Verdict::Exercise { compared, .. }) = &solved.verdict else { return None };
     if let CellKind::Exercise(exercise) = &cell.kind
         && !exercise.expected.is_empty()
         && compared.len() < exercise.cases.len().max(1)
     {
-        return Some("its `expected` fails, or shows nothing to compare".to_owned());
+        let words = "its `expected` fails, or shows nothing to compare";
+        return Some(Problem::of(cell, words, Spot::Field("expected")));
     }
     let case = compared.iter().position(differs)?;
-    Some(format!("its solution passes, but differs from `expected` in case {}", case + 1))
+    let words = format!("its solution passes, but differs from `expected` in case {}", case + 1);
+    Some(Problem::of(cell, words, Spot::Field("solution")))
 }
 
 /// Whether numbers that stand beside each other are not the same; bounds and words are for the check alone.

@@ -7,6 +7,7 @@ use attune::kernel::notebook::document::Answer;
 use attune::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel};
+use attune::lesson::locate::Spot;
 use attune::view_model::notebook::NotebookModel;
 use std::sync::Arc;
 use std::time::Duration;
@@ -284,15 +285,22 @@ fn a_lesson_is_rehearsed() {
     let text = broken.iter().fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
     let lesson = attune::lesson::parse("notebook.ron", &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
     let problems = rehearsed(&mut Kernel::trained(Arc::new(lesson)));
-    let said: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.cell, problem.words)).collect();
+    let place = |at: &Spot| match at {
+        Spot::Cell => String::new(),
+        Spot::Field(field) => format!("{field}: "),
+        Spot::Code { field, at } => format!("{field} {}:{}: ", at.line, at.column),
+        Spot::Words(words) => format!("{words}: "),
+    };
+    let told = |problem: &Problem| format!("{}: {}{}", problem.cell, place(&problem.at), problem.words);
+    let said: Vec<String> = problems.iter().map(told).collect();
     assert_eq!(
         said,
         [
-            "uses: 1:13: there is no variable `such` here; did you mean `much`? Make a new variable with `let such = …`",
+            "uses: src 1:13: there is no variable `such` here; did you mean `much`? Make a new variable with `let such = …`",
             "broken: it runs without a fault, but says fails: true",
-            "guess: its answer: the lesson's answer is none of the choices; it says: shape(A)[0]",
-            "middle: its solution does not pass case 1",
-            "sharpen: its start passes already",
+            "guess: answer: its answer: the lesson's answer is none of the choices; it says: shape(A)[0]",
+            "middle: solution: its solution does not pass case 1",
+            "sharpen: start: its start passes already",
         ]
     );
 }

@@ -51,7 +51,7 @@ fn files_that_are_no_lessons() {
     let comment = TempFile::new("comment", b"// soon\n");
     check_file(&comment.0, "apple.ron:1:1: the file is empty; expected a lesson: Lesson(id: …, title: …, …)");
     let binary = TempFile::new("binary", b"Lesson(\xff\xfe");
-    check_file(&binary.0, "apple.ron: byte 7 (0xff) is not UTF-8 text; expected a text file saved as UTF-8");
+    check_file(&binary.0, "apple.ron:1:8: byte 7 (0xff) is not UTF-8 text; expected a text file saved as UTF-8");
     let zeros = TempFile::new("zeros", &[0; 16]);
     check_file(
         &zeros.0,

@@ -172,7 +172,7 @@ fn cells_that_run() {
         ),
         (
             r#"Code(id: "a", src: "let x = ")"#,
-            r#"a.ron:27:28: src: the code ends too early; is a bracket or the right side of an operator missing?"#,
+            r#"a.ron:27:37: src: the code ends too early; is a bracket or the right side of an operator missing?"#,
         ),
         (
             r#"Slider(id: "a", bind: "W_Q[0, 99]")"#,
@@ -200,7 +200,7 @@ fn cells_that_run() {
         ),
         (
             r#"Exercise(id: "a", ask: "Do it", check: "1 +", solution: "")"#,
-            r#"a.ron:27:48: check: the code ends too early; is a bracket or the right side of an operator missing?"#,
+            r#"a.ron:27:52: check: the code ends too early; is a bracket or the right side of an operator missing?"#,
         ),
         (
             r#"Gate(id: "a", needs: ["intro"])"#,

@@ -18,6 +18,7 @@ pub struct SavedView {
     pub revealed: Option<Vec<String>>,
     pub attention_as_lines: bool,
     pub attention_zoom: usize,
+    pub step_as_matrices: bool,
 }
 
 /// The places of the panels: a tree that may be anything when it is read.

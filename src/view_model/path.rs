@@ -199,7 +199,7 @@ impl Writer<'_> {
         let name = quoted(&self.labels.queries(self.head)[self.query]);
         let length = self.moves.lengths[self.query];
         if length == 0.0 {
-            return format!("{name} did not move.");
+            return format!("Nothing is added to {name}.");
         }
         let shares = self.moves.word_shares.row(self.query);
         let mut order: Vec<usize> = (0..shares.len()).collect();
@@ -220,7 +220,15 @@ impl Writer<'_> {
         let others =
             if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
         let bias = if bias.abs() >= SHARE_MIN { format!(", b_O {}", percent(bias)) } else { String::new() };
-        format!("{name} moved by {length:.3}. Of that way: {}{others}{bias}.", named.join(", "))
+        let of_that = format!("{}{others}{bias}.", named.join(", "));
+        if self.model.architecture.head(self.head).1.residual {
+            format!("{name} moved by {length:.3}. Of that way: {of_that}")
+        } else {
+            format!(
+                "Of its own vector nothing is kept: {name} is now the sum of these arrows, {length:.3} long. Of that: \
+                 {of_that}"
+            )
+        }
     }
 
     fn strongest_head(&self, key: usize) -> (usize, f32) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::side::Side;
+use super::walk::route::{first_of, lengths};
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::numerics::model::activations::HeadActivations;
@@ -17,6 +18,8 @@ pub struct SentenceArcs {
     pub source: Vec<ArcWord>,
     /// In the order in which they are computed; none where each word sees itself alone.
     pub layers: Vec<ArcLayer>,
+    /// How far each word of the sentence moves.
+    pub lengths: Vec<f32>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -154,6 +157,7 @@ impl SentenceArcs {
             words: words(&model.sentence.tokens, space),
             source: model.sentence.source.as_deref().map(|source| words(source, space)).unwrap_or_default(),
             layers: if is_alone { Vec::new() } else { layers },
+            lengths: lengths(model)?,
         })
     }
 
@@ -177,9 +181,9 @@ impl SentenceArcs {
         self.layers.iter().position(|layer| layer.heads.iter().any(|one| one.head == head))
     }
 
-    /// The first word of the sentence that is among these; a lesson speaks of them.
+    /// The word that the walk follows by default where a lesson speaks of these; none where it has none of them.
     pub fn first_lit(&self, lit: &[String]) -> Option<usize> {
-        self.words.iter().position(|word| lit.contains(&word.text))
+        first_of(lit, self.words.iter().map(|word| word.text.as_str()), &self.lengths)
     }
 
     /// Directions in which a word has weights in a layer.

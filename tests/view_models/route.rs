@@ -149,6 +149,27 @@ fn the_walk_ends_with_the_answer_that_the_answers_panel_says() {
 }
 
 #[test]
+fn the_walk_says_how_far_the_word_really_moves() {
+    for (name, snapshot) in shapes() {
+        let (route, model) = (route(&snapshot), snapshot.model.as_ref().expect("a model"));
+        for (number, layer) in route.layers.iter().enumerate() {
+            let block = &model.sentence.activations.blocks[number];
+            for query in 0..block.input.rows() {
+                let token = if layer.is_of_source { 0 } else { query };
+                let walk = WalkModel::of(&snapshot, route.focus(token, layer.heads.start, None)).expect("a walk");
+                let query = walk.focus.query;
+                let parts = block.input.row(query).iter().zip(block.output.row(query));
+                let length = parts.map(|(from, to)| (to - from).powi(2)).sum::<f32>().sqrt();
+                let said = &walk.step(Step::Contextual).said;
+                let written =
+                    if length < 0.0005 { "stays where it is".to_owned() } else { format!("moves by {length:.3}") };
+                assert!(said.contains(&written), "{name}, layer {number}: {said} and not {written}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_shape_of_a_model_is_walked_through_as_kept() {
     let mut text = String::new();
     for (name, snapshot) in shapes() {

@@ -4,6 +4,7 @@ use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand}
 use attune::kernel::{Command, Kernel};
 use attune::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 use attune::view_model::side::Side;
+use attune::view_model::walk::route::RouteModel;
 
 use crate::common::lessons::{form, small};
 
@@ -35,7 +36,9 @@ fn a_word_has_the_weights_of_its_row_and_of_its_column() {
     assert_eq!(column, (0..7).map(|query| weights(1).get(query, 1)).collect::<Vec<_>>());
     assert!(arcs.arcs(&seen).iter().all(|arc| arc.to == WordAt::in_sentence(1)));
     assert_eq!(arcs.arcs(&shown(1)).len(), 14, "of both heads");
-    assert_eq!(arcs.first_lit(&["sank".to_owned(), "seal".to_owned()]), Some(1));
+    let lit = ["zebra", "sank", "seal"].map(str::to_owned);
+    let route = RouteModel::of(&snapshot).expect("a model");
+    assert_eq!((arcs.first_lit(&lit), route.word(&lit)), (Some(2), Some(2)), "the word that the walk follows");
     assert_eq!(arcs.first_lit(&[]), None, "never the first word by accident");
 }
 

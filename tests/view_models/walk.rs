@@ -145,8 +145,8 @@ fn the_steps_are_said_with_their_numbers() {
             "Wide vectors give large scores, so divide by √4: “the” comes to 1.000. No word is hidden.",
             "Subtract the largest score, 1.000, exponentiate, divide by the total, 2.368: the weights sum to 1, “the” 0.422, “sat” 0.422, “cat” 0.155.",
             "Weight each value and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
-            "The mixes of the heads stand side by side: head 1 moves “the” by 1.447.",
-            "“the” was nearest to “sat” (cosine 0.707) and is now nearest to “sat” (cosine 0.983). In this place the model answers “sat” (probability 0.67).",
+            "The mixes of the heads stand side by side: head 1 brings “the” a vector of length 1.447.",
+            "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983). In this place the model answers “sat” (probability 0.67).",
         ]
     );
 }

@@ -1,5 +1,7 @@
 //! The step of the walk, worked through with its numbers.
 
+use std::ops::Range;
+
 use egui::{
     Align2, Button, Color32, CornerRadius, Grid, Label, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
     StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
@@ -246,70 +248,28 @@ fn steps_ui(ui: &mut Ui, view: &mut PanelView) {
     turn(ui, "→", WindowAction::StepOn.row(), true, Walk::step_on);
 }
 
-/// Rows that share their columns: keys, or entries by their numbers. Each is shaded for itself.
+/// Rows that share their columns: keys, or entries by their numbers, in as many lines as they need. Each row is shaded
+/// for itself.
 fn strip_ui(ui: &mut Ui, model: &WalkModel, step: &StepModel, rows: &[NumberRow], view: &mut PanelView) {
-    const CELL: Vec2 = Vec2::new(50.0, 21.0);
-    let palette = Palette::of(ui.visuals().dark_mode);
+    const CELL: Vec2 = Vec2::new(46.0, 19.0);
+    let width = |text: &str| {
+        let ink = Palette::of(ui.visuals().dark_mode).ink;
+        ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), ink).size().x
+    };
+    let names = rows.iter().map(|row| width(&row.label)).fold(0.0, f32::max) + size::GAP;
     let is_by_key = rows[0].columns == Columns::Keys;
-    let width =
-        |text: &str| ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), palette.ink).size().x;
-    let left = rows.iter().map(|row| width(&row.label)).fold(0.0, f32::max) + size::GAP;
     let widest = if is_by_key { model.keys.iter().map(|key| width(key)).fold(0.0, f32::max) } else { 0.0 };
     let cell = Vec2::new(CELL.x.max(widest + size::GAP_TIGHT), CELL.y);
+    let count = rows[0].values.len();
+    let fitting = (((ui.available_width() - names) / cell.x) as usize).max(1);
+    // No line is longer than it must be.
+    let each = count.div_ceil(count.div_ceil(fitting).max(1)).max(1);
     ui.push_id((step.step.index(), &rows[0].label), |ui| {
-        // The names stay where the columns are scrolled.
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = 0.0;
-            let height = (rows.len() + 1) as f32 * cell.y;
-            let (names, _) = ui.allocate_exact_size(Vec2::new(left, height), Sense::hover());
-            for (index, row) in rows.iter().enumerate() {
-                let corner = Pos2::new(names.left(), names.top() + (index as f32 + 1.5) * cell.y);
-                let font = theme::plain(size::SMALL);
-                ui.painter().text(corner, Align2::LEFT_CENTER, &row.label, font, palette.ink_soft);
-            }
-            ui.vertical(|ui| {
-                let id = ui.make_persistent_id("columns");
-                let mut area = ScrollArea::horizontal().id_salt("columns").auto_shrink([false, true]);
-                if let Some(offset) = ui.data_mut(|data| data.remove_temp::<f32>(id)) {
-                    area = area.horizontal_scroll_offset(offset);
-                }
-                let shown = area.show(ui, |ui| columns_ui(ui, model, rows, cell, view));
-                let seen = shown.state.offset.x..shown.state.offset.x + shown.inner_rect.width();
-                if shown.content_size.x > shown.inner_rect.width() + 1.0
-                    && let Some(offset) = overview_ui(ui, rows, cell.x, seen)
-                {
-                    ui.data_mut(|data| data.insert_temp(id, offset));
-                }
-            });
-        });
+        for first in (0..count).step_by(each) {
+            let line = Line { model, rows, columns: first..(first + each).min(count), names, cell };
+            ui.push_id(first, |ui| line.ui(ui, view));
+        }
     });
-}
-
-/// All columns in one line of colours with those in sight framed, and how many they are. Returns where a click or drag
-/// on it leads.
-fn overview_ui(ui: &mut Ui, rows: &[NumberRow], cell: f32, seen: std::ops::Range<f32>) -> Option<f32> {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let columns = rows[0].values.len();
-    let whole = columns as f32 * cell;
-    let (rect, response) =
-        ui.allocate_exact_size(Vec2::new(ui.available_width(), rows.len() as f32 * size::BAR), Sense::click_and_drag());
-    let small = Vec2::new(rect.width() / columns as f32, size::BAR);
-    let heat = Heat { origin: rect.min, cell: small, rows: rows.len(), cols: columns };
-    let extents: Vec<f32> = rows.iter().map(extent).collect();
-    let fill = |row: usize, column: usize| palette.diverging(share(rows[row].values[column], extents[row]));
-    ui.painter().add(heat.mesh(fill));
-    let at = |x: f32| rect.left() + rect.width() * x / whole;
-    let frame = Rect::from_x_y_ranges(at(seen.start)..=at(seen.end.min(whole)), rect.y_range());
-    ui.painter().rect_stroke(frame, CornerRadius::ZERO, Stroke::new(size::HAIRLINE, palette.ink), StrokeKind::Outside);
-    let first = (seen.start / cell).ceil() as usize;
-    let last = ((seen.end / cell).floor() as usize).clamp(first + 1, columns.max(first + 1));
-    let said = format!("{} of {columns} entries: {first} to {}", last - first, last - 1);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Slider, true, &said));
-    ui.label(RichText::new(&said).size(size::SMALL).color(palette.ink_soft));
-    let pointer = response.interact_pointer_pos();
-    response.on_hover_text("All entries. Click or drag: bring these into sight.");
-    let middle = |pointer: Pos2| (pointer.x - rect.left()) / rect.width() * whole - (seen.end - seen.start) / 2.0;
-    pointer.map(|pointer| middle(pointer).clamp(0.0, (whole - (seen.end - seen.start)).max(0.0)))
 }
 
 /// The largest of a row's numbers.
@@ -321,81 +281,86 @@ fn share(value: f32, extent: f32) -> f32 {
     if extent > 0.0 && value.is_finite() { value / extent } else { 0.0 }
 }
 
-fn columns_ui(ui: &mut Ui, model: &WalkModel, rows: &[NumberRow], cell: Vec2, view: &mut PanelView) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let is_by_key = rows[0].columns == Columns::Keys;
-    let columns = rows[0].values.len();
-    let whole = Vec2::new(columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);
-    let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
-    let heat = Heat { origin: rect.min + Vec2::new(0.0, cell.y), cell, rows: rows.len(), cols: columns };
-    let painter = ui.painter().with_clip_rect(ui.clip_rect());
-    for column in 0..columns {
-        let head = heat.cell_rect(0, column).translate(Vec2::new(0.0, -cell.y));
-        let is_chosen = is_by_key && column == model.key;
-        let name = match rows[0].columns {
-            Columns::Keys => model.keys[column].clone(),
-            Columns::Heads => format!("head {}", column + 1),
-            Columns::Entries => column.to_string(),
-        };
-        let ink = if is_chosen { palette.accent } else { palette.ink_faint };
-        painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
-    }
-    for (index, row) in rows.iter().enumerate() {
-        paint_row(&painter, row, |column| heat.cell_rect(index, column), palette);
-    }
-    if is_by_key {
-        let column = heat.cell_rect(0, model.key).union(heat.cell_rect(rows.len() - 1, model.key));
-        let outline = Stroke::new(size::HAIRLINE, palette.accent);
-        painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
-        bring_into_sight(ui, model, column);
-    }
-    // The name of a column is of its first row.
-    let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
-    let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
-    if let Some((row, column)) = hovered {
-        if is_by_key && response.clicked() {
-            view.selection.key = Some(column);
-        }
-        let entry = rows[row].entry(column);
-        // A click on a key works it through; where a click means nothing else, it asks too.
-        if !is_by_key && response.clicked() {
-            view.trail.open(entry);
-        }
-        ask_on(&response, entry, view.trail);
-        let said = told(model, &rows[row], column);
-        response.on_hover_ui_at_pointer(|ui| {
-            ui.monospace(said);
-            if is_by_key {
-                ui.weak(format!("Click: work this key through. {ASK_HINT}"));
-            } else {
-                ui.weak(HINT);
-            }
-        });
-    }
+/// Some of the columns of rows, under their names and beside those of the rows.
+struct Line<'a> {
+    model: &'a WalkModel,
+    rows: &'a [NumberRow],
+    columns: Range<usize>,
+    /// Room for the names of the rows.
+    names: f32,
+    cell: Vec2,
 }
 
-/// Scrolls to the column of the key that is worked through, once for each: the text above speaks of it.
-fn bring_into_sight(ui: &Ui, model: &WalkModel, column: Rect) {
-    let now = Some((model.focus.query, model.focus.head, model.key));
-    let id = ui.id().with("key in sight");
-    if ui.data(|data| data.get_temp(id)) != now {
-        ui.data_mut(|data| data.insert_temp(id, now));
-        // As high as what is seen, so that nothing is scrolled up or down.
-        ui.scroll_to_rect(Rect::from_x_y_ranges(column.x_range(), ui.clip_rect().y_range()), None);
-    }
-}
-
-fn paint_row(painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, palette: &Palette) {
-    let extent = extent(row);
-    for (column, value) in row.values.iter().enumerate() {
-        let rect = at(column);
+impl Line<'_> {
+    fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
+        let Self { model, rows, names, cell, .. } = *self;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let is_by_key = rows[0].columns == Columns::Keys;
+        let columns = self.columns.len();
+        let whole = Vec2::new(names + columns as f32 * cell.x, (rows.len() + 1) as f32 * cell.y);
+        let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
+        let heat = Heat { origin: rect.min + Vec2::new(names, cell.y), cell, rows: rows.len(), cols: columns };
+        let painter = ui.painter();
         if !painter.clip_rect().intersects(rect) {
-            continue;
+            return;
         }
-        let fill = palette.diverging(share(*value, extent));
-        painter.rect_filled(rect.shrink(size::HAIRLINE / 2.0), CornerRadius::ZERO, fill);
-        let words = if *value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
-        painter.text(rect.center(), Align2::CENTER_CENTER, words, theme::mono(size::SMALL), palette.ink_on(fill));
+        for column in self.columns.clone() {
+            let head = heat.cell_rect(0, column - self.columns.start).translate(Vec2::new(0.0, -cell.y));
+            let is_chosen = is_by_key && column == model.key;
+            let name = match rows[0].columns {
+                Columns::Keys => model.keys[column].clone(),
+                Columns::Heads => format!("head {}", column + 1),
+                Columns::Entries => column.to_string(),
+            };
+            let ink = if is_chosen { palette.accent } else { palette.ink_faint };
+            painter.text(head.center(), Align2::CENTER_CENTER, name, theme::plain(size::SMALL), ink);
+        }
+        for (index, row) in rows.iter().enumerate() {
+            let at = heat.cell_rect(index, 0).left_center() - Vec2::new(names, 0.0);
+            painter.text(at, Align2::LEFT_CENTER, &row.label, theme::plain(size::SMALL), palette.ink_soft);
+            self.paint_row(painter, row, |column| heat.cell_rect(index, column), palette);
+        }
+        if is_by_key && self.columns.contains(&model.key) {
+            let column = heat.col_rect(model.key - self.columns.start);
+            let outline = Stroke::new(size::HAIRLINE, palette.accent);
+            painter.rect_stroke(column, CornerRadius::ZERO, outline, StrokeKind::Inside);
+        }
+        // The name of a column is of its first row.
+        let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
+        let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
+        if let Some((row, column)) = hovered {
+            let column = self.columns.start + column;
+            if is_by_key && response.clicked() {
+                view.selection.key = Some(column);
+            }
+            let entry = rows[row].entry(column);
+            // A click on a key works it through; where a click means nothing else, it asks too.
+            if !is_by_key && response.clicked() {
+                view.trail.open(entry);
+            }
+            ask_on(&response, entry, view.trail);
+            let said = told(model, &rows[row], column);
+            response.on_hover_ui_at_pointer(|ui| {
+                ui.monospace(said);
+                if is_by_key {
+                    ui.weak(format!("Click: work this key through. {ASK_HINT}"));
+                } else {
+                    ui.weak(HINT);
+                }
+            });
+        }
+    }
+
+    fn paint_row(&self, painter: &Painter, row: &NumberRow, at: impl Fn(usize) -> Rect, palette: &Palette) {
+        let extent = extent(row);
+        for (place, value) in row.values[self.columns.clone()].iter().enumerate() {
+            let rect = at(place);
+            let fill = palette.diverging(share(*value, extent));
+            painter.rect_filled(rect.shrink(size::HAIRLINE / 2.0), CornerRadius::ZERO, fill);
+            let words = if *value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
+            let words = words.replace('-', "−");
+            painter.text(rect.center(), Align2::CENTER_CENTER, words, theme::mono(size::SMALL), palette.ink_on(fill));
+        }
     }
 }
 

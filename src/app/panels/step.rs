@@ -2,6 +2,7 @@
 
 use egui::Ui;
 
+use crate::app::saved_view::SavedView;
 use crate::app::widgets::controls::{switch_ui, waiting_ui};
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::fold::FoldModel;
@@ -71,5 +72,13 @@ impl Panel for StepPanel {
             }
         }
         Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        saved.step_as_matrices = self.view == StepView::Matrices;
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        self.view = if saved.step_as_matrices { StepView::Matrices } else { StepView::Numbers };
     }
 }

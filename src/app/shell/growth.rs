@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use egui::{Context, RichText};
 
 use super::dock::Workspace;
-use super::note::{NotePlace, note_ui};
+use super::note::{NotePlace, side_note_ui};
 use super::places::Places;
 use crate::app::panels::{PanelId, PanelName, Reached};
 use crate::app::saved_view::SavedView;
@@ -123,8 +123,8 @@ pub(super) fn opened_ui(ctx: &Context, growth: &mut Growth) {
     }
     ctx.request_repaint_after(SHOWN - age);
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
-    let is_dismissed = note_ui(ctx, NotePlace::Opened, |ui| {
-        ui.label(RichText::new(said).color(palette.ink));
+    let is_dismissed = side_note_ui(ctx, NotePlace::Opened, |ui| {
+        ui.add(egui::Label::new(RichText::new(said).color(palette.ink)).wrap());
         ui.button("Dismiss").on_hover_text("Hide this; the menu Lab opens and closes panels").clicked()
     });
     if is_dismissed {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use egui::{Align2, Area, Context, Frame, Order, RichText, Ui, Vec2};
 
+use super::arrangement::{notebook_width, side_share};
 use crate::app::theme::{Palette, size};
 
 /// Where a note lies, from below.
@@ -20,16 +21,26 @@ pub fn note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui)
     const WIDEST: f32 = 620.0;
     const HEIGHT: f32 = 46.0;
     let lift = size::TIMELINE + size::GAP + HEIGHT * place as usize as f32;
-    let area = Area::new(egui::Id::new(("note", place as usize)))
-        .anchor(Align2::CENTER_BOTTOM, Vec2::new(0.0, -lift))
-        .order(Order::Foreground);
-    let shown = area.show(ctx, |ui| {
-        Frame::popup(ui.style()).show(ui, |ui| {
-            ui.set_max_width(WIDEST);
-            ui.horizontal(|ui| content(ui)).inner
-        })
-    });
-    shown.inner.inner
+    note_at(ctx, place, (Align2::CENTER_BOTTOM, Vec2::new(0.0, -lift)), |ui| {
+        ui.set_max_width(WIDEST);
+        ui.horizontal(|ui| content(ui)).inner
+    })
+}
+
+/// A note in the lower corner of the side column, over the panels there and not over the stage.
+pub fn side_note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {
+    let room = ctx.content_rect().width();
+    let rest = room - notebook_width(room);
+    let inner = rest * side_share(rest) - 2.0 * size::GAP;
+    note_at(ctx, place, (Align2::RIGHT_BOTTOM, Vec2::splat(-size::GAP)), |ui| {
+        ui.set_max_width(inner - ui.style().spacing.menu_margin.sum().x);
+        ui.vertical(|ui| content(ui)).inner
+    })
+}
+
+fn note_at<R>(ctx: &Context, place: NotePlace, at: (Align2, Vec2), content: impl FnOnce(&mut Ui) -> R) -> R {
+    let area = Area::new(egui::Id::new(("note", place as usize))).anchor(at.0, at.1).order(Order::Foreground);
+    area.show(ctx, |ui| Frame::popup(ui.style()).show(ui, content).inner).inner
 }
 
 /// Notice that the last command failed, shown for as long as it takes to read.

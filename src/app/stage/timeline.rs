@@ -98,7 +98,8 @@ fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, vi
     let palette = Palette::of(ui.visuals().dark_mode);
     let next = next_ui(view.walk);
     let step = view.walk.step();
-    let place = place_said(route, view.walk.layer(), step);
+    // A line ends after a comma, not within `step 8 of 8`.
+    let place = place_said(route, view.walk.layer(), step).replace(' ', "\u{a0}").replace(",\u{a0}", ", ");
     let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let mut job = LayoutJob::default();

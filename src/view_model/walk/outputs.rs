@@ -1,8 +1,9 @@
 //! The last steps of a walk: from the weights to what comes out.
 
+use super::route::distance;
 use super::writer::{StepText, Writer, number};
 use super::{Columns, NumberRow};
-use crate::kernel::snapshot::Neighbours;
+use crate::kernel::snapshot::{Neighbour, Neighbours};
 use crate::numerics::attention::HeadMode;
 use crate::numerics::contributions::Holds;
 use crate::numerics::params::TensorName;
@@ -12,8 +13,10 @@ use crate::view_model::quoted;
 
 /// Below this cosine the first of the neighbours is no nearer than chance has it.
 const NEAR: f32 = 0.01;
+/// A length that is less is written as none.
+const LEAST_LENGTH: f32 = 0.0005;
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     pub(super) fn mix(&self) -> StepText {
         let head = self.activations();
         let rows = vec![
@@ -48,25 +51,19 @@ impl Writer<'_> {
         } else {
             format!(" The {heads} heads add up, each with its own rows of W_O.")
         };
-        let (equation, said) = if config.output {
-            (
-                "\\Delta_i = \\sum_h m_i^h W_O^h + b_O".to_owned(),
-                format!(
-                    "W_O projects the mix back to {} numbers: head {} moves {} by {length}.{others}",
-                    config.width,
-                    self.own + 1,
-                    self.said_query()
-                ),
-            )
+        let (head, query) = (self.own + 1, self.said_query());
+        // Without a residual nothing is added to the word: what the heads bring takes its place.
+        let does = if self.config().residual {
+            format!("head {head} moves {query} by {length}")
         } else {
-            (
-                "\\Delta_i = \\operatorname{Concat}(m_i^1, \\dots, m_i^H)".to_owned(),
-                format!(
-                    "The mixes of the heads stand side by side: head {} moves {} by {length}.",
-                    self.own + 1,
-                    self.said_query()
-                ),
-            )
+            format!("head {head} brings {query} a vector of length {length}")
+        };
+        let (equation, said) = if config.output {
+            let said = format!("W_O projects the mix back to {} numbers: {does}.{others}", config.width);
+            ("\\Delta_i = \\sum_h m_i^h W_O^h + b_O".to_owned(), said)
+        } else {
+            let said = format!("The mixes of the heads stand side by side: {does}.");
+            ("\\Delta_i = \\operatorname{Concat}(m_i^1, \\dots, m_i^H)".to_owned(), said)
         };
         let rows = vec![
             NumberRow {
@@ -95,8 +92,8 @@ impl Writer<'_> {
         ];
         let after = match self.reader.sentence.contributions[self.block].holds {
             Holds::AtOutput => String::new(),
-            Holds::BeforeNorm => " A norm follows, which stretches the sum.".to_owned(),
-            Holds::BeforeFeedForward => " A feed-forward layer follows, and adds its own.".to_owned(),
+            Holds::BeforeNorm => " That includes the norm, which stretches the sum.".to_owned(),
+            Holds::BeforeFeedForward => " That includes what the feed-forward layer adds.".to_owned(),
         };
         let equation = match (config.residual, self.reader.sentence.contributions[self.block].holds) {
             (true, Holds::AtOutput) => "y_i = x_i + \\Delta_i",
@@ -107,37 +104,53 @@ impl Writer<'_> {
             (false, Holds::BeforeFeedForward) => "a_i = \\Delta_i, \\quad y_i = a_i + \\operatorname{FFN}(a_i)",
         };
         let is_last = self.block + 1 == self.reader.sentence.activations.blocks.len();
-        let near = |neighbours: Option<&Neighbours>| {
-            let first = neighbours?.by_cosine.first()?;
-            let word = quoted(&self.reader.space.vocabulary[first.word]);
-            Some((first.cosine >= NEAR).then(|| format!("nearest to {word} (cosine {:.3})", first.cosine)))
-        };
-        let before = near(self.reader.sentence.static_neighbours.get(self.query));
-        let now = near(self.reader.sentence.contextual_neighbours.get(self.query));
-        let nearest =
-            self.reader.sentence.contextual_neighbours.get(self.query).and_then(|near| near.by_cosine.first());
-        let own = self.reader.sentence.tokens.get(self.query).and_then(|token| token.word);
-        let itself = nearest.filter(|first| Some(first.word) == own && first.cosine >= NEAR);
         let name = self.said_query();
-        let moved = match (before.zip(now), itself) {
-            (_, Some(itself)) if is_last => {
-                format!("{name} stays: nothing is nearer than its own static vector (cosine {:.3}).", itself.cosine)
-            }
-            (Some(near), None) if is_last => match near {
-                (Some(before), Some(now)) => format!("{name} was {before} and is now {now}."),
-                (None, Some(now)) => format!("{name} had no close neighbour; now it is {now}."),
-                (Some(before), None) => format!("{name} was {before}; now it has no close neighbour."),
-                (None, None) => format!("{name} had no close neighbour, and has none now."),
-            },
-            _ if is_last => format!("This is what comes out for {name}."),
-            _ if self.feeds_cross_attention() => {
-                format!("This is what {} hands to the cross-attention.", self.said_query())
-            }
-            _ => format!("This is what {} hands to the layer above.", self.said_query()),
+        let block = &self.reader.sentence.activations.blocks[self.block];
+        let length = distance(block.input.row(self.query), block.output.row(self.query));
+        let in_this_layer = if self.reader.sentence.activations.blocks.len() > 1 { " in this layer" } else { "" };
+        let moves = match length < LEAST_LENGTH {
+            true => format!("{name} stays where it is{in_this_layer}"),
+            false => format!("{name} moves by {}{in_this_layer}", number(length)),
+        };
+        let moved = match self.nearest() {
+            Some(nearest) if is_last => format!("{moves}{nearest}"),
+            _ if is_last => format!("{moves}."),
+            _ if self.feeds_cross_attention() => format!("{moves}, and goes on to the cross-attention."),
+            _ => format!("{moves}, and goes on to the layer above."),
         };
         let answer = is_last.then(|| said(self.reader.model, self.query)).flatten();
         let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
         (equation.to_owned(), format!("{moved}{after}{answer}"), rows)
+    }
+
+    /// The nearest static vectors at the beginning and at the end, as a sentence goes on; `None` for a word that has no
+    /// static vector.
+    fn nearest(&self) -> Option<String> {
+        let sentence = self.reader.sentence;
+        let first = |all: Option<&'a Neighbours>| all?.by_cosine.first();
+        let before = first(sentence.static_neighbours.get(self.query))?;
+        let now = first(sentence.contextual_neighbours.get(self.query))?;
+        let own = sentence.tokens.get(self.query).and_then(|token| token.word);
+        if Some(now.word) == own && now.cosine >= NEAR {
+            return Some(format!("; its own static vector is still the nearest (cosine {:.3}).", now.cosine));
+        }
+        if before.word == now.word && before.cosine.min(now.cosine) >= NEAR {
+            let word = quoted(&self.reader.space.vocabulary[now.word]);
+            let (before, now) = (before.cosine, now.cosine);
+            return Some(format!(
+                ". It is nearest to {word}, before (cosine {before:.3}) and after (cosine {now:.3})."
+            ));
+        }
+        let near = |one: &Neighbour| {
+            let word = quoted(&self.reader.space.vocabulary[one.word]);
+            (one.cosine >= NEAR).then(|| format!("{word} (cosine {:.3})", one.cosine))
+        };
+        Some(match (near(before), near(now)) {
+            (Some(before), Some(now)) => format!(". It began nearest to {before} and is now nearest to {now}."),
+            (None, Some(now)) => format!(". It began with no close neighbour; now it is nearest to {now}."),
+            (Some(before), None) => format!(". It began nearest to {before}; now it has no close neighbour."),
+            (None, None) => ". It has no close neighbour, before or after.".to_owned(),
+        })
     }
 
     /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.

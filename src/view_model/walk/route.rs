@@ -77,13 +77,11 @@ impl RouteModel {
             (0..=blocks).map(before).collect()
         };
         let tokens = sentence.tokens.len();
-        let first = &sentence.activations.blocks.get(sources)?.input;
-        let output = &sentence.activations.output;
         let mut route = Self {
             layers: architecture.numbered_blocks().map(layer).collect(),
             words: sentence.tokens.iter().map(|token| token.text.clone()).collect(),
             stops: (0..tokens).map(stops).collect(),
-            lengths: (0..tokens).map(|i| -Similarity::Euclidean.of(first.row(i), output.row(i))).collect(),
+            lengths: lengths(model)?,
             counted_most: Vec::new(),
             spoken_of: spoken_of(snapshot),
         };
@@ -105,9 +103,9 @@ impl RouteModel {
     /// The word that is followed where nobody chose one: the first of the lit words, or of those that the lesson speaks
     /// of; of several occurrences, or where none is in the sentence, the one that moves most.
     pub fn word(&self, lit: &[String]) -> Option<usize> {
-        let spoken_of = lit.iter().chain(&self.spoken_of).find(|word| self.words.contains(word));
-        let is_it = |position: &usize| spoken_of.is_none_or(|word| self.words[*position] == *word);
-        furthest((0..self.words.len()).filter(is_it), |position| self.lengths[position])
+        let words = || self.words.iter().map(String::as_str);
+        let spoken_of = || first_of(lit, words(), &self.lengths).or(first_of(&self.spoken_of, words(), &self.lengths));
+        spoken_of().or_else(|| furthest(0..self.words.len(), |position| self.lengths[position]))
     }
 
     /// The head of a layer that moves its query most; `token` is the word of the stage that is followed.
@@ -139,6 +137,26 @@ impl RouteModel {
         let weights = model.sentence.activations.blocks[block].heads[own].weights.row(token);
         furthest(0..weights.len(), |key| weights[key]).unwrap_or(0)
     }
+}
+
+/// How far each token moves through all layers, in the true space.
+pub fn lengths(model: &ModelSnapshot) -> Option<Vec<f32>> {
+    let activations = &model.sentence.activations;
+    let first = &activations.blocks.get(model.architecture.source_blocks.len())?.input;
+    let length = |token| distance(first.row(token), activations.output.row(token));
+    Some((0..model.sentence.tokens.len()).map(length).collect())
+}
+
+/// The way between two vectors.
+pub(super) fn distance(from: &[f32], to: &[f32]) -> f32 {
+    -Similarity::Euclidean.of(from, to)
+}
+
+/// Position of the first of the `wanted` words that is there; of several occurrences, of the one that moves most.
+pub fn first_of<'a>(wanted: &[String], words: impl Iterator<Item = &'a str> + Clone, lengths: &[f32]) -> Option<usize> {
+    let word = wanted.iter().find(|word| words.clone().any(|other| other == **word))?;
+    let occurrences = words.enumerate().filter(|(_, other)| other == word).map(|(position, _)| position);
+    furthest(occurrences, |position| lengths[position])
 }
 
 /// The first of the largest.

@@ -9,16 +9,62 @@ use super::walk::Step;
 use crate::kernel::data::moves::{Moves, Point};
 use crate::kernel::data::token::subscript;
 use crate::kernel::snapshot::{SentenceSnapshot, Snapshot};
+use crate::lesson::schema::Group;
 use crate::numerics::Matrix;
+use crate::numerics::attention::AttentionConfig;
 use crate::numerics::model::activations::HeadActivations;
 use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::projection::Projection;
 use crate::quantity::{Entry, Index, Quantity};
+
+/// What a word is projected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    Query,
+    Key,
+    Value,
+}
+
+impl Role {
+    pub const ALL: [Self; 3] = [Self::Query, Self::Key, Self::Value];
+
+    /// The matrix that makes it.
+    pub fn weights(self) -> TensorName {
+        match self {
+            Self::Query => TensorName::QueryWeights,
+            Self::Key => TensorName::KeyWeights,
+            Self::Value => TensorName::ValueWeights,
+        }
+    }
+
+    fn matrix(self, head: &HeadActivations<f32>) -> &Matrix<f32> {
+        match self {
+            Self::Query => &head.query,
+            Self::Key => &head.key,
+            Self::Value => &head.value,
+        }
+    }
+
+    /// The role's matrix of a head.
+    pub fn of_head(self, own: usize) -> Sheet {
+        match self {
+            Self::Query => Sheet::Query(own),
+            Self::Key => Sheet::Key(own),
+            Self::Value => Sheet::Value(own),
+        }
+    }
+}
 
 /// A matrix, or a head's slice of one. Heads are counted within the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sheet {
     /// `X` (T, D)
     Input,
+    /// What is projected to queries, keys or values: `X`, behind its norm where the block norms first, or the source's
+    /// words `Z`; (T, D)
+    Projected(Role),
+    /// The head's columns of `W_Q`, `W_K` or `W_V`, (D, d)
+    RoleWeights(Role, usize),
     /// `Q_h` (T, d_k)
     Query(usize),
     /// `K_h` (T_k, d_k)
@@ -43,7 +89,8 @@ impl Sheet {
     /// Quantity that the sheet shows, and its head.
     fn quantity(self) -> (Quantity, Option<usize>) {
         match self {
-            Self::Input => (Quantity::Input, None),
+            Self::Input | Self::Projected(_) => (Quantity::Input, None),
+            Self::RoleWeights(role, own) => (Quantity::Parameter(role.weights()), Some(own)),
             Self::Query(own) => (Quantity::Query, Some(own)),
             Self::Key(own) => (Quantity::Key, Some(own)),
             Self::Value(own) => (Quantity::Value, Some(own)),
@@ -61,23 +108,30 @@ impl Sheet {
     }
 }
 
-/// The entries of a sheet, row after row.
+/// The entries of a sheet: some columns of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entries<'a> {
     pub rows: usize,
     pub cols: usize,
-    pub values: &'a [f32],
+    /// From the first of them on; a row begins so far after the one before it.
+    values: &'a [f32],
+    stride: usize,
 }
 
-impl Entries<'_> {
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.cols..][..self.cols]
+impl<'a> Entries<'a> {
+    pub fn row(&self, row: usize) -> &'a [f32] {
+        &self.values[row * self.stride..][..self.cols]
+    }
+
+    /// Row after row.
+    pub fn values(self) -> impl Iterator<Item = &'a f32> {
+        (0..self.rows).flat_map(move |row| self.row(row))
     }
 }
 
 impl<'a> From<&'a Matrix<f32>> for Entries<'a> {
     fn from(matrix: &'a Matrix<f32>) -> Self {
-        Self { rows: matrix.rows(), cols: matrix.cols(), values: matrix.flat() }
+        Self { rows: matrix.rows(), cols: matrix.cols(), values: matrix.flat(), stride: matrix.cols() }
     }
 }
 
@@ -90,6 +144,14 @@ pub struct FoldHead {
     pub is_on: bool,
 }
 
+/// Words of one group, where the dictionary puts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crowd {
+    pub group: usize,
+    pub name: String,
+    pub places: Vec<Point>,
+}
+
 #[derive(Clone, Debug)]
 pub struct FoldModel {
     sentence: Arc<SentenceSnapshot>,
@@ -100,17 +162,27 @@ pub struct FoldModel {
     pub queries: Vec<String>,
     pub keys: Vec<String>,
     pub heads: Vec<FoldHead>,
-    /// Columns of each head in `V` and rows in `W_O`.
-    value_columns: Vec<Range<usize>>,
-    has_output: bool,
+    /// Group of each query's word, and of each key's, by its place in the lesson.
+    query_groups: Vec<Option<usize>>,
+    key_groups: Vec<Option<usize>>,
+    pub crowds: Vec<Crowd>,
+    attention: AttentionConfig,
+    /// The block whose output the keys and values are made from, where they are of the source.
+    memory: Option<usize>,
+    is_normed_first: bool,
+    /// Queries, keys and values of all heads as points, each along its own main axes.
+    role_points: [Vec<Point>; 3],
     has_residual: bool,
-    has_distances: bool,
     width: usize,
     /// Its queries are words of the source, not the stage's tokens.
     pub is_of_source: bool,
     /// The keys are the queries' own sentence.
     pub looks_at_itself: bool,
 }
+
+/// Words that make a crowd, and how many of them are shown.
+const CROWD_MIN: usize = 3;
+const CROWD_MAX: usize = 64;
 
 impl Model for FoldModel {
     type Choice = usize;
@@ -137,18 +209,42 @@ impl FoldModel {
             is_on: model.is_enabled(head),
         });
         let first_heads = (0..architecture.heads()).filter(|head| architecture.head(*head).2 == 0);
+        let (space, sentence) = (snapshot.space.as_ref()?, &model.sentence);
+        let source = sentence.source.as_deref().unwrap_or_default();
+        let groups = |is_of_source: bool| -> Vec<Option<usize>> {
+            let tokens = if is_of_source { source } else { &sentence.tokens[..] };
+            tokens.iter().map(|token| space.group_of[token.word?]).collect()
+        };
+        let activations = &sentence.activations.blocks[block];
+        let point = |row: &[f32]| std::array::from_fn(|axis| row[axis]);
+        let points = |role: Role| {
+            let parts: Vec<&Matrix<f32>> = activations.heads.iter().map(|head| role.matrix(head)).collect();
+            let (rows, cols) = (parts[0].rows(), parts[0].cols());
+            let all = Matrix::from_fn(rows, cols * parts.len(), |row, col| parts[col / cols].row(row)[col % cols]);
+            let points = Projection::principal_components(&all).points(&all);
+            (0..rows).map(|row| point(points.row(row))).collect()
+        };
+        let crowd = |(group, named): (usize, &Group)| {
+            let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
+            let places: Vec<Point> = members.take(CROWD_MAX).map(|word| point(space.points.row(word))).collect();
+            (places.len() >= CROWD_MIN).then(|| Crowd { group, name: named.name.clone(), places })
+        };
         Some(Self {
-            sentence: model.sentence.clone(),
+            sentence: sentence.clone(),
             parameters: model.parameters.clone(),
             block,
             blocks: first_heads.map(|head| (labels.block(head), head)).collect(),
             queries: labels.queries(head).to_vec(),
             keys: labels.keys(head).to_vec(),
             heads: heads.collect(),
-            value_columns: (0..config.attention.heads).map(|own| config.attention.value_columns(own)).collect(),
-            has_output: config.attention.output,
+            query_groups: groups(labels.is_of_source(head)),
+            key_groups: groups(labels.keys_are_source(head)),
+            crowds: snapshot.lesson.groups.iter().enumerate().filter_map(crowd).collect(),
+            attention: config.attention.clone(),
+            memory: architecture.source_blocks.len().checked_sub(1).filter(|_| config.attends_to_source()),
+            is_normed_first: activations.normed.is_some(),
+            role_points: Role::ALL.map(points),
             has_residual: config.residual,
-            has_distances: config.attention.distances.is_some(),
             width: config.attention.width,
             is_of_source: labels.is_of_source(head),
             looks_at_itself: !config.attends_to_source(),
@@ -160,7 +256,42 @@ impl FoldModel {
     }
 
     pub fn has_output(&self) -> bool {
-        self.has_output
+        self.attention.output
+    }
+
+    /// Queries, keys and values are made by matrices that are learned.
+    pub fn is_projected(&self) -> bool {
+        self.attention.projected
+    }
+
+    /// Whether the vectors that are projected are at hand: those of a source that no layer works on are not.
+    pub fn has_projected(&self, role: Role) -> bool {
+        role == Role::Query || self.looks_at_itself || self.memory.is_some()
+    }
+
+    /// Group of a query's word.
+    pub fn group(&self, query: usize) -> Option<usize> {
+        self.query_groups.get(query).copied().flatten()
+    }
+
+    /// Words of the rows of a role, each with its group.
+    pub fn words_of(&self, role: Role) -> impl Iterator<Item = (&String, Option<usize>)> {
+        let (words, groups) = match role {
+            Role::Query => (&self.queries, &self.query_groups),
+            Role::Key | Role::Value => (&self.keys, &self.key_groups),
+        };
+        words.iter().zip(groups.iter().copied())
+    }
+
+    /// The queries, keys or values of all heads, along their own main axes.
+    pub fn role_points(&self, role: Role) -> &[Point] {
+        &self.role_points[role as usize]
+    }
+
+    /// What is projected, in the basis of the stage; empty for words of the source.
+    pub fn projected_points(&self, role: Role) -> Vec<Point> {
+        let is_here = role == Role::Query || self.looks_at_itself;
+        (0..if is_here { self.queries.len() } else { 0 }).map(|query| self.at_rest(query)).collect()
     }
 
     /// # Panics
@@ -168,10 +299,16 @@ impl FoldModel {
     pub fn entries(&self, sheet: Sheet) -> Entries<'_> {
         match sheet {
             Sheet::OutputWeights(own) => {
-                let rows = self.value_columns[own].clone();
+                let rows = self.attention.value_columns(own);
                 let values = self.parameters.values_of(TensorName::OutputWeights.of_block(self.block));
                 let values = values.get(rows.start * self.width..rows.end * self.width).unwrap_or_default();
-                Entries { rows: values.len() / self.width.max(1), cols: self.width, values }
+                Entries { rows: values.len() / self.width.max(1), cols: self.width, values, stride: self.width }
+            }
+            Sheet::RoleWeights(role, own) => {
+                let (columns, stride) = (self.columns(role, own), self.columns(role, self.heads.len() - 1).end);
+                let values = self.parameters.values_of(role.weights().of_block(self.block));
+                let rows = values.len() / stride.max(1);
+                Entries { rows, cols: columns.len(), values: values.get(columns.start..).unwrap_or_default(), stride }
             }
             Sheet::Product(own) => (&self.sentence.arithmetic[self.heads[own].head].products).into(),
             _ => {
@@ -181,8 +318,18 @@ impl FoldModel {
         }
     }
 
+    /// Columns of a head in the matrix of a role.
+    fn columns(&self, role: Role, own: usize) -> Range<usize> {
+        if role == Role::Value { self.attention.value_columns(own) } else { self.attention.key_columns(own) }
+    }
+
     /// `Q₁`; `Q` where the block has one head.
     pub fn symbol(&self, sheet: Sheet) -> String {
+        if let Sheet::Projected(role) = sheet {
+            let is_memory = role != Role::Query && !self.looks_at_itself;
+            let letter = || self.entry(sheet, 0, 0).quantity.definition().letter();
+            return if is_memory { "Z".to_owned() } else { letter() };
+        }
         let (quantity, own) = sheet.quantity();
         let letter = quantity.definition().letter().replace(' ', "");
         match own.filter(|_| self.heads.len() > 1) {
@@ -198,6 +345,7 @@ impl FoldModel {
 
     fn row_labels(&self, sheet: Sheet) -> Option<&[String]> {
         match sheet {
+            Sheet::Projected(Role::Key | Role::Value) => Some(&self.keys),
             _ if sheet.counts(Index::Query) => Some(&self.queries),
             _ if sheet.counts(Index::Key) => Some(&self.keys),
             _ => None,
@@ -206,7 +354,10 @@ impl FoldModel {
 
     /// Its rows are the queries.
     pub fn is_by_query(&self, sheet: Sheet) -> bool {
-        sheet.counts(Index::Query) || (self.looks_at_itself && sheet.counts(Index::Key))
+        match sheet {
+            Sheet::Projected(role) => role == Role::Query || self.looks_at_itself,
+            _ => sheet.counts(Index::Query) || (self.looks_at_itself && sheet.counts(Index::Key)),
+        }
     }
 
     /// `Q₁[apple₁, 3] = 0.1234`
@@ -225,9 +376,20 @@ impl FoldModel {
 
     /// The number as it can be asked where it comes from.
     pub fn entry(&self, sheet: Sheet, row: usize, col: usize) -> Entry {
+        match sheet {
+            Sheet::RoleWeights(role, own) => {
+                let column = self.columns(role, own).start + col;
+                return Entry::parameter(role.weights().of_block(self.block), row, column);
+            }
+            Sheet::Projected(Role::Key | Role::Value) if !self.looks_at_itself => {
+                return Quantity::Output.of_block(self.memory.unwrap_or(self.block), [row, col]);
+            }
+            Sheet::Projected(_) if self.is_normed_first => return Quantity::Normed.of_block(self.block, [row, col]),
+            _ => {}
+        }
         match sheet.quantity() {
             (Quantity::Parameter(name), own) => {
-                let first = own.map_or(0, |own| self.value_columns[own].start);
+                let first = own.map_or(0, |own| self.attention.value_columns(own).start);
                 Entry::parameter(name.of_block(self.block), first + row, col)
             }
             (quantity, Some(own)) => quantity.of_head(self.heads[own].head, [row, col]),
@@ -276,9 +438,13 @@ impl FoldModel {
         };
         match step {
             Step::Embed => format!("X: {tokens} words, a row of {width} numbers for each."),
-            Step::Project => format!("Q, K and V: {tokens} rows each, made from X for all heads at once."),
+            Step::Project if self.is_projected() => {
+                "Each word's row of X times a matrix: its query, its key and its value, for all heads at once."
+                    .to_owned()
+            }
+            Step::Project => "Q, K and V are X itself: nothing is learned here.".to_owned(),
             Step::Score => format!("{columns} In {each}, every query meets every key: Q Kᵀ."),
-            Step::Scale if self.has_distances => format!(
+            Step::Scale if self.attention.distances.is_some() => format!(
                 "The products are scaled; {each} adds a number for the distance from query to key; what a query may not \
                  see is masked."
             ),
@@ -287,7 +453,7 @@ impl FoldModel {
             Step::Mix => {
                 format!("M = A V: {tokens} rows of {value_width} in {each}; the arrows show what it will add.")
             }
-            Step::Output if self.has_output => {
+            Step::Output if self.has_output() => {
                 format!("Unfold: the mixes side by side are {} columns again, and W_O joins them.", heads * value_width)
             }
             Step::Output => format!("Unfold: the mixes side by side are {} columns again.", heads * value_width),

@@ -104,10 +104,12 @@ impl<'a> ProjectedScene<'a> {
         (first == Some(position)).then(|| token.text.clone())
     }
 
-    /// Amount that the step of the walk gives a point; where several tokens lie on it, the amount of each.
+    /// Amount that the step of the walk gives a name; where it stands for several tokens, the amount of each, once
+    /// where they are alike.
     pub fn step_note(&self, hit: Hit) -> Option<String> {
         let (walk, step) = self.scene.walk?;
-        let notes: Vec<String> = self.keys_at(hit).into_iter().filter_map(|key| walk.beside(step, key)).collect();
+        let mut notes: Vec<String> = self.keys_at(hit).into_iter().filter_map(|key| walk.beside(step, key)).collect();
+        notes.dedup();
         (!notes.is_empty()).then(|| notes.join(" · "))
     }
 
@@ -117,12 +119,13 @@ impl<'a> ProjectedScene<'a> {
         self.keys_at(hit).into_iter().filter_map(|key| walk.bar(walked, key)).collect()
     }
 
-    /// The keys of the walk that lie on a point: before the first layer all tokens of a word do.
+    /// The keys of the walk that a name stands for: before the first layer all tokens of a word lie on one point.
     fn keys_at(&self, hit: Hit) -> Vec<usize> {
         let (Hit::Token(position), Some((walk, _))) = (hit, self.scene.walk) else { return Vec::new() };
         let tokens = &self.scene.model.tokens;
+        let is_same = |other: &TokenPoint, one: &TokenPoint| other.text == one.text && other.start == one.start;
         let is_here =
-            |other: &usize| *other == position || (self.time == 0.0 && tokens[*other].start == tokens[position].start);
+            |other: &usize| *other == position || (self.time == 0.0 && is_same(&tokens[*other], &tokens[position]));
         let are_keys = walk.key_side == Side::Sentence;
         (0..tokens.len()).filter(|other| are_keys && is_here(other)).collect()
     }

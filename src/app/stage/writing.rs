@@ -254,7 +254,7 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority, walked: f
     let mut job = LayoutJob::simple_singleline(text, font, color);
     if let (Some(note), Some((walk, _))) = (projected.step_note(point.hit), projected.scene.walk) {
         let ink = projected.palette.head(walk.focus.head).lerp_to_gamma(projected.palette.ink, TOWARDS_INK);
-        job.append(&note, size::GAP_TIGHT, TextFormat::simple(theme::mono(size::LABEL), ink));
+        job.append(&note, size::GAP, TextFormat::simple(theme::mono(size::LABEL), ink));
     }
     let galley = canvas.painter.layout_job(job);
     let bars = projected.step_bars(point.hit, walked);

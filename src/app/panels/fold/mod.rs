@@ -10,8 +10,9 @@ use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
 use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
+use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
-use crate::view_model::fold::{FoldModel, Sheet};
+use crate::view_model::fold::{FoldModel, Role, Sheet};
 
 use self::picture::PictureUi;
 use self::scene::{FoldScene, Placed};
@@ -28,16 +29,40 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
     let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
     let walk = view.walk.at();
-    let scene = FoldScene { area, heads: model.heads.len(), has_output: model.has_output() };
+    let scene = FoldScene {
+        area,
+        heads: model.heads.len(),
+        has_output: model.has_output(),
+        is_projected: model.is_projected(),
+        has_input: Role::ALL.map(|role| model.has_projected(role)),
+        words: words_width(ui, model),
+    };
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(area));
     let placed = scene.placed(walk);
     let scales = Scales::of(model);
     let query = view.selection.query.filter(|_| !model.is_of_source);
     for one in &placed {
-        SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query }.paint(ui);
+        SheetUi { model, placed: one, scale: scales.of_sheet(one.sheet), query, words_room: scene.words }.paint(ui);
     }
+    signs_ui(ui, &scene, walk);
     hover(ui, model, &placed, view);
     pictures_ui(ui, model, &scene, view, camera);
+}
+
+/// Room for the words beside a matrix.
+fn words_width(ui: &Ui, model: &FoldModel) -> f32 {
+    const WIDEST: f32 = 74.0;
+    let font = theme::plain(size::SMALL);
+    let words = model.words_of(Role::Query).chain(model.words_of(Role::Key));
+    words.map(|(word, _)| width_of(ui, word, font.clone())).fold(0.0, f32::max).min(WIDEST) + size::GAP_TIGHT
+}
+
+fn signs_ui(ui: &Ui, scene: &FoldScene, walk: f32) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    for sign in scene.signs(walk) {
+        let ink = palette.ink.gamma_multiply(sign.alpha);
+        ui.painter().text(sign.center, egui::Align2::CENTER_CENTER, sign.text, theme::strong(size::READING), ink);
+    }
 }
 
 fn words_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView) {
@@ -62,11 +87,12 @@ struct Scales {
 impl Scales {
     fn of(model: &FoldModel) -> Self {
         let largest = |sheet: fn(usize) -> Sheet| {
-            let values = (0..model.heads.len()).flat_map(|own| model.entries(sheet(own)).values);
+            let values = (0..model.heads.len()).flat_map(|own| model.entries(sheet(own)).values());
             let finite = values.map(|x| x.abs()).filter(|x| x.is_finite());
             (std::mem::discriminant(&sheet(0)), finite.fold(f32::MIN_POSITIVE, f32::max))
         };
-        let by_head: [fn(usize) -> Sheet; 8] = [
+        let by_head: [fn(usize) -> Sheet; 9] = [
+            |own| Sheet::RoleWeights(Role::Query, own),
             Sheet::Query,
             Sheet::Key,
             Sheet::Value,
@@ -82,6 +108,8 @@ impl Scales {
 
     /// Weights are shaded as they are.
     fn of_sheet(&self, sheet: Sheet) -> f32 {
+        // What goes in keeps its colours where it is projected.
+        let sheet = if matches!(sheet, Sheet::Projected(_)) { Sheet::Input } else { sheet };
         let kind = std::mem::discriminant(&sheet);
         self.by_kind.iter().find(|(other, _)| *other == kind).map_or(1.0, |(_, scale)| *scale)
     }
@@ -111,6 +139,21 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
     let walk = view.walk.at();
     let joined = scene.joined(walk);
     let palette = Palette::of(ui.visuals().dark_mode);
+    let query = view.selection.query.filter(|_| !model.is_of_source);
+    for stage in scene.role_stages(walk) {
+        let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Projected(stage.role) });
+        let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());
+        let label = format!("{name} as points");
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &label));
+        turn(&response, camera);
+        picture::role_ui(ui, model, &stage, query, &*camera);
+        let hint = if stage.is_result {
+            format!("Each word's row of {name} as a point, along their own main axes")
+        } else {
+            "The words where they are on the stage".to_owned()
+        };
+        response.on_hover_text(hint);
+    }
     for (own, head) in model.heads.iter().enumerate() {
         let (at, shown) = scene.title(own, walk);
         if shown > 0.0 {
@@ -128,23 +171,18 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
         let name =
             if joined >= 1.0 { "All heads on the stage".to_owned() } else { format!("{} on the stage", head.title) };
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
-        if response.dragged() {
-            camera.orbit(response.drag_delta());
-        }
-        if response.double_clicked() {
-            camera.home();
-        }
-        PictureUi {
-            model,
-            own,
-            rect,
-            shown,
-            walk,
-            joined,
-            query: view.selection.query.filter(|_| !model.is_of_source),
-        }
-        .paint(ui, &*camera);
+        turn(&response, camera);
+        PictureUi { model, own, rect, shown, walk, joined, query }.paint(ui, &*camera);
         response.on_hover_text("Seen as on the stage: drag to turn, double-click for home");
+    }
+}
+
+fn turn(response: &egui::Response, camera: &mut dyn SceneCamera) {
+    if response.dragged() {
+        camera.orbit(response.drag_delta());
+    }
+    if response.double_clicked() {
+        camera.home();
     }
 }
 

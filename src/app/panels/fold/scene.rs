@@ -4,7 +4,7 @@ use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::app::theme::size;
 use crate::app::view::walk::ease;
-use crate::view_model::fold::Sheet;
+use crate::view_model::fold::{Role, Sheet};
 use crate::view_model::walk::Step;
 
 /// A sheet at its place, so far faded in.
@@ -23,16 +23,50 @@ pub struct FoldScene {
     pub area: Rect,
     pub heads: usize,
     pub has_output: bool,
+    /// Queries, keys and values are made by matrices.
+    pub is_projected: bool,
+    /// Whether what each role is made from is at hand.
+    pub has_input: [bool; Role::ALL.len()],
+    /// Room for the words on the left of a whole matrix.
+    pub words: f32,
 }
 
-/// The least width of a head's cell, before the next goes below.
-const CELL_WIDTH: f32 = 150.0;
+/// A sign of the equation that the matrices of a step are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sign {
+    pub text: &'static str,
+    pub center: Pos2,
+    pub alpha: f32,
+}
+
+/// A small stage beside the matrices of a role: of what goes into them, or of what comes out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoleStage {
+    pub role: Role,
+    pub is_result: bool,
+    pub rect: Rect,
+    pub alpha: f32,
+}
+
+/// The parts of a role's row: what is projected, its matrix and the result.
+struct RoleRow {
+    input: Rect,
+    weights: Rect,
+    result: Rect,
+    /// Small stages of both, where there is room.
+    stages: Option<[Rect; 2]>,
+}
+
+/// Room of a sign between two matrices.
+const SIGN: f32 = 16.0;
+/// Least size of a small stage.
+const STAGE_MIN: Vec2 = Vec2::new(64.0, 56.0);
+/// Share of a row that its small stages take.
+const STAGE: f32 = 0.52;
 /// Share of a cell that its matrices take, above its picture.
 const UPPER: f32 = 0.42;
 /// Above a matrix, for its name.
 const NAME: f32 = 16.0;
-/// Left of a whole matrix, for its words.
-const WORDS: f32 = 74.0;
 /// Share of the area that the whole matrices of the last steps take, above the joint picture.
 const JOINT: f32 = 0.44;
 
@@ -60,6 +94,88 @@ impl FoldScene {
         (lerp(self.lower(own), self.joint(), ease(self.joined(walk))), shown)
     }
 
+    /// The signs between the matrices; they come and go with their step.
+    pub fn signs(&self, walk: f32) -> Vec<Sign> {
+        Step::ALL.into_iter().flat_map(|step| self.signs_at(step, presence(step, walk))).collect()
+    }
+
+    fn signs_at(&self, step: Step, alpha: f32) -> Vec<Sign> {
+        if alpha <= 0.0 {
+            return Vec::new();
+        }
+        let between = |text: &'static str, left: Rect, right: Rect| {
+            let center = pos2((left.right() + right.left()) / 2.0, right.center().y);
+            Sign { text, center, alpha }
+        };
+        let heads = 0..self.heads;
+        match step {
+            Step::Project if self.is_projected => {
+                let rows = Role::ALL.into_iter().map(|role| self.role_row(role));
+                rows.flat_map(|row| [between("×", row.input, row.weights), between("=", row.weights, row.result)])
+                    .collect()
+            }
+            Step::Embed | Step::Project => Vec::new(),
+            Step::Score | Step::Mix => heads
+                .flat_map(|own| {
+                    let [left, right, result] = if step == Step::Score { self.looking(own) } else { self.mixing(own) };
+                    [between("×", left.1, right.1), between("=", right.1, result.1)]
+                })
+                .collect(),
+            Step::Scale | Step::Softmax => heads
+                .map(|own| {
+                    let [before, after] = self.turning(own, step);
+                    between("→", before.1, after.1)
+                })
+                .collect(),
+            Step::Output if self.has_output => {
+                let [left, right] = shares(self.upper_joint(), [1.0, 1.0], SIGN);
+                vec![between("×", left, right)]
+            }
+            Step::Output => Vec::new(),
+            Step::Contextual => {
+                let [left, right] = self.joint_sides();
+                vec![between("→", left, right)]
+            }
+        }
+    }
+
+    /// The small stages of queries, keys and values.
+    pub fn role_stages(&self, walk: f32) -> Vec<RoleStage> {
+        let alpha = presence(Step::Project, walk);
+        if alpha <= 0.0 || !self.is_projected {
+            return Vec::new();
+        }
+        let stages = Role::ALL.into_iter().filter_map(|role| Some((role, self.role_row(role).stages?)));
+        stages
+            .flat_map(|(role, [input, result])| {
+                [(false, input), (true, result)].map(|(is_result, rect)| RoleStage { role, is_result, rect, alpha })
+            })
+            .collect()
+    }
+
+    fn role_row(&self, role: Role) -> RoleRow {
+        let height = self.area.height() / Role::ALL.len() as f32;
+        let top = self.area.top() + height * role as usize as f32;
+        let row = Rect::from_x_y_ranges(self.area.x_range(), top..=top + height - size::GAP);
+        let beside_words = row.with_min_x(row.left() + self.words);
+        let [input, weights, result] = shares(beside_words, [1.0, 1.0, 1.0], SIGN);
+        if !self.is_projected {
+            return RoleRow { input, weights, result: named(beside_words), stages: None };
+        }
+        // The input's small stage reaches over its words.
+        let high = row.height() * STAGE;
+        let small = |part: Rect| part.with_max_y(part.top() + high);
+        let stages = [small(input.with_min_x(row.left())), small(result)];
+        let has_room = stages.iter().all(|stage| stage.width() >= STAGE_MIN.x && stage.height() >= STAGE_MIN.y);
+        let under = |part: Rect| named(if has_room { part.with_min_y(part.top() + high) } else { part });
+        RoleRow {
+            input: under(input),
+            weights: named(weights),
+            result: under(result),
+            stages: has_room.then_some(stages),
+        }
+    }
+
     /// How far the heads are on their way together, from 0 to 1.
     pub fn joined(&self, walk: f32) -> f32 {
         Step::Output.share(walk)
@@ -76,16 +192,25 @@ impl FoldScene {
         match step {
             Step::Embed => vec![(Sheet::Input, self.whole(self.area))],
             Step::Project => {
-                let rows = split_down(self.area, 3);
-                let sheets: [fn(usize) -> Sheet; 3] = [Sheet::Query, Sheet::Key, Sheet::Value];
-                sheets.iter().zip(rows).flat_map(|(sheet, row)| self.wide(self.whole(row), *sheet)).collect()
+                let sheets = Role::ALL.into_iter().flat_map(|role| {
+                    let row = self.role_row(role);
+                    let of_roles = |own: usize| Sheet::RoleWeights(role, own);
+                    let mut sheets = self.wide(row.result, |own| role.of_head(own));
+                    if self.is_projected {
+                        sheets.extend(self.wide(row.weights, of_roles));
+                    }
+                    if self.is_projected && self.has_input[role as usize] {
+                        sheets.push((Sheet::Projected(role), row.input));
+                    }
+                    sheets
+                });
+                sheets.collect()
             }
-            Step::Score => heads.flat_map(|own| self.looking(own, Sheet::Product(own))).collect(),
-            Step::Scale => heads.flat_map(|own| self.looking(own, Sheet::Score(own))).collect(),
-            Step::Softmax => heads.flat_map(|own| self.looking(own, Sheet::Weight(own))).collect(),
+            Step::Score => heads.flat_map(|own| self.looking(own)).collect(),
+            Step::Scale | Step::Softmax => heads.flat_map(|own| self.turning(own, step)).collect(),
             Step::Mix => heads.flat_map(|own| self.mixing(own)).collect(),
             Step::Output => {
-                let [left, right] = beside(self.upper_joint());
+                let [left, right] = shares(self.upper_joint(), [1.0, 1.0], SIGN);
                 let mut sheets =
                     self.wide(self.whole(if self.has_output { left } else { self.upper_joint() }), Sheet::Mix);
                 if self.has_output {
@@ -95,19 +220,24 @@ impl FoldScene {
                 sheets
             }
             Step::Contextual => {
-                let [left, right] = beside(self.upper_joint());
-                vec![(Sheet::Input, self.whole(left)), (Sheet::Output, self.whole(right))]
+                let [left, right] = self.joint_sides();
+                vec![(Sheet::Input, left), (Sheet::Output, right)]
             }
         }
     }
 
     /// A whole matrix: room for its name above and for its words on the left.
     fn whole(&self, room: Rect) -> Rect {
-        Rect::from_min_max(room.min + vec2(WORDS.min(room.width() / 2.0), NAME.min(room.height() / 2.0)), room.max)
+        named(room.with_min_x(room.left() + self.words.min(room.width() / 2.0)))
+    }
+
+    /// `X` and `Y`, with the words on the left of the first.
+    fn joint_sides(&self) -> [Rect; 2] {
+        shares(self.whole(self.upper_joint()), [1.0, 1.0], SIGN)
     }
 
     /// The slices of all heads side by side are one matrix.
-    fn wide(&self, rect: Rect, sheet: fn(usize) -> Sheet) -> Vec<(Sheet, Rect)> {
+    fn wide(&self, rect: Rect, sheet: impl Fn(usize) -> Sheet) -> Vec<(Sheet, Rect)> {
         let width = rect.width() / self.heads as f32;
         let slice = |own: usize| {
             let left = rect.left() + width * own as f32;
@@ -116,13 +246,12 @@ impl FoldScene {
         (0..self.heads).map(|own| (sheet(own), slice(own))).collect()
     }
 
-    /// Heads beside each other as far as there is room, then below.
+    /// Heads beside and below each other, so that the shorter side of each one's cell is as long as can be.
     fn cell(&self, own: usize) -> Rect {
-        let across = ((self.area.width() / CELL_WIDTH) as usize).clamp(1, self.heads);
-        let down = self.heads.div_ceil(across);
-        // No row is longer than it must be: four heads lie two by two.
-        let across = self.heads.div_ceil(down);
-        let cell = self.area.size() / vec2(across as f32, down as f32);
+        let cells = |across: usize| self.area.size() / vec2(across as f32, self.heads.div_ceil(across) as f32);
+        let rooms = (1..=self.heads).map(|across| (across, cells(across).min_elem()));
+        let (across, _) = rooms.fold((1, 0.0), |best, one| if one.1 > best.1 { one } else { best });
+        let cell = cells(across);
         let min = self.area.min + cell * vec2((own % across) as f32, (own / across) as f32);
         let gap = if across > 1 { size::GAP } else { 0.0 };
         Rect::from_min_size(min, (cell - vec2(gap, size::GAP)).max(Vec2::splat(1.0)))
@@ -147,17 +276,38 @@ impl FoldScene {
         self.area.with_min_y(self.upper_joint().bottom() + size::GAP)
     }
 
-    /// `Q K V` and what the queries make of the keys.
-    fn looking(&self, own: usize, seen: Sheet) -> Vec<(Sheet, Rect)> {
-        let places = shares(self.upper(own), [1.0, 1.0, 1.0, 2.0]);
-        [Sheet::Query(own), Sheet::Key(own), Sheet::Value(own), seen].into_iter().zip(places).collect()
+    /// `Q × K = Q Kᵀ`
+    fn looking(&self, own: usize) -> [(Sheet, Rect); 3] {
+        let [left, right, result] = shares(self.upper(own), [1.0, 1.0, 1.0], SIGN);
+        [(Sheet::Query(own), left), (Sheet::Key(own), right), (Sheet::Product(own), result)]
     }
 
-    /// `A V = M`
-    fn mixing(&self, own: usize) -> Vec<(Sheet, Rect)> {
-        let places = shares(self.upper(own), [2.0, 1.0, 1.0]);
-        [Sheet::Weight(own), Sheet::Value(own), Sheet::Mix(own)].into_iter().zip(places).collect()
+    /// The scores before a step and after it.
+    fn turning(&self, own: usize, step: Step) -> [(Sheet, Rect); 2] {
+        let [left, right] = shares(self.upper(own), [1.0, 1.0], SIGN);
+        if step == Step::Scale {
+            [(Sheet::Product(own), left), (Sheet::Score(own), right)]
+        } else {
+            [(Sheet::Score(own), left), (Sheet::Weight(own), right)]
+        }
     }
+
+    /// `A × V = M`
+    fn mixing(&self, own: usize) -> [(Sheet, Rect); 3] {
+        let [left, right, result] = shares(self.upper(own), [1.0, 1.0, 1.0], SIGN);
+        [(Sheet::Weight(own), left), (Sheet::Value(own), right), (Sheet::Mix(own), result)]
+    }
+}
+
+/// How far what belongs to a step alone is there: it is gone halfway to the next.
+fn presence(step: Step, walk: f32) -> f32 {
+    const FADE: f32 = 2.0;
+    (1.0 - FADE * (walk - step.index() as f32).abs()).max(0.0)
+}
+
+/// A matrix with room for its name above.
+fn named(room: Rect) -> Rect {
+    room.with_min_y(room.top() + NAME.min(room.height() / 2.0))
 }
 
 /// The matrices of all heads are one, or not yet parted.
@@ -176,21 +326,17 @@ fn lerp(from: Rect, to: Rect, share: f32) -> Rect {
     Rect::from_min_max(from.min.lerp(to.min, share), from.max.lerp(to.max, share))
 }
 
-/// Parts of a row, one beside the other.
-fn shares<const N: usize>(row: Rect, shares: [f32; N]) -> [Rect; N] {
+/// Parts of a row, one beside the other with gaps between.
+fn shares<const N: usize>(row: Rect, shares: [f32; N], gap: f32) -> [Rect; N] {
     let whole: f32 = shares.iter().sum();
-    let room = (row.width() - size::GAP_TIGHT * (N - 1) as f32).max(0.0);
+    let room = (row.width() - gap * (N - 1) as f32).max(0.0);
     let mut left = row.left();
     shares.map(|share| {
         let width = room * share / whole;
         let part = Rect::from_min_max(pos2(left, row.top()), pos2(left + width, row.bottom()));
-        left += width + size::GAP_TIGHT;
+        left += width + gap;
         part
     })
-}
-
-fn beside(row: Rect) -> [Rect; 2] {
-    shares(row, [1.0, 1.0])
 }
 
 fn split_down(area: Rect, parts: usize) -> impl Iterator<Item = Rect> {
@@ -206,7 +352,14 @@ mod tests {
     use super::*;
 
     fn scene(heads: usize) -> FoldScene {
-        FoldScene { area: Rect::from_min_size(pos2(10.0, 20.0), vec2(520.0, 480.0)), heads, has_output: true }
+        FoldScene {
+            area: Rect::from_min_size(pos2(10.0, 20.0), vec2(520.0, 480.0)),
+            heads,
+            has_output: true,
+            is_projected: true,
+            has_input: [true; 3],
+            words: 60.0,
+        }
     }
 
     fn rect(scene: FoldScene, walk: f32, sheet: Sheet) -> Option<Rect> {
@@ -239,8 +392,46 @@ mod tests {
                         placed[..index].iter().find(|other| other.rect.shrink(0.1).intersects(one.rect.shrink(0.1)));
                     assert_eq!(over, None, "{heads} heads, {step:?}: over {one:?}");
                 }
+                let stages = scene.role_stages(step.index() as f32);
+                assert_eq!(stages.len(), if step == Step::Project { 2 * Role::ALL.len() } else { 0 });
+                for stage in stages {
+                    assert!(scene.area.expand(0.1).contains_rect(stage.rect));
+                    assert!(!placed.iter().any(|one| one.rect.intersects(stage.rect)), "{stage:?}");
+                }
+                for sign in scene.signs(step.index() as f32) {
+                    assert!(
+                        !placed.iter().any(|one| one.rect.contains(sign.center)),
+                        "{heads} heads, {step:?}: {sign:?}"
+                    );
+                }
             }
         }
+    }
+
+    #[test]
+    fn each_role_reads_as_an_equation_with_its_matrix_between() {
+        for heads in [1, 2, 4] {
+            let scene = scene(heads);
+            let project = Step::Project.index() as f32;
+            for role in Role::ALL {
+                let first = |sheet| rect(scene, project, sheet).expect("it is there");
+                let (input, weights) = (first(Sheet::Projected(role)), first(Sheet::RoleWeights(role, 0)));
+                let result = first(role.of_head(0));
+                assert!(input.right() < weights.left() && weights.right() < result.left());
+                assert!(input.y_range() == result.y_range() && weights.bottom() == result.bottom());
+            }
+            let signs: Vec<&str> = scene.signs(project).iter().map(|sign| sign.text).collect();
+            assert_eq!(signs, ["×", "=", "×", "=", "×", "="]);
+        }
+    }
+
+    #[test]
+    fn four_heads_lie_two_by_two_in_a_narrow_panel() {
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(230.0, 400.0));
+        let scene = FoldScene { area, ..scene(4) };
+        let at = |own| scene.picture(own, Step::Mix.index() as f32).0;
+        assert!(at(0).right() <= at(1).left() && at(0).bottom() <= at(2).top() && at(1).left() == at(3).left());
+        assert!(at(0).width() > 100.0 && at(0).height() > 90.0);
     }
 
     #[test]

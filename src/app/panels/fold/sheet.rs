@@ -2,9 +2,9 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2, pos2};
 
-use crate::app::theme::{self, Palette, size};
+use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::widgets::heat::Heat;
-use crate::view_model::fold::{Entries, FoldModel, Sheet};
+use crate::view_model::fold::{Entries, FoldModel, Role, Sheet};
 
 use super::scene::Placed;
 
@@ -14,6 +14,16 @@ pub struct SheetUi<'a> {
     /// The entry that is shaded fully.
     pub scale: f32,
     pub query: Option<usize>,
+    /// For the words on the left of a whole matrix.
+    pub words_room: f32,
+}
+
+/// A row that is lower has no room for its word.
+const LINE_MIN: f32 = 11.0;
+
+/// Color of a word, in letters.
+pub(super) fn word_ink(group: Option<usize>, palette: &Palette) -> Color32 {
+    palette.legible(palette.token(group), TEXT_CONTRAST)
 }
 
 /// Row and column of the cell under a point.
@@ -54,8 +64,9 @@ impl SheetUi<'_> {
     /// The head that a slice belongs to, counted over all blocks.
     fn head(&self) -> Option<usize> {
         let own = match self.placed.sheet {
-            Sheet::Input | Sheet::Output => return None,
-            Sheet::Query(own)
+            Sheet::Input | Sheet::Projected(_) | Sheet::Output => return None,
+            Sheet::RoleWeights(_, own)
+            | Sheet::Query(own)
             | Sheet::Key(own)
             | Sheet::Value(own)
             | Sheet::Product(own)
@@ -81,7 +92,7 @@ impl SheetUi<'_> {
         if heat.cell.y < size::CELL_MIN {
             return;
         }
-        let Some(font) = heat.number_font(ui.ctx(), entries.values) else { return };
+        let Some(font) = heat.number_font(ui.ctx(), entries.values()) else { return };
         for row in 0..entries.rows {
             for (col, value) in entries.row(row).iter().enumerate() {
                 let ink = palette.ink_on(self.fill(*value, palette)).gamma_multiply(self.placed.alpha);
@@ -93,17 +104,22 @@ impl SheetUi<'_> {
     /// Above it: its symbol, with its size where there is room.
     fn name(&self, ui: &Ui, entries: Entries, palette: &Palette) {
         let Placed { sheet, rect, alpha, .. } = *self.placed;
-        let (symbol, rows) = match sheet {
-            // Of slices that lie one on the other the first names them all.
-            Sheet::OutputWeights(0) => ("W_O".to_owned(), entries.rows * self.model.heads.len()),
-            Sheet::OutputWeights(_) => return,
-            _ => (self.model.symbol(sheet), entries.rows),
+        let heads = self.model.heads.len();
+        let (rows, cols) = (entries.rows, entries.cols);
+        // Of slices that lie side by side, or one on the other, the first names them all.
+        let (symbol, rows, cols, room) = match sheet {
+            Sheet::OutputWeights(0) => ("W_O".to_owned(), rows * heads, cols, rect.width()),
+            Sheet::RoleWeights(role, 0) => {
+                (role.weights().symbol().to_owned(), rows, cols * heads, rect.width() * heads as f32)
+            }
+            Sheet::OutputWeights(_) | Sheet::RoleWeights(..) => return,
+            _ => (self.model.symbol(sheet), rows, cols, rect.width()),
         };
         let ink = palette.ink_soft.gamma_multiply(alpha);
-        let written = |text: String| ui.painter().layout_no_wrap(text, theme::mono(size::SMALL), ink);
-        let full = written(format!("{symbol} ({rows}, {})", entries.cols));
-        let galley = if full.size().x <= rect.width() { full } else { written(symbol) };
-        if galley.size().x <= rect.width() {
+        let written = |text: String| ui.painter().layout_no_wrap(text, theme::plain(size::SMALL), ink);
+        let full = written(format!("{symbol} ({rows}, {cols})"));
+        let galley = if full.size().x <= room { full } else { written(symbol) };
+        if galley.size().x <= room {
             let at = pos2(rect.left(), rect.top() - galley.size().y - size::HAIRLINE);
             ui.painter().galley(at, galley, ink);
         }
@@ -112,17 +128,22 @@ impl SheetUi<'_> {
     /// Beside a whole matrix, or the first slice of one: a word for each row, where rows are high enough.
     fn words(&self, ui: &Ui, heat: &Heat, palette: &Palette) {
         let sheet = self.placed.sheet;
-        let labels = match sheet {
-            Sheet::Input | Sheet::Output | Sheet::Query(0) | Sheet::Mix(0) => &self.model.queries,
-            Sheet::Key(0) | Sheet::Value(0) => &self.model.keys,
+        let role = match sheet {
+            Sheet::Input | Sheet::Query(0) | Sheet::Mix(0) | Sheet::Projected(Role::Query) => Role::Query,
+            Sheet::Projected(role) => role,
+            Sheet::Key(0) | Sheet::Value(0) => Role::Key,
             _ => return,
         };
+        // Beside another matrix there is no room for words.
         let room = self.placed.rect.left() - ui.max_rect().left();
-        if heat.cell.y < size::CELL_MIN || self.placed.words == 0.0 {
+        if room > self.words_room + size::GAP_TIGHT {
             return;
         }
-        let ink = palette.ink_soft.gamma_multiply(self.placed.words);
-        for (row, label) in labels.iter().enumerate().take(heat.rows) {
+        if heat.cell.y < LINE_MIN || self.placed.words == 0.0 {
+            return;
+        }
+        for (row, (label, group)) in self.model.words_of(role).enumerate().take(heat.rows) {
+            let ink = word_ink(group, palette).gamma_multiply(self.placed.words);
             let font = theme::plain(size::SMALL);
             let galley = ui.painter().layout_no_wrap(label.clone(), font.clone(), ink);
             if galley.size().x + size::GAP_TIGHT <= room {

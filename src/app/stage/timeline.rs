@@ -104,9 +104,10 @@ fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, vi
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let mut job = LayoutJob::default();
     job.wrap.max_rows = LINES;
-    job.append(step.name(), 0.0, TextFormat::simple(theme::strong(size::BODY), palette.accent));
-    job.append(&place, size::GAP, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
-    job.append(said, size::GAP, TextFormat::simple(theme::plain(size::BODY), palette.ink));
+    // A space after each part, so that a line may end there.
+    job.append(&format!("{} ", step.name()), 0.0, TextFormat::simple(theme::strong(size::BODY), palette.accent));
+    job.append(&format!("{place} "), size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
+    job.append(said, size::GAP_TIGHT, TextFormat::simple(theme::plain(size::BODY), palette.ink));
     ui.horizontal_top(|ui| {
         if next(ui) {
             view.walk.step_on();

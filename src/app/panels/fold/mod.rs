@@ -5,7 +5,7 @@ mod picture;
 mod scene;
 mod sheet;
 
-use egui::{Id, Label, Rect, Sense, Ui, UiBuilder, vec2};
+use egui::{Id, Label, Rect, Sense, TextStyle, Ui, UiBuilder, vec2};
 
 use crate::app::scene_camera::SceneCamera;
 use crate::app::theme::{self, Palette, size};
@@ -13,20 +13,21 @@ use crate::app::view::PanelView;
 use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::view_model::fold::{FoldModel, Role, Sheet};
+use crate::view_model::walk::Step;
 
 use self::picture::PictureUi;
 use self::scene::{FoldScene, Placed};
 use self::sheet::SheetUi;
 
-/// Two lines above the scene, and where there are several blocks a row to choose one from.
-const WORDS_HEIGHT: f32 = 42.0;
+/// Above the words, where there are several blocks: a row to choose one from.
 const BLOCKS_HEIGHT: f32 = 26.0;
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap();
     let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
-    let (words, area) = area.split_top_bottom_at_y((area.top() + blocks_height + WORDS_HEIGHT).min(area.bottom()));
+    let (words, area) =
+        area.split_top_bottom_at_y((area.top() + blocks_height + said_height(ui, model)).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
     let walk = view.walk.at();
     let scene = FoldScene {
@@ -47,6 +48,16 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
     signs_ui(ui, &scene, walk);
     hover(ui, model, &placed, view);
     pictures_ui(ui, model, &scene, view, camera);
+}
+
+/// Room for what is said of any step, so that nothing moves from one to the next.
+fn said_height(ui: &Ui, model: &FoldModel) -> f32 {
+    let (font, ink) = (TextStyle::Body.resolve(ui.style()), ui.visuals().text_color());
+    let height = |step: &Step| {
+        let said = model.said(*step);
+        ui.painter().layout(said, font.clone(), ink, ui.available_width()).size().y
+    };
+    Step::ALL.iter().map(height).fold(0.0, f32::max) + size::GAP_TIGHT
 }
 
 /// Room for the words beside a matrix.

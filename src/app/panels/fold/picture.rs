@@ -121,8 +121,7 @@ impl PictureUi<'_> {
         };
         let dots = self.model.words_of(Role::Query).enumerate().filter_map(|(query, (word, group))| {
             let is_chosen = self.query == Some(query);
-            let strength = self.strength(query).max(self.shown / 2.0);
-            Some(Dot { at: see(place(query))?, word, group, is_chosen, strength })
+            Some(Dot { at: see(place(query))?, word, group, is_chosen, strength: self.shown })
         });
         names.dots(dots.collect());
     }

@@ -111,8 +111,12 @@ impl FoldScene {
         match step {
             Step::Project if self.is_projected => {
                 let rows = Role::ALL.into_iter().map(|role| self.role_row(role));
-                rows.flat_map(|row| [between("×", row.input, row.weights), between("=", row.weights, row.result)])
-                    .collect()
+                // Both signs stand on the line of the sheets, which may be lower than the matrix between them.
+                rows.flat_map(|row| {
+                    let weights = Rect::from_x_y_ranges(row.weights.x_range(), row.result.y_range());
+                    [between("×", row.input, weights), between("=", weights, row.result)]
+                })
+                .collect()
             }
             Step::Embed | Step::Project => Vec::new(),
             Step::Score | Step::Mix => heads

@@ -83,7 +83,9 @@ impl Unfinished {
     /// If they cannot be written; then nothing stays.
     pub fn write(path: PathBuf, parts: &[&[u8]]) -> io::Result<Self> {
         let unfinished = Self { path };
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&unfinished.path)?;
+        // A killed program of the same number may have left one; only a new file is surely a file.
+        let _ = fs::remove_file(&unfinished.path);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
         parts.iter().try_for_each(|part| file.write_all(part))?;
         file.sync_all()?;
         Ok(unfinished)

@@ -18,8 +18,37 @@ pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
     Unfinished::write(folder.join(format!("{UNFINISHED}{}", unique())), parts)
 }
 
+/// Refuses what stands under the name of a file that this program makes, but is none: opening a pipe would wait without
+/// end, and a link may lead anywhere.
+pub(super) fn own_file(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if !there.is_file() => Err(in_the_way(path, &there, "file")),
+        _ => Ok(()),
+    }
+}
+
+/// The same for a folder.
+pub(super) fn own_folder(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if !there.is_dir() => Err(in_the_way(path, &there, "folder")),
+        _ => Ok(()),
+    }
+}
+
+fn in_the_way(path: &Path, there: &fs::Metadata, expected: &str) -> io::Error {
+    let found = match (there.is_symlink(), there.is_dir(), there.is_file()) {
+        (true, ..) => "a link",
+        (_, true, _) => "a folder",
+        (.., true) => "a file",
+        _ => "a device or a pipe",
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    io::Error::other(format!("{name} is {found} where a {expected} should be; move it away"))
+}
+
 /// Makes a folder, and those that it lies in, if it is not there.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    own_folder(folder)?;
     if folder.is_dir() {
         return Ok(());
     }
@@ -40,6 +69,9 @@ pub(super) fn remove_unfinished(folder: &Path) {
 
 /// The names in a folder, in order; none if it cannot be read. What this program makes is UTF-8.
 pub(super) fn names(folder: &Path) -> Vec<String> {
+    if own_folder(folder).is_err() {
+        return Vec::new();
+    }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();

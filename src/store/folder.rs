@@ -110,6 +110,7 @@ impl Folder {
     /// Moves a file out of the way. None if that fails.
     pub(super) fn put_aside(&self, file: &Path) -> Option<PathBuf> {
         let folder = self.path.join(ASIDE);
+        disk::own_folder(&folder).ok()?;
         fs::create_dir_all(&folder).ok()?;
         let name = file.file_name()?.to_str()?;
         let kept = folder.join(format!("{:0DIGITS$}-{name}", next_number(&folder)));
@@ -123,6 +124,7 @@ impl Folder {
 
     fn next_checkpoint(&self, ending: &str) -> io::Result<PathBuf> {
         let folder = self.path.join(CHECKPOINTS);
+        disk::own_folder(&folder)?;
         fs::create_dir_all(&folder)?;
         Ok(folder.join(format!("{:0DIGITS$}{ending}", next_number(&folder))))
     }

@@ -18,6 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::disk;
 use super::home::Key;
 use super::words;
 
@@ -235,11 +236,8 @@ pub(super) fn read_meta(path: &Path) -> Option<Meta> {
 
 /// At most one byte more than `limit`.
 pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // What is no plain file, such as a pipe, could be waited for without end.
-    let about = fs::metadata(path)?;
-    if !about.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
+    let about = fs::symlink_metadata(path)?;
+    disk::own_file(path)?;
     let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(limit)).unwrap_or_default() + 1);
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -71,7 +71,11 @@ impl Owner {
     }
 
     fn is_alive(&self, folder: &Path) -> bool {
-        match File::open(self.alive(folder)) {
+        let alive = self.alive(folder);
+        if disk::own_file(&alive).is_err() {
+            return false;
+        }
+        match File::open(alive) {
             Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
             // Not ours to open: somebody else's, then.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
@@ -94,7 +98,9 @@ pub(super) struct Gate {
 /// Waits for the gate of a folder, and makes the folder if it is missing.
 pub(super) fn gate(folder: &Path) -> io::Result<Gate> {
     disk::make_folder(folder)?;
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(GATE))?;
+    let gate = folder.join(GATE);
+    disk::own_file(&gate)?;
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(gate)?;
     let begun = Instant::now();
     while let Err(TryLockError::WouldBlock) = file.try_lock() {
         if begun.elapsed() > GATE_WAIT {
@@ -133,6 +139,7 @@ impl Ownership {
         if let Some(other) = Owner::of(folder).filter(|other| !over_its_head && other.is_alive(folder)) {
             return Ok(Err(other));
         }
+        disk::own_file(&folder.join(OWNER))?;
         // Nobody writes here any more: whoever did will find another token.
         disk::remove_unfinished(folder);
         for name in disk::names(folder).iter().filter(|name| name.starts_with(ALIVE)) {

@@ -7,6 +7,8 @@ mod damage;
 mod disks;
 mod moved;
 mod number_texts;
+#[cfg(unix)]
+mod obstacles;
 mod owners;
 mod saving;
 

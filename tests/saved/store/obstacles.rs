@@ -1,0 +1,87 @@
+//! Pipes, devices, folders and links under every name that the store uses: each is told of in bounded time, and saving goes
+//! on once it is gone.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use attune::store::{Lock, open};
+
+use super::*;
+
+/// A guard against waiting without end; everything here takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const KINDS: [(&str, fn(&Path)); 6] = [
+    ("a pipe", |path| assert!(Command::new("mkfifo").arg(path).status().is_ok_and(|done| done.success()))),
+    ("a folder", |path| fs::create_dir(path).unwrap()),
+    ("a folder with a file", |path| {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join("file"), "x").unwrap();
+    }),
+    ("a link to a device", |path| symlink("/dev/zero", path).unwrap()),
+    ("a link to nowhere", |path| symlink("/nowhere/at/all", path).unwrap()),
+    ("a link to a folder", |path| symlink("/tmp", path).unwrap()),
+];
+
+fn remove(path: &Path) {
+    let Ok(there) = fs::symlink_metadata(path) else { return };
+    if there.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+}
+
+/// Fails if `work` waits for what never comes.
+fn soon<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = channel();
+    thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{what}: it waits without end, or panics"))
+}
+
+/// Names within the folder of a piece of work; the empty one is the folder itself.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        ["", "gate", "owner.json", "state.json", "checkpoints", "aside"].map(str::to_owned).into();
+    // The token of the last owner, who is gone.
+    let owner: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("owner.json")).unwrap()).unwrap();
+    names.push(format!("alive-{}", owner["token"].as_str().unwrap()));
+    names
+}
+
+#[test]
+fn nothing_in_the_way_stops_the_program_or_later_saving() {
+    let scratch = Scratch::new();
+    let folder = save(&scratch.home(), 1);
+    for name in names(&folder) {
+        for (kind, make) in KINDS {
+            let what = format!("{kind} as {name:?}");
+            let home = scratch.home();
+            remove(&folder);
+            save(&home, 1);
+            let path = if name.is_empty() { folder.clone() } else { folder.join(&name) };
+            remove(&path);
+            make(&path);
+            let (store, was_saved) = soon(&what, move || {
+                let mut opened = open::<Work>(&home, &key());
+                let was_saved = opened.store.save(&Work::of(2));
+                (opened.store, was_saved)
+            });
+            if let Err(why) = &was_saved {
+                assert!(matches!(store.lock(), Lock::Unwritable { .. }), "{what}: {:?}", store.lock());
+                let said = why.to_string();
+                assert!(said.contains("where a") && said.contains("should be"), "{what}: {said}");
+            }
+            // The learner goes on working, and moves away what is in the way.
+            let mut store = store;
+            if was_saved.is_err() {
+                remove(&path);
+            }
+            store.save(&Work::of(3)).unwrap_or_else(|why| panic!("{what}, moved away: {why}"));
+            drop(store);
+            let home = scratch.home();
+            let value = soon(&what, move || open::<Work>(&home, &key()).loaded.value);
+            assert_eq!(value, Some(Work::of(3)), "{what}");
+        }
+    }
+}

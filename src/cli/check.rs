@@ -13,7 +13,7 @@ use crate::kernel::Snapshot;
 use crate::kernel::check::claims::{Verdict, first_overflow, verify};
 use crate::kernel::check::rehearsal::{Problem, rehearse};
 use crate::lesson::cells::Cell;
-use crate::lesson::check_texts::addresses;
+use crate::lesson::check_texts::{addresses, closed_panels};
 use crate::lesson::course;
 use crate::lesson::glossary::{self, Glossary, is_glossary_file};
 use crate::lesson::issue::{LessonIssue, Place, printable};
@@ -22,6 +22,7 @@ use crate::lesson::locate::{Places, Spot, written};
 use crate::lesson::pictures::Folder;
 use crate::lesson::schema::{Expect, Lesson};
 use crate::lesson::terms::{TermIssue, check_terms};
+use crate::nearest::nearest;
 
 /// Trains each lesson, verifies its claims and runs its cells and solutions.
 pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
@@ -131,6 +132,14 @@ fn check_one(
     let mut problems = rehearse(&mut kernel, Duration::from_secs(options.within));
     problems.extend(missing_pictures(path, &kernel.snapshot()));
     problems.extend(missing_lessons(path, &snapshot.lesson));
+    problems.extend(closed_panels(&snapshot.lesson).into_iter().map(|(cell, panel)| {
+        let panel = panel.title();
+        let words = format!(
+            "its text names the panel {panel}, which no cell has opened up to here; expected opens: [{panel:?}] or a \
+             link, [{panel}](attune:panel/{panel})"
+        );
+        Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{panel}*").into()) }
+    }));
     let of_terms = terms.into_iter().map(|TermIssue { cell, phrase, words }| match cell {
         Some(cell) => {
             let spot = Spot::Words(phrase);
@@ -141,7 +150,8 @@ fn check_one(
     let broken = problems.iter().map(|Problem { cell, words, at: spot }| {
         format!("{}: cell {cell:?}: {}\n", at(places.cell(cell, spot)), printable(words))
     });
-    let issues: String = overflow.into_iter().chain(failed).chain(broken).chain(of_terms).collect();
+    let before = unknown_lessons(path, &snapshot.lesson);
+    let issues: String = before.into_iter().chain(overflow).chain(failed).chain(broken).chain(of_terms).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
         let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
@@ -173,6 +183,29 @@ fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
     missing
 }
 
+/// Ids of the lessons beside a file.
+fn ids_beside(path: &Path) -> Vec<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    course::list(folder).iter().map(|file| file.id()).collect()
+}
+
+/// Lessons that a lesson of a course builds on and its course does not have. One outside a course may build on any.
+fn unknown_lessons(path: &Path, lesson: &Lesson) -> Option<String> {
+    let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
+    if folder.file_name() != Some(course::FOLDER.as_ref()) || lesson.builds_on.is_empty() {
+        return None;
+    }
+    let ids = ids_beside(path);
+    let unknown: Vec<_> = lesson.builds_on.iter().filter(|before| !ids.contains(before)).collect();
+    let first = unknown.first()?;
+    let near = nearest(first, ids.iter().map(String::as_str));
+    let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+    let place = blame::place(path, &["builds_on"]);
+    Some(format!(
+        "{place}: builds_on: no lesson beside it has the id {first:?}; expected lessons of this course{near}\n"
+    ))
+}
+
 /// Links to lessons that the folder does not have.
 fn missing_lessons(path: &Path, lesson: &Lesson) -> Vec<Problem> {
     let links = |cell: &Cell| {
@@ -187,8 +220,7 @@ fn missing_lessons(path: &Path, lesson: &Lesson) -> Vec<Problem> {
     if links.is_empty() {
         return Vec::new();
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let ids: Vec<String> = course::list(folder).iter().map(|file| file.id()).collect();
+    let ids = ids_beside(path);
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
     let problem = |(cell, address, link): (String, String, TextLink)| {

@@ -135,9 +135,10 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The title stands in the first cell already.
+    /// The title stands in the cells already: they begin with it, or with the stage and then the title.
     pub fn begins_with_title(&self) -> bool {
-        let first = self.cells.first().and_then(|cell| cell.items.first());
+        let mut items = self.cells.iter().flat_map(|cell| &cell.items);
+        let first = items.find(|item| !matches!(item, PageItem::Stage(_)));
         matches!(first, Some(PageItem::Markdown(prose)) if prose.begins_with_title())
     }
 

@@ -1,12 +1,14 @@
 //! Checks the live text of a lesson's cells: expressions that can be read, and links that lead somewhere.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use pulldown_cmark::{Event, Parser, Tag};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::check::markdown;
 use super::links::{LinkContext, LinkFlaw, SCHEME, TextLink};
 use super::live_text::LiveText;
+use super::panels::PanelName;
+use super::schema::Lesson;
 use super::source::Node;
 use super::text::markdown_options;
 use crate::code::Fault;
@@ -61,6 +63,46 @@ pub(super) fn check_links<'a>(
             }
         }
     }
+}
+
+/// Panels that a text names before any cell has opened them, as `the *Weights* panel`, each with its cell. A link to the
+/// panel in the same text opens it as well.
+pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
+    let mut open: HashSet<PanelName> = lesson.panels.iter().copied().collect();
+    let mut closed = Vec::new();
+    for cell in &lesson.cells {
+        open.extend(&cell.opens);
+        for markdown in cell.kind.markdown() {
+            let linked: Vec<_> = addresses(markdown).iter().filter_map(|address| TextLink::read(address)).collect();
+            let is_open = |panel: &PanelName| {
+                panel.is_always_open() || open.contains(panel) || linked.contains(&Ok(TextLink::Panel(*panel)))
+            };
+            let named = named_panels(markdown).into_iter().filter(|panel| !is_open(panel));
+            closed.extend(named.map(|panel| (cell.id.as_str(), panel)));
+        }
+    }
+    closed.dedup();
+    closed
+}
+
+/// Panels that a text names: their titles in italics, and the word *panel* behind.
+fn named_panels(markdown: &str) -> Vec<PanelName> {
+    let text = LiveText::read(markdown);
+    let (mut is_emphasis, mut before, mut named) = (false, None, Vec::new());
+    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+        match event {
+            Event::Start(Tag::Emphasis) => is_emphasis = true,
+            Event::End(TagEnd::Emphasis) => is_emphasis = false,
+            Event::Text(words) if is_emphasis => before = PanelName::named(&words),
+            Event::Text(words) => {
+                let is_panel = words.trim_start().split(|c: char| !c.is_alphabetic()).next() == Some("panel");
+                named.extend(before.take().filter(|_| is_panel));
+            }
+            Event::End(TagEnd::Paragraph) => before = None,
+            _ => {}
+        }
+    }
+    named
 }
 
 /// Addresses of the links of a text that act.

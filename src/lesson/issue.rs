@@ -70,6 +70,9 @@ impl fmt::Display for LessonIssue {
         }
         if let Some(nearest) = &self.nearest {
             write!(f, "; did you mean \"{}\"?", printable(nearest))?;
+            if self.found.trim_matches('"').to_lowercase() == nearest.to_lowercase() {
+                write!(f, " Capitals matter here")?;
+            }
         }
         if let (true, Some(place), Some(excerpt)) = (f.alternate(), self.place, &self.excerpt) {
             let number = place.line.to_string();

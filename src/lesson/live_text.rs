@@ -68,13 +68,7 @@ impl<'a> LiveText<'a> {
         if !text.contains("{{") && !text.contains(is_placeholder) {
             return Self { markdown: Cow::Borrowed(text), expressions: Vec::new(), flaws: Vec::new() };
         }
-        let mut reader = Reader {
-            text,
-            markdown: String::with_capacity(text.len()),
-            end: 0,
-            expressions: Vec::new(),
-            flaws: Vec::new(),
-        };
+        let mut reader = Reader::of(text);
         reader.read();
         let Reader { markdown, expressions, flaws, .. } = reader;
         let read = Self { markdown: Cow::Owned(markdown), expressions, flaws };
@@ -151,15 +145,66 @@ struct Reader<'a> {
     end: usize,
     expressions: Vec<Expression>,
     flaws: Vec<Flaw>,
+    /// Bytes that were parsed and searched: they grow with the text, and not with its square.
+    work: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            markdown: String::with_capacity(text.len()),
+            end: 0,
+            expressions: Vec::new(),
+            flaws: Vec::new(),
+            work: 0,
+        }
+    }
+
     fn read(&mut self) {
-        let mut still = self.still();
-        let mut from = 0;
-        while let Some(found) = self.text[from..].find("{{") {
+        for part in self.parts() {
+            self.read_part(part);
+        }
+        self.copy_up_to(self.text.len());
+    }
+
+    /// Parts of the text that no expression crosses, as none crosses a blank line: so one that changes its Markdown
+    /// changes that of its part alone.
+    fn parts(&mut self) -> Vec<Range<usize>> {
+        self.work += self.text.len();
+        let (mut depth, mut starts) = (0_usize, vec![0]);
+        for (event, range) in Parser::new_ext(self.text, markdown_options()).into_offset_iter() {
+            match event {
+                Event::Start(tag) => {
+                    // An item of a list reads by itself as it does among the others.
+                    let is_whole = depth == 0 || depth == 1 && tag == Tag::Item;
+                    let line = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+                    if is_whole && line > 0 && follows_blank_line(self.text, line) {
+                        starts.push(line);
+                    }
+                    depth += 1;
+                }
+                Event::End(_) => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
+        starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    }
+
+    fn read_part(&mut self, part: Range<usize>) {
+        if !self.text[part.clone()].contains("{{") {
+            return;
+        }
+        self.copy_up_to(part.start);
+        let begin = self.markdown.len();
+        let mut still = self.still(begin, part.end);
+        let mut from = self.end;
+        while let Some(found) = self.text.get(from..part.end).and_then(|rest| rest.find("{{")) {
             let open = from + found;
-            if let Some(still) = still.iter().find(|still| still.contains(&open)) {
+            // They stand in the order of the text.
+            let next = still.partition_point(|still| still.end <= open);
+            if let Some(still) = still.get(next).filter(|still| still.contains(&open)) {
                 from = still.end.max(open + 1);
                 continue;
             }
@@ -177,7 +222,7 @@ impl Reader<'_> {
                     self.expressions.push(expression);
                     // A backtick within it began no code.
                     if changes_markdown {
-                        still = self.still();
+                        still = self.still(begin, part.end);
                     }
                 }
                 Err(flaw) => {
@@ -186,20 +231,23 @@ impl Reader<'_> {
                 }
             }
         }
-        self.copy_up_to(self.text.len());
     }
 
     fn copy_up_to(&mut self, end: usize) {
+        let end = end.max(self.end);
         // A character that looks like a placeholder would mean an expression.
         self.markdown.extend(self.text[self.end..end].chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }));
         self.end = end;
     }
 
-    /// Places of code, formulas and tags in the rest of the text, which keep their braces.
-    fn still(&self) -> Vec<Range<usize>> {
-        let rest = &self.text[self.end..];
-        let written = format!("{}{rest}", self.markdown);
-        let begin = self.markdown.len();
+    /// Places of code, formulas and tags in the rest of a part, which keep their braces. The part begins at `part` in
+    /// what was read of it, and ends at `end` of the text.
+    fn still(&mut self, part: usize, end: usize) -> Vec<Range<usize>> {
+        let rest = self.text.get(self.end..end).unwrap_or_default();
+        let read = &self.markdown[part..];
+        let begin = read.len();
+        let written = format!("{read}{rest}");
+        self.work += written.len();
         let is_still = |event: &Event| {
             matches!(
                 event,
@@ -217,12 +265,19 @@ impl Reader<'_> {
         in_rest.map(|range| range.start.max(begin) - begin + self.end..range.end - begin + self.end).collect()
     }
 
-    fn expression(&self, open: usize) -> Result<Expression, Flaw> {
+    fn expression(&mut self, open: usize) -> Result<Expression, Flaw> {
         let inner = open + OPEN;
         let flaw = |end: usize, words: &str, expected| Flaw { at: open..end, words: words.to_owned(), expected };
-        let Some(close) = end_of(&self.text[inner..]) else {
-            let line = self.text[open..].find('\n').map_or(self.text.len(), |end| open + end);
-            return Err(flaw(line, "{{ without }} in its paragraph", "{{ expression }}, or `{{` as code"));
+        let within = self.text.ceil_char_boundary(inner + SEARCHED_MAX);
+        let searched = &self.text[inner..within];
+        let close = end_of(searched);
+        let (Ok(stop) | Err(stop)) = close;
+        self.work += stop;
+        let Ok(close) = close else {
+            let line = searched.find('\n').map_or(within, |end| inner + end);
+            let is_long = within < self.text.len() && stop == searched.len();
+            let words = if is_long { "{{ and then 1600 bytes without }}" } else { "{{ without }} in its paragraph" };
+            return Err(flaw(line, words, "{{ expression }}, or `{{` as code"));
         };
         let written = &self.text[inner..inner + close];
         let end = inner + close + OPEN;
@@ -244,31 +299,39 @@ impl Reader<'_> {
 /// Length of the braces.
 const OPEN: usize = "{{".len();
 
+/// Bytes behind open braces in which those that close them are looked for.
+const SEARCHED_MAX: usize = 4 * EXPRESSION_BYTES_MAX;
+
+/// The line before the one that begins at `line` is blank.
+fn follows_blank_line(text: &str, line: usize) -> bool {
+    text[..line].lines().next_back().is_some_and(|before| before.trim().is_empty())
+}
+
 /// A backslash before it says that a brace is a brace.
 fn is_escaped(text: &str, at: usize) -> bool {
     text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// Where the braces close that are open before `text`: not within a text of the code, nor in braces of its own.
-fn end_of(text: &str) -> Option<usize> {
+/// Where the braces close that are open before `text`, or else where the search for it stopped: not within a text of the code, nor in braces of its own.
+fn end_of(text: &str) -> Result<usize, usize> {
     let mut depth = 0_usize;
     let mut quote = None;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         match (quote, c) {
             // A blank line ends the paragraph.
-            (_, '\n') if text[at + 1..].lines().next().is_some_and(|line| line.trim().is_empty()) => return None,
+            (_, '\n') if text[at + 1..].lines().next().is_some_and(|line| line.trim().is_empty()) => return Err(at),
             (Some(_), '\\') => _ = chars.next(),
             (Some(open), c) if open == c => quote = None,
             (Some(_), _) => {}
             (None, '"' | '`' | '\'') => quote = Some(c),
             (None, '{') => depth += 1,
             (None, '}') if depth > 0 => depth -= 1,
-            (None, '}') if text[at..].starts_with("}}") => return Some(at),
+            (None, '}') if text[at..].starts_with("}}") => return Ok(at),
             _ => {}
         }
     }
-    None
+    Err(text.len())
 }
 
 /// The code before the last `|`, and the format behind it.
@@ -318,7 +381,7 @@ impl Format {
         }
         let shown = if self.is_percentage { value * 100.0 } else { value };
         let decimals = self.decimals.unwrap_or(if is_whole { 0 } else { DECIMALS });
-        let digits = format!("{:.decimals$}", shown.abs()).replace("inf", "∞");
+        let digits = digits(shown.abs(), decimals);
         // A number that rounds to nothing has no sign.
         let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
         let sign = match shown.is_sign_negative() {
@@ -337,6 +400,28 @@ impl fmt::Display for Format {
         let sign = if self.has_sign { "+" } else { "" };
         write!(f, "{sign}.{decimals}{}", if self.is_percentage { "%" } else { "" })
     }
+}
+
+/// Digits of a number that is not negative; one too long to be read at a glance is a power of ten.
+fn digits(value: f64, decimals: usize) -> String {
+    /// The first number with 16 digits before its point, where the next one is no longer exact.
+    const LONG: f64 = 1e15;
+    if value.is_infinite() {
+        return "∞".to_owned();
+    }
+    if value < LONG {
+        return format!("{value:.decimals$}");
+    }
+    let written = format!("{value:.decimals$e}");
+    let (digits, power) = written.split_once('e').unwrap_or((&written, "0"));
+    let power: String = power.chars().map(raised).collect();
+    format!("{digits}·10{power}")
+}
+
+/// A digit as an exponent.
+fn raised(digit: char) -> char {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    digit.to_digit(10).and_then(|digit| RAISED.get(digit as usize)).copied().unwrap_or(digit)
 }
 
 #[cfg(test)]
@@ -412,6 +497,28 @@ mod tests {
         assert_eq!(shown("+.2", 0.0, false), "0.00");
         assert_eq!(shown(".1", f64::NEG_INFINITY, false), "−∞");
         assert_eq!(shown("", f64::NAN, false), "NaN");
+        assert_eq!(shown("", 999_999_999_999_999.0, true), "999999999999999");
+        assert_eq!(shown(".9", -1e308, false), "−1.000000000·10³⁰⁸");
+        assert_eq!(shown("+.0%", 2.5e20, false), "+2·10²²\u{a0}%");
+    }
+
+    #[test]
+    fn reading_takes_work_in_proportion_to_the_text() {
+        let work = |text: &str| {
+            let mut reader = Reader::of(text);
+            reader.read();
+            (reader.work, reader.expressions.len())
+        };
+        const PARTS: usize = 2_000;
+        for part in ["{{ `a` }} and `{{`, {{ b }}\n\n", "{{ without\n\n", "- {{ \"$\" }}\n- {{ c\n\n", "`{{` $x$ "] {
+            let text = part.repeat(PARTS);
+            let (done, _) = work(&text);
+            assert!(done < 4 * text.len(), "{done} for {} of {part:?}", text.len());
+        }
+        // Open braces in one paragraph, a quote in each: none is searched for to the end of it.
+        let (done, _) = work(&"{{ '\n".repeat(PARTS));
+        assert!(done < 3 * PARTS * SEARCHED_MAX, "{done}");
+        assert_eq!(work(&"{{ `a` }}\n\n".repeat(PARTS)).1, EXPRESSIONS_MAX);
     }
 
     fn hostile() -> impl Strategy<Value = String> {

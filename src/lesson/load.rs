@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("format.md")]
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::string::FromUtf8Error;
 
 use super::budget::{check_budget, check_claims_work};
 use super::check::{Names, Vocabulary, id, line};
-use super::decode::{list_of, seed, whole};
+use super::decode::{list, seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
@@ -79,7 +80,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         summary: line, optional;
         number: whole(NUMBERS), optional;
         minutes: whole(MINUTES), optional;
-        builds_on: list_of(BUILDS_ON_MAX, super::check::id), or Vec::new();
+        builds_on: |node| read_builds_on(node, id.as_deref()), or Vec::new();
         seed: seed;
         groups: read_lists, or Lists::default();
     }
@@ -123,12 +124,16 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     let lengths = lengths.as_deref();
     let panels = record.take_or("panels", Vec::new(), read_panels);
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let is_sequence = config.is_some_and(|config| matches!(config.objective, Objective::Sequence(_)));
+    let spoken = spoken(sentences.as_deref().unwrap_or_default(), config.map(|config| &config.objective));
     let cell_context = CellContext {
         names: &names,
         lengths,
-        sentences: sentences.as_deref().filter(|_| !is_sequence).unwrap_or_default(),
+        sentences: &spoken,
         architecture: config.map(|config| &config.architecture),
+        answers: corpus.as_ref().zip(config).map(|(read, config)| match config.objective {
+            Objective::Label => read.corpus.topics.len(),
+            _ => names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len()),
+        }),
     };
     let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
     let claim_context = ClaimContext {
@@ -167,6 +172,30 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         panels,
         cells,
         claims,
+    })
+}
+
+/// The words that stand on the stage of each sentence: those that a model which writes another sentence has before it.
+fn spoken(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
+    let read_by = |words: &Vec<String>| match objective {
+        Some(Objective::Sequence(rewriting)) => rewriting.decoded(words),
+        _ => words.clone(),
+    };
+    sentences.iter().map(|sentence| sentence.as_ref().map(read_by)).collect()
+}
+
+/// Ids of the lessons that come before this one.
+fn read_builds_on(node: Node<'_>, own: Option<&str>) -> Option<Vec<String>> {
+    let mut read = HashSet::new();
+    list(node, BUILDS_ON_MAX, |node| {
+        let before = super::check::id(node)?;
+        if own == Some(&*before) {
+            return node.field_issue("the lesson itself").expected("lessons that come before this one").none();
+        }
+        if !read.insert(before.clone()) {
+            return node.field_issue(format!("\"{before}\" appears twice")).none();
+        }
+        Some(before)
     })
 }
 

@@ -1,5 +1,7 @@
 //! The panels of the window by the names that a lesson may write, for cells that open them and links that lead to them.
 
+use std::collections::HashSet;
+
 use super::check::one_of_names;
 use super::decode::{list, text};
 use super::issue::shorten;
@@ -114,7 +116,14 @@ impl PanelName {
 
 /// Reads the panels that a lesson or a cell opens.
 pub(super) fn read_panels(node: Node<'_>) -> Option<Vec<PanelName>> {
-    list(node, PanelName::ALL.len(), read_panel)
+    let mut read = HashSet::new();
+    list(node, PanelName::ALL.len(), |node| {
+        let panel = read_panel(node)?;
+        if !read.insert(panel) {
+            return node.field_issue(format!("\"{}\" appears twice", panel.title())).none();
+        }
+        Some(panel)
+    })
 }
 
 fn read_panel(node: Node<'_>) -> Option<PanelName> {

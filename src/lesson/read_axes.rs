@@ -11,7 +11,17 @@ use crate::numerics::projection::AXES;
 
 /// At most as many axes as a picture has, and as the vectors have dimensions.
 pub(super) fn read_axes(node: Node<'_>, names: &Names, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
-    let axes = list(node, AXES, |node| read_axis(node, names))?;
+    let mut read: Vec<AxisEnds> = Vec::new();
+    let axes = list(node, AXES, |node| {
+        let axis = read_axis(node, names)?;
+        // The other way round it is the same line.
+        if read.iter().any(|other| *other == axis || (&other.from, &other.to) == (&axis.to, &axis.from)) {
+            let (from, to) = (shorten(&axis.from), shorten(&axis.to));
+            return node.field_issue(format!("an axis of \"{from}\" and \"{to}\" appears twice")).none();
+        }
+        read.push(axis.clone());
+        Some(axis)
+    })?;
     match dim {
         Some(dim) if axes.len() > dim => {
             let expected = format!("at most {dim}: so many dimensions have the vectors");

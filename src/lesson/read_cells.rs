@@ -12,7 +12,7 @@ use super::limits::{
 use super::links::LinkContext;
 use super::panels::read_panels;
 use super::read_sentences::sentence_index;
-use super::read_weights::shapes;
+use super::read_weights::{shapes, shapes_of_ends};
 use super::record::{Record, complete, fields};
 use super::source::Node;
 use crate::numerics::model::Architecture;
@@ -22,9 +22,11 @@ pub(super) struct CellContext<'c> {
     pub names: &'c Names,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
-    /// The words themselves; `None` of a sentence with issues, and where those on the stage are made by a rule.
+    /// The words that stand on the stage of it; `None` of a sentence with issues.
     pub sentences: &'c [Option<Vec<String>>],
     pub architecture: Option<&'c Architecture>,
+    /// How many answers the readout has, at most.
+    pub answers: Option<usize>,
 }
 
 /// References of the cells read so far, to be checked when all are known.
@@ -63,8 +65,11 @@ impl<'c> CellContext<'c> {
 
     fn check_links(&self, referred: &Referred<'_>) {
         let cells: Vec<&str> = referred.ids.iter().map(|id| id.value.as_str()).collect();
-        let weights = self.architecture.map(|architecture| {
-            shapes(architecture).into_iter().map(|(id, rows, cols)| (id.code_name(), rows, cols)).collect::<Vec<_>>()
+        let weights = self.architecture.zip(self.answers).map(|(architecture, answers)| {
+            let words = self.names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len());
+            let ends = shapes_of_ends(architecture, words, answers);
+            let all = shapes(architecture).into_iter().chain(ends);
+            all.map(|(id, rows, cols)| (id.code_name(), rows, cols)).collect::<Vec<_>>()
         });
         let words = |words: &'c Vec<String>| words.iter().map(String::as_str).collect::<Vec<&str>>();
         let sentences: Vec<_> = self.sentences.iter().map(|sentence| sentence.as_ref().map(words)).collect();

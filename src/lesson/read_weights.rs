@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::numerics::Matrix;
-use crate::numerics::model::Architecture;
+use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::positions::Positions;
 
@@ -76,6 +76,19 @@ pub(super) fn check_weights(
     };
     let all: Vec<_> = read.into_iter().map(&mut check).collect();
     all.into_iter().collect()
+}
+
+/// Those before and after the blocks: of the words, where they are trained too, and of the answers.
+pub(super) fn shapes_of_ends(
+    architecture: &Architecture,
+    words: usize,
+    answers: usize,
+) -> Vec<(TensorId, usize, usize)> {
+    let width = architecture.width;
+    let embedding = architecture.train_embedding.then_some((TensorName::Embedding.into(), words, width));
+    let is_linear = architecture.readout == Readout::Linear;
+    let weights = is_linear.then_some((TensorName::LogitWeights.into(), width, answers));
+    embedding.into_iter().chain(weights).chain([(TensorName::LogitBias.into(), 1, answers)]).collect()
 }
 
 /// Those of the blocks, and the positions: what a sentence's own vectors depend on.

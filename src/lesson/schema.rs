@@ -218,6 +218,21 @@ pub struct Rewriting {
     pub words: Vec<(String, String)>,
 }
 
+impl Rewriting {
+    /// Words that the decoder reads of a source: the start token, and the target without its last word.
+    pub fn decoded(&self, source: &[String]) -> Vec<String> {
+        let written = |target| {
+            let word = &source[self.order.source_of(target, source.len())];
+            self.words.iter().find(|(from, _)| from == word).map_or(word, |(_, to)| to).clone()
+        };
+        let before_last = source.len().saturating_sub(1);
+        [START_TOKEN.to_owned()].into_iter().chain((0..before_last).map(written)).collect()
+    }
+}
+
+/// The token that a decoder reads before it has written anything.
+pub const START_TOKEN: &str = "[start]";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Same,

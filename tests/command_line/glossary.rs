@@ -106,6 +106,49 @@ fn what_is_bold_is_a_term_and_terms_are_bold() {
 }
 
 #[test]
+fn a_text_names_panels_that_are_open() {
+    let cells = |opens: &str| {
+        format!(
+            r##"Text(id: "intro", md: "Open the *Weights* panel, then *Weights* and the *Stage* panel."{opens}),
+            Text(id: "later", md: "In the [*Train*](attune:panel/Train) panel, or the *Train* panel.")"##
+        )
+    };
+    let closed = Course::new("panels", &[("small.ron", &lesson(&cells("")))]);
+    let (code, said) = closed.check(&["small.ron"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains(
+            "D/small.ron:29:45: cell \"intro\": its text names the panel Weights, which no cell has opened up to here; \
+             expected opens: [\"Weights\"] or a link, [Weights](attune:panel/Weights)"
+        ),
+        "{said}"
+    );
+    assert_eq!(said.matches("names the panel").count(), 1, "{said}");
+    let open = Course::new("panels-open", &[("small.ron", &lesson(&cells(", opens: [\"Weights\"]")))]);
+    assert_eq!(open.check(&["small.ron"]).0, Some(0));
+}
+
+#[test]
+fn a_lesson_of_the_course_builds_on_lessons_of_the_course() {
+    let built_on = |id: &str| SMALL.replacen("seed:", &format!("builds_on: [\"{id}\"],\n    seed:"), 1);
+    let course = Course::new("builds", &[("small.ron", &built_on("wrods"))]);
+    let folder = course.0.join("lessons");
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    let first = SMALL.replacen("\"small\"", "\"words\"", 1);
+    for (name, text) in [("words.ron", &first), ("small.ron", &built_on("wrods")), ("good.ron", &built_on("words"))] {
+        fs::write(folder.join(name), text).expect("a temporary file");
+    }
+    let (code, said) = course.check(&["lessons/small.ron"]);
+    assert_eq!(code, Some(1), "{said}");
+    let issue =
+        "builds_on: no lesson beside it has the id \"wrods\"; expected lessons of this course; did you mean \"words\"?";
+    assert!(said.contains(issue), "{said}");
+    assert_eq!(course.check(&["lessons/good.ron"]).0, Some(0));
+    // One that is passed on by itself may build on any.
+    assert_eq!(course.check(&["small.ron"]).0, Some(0));
+}
+
+#[test]
 fn its_own_issues_are_told_once_and_at_their_places() {
     let wrong = GLOSSARY.replacen("lesson: \"small\"", "lesson: \"smal\"", 1).replace("\"q\"", "\"$q$\"");
     let (one, other) = (lesson(GOOD), lesson("").replace("id: \"small\"", "id: \"other\""));

@@ -45,6 +45,31 @@ fn a_title_that_no_cell_says_is_said() {
 }
 
 #[test]
+fn a_title_below_the_opening_picture_stands_once() {
+    let cells = r##"Stage(id: "see", caption: "Seen first"), Text(id: "a", md: "# Sinking and swimming\n\nWords.")"##;
+    let snapshot = with_cells(cells).snapshot();
+    let md = as_md(&snapshot, &Pictures::default());
+    assert_eq!(md.matches("# Sinking and swimming").count(), 1, "{md}");
+    let html = as_html(&snapshot, &Pictures::default());
+    assert_eq!(html.matches("Sinking and swimming</h1>").count(), 1, "{html}");
+    // A text that begins otherwise does not say it.
+    let cells = r##"Stage(id: "see", caption: "Seen first"), Text(id: "a", md: "Words.\n\n# Late")"##;
+    assert!(as_md(&with_cells(cells).snapshot(), &Pictures::default()).starts_with("# Sinking and swimming\n\n"));
+}
+
+#[test]
+fn pages_carry_the_values_of_live_text() {
+    let cells = r##"Text(id: "a", md: "Four is {{ 1.5 + 2.5 | .1 }}, [here](attune:panel/Weights); {{ nothing }}.")"##;
+    let snapshot = with_cells(cells).snapshot();
+    let md = as_md(&snapshot, &Pictures::default());
+    assert!(md.contains("Four is 4.0, here; ⚠"), "{md}");
+    let html = as_html(&snapshot, &Pictures::default());
+    assert!(html.contains("Four is 4.0, here; ⚠"), "{html}");
+    let ipynb = crate::as_ipynb(&snapshot, &Pictures::default()).to_string();
+    assert!(ipynb.contains("Four is 4.0, here; ⚠"), "{ipynb}");
+}
+
+#[test]
 fn markdown_keeps_the_lessons_own() {
     let md = "|A|B|\n|-|-|\n|1|$x_1$|\n\n> *quote* with **words**\n\n1. one\n   - two\n\n$$\\frac{a}{b}$$\n\n```\nlet a = b<c>;\n```";
     let snapshot = with_cells(&format!("Text(id: \"a\", md: r#\"# T\n\n{md}\"#)")).snapshot();

@@ -9,5 +9,6 @@ mod bad_lessons;
 mod budgets;
 mod exercises;
 mod forms;
+mod numbers;
 mod pages;
 mod reference_lesson;

@@ -101,6 +101,11 @@ impl Workspace {
         self.places.layout()
     }
 
+    /// Says something over the lower edge of the window, where the reader is.
+    pub fn say(&mut self, words: &str) {
+        self.notice.say(words);
+    }
+
     /// The word in the top bar.
     pub fn set_saving(&mut self, status: &SavingStatus) {
         self.top_bar.saving.clone_from(status);

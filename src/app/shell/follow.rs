@@ -10,12 +10,12 @@ use crate::lesson::course;
 use crate::lesson::links::{TextLink, token_named};
 
 use super::dock::WorkspaceState;
-use super::perform::{open, say};
+use super::perform::open;
 
-/// Follows a link; where it leads nowhere, the window says so.
+/// Follows a link; where it leads nowhere, a notice says so.
 pub fn follow(world: &mut World, link: TextLink) {
     if let Err(why) = try_follow(world, link) {
-        say(world, why);
+        world.resource_mut::<WorkspaceState>().0.say(&why);
     }
 }
 

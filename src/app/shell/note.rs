@@ -43,34 +43,44 @@ fn note_at<R>(ctx: &Context, place: NotePlace, at: (Align2, Vec2), content: impl
     area.show(ctx, |ui| Frame::popup(ui.style()).show(ui, content).inner).inner
 }
 
-/// Notice that the last command failed, shown for as long as it takes to read.
+/// Notice that the last command failed or that a link leads nowhere, shown for as long as it takes to read.
 #[derive(Default)]
 pub struct NoticeUiState {
+    /// The kernel's latest.
+    last: Option<Arc<str>>,
     shown: Option<(Arc<str>, Instant)>,
-    is_dismissed: bool,
+}
+
+impl NoticeUiState {
+    /// Shows words of the window's own.
+    pub fn say(&mut self, words: &str) {
+        self.shown = Some((words.into(), Instant::now()));
+    }
 }
 
 pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiState) {
     const SHOWN: Duration = Duration::from_secs(10);
-    let Some(notice) = notice else {
-        state.shown = None;
-        return;
-    };
     // The same words said again are another notice.
-    let is_same = state.shown.as_ref().is_some_and(|(shown, _)| Arc::ptr_eq(shown, notice));
-    if !is_same {
-        (state.shown, state.is_dismissed) = (Some((notice.clone(), Instant::now())), false);
+    if state.last.as_ref().map(Arc::as_ptr) != notice.map(Arc::as_ptr) {
+        state.last = notice.cloned();
+        state.shown = notice.map(|notice| (notice.clone(), Instant::now()));
     }
-    let age = state.shown.as_ref().map_or(SHOWN, |(_, since)| since.elapsed());
-    if state.is_dismissed || age >= SHOWN {
+    let Some((words, since)) = &state.shown else { return };
+    let age = since.elapsed();
+    if age >= SHOWN {
+        state.shown = None;
         return;
     }
     ctx.request_repaint_after(SHOWN - age);
+    let mut is_dismissed = false;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     note_ui(ctx, NotePlace::Notice, |ui| {
-        ui.add(egui::Label::new(RichText::new(&**notice).color(palette.warn)).selectable(true).wrap());
+        ui.add(egui::Label::new(RichText::new(&**words).color(palette.warn)).selectable(true).wrap());
         if ui.button("Dismiss").on_hover_text("Hide this").clicked() {
-            state.is_dismissed = true;
+            is_dismissed = true;
         }
     });
+    if is_dismissed {
+        state.shown = None;
+    }
 }

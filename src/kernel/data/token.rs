@@ -8,7 +8,7 @@ pub struct Token {
 }
 
 /// How a sentence stands for the start of one that is yet to be written.
-pub const START: &str = "[start]";
+pub use crate::lesson::schema::START_TOKEN as START;
 
 /// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
 pub fn token_labels(tokens: &[Token]) -> Vec<String> {

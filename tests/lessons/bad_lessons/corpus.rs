@@ -224,6 +224,35 @@ fn axes() {
         r#"Axis(from: ",", to: "fruit")"#,
         r#"a.ron:8:23: from: no word; expected a group, or words with commas between"#,
     );
+    // One line, whichever way it runs.
+    for again in [r#"Axis(from: "fruit", to: "apple")"#, r#"Axis(from: "apple", to: "fruit")"#] {
+        let (from, to) = if again.contains(r#"to: "apple""#) { ("fruit", "apple") } else { ("apple", "fruit") };
+        check(
+            &format!(r#"Axis(from: "fruit", to: "apple"), {again}"#),
+            &format!("a.ron:8:46: axes: an axis of \"{from}\" and \"{to}\" appears twice"),
+        );
+    }
     let four = [r#"Axis(from: "fruit", to: "apple")"#; 4].join(", ");
     check(&four, "a.ron:8:11: axes: 4 entries; expected at most 3");
+}
+
+#[test]
+fn lessons_before_this_one() {
+    let built_on = |ids: &str| format!("seed: 7, builds_on: [{ids}],");
+    check("seed: 7,", &built_on(r#""words", "bank""#), "no issues");
+    check(
+        "seed: 7,",
+        &built_on(r#""apple""#),
+        "a.ron:3:72: builds_on: the lesson itself; expected lessons that come before this one",
+    );
+    check("seed: 7,", &built_on(r#""words", "words""#), "a.ron:3:81: builds_on: \"words\" appears twice");
+}
+
+#[test]
+fn capitals_that_matter() {
+    check(
+        r#"of: "fruit""#,
+        r#"of: "FRUIT""#,
+        r#"a.ron:31:79: of: unknown group "FRUIT"; expected "fruit" or "company"; did you mean "fruit"? Capitals matter here"#,
+    );
 }

@@ -95,7 +95,7 @@ a.ron:5:39: groups: found the number 3; expected text in double quotes
 a.ron:19:22: unknown field "head" in Attention; expected objective, layers, heads, key_width, value_width, projections, output, bias, scale, temperature, mask, residual, norm, feed_forward, positions, max_tokens, train_embedding, readout, pool, arrive, keep, weights, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
 a.ron:23:69: sense: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
 a.ron:27:87: time: found the number 2; expected a number from 0 to 1
-a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"?"#
+a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"? Capitals matter here"#
     );
 }
 

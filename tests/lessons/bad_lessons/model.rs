@@ -214,7 +214,7 @@ a.ron:19:147: weights: found a list; expected rows of numbers, all of one length
     );
     check(
         r#"{ "W_q": [[1]], "b_Q": [[1, 2]], "W_Q": [[1]] }"#,
-        r#"a.ron:19:93: weights: the model has no "W_q"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean "W_Q"?
+        r#"a.ron:19:93: weights: the model has no "W_q"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean "W_Q"? Capitals matter here
 a.ron:19:114: weights: b_Q as 1 × 2; expected 1 × 16
 a.ron:19:131: weights: W_Q as 1 × 1; expected 16 × 16"#,
     );

@@ -75,7 +75,7 @@ fn cells_and_claims() {
     check(
         "SenseAccuracy(Contextual)",
         "SenseAccuracy(contextual)",
-        r#"a.ron:30:83: fact: found contextual; expected Static or Contextual; did you mean "Contextual"?"#,
+        r#"a.ron:30:83: fact: found contextual; expected Static or Contextual; did you mean "Contextual"? Capitals matter here"#,
     );
     check(
         "SenseAccuracy(Contextual)",
@@ -222,6 +222,7 @@ fn panels() {
     };
     opened(r#""Weights", "Train""#, 0, "");
     opened(r#""Weight""#, 35, &format!(r#"unknown panel "Weight"; expected {OPENS}; did you mean "Weights"?"#));
+    opened(r#""Train", "Weights", "Train""#, 55, r#""Train" appears twice"#);
     // The title that it had before.
     opened(r#""Heads""#, 35, &format!(r#"unknown panel "Heads"; expected {OPENS}; did you mean "Intervene"?"#));
     opened(r#""Stage""#, 35, &format!(r#""Stage" is always open; expected {OPENS}"#));
@@ -231,6 +232,48 @@ fn panels() {
         r#"panels: ["Axis"], cells: ["#,
         &format!(r#"a.ron:25:14: panels: unknown panel "Axis"; expected {OPENS}; did you mean "Axes"?"#),
     );
+}
+
+#[test]
+fn links_to_the_ends_of_the_model() {
+    let intro = |markdown: &str, expected: &str| check("# One word", markdown, expected);
+    // One answer for each of the words.
+    intro("[b](attune:b_logits[0])", "no issues");
+    intro(
+        "[b](attune:b_logits[900])",
+        "a.ron:26:38: md: b_logits has no entry 0, 900; expected a row below 1 and a column below 18",
+    );
+    intro(
+        "[b](attune:E[0,1])",
+        "a.ron:26:38: md: there is no learned tensor \"E\"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O or b_logits; did you mean \"P\"?",
+    );
+    let trained = |markdown: &str| {
+        let with = super::GOOD.replace("max_tokens: 24)", "max_tokens: 24, train_embedding: true)");
+        attune::lesson::parse("a.ron", &with.replace("# One word", markdown)).map_err(|issues| issues[0].to_string())
+    };
+    assert_eq!(trained("[b](attune:E[0,1])").err(), None);
+    assert!(trained("[b](attune:E[99,1])").is_err_and(|issue| issue.contains("E has no entry 99, 1")));
+}
+
+#[test]
+fn links_to_words_of_a_sequence() {
+    let lesson = include_str!("../../fixtures/forms/translation.ron");
+    let cells = |markdown: &str| {
+        let at = lesson.rfind("\n)").expect("the end of the lesson");
+        let cells = format!("    cells: [Text(id: \"links\", md: \"{markdown}\")],");
+        assert!(!lesson.contains("cells:"));
+        attune::lesson::parse("a.ron", &format!("{}\n{cells}{}", &lesson[..at], &lesson[at..]))
+            .map(|lesson| lesson.sentences[0].join(" "))
+            .map_err(|issues| issues[0].to_string())
+    };
+    // The decoder reads the start token and what is written, without the last word.
+    for word in ["[start]", "le", "chat"] {
+        assert_eq!(cells(&format!("[a](<attune:word/{word}>)")), Ok("the cat sleeps".to_owned()), "{word}");
+    }
+    for word in ["the", "dort", "noir"] {
+        let issue = format!("{word:?} is no word of the sentence on the stage");
+        assert!(cells(&format!("[a](attune:word/{word})")).is_err_and(|issues| issues.contains(&issue)), "{word}");
+    }
 }
 
 #[test]
@@ -254,7 +297,7 @@ fn live_text_and_links() {
     );
     intro(
         "[b](attune:W_L[1,2])",
-        "a.ron:26:38: md: there is no learned tensor \"W_L\"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O or b_O; did you mean \"W_Q\"?",
+        "a.ron:26:38: md: there is no learned tensor \"W_L\"; expected P, W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O or b_logits; did you mean \"W_Q\"?",
     );
     intro(
         "[b](attune:cell/moves)",

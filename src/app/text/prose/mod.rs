@@ -94,6 +94,8 @@ struct Page {
     document: Document,
     layout: Layout,
     set_for: SetFor,
+    /// The values of its expressions that it is set with.
+    live: Option<LiveTextModel>,
     used: u64,
 }
 
@@ -103,8 +105,6 @@ struct SetFor {
     width: f32,
     pixels_per_point: f32,
     images: u64,
-    /// The values of its expressions.
-    live: u64,
 }
 
 /// Surroundings of a text that is part of a lesson.
@@ -167,24 +167,23 @@ fn page<'a>(
     if pages.len() > REMEMBERED && !pages.contains_key(&key) {
         forget_older_half(pages);
     }
-    let set_for = SetFor {
-        width,
-        pixels_per_point: ui.pixels_per_point(),
-        images: images.generation(),
-        live: live.map_or(0, |live| live.key),
-    };
+    let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: images.generation() };
     let page = pages.entry(key).or_insert_with(|| {
         let nowhere = SetFor { width: f32::NAN, ..set_for };
         let mut document = Document::read(markdown);
         if let Some(glossary) = glossary {
             terms::mark(&mut document, glossary);
         }
-        Page { document, layout: Layout::default(), set_for: nowhere, used: *clock }
+        Page { document, layout: Layout::default(), set_for: nowhere, live: None, used: *clock }
     });
     page.used = *clock;
-    if page.set_for != set_for {
+    let has_same_values = match (&page.live, live) {
+        (Some(shown), Some(live)) => shown.is_same(live),
+        (shown, live) => shown.is_none() && live.is_none(),
+    };
+    if page.set_for != set_for || !has_same_values {
         page.layout = ui.fonts_mut(|fonts| Layout::of(&page.document, width, fonts, images, live));
-        page.set_for = set_for;
+        (page.set_for, page.live) = (set_for, live.cloned());
     }
     page
 }

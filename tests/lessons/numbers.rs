@@ -1,0 +1,98 @@
+//! Numbers in the course's texts are the model's own: they stand in `{{ }}` and follow every change.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use attune::lesson::live_text::LiveText;
+use attune::lesson::text::markdown_options;
+use attune::lesson::{Lesson, read};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+/// Decimals that a text may have by hand, lesson by lesson, each with its reason. Others are the model's.
+const BY_HAND: &[(&str, &[&str], &str)] = &[
+    ("apple", &["0.8"], "the share in the sentences, which the lesson's corpus sets"),
+    ("apple", &["0.69", "0.81"], "measured with ten seeds: this model has one"),
+    ("apple", &["0.5"], "the bound of a task"),
+    ("bank", &["0.9"], "a bound that holds with ten seeds: this model has one"),
+    ("dot_product", &["0.1761", "0.2107", "0.2522", "0.1796", "0.1814", "6.5351"], "as published, with their slips"),
+    ("dot_product", &["0.40505", "0.41471", "0.51435"], "as published, with their slips"),
+    ("dot_product", &["0.0001"], "the size of the slip"),
+    ("dot_product", &["0.9", "0.1", "0.15"], "the bound of a task, and the temperatures that its last hint names"),
+    ("heads", &["0.03", "3.5"], "fields of the lesson's file: keep and weights"),
+    ("heads", &["0.7", "0.8"], "the bounds of a task"),
+    ("heads", &["0.225", "0.63", "0.098", "0.10", "0.089", "0.07"], "measured on other models, of 1, 2 and 4 heads"),
+    ("heads", &["0.9", "0.4"], "measured with ten seeds: this model has one"),
+    ("idiom", &["0.96"], "measured with ten seeds: this model has one"),
+    ("idiom", &["0.2"], "the bound of a task"),
+    ("it", &["0.1", "0.0", "0.2", "0.3", "0.6", "0.5", "0.4", "0.7", "0.9", "0.8"], "keys and values made by hand"),
+    ("it", &["0.05", "0.60", "0.02", "0.03", "0.20", "0.08"], "as published, drawn and not computed"),
+    ("it", &["0.70", "1.01", "0.598", "0.518", "0.432"], "as published, drawn and not computed"),
+    ("masks", &["0.0004", "0.0001"], "measured on another model, trained without the mask"),
+    ("next_word", &["0.4", "0.6", "0.5"], "the bounds of a task, and equal weights of two words"),
+    ("qkv", &["0.3", "0.1", "0.2"], "between the given vectors, and a column of the given W_Q"),
+    ("qkv", &["0.32", "0.59", "0.86", "0.62", "0.71", "0.88", "0.74", "0.67"], "as published, with their slips"),
+    ("qkv", &["0.5"], "the bound of a task"),
+    ("scaling", &["1.2669", "0.9999"], "as published, and impossible"),
+    ("scaling", &["1.5"], "an entry of a case that the check makes up"),
+    ("words", &["2.718"], "the constant e"),
+    ("words", &["0.54488", "0.45512", "0.51820", "0.19545"], "a step of word2vec on paper: no tensor of the model"),
+    ("words", &["0.3"], "the bound of a task"),
+];
+
+fn course() -> Vec<Lesson> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons");
+    let files = std::fs::read_dir(folder).expect("the lessons").flatten().map(|entry| entry.path());
+    let lessons = files.filter(|file| file.extension().is_some_and(|ending| ending == "ron"));
+    let mut lessons: Vec<Lesson> =
+        lessons.filter(|file| !file.ends_with("glossary.ron")).map(|file| read(&file).expect("a lesson")).collect();
+    lessons.sort_by_key(|lesson| lesson.number);
+    lessons
+}
+
+/// Decimal numbers of a text that stand neither in an expression nor in code, a formula or an address.
+fn decimals(markdown: &str) -> Vec<String> {
+    let text = LiveText::read(markdown);
+    let mut found = Vec::new();
+    let mut is_code = false;
+    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => is_code = true,
+            Event::End(TagEnd::CodeBlock) => is_code = false,
+            Event::Text(words) if !is_code => {
+                let numbers = words.split(|c: char| !c.is_ascii_digit() && c != '.');
+                let numbers = numbers.map(|number| number.trim_matches('.')).filter(|number| number.contains('.'));
+                found.extend(numbers.map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn numbers_of_the_model_are_live() {
+    let mut used = BTreeSet::new();
+    let mut typed = Vec::new();
+    for lesson in course() {
+        for cell in &lesson.cells {
+            for number in cell.kind.markdown().flat_map(decimals) {
+                let by_hand =
+                    |(id, numbers, _): &(&str, &[&str], &str)| *id == lesson.id && numbers.contains(&&*number);
+                match BY_HAND.iter().any(by_hand) {
+                    true => _ = used.insert((lesson.id.clone(), number)),
+                    false => typed.push(format!("{}, cell {:?}: {number}", lesson.id, cell.id)),
+                }
+            }
+        }
+    }
+    assert!(typed.is_empty(), "typed by hand, and not in {{{{ }}}}:\n{}", typed.join("\n"));
+    let all = BY_HAND.iter().flat_map(|(id, numbers, _)| numbers.iter().map(|number| (*id, *number)));
+    let idle: Vec<_> = all.filter(|(id, number)| !used.contains(&((*id).to_owned(), (*number).to_owned()))).collect();
+    assert!(idle.is_empty(), "exceptions that no text needs: {idle:?}");
+}
+
+#[test]
+fn decimals_are_found_in_sentences_alone() {
+    let markdown = "It is 0.25, or {{ A[0] | .2 }}, `0.1`, $0.2$, [0.3](attune:time/0.5), *0.4*.\n\n    0.6\n";
+    assert_eq!(decimals(markdown), ["0.25", "0.3", "0.4"]);
+}

@@ -15,7 +15,10 @@ use super::*;
 /// A guard against waiting without end; everything here takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const KINDS: [(&str, fn(&Path)); 6] = [
+/// What stands in the way, and how it is made there.
+type Obstacle = (&'static str, fn(&Path));
+
+const KINDS: [Obstacle; 6] = [
     ("a pipe", |path| assert!(Command::new("mkfifo").arg(path).status().is_ok_and(|done| done.success()))),
     ("a folder", |path| fs::create_dir(path).unwrap()),
     ("a folder with a file", |path| {

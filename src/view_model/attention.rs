@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
-use crate::kernel::snapshot::Snapshot;
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::numerics::attention::Mask;
 use crate::numerics::model::activations::HeadActivations;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,8 @@ pub struct AttentionModel {
     /// Words of the sentence on the stage.
     pub tokens: Vec<String>,
     pub heads: Vec<HeadMap>,
+    /// Why no word looks at another, where the mask is such.
+    pub note: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +62,8 @@ impl AttentionModel {
             }
         };
         let heads = model.sentence.activations.heads().enumerate().map(map).collect();
-        Some(AttentionModel { tokens: labels.tokens, heads })
+        let note = note(model, labels.tokens.len());
+        Some(AttentionModel { tokens: labels.tokens, heads, note })
     }
 
     /// Each word looks at itself alone: there are no steps of attention to walk through.
@@ -96,6 +100,26 @@ impl AttentionModel {
     }
 }
 
+/// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
+fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
+    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word looks at \
+        itself alone, with weight 1, and none moves.";
+    const OF_LEARNER: &str = "Your mask hides every other word, so each word looks at itself alone, with weight 1. \
+        Intervene has the other masks.";
+    let sees_itself_alone = |mask: &Mask| {
+        let mut pairs = (0..tokens * tokens).map(|at| (at / tokens, at % tokens));
+        tokens > 1 && pairs.all(|(query, key)| mask.sees(query, key) == (query == key))
+    };
+    let changed = model.interventions.mask.as_ref();
+    match changed {
+        _ if model.sentence.source.is_some() => None,
+        Some(changed) => sees_itself_alone(changed).then_some(OF_LEARNER),
+        None => {
+            model.architecture.blocks.iter().all(|block| sees_itself_alone(&block.attention.mask)).then_some(OF_LESSON)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,7 +136,7 @@ mod tests {
             keys_are_source: false,
             weights: weights.map(|row| row.to_vec()).to_vec(),
         };
-        let model = |maps: &[HeadMap]| AttentionModel { tokens: Vec::new(), heads: maps.to_vec() };
+        let model = |maps: &[HeadMap]| AttentionModel { tokens: Vec::new(), heads: maps.to_vec(), note: None };
         let (alone, looks) = (map([[1.0, 0.0], [0.0, 1.0]]), map([[1.0, 0.0], [0.5, 0.5]]));
         assert!(model(std::slice::from_ref(&alone)).is_each_word_alone());
         assert!(!model(&[alone, looks]).is_each_word_alone());

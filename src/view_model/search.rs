@@ -12,7 +12,7 @@ pub struct Search {
 }
 
 /// A point of the stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hit {
     /// Index into the model's words.
     Word(usize),

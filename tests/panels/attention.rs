@@ -5,8 +5,9 @@ use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext, PanelId, Region};
 use attune::app::shell::provenance::provenance_ui;
 use attune::app::shell::shortcuts::{LessonKeys, lesson_keys};
-use attune::kernel::Command;
-use attune::kernel::command::SentenceCommand;
+use attune::kernel::command::{InterventionCommand, SentenceCommand};
+use attune::kernel::{Command, Kernel};
+use attune::numerics::attention::{Mask, MaskTable};
 use attune::quantity::Quantity;
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::sentence_arcs::{Pair, WordAt};
@@ -14,9 +15,11 @@ use egui::{Event, Key, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::small;
+use crate::common::lessons::{APPLE, kernel, small};
 use crate::live::PanelHarness;
 use crate::pointer::{click, press, wheel};
+
+const WORDS: &str = include_str!("../../lessons/words.ron");
 
 #[test]
 fn a_query_is_selected_by_its_row_and_let_go_by_escape_or_a_click_beside() {
@@ -32,6 +35,40 @@ fn a_query_is_selected_by_its_row_and_let_go_by_escape_or_a_click_beside() {
     click(&mut panel, "Query seal in head 1");
     press(&mut panel, Pos2::new(400.0, 600.0), PointerButton::Primary);
     assert_eq!(query(&panel), None);
+}
+
+/// In the columns of windows of 1280x720 and 900x600, with the margin that the harness takes.
+#[test]
+fn both_maps_of_apple_are_whole_in_a_small_window() {
+    for size in [Vec2::new(368.0, 634.0), Vec2::new(330.0, 514.0)] {
+        let panel = PanelHarness::new(kernel(APPLE), size, AttentionPanel::default());
+        for head in 1..=2 {
+            let map = panel.get_by_label(&format!("Weights of head {head}")).rect();
+            let inside = map.top() >= 0.0 && map.bottom() <= size.y && map.right() <= size.x;
+            assert!(inside && map.width() >= 120.0, "{size:?}: {map:?} of head {head}");
+            let last = panel.get_by_label(&format!("Query apple₂ in head {head}")).rect();
+            assert!(last.bottom() <= size.y && last.height() >= 12.0, "{size:?}: {last:?} of head {head}");
+        }
+    }
+}
+
+#[test]
+fn where_the_mask_hides_every_other_word_the_panel_says_so() {
+    let said = |kernel: Kernel| {
+        let panel = PanelHarness::new(kernel, Vec2::new(420.0, 640.0), AttentionPanel::default());
+        panel.model::<AttentionModel>().note.inspect(|note| _ = panel.get_by_label(note))
+    };
+    assert!(said(kernel(WORDS)).is_some_and(|note| note.starts_with("This model has no attention yet.")));
+    let masked = |sees: fn(usize, usize) -> bool| {
+        let mut kernel = small();
+        let tokens = kernel.snapshot().model.expect("trained").sentence.tokens.len();
+        let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, sees));
+        kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(mask))));
+        kernel.settle();
+        said(kernel)
+    };
+    assert_eq!((said(small()), masked(|query, key| key <= query)), (None, None));
+    assert!(masked(|query, key| key == query).is_some_and(|note| note.starts_with("Your mask hides")));
 }
 
 /// A map that is higher than its panel.

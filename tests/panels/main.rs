@@ -16,6 +16,7 @@ mod outputs;
 mod pointer;
 mod prose;
 mod sentence;
+mod stage_names;
 mod stage_view;
 mod step;
 mod strip;

@@ -1,5 +1,6 @@
 //! Where the panels lie until the learner moves one: the notebook, the stage, and the others as tabs at their side, in
-//! one column, or in two rows of it where the window is high.
+//! one column, or in two rows of it where the window is high. In a narrow window they share the notebook's column, so
+//! that both they and the stage have room.
 
 use egui::Vec2;
 
@@ -25,6 +26,10 @@ pub fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> L
     };
     let notebook = notebook_width(room.x);
     let rest = room.x - notebook;
+    if !has_side(room.x) {
+        let column = of(&[Region::Left]).into_iter().chain(of(&[Region::UpperRight, Region::LowerRight])).collect();
+        return beside(notebook / room.x.max(1.0), tabs(column), tabs(of(&[Region::Middle])));
+    }
     let [upper, lower] = [of(&[Region::UpperRight]), of(&[Region::LowerRight])];
     let stage = tabs(of(&[Region::Middle]));
     let side = match (upper.is_empty(), lower.is_empty()) {
@@ -43,9 +48,15 @@ pub fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> L
     beside(notebook / room.x.max(1.0), tabs(of(&[Region::Left])), stage_and_side)
 }
 
+/// A window of this width has room for panels at the side of notebook and stage.
+pub fn has_side(room: f32) -> bool {
+    room >= size::SIDE_FROM
+}
+
 /// Width of the notebook in a window of this width.
 pub fn notebook_width(room: f32) -> f32 {
-    width(room, size::NOTEBOOK_SHARE, size::NOTEBOOK)
+    let share = if has_side(room) { size::NOTEBOOK_SHARE } else { size::NOTEBOOK_SHARE_NARROW };
+    width(room, share, size::NOTEBOOK)
 }
 
 /// Share of the column of panels of what the notebook leaves.
@@ -79,19 +90,37 @@ mod tests {
 
     #[test]
     fn the_notebook_is_as_wide_whatever_else_is_open() {
-        for (x, y) in [(800.0, 480.0), (900.0, 600.0), (1280.0, 720.0), (2048.0, 1152.0)] {
+        for (x, y) in
+            [(800.0, 480.0), (900.0, 600.0), (1049.0, 600.0), (1050.0, 600.0), (1280.0, 720.0), (2048.0, 1152.0)]
+        {
             let room = Vec2::new(x, y);
             let (few, all) = (arranged(&[NOTEBOOK, STAGE], &[], room), arranged(&[NOTEBOOK, STAGE, UPPER], &[], room));
             let (share, notebook) = (split(&few).1, split(&few).2);
-            assert_eq!((split(&all).1, split(&all).2), (share, notebook));
-            assert_eq!(*notebook, tabs(&["Notebook"], 0));
+            assert_eq!((split(&all).1, notebook), (share, &tabs(&["Notebook"], 0)));
             let width = share * x;
             assert!((size::NOTEBOOK.0..=size::NOTEBOOK.1).contains(&width), "{width} of {x}");
-            let (is_beside, stage, _, side) = split(split(&all).3);
-            assert!(is_beside && *side == tabs(&["Upper"], 0));
-            let (stage, side) = (stage * (x - width), (1.0 - stage) * (x - width));
-            assert!(stage >= side - 0.5 && side >= 240.0, "stage {stage}, side {side} of {x}");
+            let side = match split(&all) {
+                (_, _, Layout::Tabs { panels, .. }, Layout::Tabs { .. }) => {
+                    assert!(panels.len() == 2 && x < size::SIDE_FROM, "two columns of {x}");
+                    width
+                }
+                (_, _, left, right) => {
+                    let (is_beside, stage, _, side) = split(right);
+                    assert!(left == notebook && is_beside && *side == tabs(&["Upper"], 0));
+                    (1.0 - stage) * (x - width)
+                }
+            };
+            let stage = x - width - if x < size::SIDE_FROM { 0.0 } else { side };
+            assert!(stage >= side - 0.5 && side >= 300.0 && stage >= 380.0, "stage {stage}, side {side} of {x}");
         }
+    }
+
+    #[test]
+    fn in_a_narrow_window_panels_share_the_notebook_s_column() {
+        let open = [NOTEBOOK, STAGE, UPPER, LOWER];
+        let column = |fronts: &[PanelId]| split(&arranged(&open, fronts, Vec2::new(900.0, 600.0))).2.clone();
+        assert_eq!(column(&[]), tabs(&["Notebook", "Upper", "Lower"], 0), "the text stays in front");
+        assert_eq!(column(&[NOTEBOOK.0, LOWER.0]), tabs(&["Notebook", "Upper", "Lower"], 2));
     }
 
     #[test]

@@ -220,9 +220,9 @@ fn dock_style(ui: &Ui, palette: &Palette) -> Style {
     style.tab.tab_body.corner_radius = CornerRadius::ZERO;
     style.tab.tab_body.bg_fill = palette.surface;
     let looks = [
-        (&mut style.tab.active, palette.ink),
-        (&mut style.tab.focused, palette.ink),
-        (&mut style.tab.inactive, palette.ink_soft),
+        (&mut style.tab.active, palette.tab(true)),
+        (&mut style.tab.focused, palette.tab(true)),
+        (&mut style.tab.inactive, palette.tab(false)),
         (&mut style.tab.hovered, palette.accent),
         (&mut style.tab.inactive_with_kb_focus, palette.accent),
         (&mut style.tab.active_with_kb_focus, palette.accent),

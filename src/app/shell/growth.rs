@@ -54,7 +54,9 @@ impl Workspace {
                     continue;
                 }
                 appeared.push(*panel);
-                if reached.is_used && cell.id == *reached.cell {
+                // Nothing hides the cell itself.
+                let is_beside = self.places.has_side();
+                if is_beside && reached.is_used && cell.id == *reached.cell {
                     self.places.show(id);
                 } else {
                     self.places.open(id);
@@ -180,6 +182,18 @@ mod tests {
         assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Step", "Train"]);
         assert!(!workspace.places.is_in_front(attention), "a cell that is used has its panel in front");
         workspace.reach(&lesson, &read("nobody"));
+    }
+
+    #[test]
+    fn in_a_narrow_window_what_a_used_cell_opens_does_not_hide_the_cell() {
+        let lesson = lesson(&opens("a", "\"Weights\""));
+        let mut workspace = Workspace::default();
+        workspace.places.follow(egui::vec2(900.0, 556.0));
+        workspace.begin(&lesson);
+        workspace.reach(&lesson, &Reached { cell: "a".into(), is_used: true });
+        assert_eq!(open(&workspace), ["Notebook", "Stage", "Attention", "Weights"]);
+        assert!(workspace.places.is_in_front(PanelId::of(PanelName::Notebook)));
+        assert!(workspace.places.unseen.contains("Weights"));
     }
 
     #[test]

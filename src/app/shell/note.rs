@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use egui::{Align2, Area, Context, Frame, Order, RichText, Ui, Vec2};
 
-use super::arrangement::{notebook_width, side_share};
+use super::arrangement::{has_side, notebook_width, side_share};
 use crate::app::theme::{Palette, size};
 
 /// Where a note lies, from below.
@@ -20,19 +20,24 @@ pub enum NotePlace {
 pub fn note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {
     const WIDEST: f32 = 620.0;
     const HEIGHT: f32 = 46.0;
-    let lift = size::TIMELINE + size::GAP + HEIGHT * place as usize as f32;
+    let lift = size::TIMELINE_NARROW + size::GAP + HEIGHT * place as usize as f32;
     note_at(ctx, place, (Align2::CENTER_BOTTOM, Vec2::new(0.0, -lift)), |ui| {
         ui.set_max_width(WIDEST);
         ui.horizontal(|ui| content(ui)).inner
     })
 }
 
-/// A note in the lower corner of the side column, over the panels there and not over the stage.
+/// A note in the lower corner of the panels' column, over them and not over the stage.
 pub fn side_note_ui<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> R) -> R {
     let room = ctx.content_rect().width();
     let rest = room - notebook_width(room);
-    let inner = rest * side_share(rest) - 2.0 * size::GAP;
-    note_at(ctx, place, (Align2::RIGHT_BOTTOM, Vec2::splat(-size::GAP)), |ui| {
+    let (column, at) = if has_side(room) {
+        (rest * side_share(rest), (Align2::RIGHT_BOTTOM, Vec2::splat(-size::GAP)))
+    } else {
+        (room - rest, (Align2::LEFT_BOTTOM, Vec2::new(size::GAP, -size::GAP)))
+    };
+    let inner = column - 2.0 * size::GAP;
+    note_at(ctx, place, at, |ui| {
         ui.set_max_width(inner - ui.style().spacing.menu_margin.sum().x);
         ui.vertical(|ui| content(ui)).inner
     })

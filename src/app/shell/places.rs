@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use egui::Vec2;
 use egui_dock::{DockState, LeafNode, Node, NodeIndex, TabPath};
 
-use super::arrangement::{arranged, side_share};
+use super::arrangement::{arranged, has_side, side_share};
 use super::layout::{dock, is_alike, kept};
 use crate::app::panels::{PanelId, PanelName, Region};
 use crate::app::saved_view::Layout;
-use crate::app::theme::motion;
+use crate::app::theme::{motion, size};
 use crate::app::view::walk::ease;
 
 /// The panels of the window and their places.
@@ -54,7 +54,7 @@ impl Places {
             known,
             stash: Vec::new(),
             arranged: None,
-            room: crate::app::theme::size::WINDOW_MIN.into(),
+            room: Vec2::new(size::WINDOW.0 as f32, size::WINDOW.1 as f32),
             last: None,
             revealed: BTreeSet::new(),
             unseen: BTreeSet::new(),
@@ -143,6 +143,11 @@ impl Places {
     pub fn current(&self) -> Option<PanelId> {
         let focused = self.dock.focused_leaf().and_then(|place| self.dock.leaf(place).ok());
         focused.and_then(|leaf| leaf.tabs().get(leaf.active.0)).copied().or(self.last)
+    }
+
+    /// What opens lies beside the notebook, not in its place.
+    pub fn has_side(&self) -> bool {
+        has_side(self.room.x) || !self.is_arranged()
     }
 
     /// Follows the size of the window, while the learner has moved nothing.
@@ -236,7 +241,10 @@ impl Places {
     fn arrange(&mut self) {
         let open: Vec<(PanelId, Region)> =
             self.known.iter().filter(|(panel, _)| self.is_open(*panel)).copied().collect();
-        let fronts: Vec<PanelId> = self.fronts().chain(self.last).collect();
+        // Where places become one, what was used last is in front, or else the text.
+        let (besides, always): (Vec<PanelId>, Vec<PanelId>) = self.fronts().partition(|panel| can_close(*panel));
+        let last = self.last.filter(|last| self.is_in_front(*last));
+        let fronts: Vec<PanelId> = besides.into_iter().chain(always).chain(last).collect();
         let layout = arranged(&open, &fronts, self.room);
         let known: Vec<PanelId> = open.iter().map(|(panel, _)| *panel).collect();
         if let Some(dock) = dock(&layout, &known) {
@@ -454,6 +462,24 @@ mod tests {
             }
             assert_eq!(open(&places), ["Notebook", "Stage"]);
         }
+    }
+
+    #[test]
+    fn in_a_narrow_window_a_panel_lies_over_the_notebook_only_when_it_is_asked_for() {
+        let [notebook, weights] = [PanelName::Notebook, PanelName::Weights].map(of);
+        let mut places = places();
+        places.open(weights);
+        places.follow(Vec2::new(900.0, 556.0));
+        assert!(places.is_in_front(notebook), "the text stays");
+        places.show(weights);
+        assert!(places.is_in_front(weights) && places.is_in_front(of(PanelName::Stage)) && !places.has_side());
+        places.follow(Vec2::new(880.0, 556.0));
+        assert!(places.is_in_front(weights), "what was asked for stays in front");
+        places.show(notebook);
+        places.open(of(PanelName::Train));
+        assert!(places.is_in_front(notebook) && places.unseen.contains("Train"));
+        places.follow(Vec2::new(1280.0, 676.0));
+        assert!(places.is_in_front(notebook) && places.is_in_front(weights), "each in its place again");
     }
 
     #[test]

@@ -24,6 +24,13 @@ pub enum SavingStatus {
     NotSaved(String),
 }
 
+impl SavingStatus {
+    /// The work is not kept as the learner may expect.
+    pub fn is_to_be_known(&self) -> bool {
+        matches!(self, Self::ReadOnly(_) | Self::NotSaved(_))
+    }
+}
+
 /// Content of the strip about saving, if it is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavingModel {

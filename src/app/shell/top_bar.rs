@@ -36,14 +36,17 @@ pub fn top_bar_ui(
     theme: ThemeChoice,
     requests: &mut Requests,
 ) {
-    /// Room left of the undo button for the status.
-    const WITH_STATUS: f32 = 400.0;
+    /// Room left of the undo button for the word that all is saved; less keeps the sentence whole.
+    const WITH_STATUS: f32 = 700.0;
     // From the right: the buttons keep their place, and the rest shares what is left.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if ui.available_width() < size::SIDE_FROM {
+            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+        }
         requests.actions.extend(view_ui(ui, theme).map(Action::from));
         ui.add_space(size::GAP_WIDE);
         requests.actions.extend(history_ui(ui, &snapshot.history).map(Action::from));
-        if ui.available_width() > WITH_STATUS {
+        if ui.available_width() > WITH_STATUS || state.saving.is_to_be_known() {
             saving_status_ui(ui, &state.saving);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -65,7 +68,7 @@ pub fn top_bar_ui(
 fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
     const WIDTH: f32 = 460.0;
     /// For the buttons beside it.
-    const RESERVED: f32 = 140.0;
+    const RESERVED: f32 = 122.0;
     let field = SentenceField {
         name: SENTENCE,
         hint: &WindowAction::WriteSentence.row().hint(),

@@ -38,7 +38,7 @@ use crate::app::stage::projection::View;
 use crate::app::stage::scene::StageScene;
 use crate::app::stage::sentence::keys::keys as sentence_keys;
 use crate::app::stage::sentence::{Strip, StripOptions};
-use crate::app::stage::timeline::timeline_ui;
+use crate::app::stage::timeline::{self, timeline_ui};
 use crate::app::stage::view::picture_ui;
 use crate::app::theme;
 use crate::app::theme::fonts;
@@ -252,7 +252,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
                 ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
             }
         }
-        let timeline = area.split_top_bottom_at_y((area.bottom() - theme::size::TIMELINE).max(area.top())).1;
+        let timeline = area.split_top_bottom_at_y((area.bottom() - timeline::height(area.width())).max(area.top())).1;
         area.max.y = timeline.top();
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));
         let (top, below) = area.split_top_bottom_at_y(area.top() + bar::height(area.height(), emphasis));

@@ -1,5 +1,6 @@
 //! Which labels are drawn and where: the important ones first, none over another.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use egui::{Pos2, Rect, Vec2};
@@ -14,6 +15,8 @@ pub enum Priority {
     Token,
     /// A word that the shown cell lights.
     Lit,
+    /// A word of the sentence that gives way to those that were chosen.
+    QuietToken,
     GroupWord,
     Word,
     Axis,
@@ -77,7 +80,11 @@ pub fn place_again(
     for index in order {
         let request = &requests[index];
         let must_stand = request.priority <= Priority::GroupWord;
-        let rings = if must_stand { &GAPS[..] } else { &GAPS[..1] };
+        let rings = match request.priority.cmp(&Priority::GroupWord) {
+            Ordering::Less => &GAPS[..],
+            Ordering::Equal => &GAPS[..GAPS.len() - 1],
+            Ordering::Greater => &GAPS[..1],
+        };
         let slots: Vec<(Slot, Rect)> = rings.iter().flat_map(|gap| candidates(request, *gap)).enumerate().collect();
         let clear = |rect: &Rect| bounds.contains_rect(*rect) && labels.is_free(*rect);
         let kept =
@@ -91,10 +98,12 @@ pub fn place_again(
         };
         let mut place = kept.or_else(|| find(&|rect| obstacles.is_free(*rect)));
         if must_stand {
-            // Rather over the disc of a word, or even of a token, than not at all.
-            place = place
-                .or_else(|| find(&|rect| tokens.is_free(*rect)))
-                .or_else(|| slots.iter().find(|(_, rect)| clear(rect)));
+            // Rather over the disc of a word than not at all.
+            place = place.or_else(|| find(&|rect| tokens.is_free(*rect)));
+        }
+        if request.priority < Priority::GroupWord {
+            // A word of the sentence is named even where its name lies over another's disc.
+            place = place.or_else(|| slots.iter().find(|(_, rect)| clear(rect)));
         }
         let mut place = place.map(|(slot, rect)| (*rect, *slot));
         if request.priority == Priority::Hovered {
@@ -108,8 +117,9 @@ pub fn place_again(
     places
 }
 
-/// Gaps between a point and its name: the usual one, and how far one that must stand moves away.
-const GAPS: [f32; 3] = [size::LABEL_GAP, 9.0, 18.0];
+/// Gaps between a point and its name: the usual one, and how far one that must stand moves away; a word of the sentence
+/// the farthest.
+const GAPS: [f32; 4] = [size::LABEL_GAP, 9.0, 18.0, 34.0];
 /// Room around a name that comes.
 const ROOM: Vec2 = Vec2::new(6.0, 2.0);
 /// Room around a label that stands.

@@ -163,7 +163,7 @@ impl<'a> ProjectedScene<'a> {
             Hit::Token(position) => {
                 let shown = emphasis.token(position);
                 // Beside chosen words the others of the sentence give way.
-                let priority = if shown == Visibility::Faded { Priority::GroupWord } else { Priority::Token };
+                let priority = if shown == Visibility::Faded { Priority::QuietToken } else { Priority::Token };
                 (shown, TOKEN_RADIUS, priority)
             }
         };

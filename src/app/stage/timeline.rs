@@ -2,7 +2,8 @@
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Button, EventFilter, Key, Label, Rect, Sense, Stroke, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
+    Button, EventFilter, Key, Label, Rect, Sense, Stroke, TextStyle, Ui, UiBuilder, Widget, WidgetInfo, WidgetType,
+    pos2, vec2,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
@@ -11,6 +12,11 @@ use crate::app::view::walk::STEPS;
 use crate::app::view::{PanelView, Walk};
 use crate::view_model::walk::route::RouteModel;
 use crate::view_model::walk::{Step, WalkModel};
+
+/// How high the time line is under a stage of this width: what is said takes more lines on a narrow one.
+pub fn height(width: f32) -> f32 {
+    if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE }
+}
 
 pub fn timeline_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, view: &mut PanelView) {
     const ENDS: f32 = 92.0;
@@ -78,7 +84,7 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut Pane
     painter.line_segment([at(0.0), at(end)], Stroke::new(size::OUTLINE, palette.line));
     painter.line_segment([at(0.0), at(place)], Stroke::new(size::OUTLINE, palette.accent));
     for stop in 0..=end as usize {
-        let ink = if place >= stop as f32 { palette.accent } else { palette.ink_faint };
+        let ink = palette.stop(place >= stop as f32);
         let begins_layer = end as usize >= STEPS && stop.is_multiple_of(STEPS);
         painter.circle_filled(at(stop as f32), if begins_layer { FIRST_STOP } else { STOP }, ink);
     }
@@ -90,9 +96,6 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut Pane
     }
 }
 
-/// Lines for the words on a step.
-const LINES: usize = 2;
-
 /// Words on what happens in this step, and what the next key does.
 fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -103,7 +106,7 @@ fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, vi
     let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about.";
     let said = walk.map_or(hint, |walk| &walk.step(step).said);
     let mut job = LayoutJob::default();
-    job.wrap.max_rows = LINES;
+    job.wrap.max_rows = ((ui.available_height() / ui.text_style_height(&TextStyle::Body)) as usize).max(1);
     // A space after each part, so that a line may end there.
     job.append(&format!("{} ", step.name()), 0.0, TextFormat::simple(theme::strong(size::BODY), palette.accent));
     job.append(&format!("{place} "), size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));

@@ -9,6 +9,7 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::{PanelView, Walk};
+use crate::app::widgets::card::card_beside;
 use crate::quantity::{Quantity, StagePoint};
 use crate::view_model::compare::SECOND;
 use crate::view_model::path::{PathArrow, PathModel};
@@ -22,7 +23,7 @@ use super::point_index::PointIndex;
 use super::projected::{ProjectedScene, SceneRef};
 use super::second;
 use super::source;
-use super::writing::{Canvas, LabelSlots, caption_about, paint_caption, paint_labels};
+use super::writing::{Canvas, Writing, caption_about, paint_caption, paint_labels};
 
 /// The camera, the pointer of the last frame for the stage's keys, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +35,8 @@ pub struct StageControls {
     /// In points.
     pub size: Vec2,
     point_index: Option<Arc<PointIndex>>,
-    /// Where the names stood in the last frame.
-    slots: LabelSlots,
+    /// What was written over the picture in the last frame.
+    pub writing: Writing,
 }
 
 impl StageControls {
@@ -113,21 +114,24 @@ pub fn picture_ui(
     }
     let caption = written.first().copied();
     source::paint(&canvas, view.walk.at(), &mut written);
-    paint_labels(&canvas, lit, view.selection.query, view.walk.at(), &mut written, &mut controls.slots);
+    paint_labels(&canvas, lit, view.selection.query, view.walk.at(), written, &mut controls.writing);
     focus_ring(&painter, rect, &response, palette);
     if let Some(caption) = caption {
         let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());
         about.on_hover_text(caption_about(scene.model));
     }
+    let model = scene.model;
+    // The cards keep off what they are about, and off the sentence over the picture.
+    let over = Rect::everything_above(rect.top());
+    let at_pointer = || Rect::from_center_size(pointer.unwrap_or(rect.center()), egui::Vec2::splat(size::GAP_WIDE));
     if let Some(hit) = hovered {
-        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| tooltip_ui(ui, scene.model, hit, view.walk));
-    } else if let Some(token) = beside.and_then(|position| scene.model.second.get(position)) {
-        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| second_ui(ui, scene.model, token, view.walk));
+        let seen = canvas.projected.see(hit).map_or_else(at_pointer, |point| point.disc());
+        let about = seen.union(controls.writing.name(hit).unwrap_or(seen));
+        card_beside(&response, about, over, |ui| tooltip_ui(ui, model, hit, view.walk));
+    } else if let Some(token) = beside.and_then(|position| model.second.get(position)) {
+        card_beside(&response, at_pointer(), over, |ui| second_ui(ui, model, token, view.walk));
     } else if let Some(arrow) = arrow {
-        let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_ui_at_pointer(|ui| arrow_ui(ui, arrow));
+        card_beside(&response, at_pointer(), over, |ui| arrow_ui(ui, arrow));
     }
     rect
 }

@@ -30,36 +30,39 @@ struct Label {
     color: Color32,
     /// Bars of the walk's step under it, and their hue.
     bars: Vec<f32>,
+    /// Its word is what the picture is about; whether the pointer is on it makes no difference.
+    is_first: bool,
 }
 
-/// Owner of a label: a point, a ring or an axis.
+/// Owner of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum LabelKey {
-    Point(PointKey),
+enum LabelOwner {
+    Point(Hit),
     /// The ring of a word's static place, by the position of its first token.
     Ring(usize),
     Axis(usize),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum PointKey {
-    Word(usize),
-    Token(usize),
+/// Names, each with its slot beside its point.
+type Names = HashMap<LabelOwner, (Slot, Rect)>;
+
+/// Where everything was written in the last frame.
+#[derive(Clone, Debug, Default)]
+pub struct Writing {
+    names: Names,
+    /// All that is written.
+    all: Vec<Rect>,
 }
 
-/// Where each name stood in the last frame.
-pub type LabelSlots = HashMap<LabelOwner, Slot>;
+impl Writing {
+    /// The name of a point.
+    pub fn name(&self, of: Hit) -> Option<Rect> {
+        self.names.get(&LabelOwner::Point(of)).map(|(_, rect)| *rect)
+    }
 
-/// Key of [`LabelSlots`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LabelOwner(LabelKey);
-
-impl LabelOwner {
-    fn of_point(hit: Hit) -> Self {
-        Self(LabelKey::Point(match hit {
-            Hit::Word(index) => PointKey::Word(index),
-            Hit::Token(position) => PointKey::Token(position),
-        }))
+    /// All that is written.
+    pub fn rects(&self) -> &[Rect] {
+        &self.all
     }
 }
 
@@ -73,18 +76,17 @@ pub(super) fn paint_bar(painter: &Painter, at: Pos2, length: f32, hue: Color32, 
     painter.rect_filled(bar(size::BAR_LENGTH * length.abs().min(1.0)), 0.0, fill);
 }
 
-/// `walked` is how far the walk is.
+/// `walked` is how far the walk is; `written` is what stands there already, and `writing` what stood in the last frame.
 pub fn paint_labels(
     canvas: &Canvas,
     hovered: Option<Hit>,
     query: Option<usize>,
     walked: f32,
-    written: &mut Vec<Rect>,
-    slots: &mut LabelSlots,
+    mut written: Vec<Rect>,
+    writing: &mut Writing,
 ) {
     let Canvas { painter, ref projected } = *canvas;
-    paint_axes(canvas, written);
-    let small = paint_crowds(canvas, written);
+    paint_axes(canvas, &mut written);
     let (mut named, others) = projected.labelled();
     // What is under the pointer has a name, whatever it is.
     let is_there = |hit| named.iter().any(|point| point.hit == hit);
@@ -102,40 +104,54 @@ pub fn paint_labels(
             (_, true) => Priority::Selected,
             _ => point.priority,
         };
-        // Of a crowd that is seen from far its own name is enough.
-        if priority == Priority::GroupWord && small.contains(&point.hit) {
-            continue;
-        }
-        let owner = LabelOwner::of_point(point.hit);
+        let owner = LabelOwner::Point(point.hit);
         waiting.extend(point_label(canvas, point, priority, walked).map(|label| (owner, label)));
     }
     let ring = |(ring, word): &(SeenPoint, &str)| {
         let Hit::Token(position) = ring.hit else { return None };
-        Some((LabelOwner(LabelKey::Ring(position)), ring_label(canvas, ring, word)))
+        Some((LabelOwner::Ring(position), ring_label(canvas, ring, word)))
     };
     waiting.extend(projected.left_places().iter().filter_map(ring));
     let axes = projected.scene.model.axes.iter().enumerate();
-    waiting.extend(
-        axes.filter_map(|(axis, label)| Some((LabelOwner(LabelKey::Axis(axis)), axis_label(canvas, axis, label)?))),
-    );
+    waiting.extend(axes.filter_map(|(axis, label)| Some((LabelOwner::Axis(axis), axis_label(canvas, axis, label)?))));
     let obstacle = |point: &SeenPoint| Obstacle { rect: point.disc(), is_token: matches!(point.hit, Hit::Token(_)) };
     let lines = projected.moves().into_iter().map(|rect| Obstacle { rect, is_token: false });
     let discs: Vec<Obstacle> = named.iter().chain(&others).map(obstacle).chain(lines).collect();
+    // The crowds' names keep off those of the words that the picture is about, and the others' off theirs.
+    let (first, mut rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, label)| label.is_first);
+    let before = std::mem::take(&mut writing.names);
+    paint_names(canvas, first, &discs, &before, &mut written, &mut writing.names);
+    let small = paint_crowds(canvas, &mut written);
+    // Of a crowd that is seen from far its own name is enough.
+    let is_small = |owner: &LabelOwner| matches!(owner, LabelOwner::Point(hit) if small.contains(hit));
+    rest.retain(|(owner, label)| label.request.priority != Priority::GroupWord || !is_small(owner));
+    paint_names(canvas, rest, &discs, &before, &mut written, &mut writing.names);
+    writing.all = written;
+}
+
+/// Finds places for names and paints them; those that stood `before` keep theirs.
+fn paint_names(
+    canvas: &Canvas,
+    waiting: Vec<(LabelOwner, Label)>,
+    discs: &[Obstacle],
+    before: &Names,
+    written: &mut Vec<Rect>,
+    names: &mut Names,
+) {
+    let Canvas { painter, ref projected } = *canvas;
     let requests: Vec<LabelRequest> = waiting.iter().map(|(_, label)| label.request).collect();
-    let before: Vec<Option<Slot>> = waiting.iter().map(|(owner, _)| slots.get(owner).copied()).collect();
-    let placed = labels::place_again(&requests, &before, &discs, written, projected.rect);
-    slots.clear();
+    let before: Vec<Option<Slot>> = waiting.iter().map(|(owner, _)| before.get(owner).map(|(slot, _)| *slot)).collect();
+    let placed = labels::place_again(&requests, &before, discs, written, projected.rect);
     for (place, (owner, label)) in placed.into_iter().zip(waiting) {
-        if let Some((place, slot)) = place {
-            slots.insert(owner, slot);
-            paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
-            if let Some((walk, _)) = projected.scene.walk {
-                let hue = projected.palette.head(walk.focus.head);
-                for (nth, bar) in label.bars.iter().enumerate() {
-                    let below = egui::vec2(0.0, nth as f32 * size::BAR_BESIDE);
-                    paint_bar(painter, place.left_bottom() - below, *bar, hue, projected.palette);
-                }
-            }
+        let Some((place, slot)) = place else { continue };
+        names.insert(owner, (slot, place));
+        written.push(place);
+        paint_haloed(painter, place.min, label.galley, label.color, projected.palette.stage);
+        let Some((walk, _)) = projected.scene.walk else { continue };
+        let hue = projected.palette.head(walk.focus.head);
+        for (nth, bar) in label.bars.iter().enumerate() {
+            let below = egui::vec2(0.0, nth as f32 * size::BAR_BESIDE);
+            paint_bar(painter, place.left_bottom() - below, *bar, hue, projected.palette);
         }
     }
 }
@@ -183,12 +199,22 @@ fn paint_crowds(canvas: &Canvas, written: &mut Vec<Rect>) -> Vec<Hit> {
         let color = palette.group(*group).lerp_to_gamma(palette.stage, TOWARDS_GROUND);
         let color = palette.legible(color, MARK_CONTRAST);
         let galley = painter.layout_no_wrap(model.groups[*group].clone(), theme::strong(size::CROWD), color);
-        let (half, reach) = (galley.size() / 2.0, spread.y * ABOVE + size::GAP_WIDE);
-        let at = |y: f32| Rect::from_center_size(egui::pos2(middle.x, y), galley.size());
-        let inside = |place: Rect| labels::moved_inside(place, rect.shrink(size::GAP));
-        let [above, below] = [middle.y - reach - half.y, middle.y + reach + half.y].map(|y| inside(at(y)));
-        let is_free = |place: &Rect| !written.iter().chain(&tokens).any(|other| other.intersects(*place));
-        let place = if is_free(&above) || !is_free(&below) { above } else { below };
+        let (half, above) = (galley.size() / 2.0, spread.y * ABOVE + size::GAP_WIDE);
+        let beside = spread.x * ABOVE + size::GAP_WIDE;
+        let sides = [
+            egui::vec2(0.0, -above - half.y),
+            egui::vec2(0.0, above + half.y),
+            egui::vec2(beside + half.x, 0.0),
+            egui::vec2(-beside - half.x, 0.0),
+        ];
+        let inside = rect.shrink(size::GAP);
+        let places = sides
+            .map(|side| labels::moved_inside(Rect::from_center_size((middle + side).to_pos2(), galley.size()), inside));
+        let is_free = |place: &&Rect| !written.iter().any(|other| other.intersects(**place));
+        let is_clear = |place: &&Rect| is_free(place) && !tokens.iter().any(|token| token.intersects(**place));
+        // Rather over a word of the sentence than over another text, and rather not at all than that.
+        let place = places.iter().find(is_clear).or_else(|| places.iter().find(is_free)).copied();
+        let Some(place) = place.filter(|place| rect.contains_rect(*place)) else { continue };
         written.push(place);
         paint_haloed(painter, place.min, galley, color, palette.stage);
     }
@@ -263,7 +289,7 @@ fn point_label(canvas: &Canvas, point: &SeenPoint, priority: Priority, walked: f
         room = egui::vec2(room.x.max(size::BAR_LENGTH), room.y + bars.len() as f32 * size::BAR_BESIDE);
     }
     let request = LabelRequest { priority, point: point.at, radius: point.radius, size: room, depth: point.depth };
-    Some(Label { request, galley, color, bars })
+    Some(Label { request, galley, color, bars, is_first: point.priority <= Priority::Lit })
 }
 
 /// The word whose static place a ring marks, where the word itself has gone elsewhere.
@@ -277,6 +303,7 @@ fn ring_label(canvas: &Canvas, ring: &SeenPoint, word: &str) -> Label {
         galley,
         color,
         bars: Vec::new(),
+        is_first: false,
     }
 }
 
@@ -292,7 +319,13 @@ fn axis_label(canvas: &Canvas, axis: usize, label: &AxisLabel) -> Option<Label> 
     let color = projected.palette.ink_faint;
     let galley = canvas.painter.layout_no_wrap(label.name.clone(), theme::mono(size::LABEL_AXIS), color);
     let request = LabelRequest { priority: Priority::Axis, point, radius: 0.0, size: galley.size(), depth: seen.depth };
-    (length > SHORT && projected.rect.contains(point)).then_some(Label { request, galley, color, bars: Vec::new() })
+    (length > SHORT && projected.rect.contains(point)).then_some(Label {
+        request,
+        galley,
+        color,
+        bars: Vec::new(),
+        is_first: false,
+    })
 }
 
 /// How much of the ink a colour gets that is to be read.
@@ -355,7 +388,7 @@ fn caution(model: &StageModel, is_flat: bool) -> String {
     match (is_flat, model.is_whole) {
         (false, true) => "All there is: the vectors have no more dimensions than the stage.".to_owned(),
         _ if model.explained < LITTLE => {
-            format!("{view} view of many dimensions: near points may be far apart. The numbers are exact.")
+            format!("{view} view: points that look near may be far apart. The numbers are exact.")
         }
         _ => format!("{view} is a projection; the axes show {percent:.0}% of the variance. The numbers are exact."),
     }

@@ -61,7 +61,10 @@ pub mod size {
     /// In a panel that has much else to show.
     pub const CURVE_MIN: f32 = 72.0;
     pub const CURVE: f32 = 1.6;
+    /// Height of the time line, and under a stage that is narrower than the third.
     pub const TIMELINE: f32 = 72.0;
+    pub const TIMELINE_NARROW: f32 = 90.0;
+    pub const TIMELINE_WIDE_FROM: f32 = 500.0;
     /// Above the stage; a stage that is lower than the second has no room for it.
     pub const VIEW_BAR: f32 = 34.0;
     pub const VIEW_BAR_FROM: f32 = 160.0;
@@ -92,6 +95,9 @@ pub mod size {
     pub const LEGEND: f32 = 9.0;
     /// Share of the width that the notebook takes, and that the right column takes of the rest; each within its bounds.
     pub const NOTEBOOK_SHARE: f32 = 0.34;
+    /// A window that is narrower has no right column: panels share the notebook's, which takes this share.
+    pub const SIDE_FROM: f32 = 1050.0;
+    pub const NOTEBOOK_SHARE_NARROW: f32 = 0.38;
     pub const NOTEBOOK: (f32, f32) = (280.0, 540.0);
     pub const SIDE_SHARE: f32 = 0.45;
     pub const SIDE: (f32, f32) = (250.0, 600.0);

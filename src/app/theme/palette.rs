@@ -183,6 +183,16 @@ impl Palette {
         self.heads[head % HEADS]
     }
 
+    /// A stop of the time line: one that the walk has come to, or one ahead.
+    pub fn stop(&self, is_reached: bool) -> Color32 {
+        if is_reached { self.accent } else { self.ink_faint }
+    }
+
+    /// Name of a tab: of the panel in front, or of one behind it.
+    pub fn tab(&self, is_front: bool) -> Color32 {
+        if is_front { self.ink } else { self.ink_soft }
+    }
+
     /// A weight in [0, 1]: from the surface to the head's hue.
     pub fn weight(&self, head: usize, weight: f32) -> Color32 {
         /// Spreads the small weights, where the eye has to tell them apart; 0 and 1 stay.
@@ -269,6 +279,11 @@ mod tests {
             check(palette, "group", &palette.groups, &grounds, TEXT_CONTRAST);
             check(palette, "head", &palette.heads, &grounds, TEXT_CONTRAST);
             check(palette, "sign", &[palette.negative, palette.positive], &grounds, MARK_CONTRAST);
+            // The time line and the tabs lie on the surface.
+            let stops = [palette.stop(false), palette.stop(true)];
+            check(palette, "stop of the time line", &stops, &[surface], MARK_CONTRAST);
+            let tabs = [palette.tab(false), palette.tab(true)];
+            check(palette, "tab", &tabs, &[surface, palette.ground], TEXT_CONTRAST);
             check(palette, "on accent", &[palette.on_accent], &[palette.accent], TEXT_CONTRAST);
             let code = &palette.code;
             let code = [code.keyword, code.number, code.text, code.comment, code.function, code.tensor, code.variable];

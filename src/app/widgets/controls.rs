@@ -58,9 +58,13 @@ pub fn choose_query_ui<'a>(
     hint: &str,
     selection: &mut Selection,
 ) {
-    ScrollArea::horizontal().id_salt("query").show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
+    /// Long sentences scroll.
+    const ROWS: f32 = 3.0;
+    let row = ui.spacing().interact_size.y + size::GAP_TIGHT;
+    ScrollArea::vertical().id_salt("query").max_height(ROWS * row).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::vec2(0.0, size::GAP_TIGHT);
+            ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
             for (position, token) in tokens.into_iter().enumerate() {
                 let chosen = selection.query == Some(position);
                 if ui.selectable_label(chosen, token).on_hover_text(hint).clicked() {

@@ -1,5 +1,6 @@
 //! Controls that several panels share.
 
+pub mod card;
 pub mod controls;
 pub mod copy;
 pub mod heat;

@@ -4,12 +4,13 @@ use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Button, Id, Key, Modifiers, Popup, PopupCloseBehavior, RichText, ScrollArea, Sense, TextEdit, TextStyle,
-    TextWrapMode, Ui,
+    Align, Button, FontId, Id, Key, Modifiers, Popup, PopupCloseBehavior, RichText, ScrollArea, Sense, TextEdit,
+    TextStyle, TextWrapMode, Ui,
 };
 
 use crate::app::actions::focus;
 use crate::app::theme::{self, Palette, size};
+use crate::app::widgets::slant::width_of;
 use crate::view_model::sentences::{CHARS_MAX, Fault, OFFERED, ReadWord, Reading, SentencesModel, WordKind, shortened};
 
 #[derive(Default)]
@@ -59,9 +60,14 @@ pub fn sentence_field_ui(
     let id = focus::sentence_field(field.name);
     focus::take(ui.ctx(), id);
     let mut edit = keys(ui, id, state);
+    let font = font(ui, field.width, state);
+    let height = ui.text_style_height(&TextStyle::Body) + 2.0 * size::FIELD_MARGIN.y;
     let response = ui.add(
         TextEdit::singleline(&mut state.text)
             .id(id)
+            .font(font)
+            .vertical_align(Align::Center)
+            .min_size(egui::vec2(0.0, height))
             .margin(size::FIELD_MARGIN)
             .desired_width(field.width)
             .char_limit(CHARS_MAX)
@@ -114,6 +120,15 @@ pub fn sentence_field_ui(
         changes.push(Change::Done(close(field, state, &reading)));
     }
     changes
+}
+
+/// The largest type in which the whole sentence is seen, while it is not written.
+fn font(ui: &Ui, width: f32, state: &SentenceFieldState) -> FontId {
+    const SIZES: [f32; 3] = [size::BODY, size::MONO, size::SMALL];
+    let room = width - 2.0 * size::FIELD_MARGIN.x;
+    let fits = |font: &f32| width_of(ui, &state.text, theme::plain(*font)) <= room;
+    let whole = SIZES.into_iter().find(fits).unwrap_or(size::SMALL);
+    theme::plain(if state.is_open { size::BODY } else { whole })
 }
 
 /// Follows the sentence on the stage while the field is closed.

@@ -3,7 +3,7 @@
 mod lines;
 
 use egui::{
-    Button, Key, Modifiers, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
+    Button, Key, Label, Modifiers, Pos2, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use crate::app::theme::{self, Palette, size};
@@ -83,6 +83,9 @@ pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPa
     controls_ui(ui, model, &shown, state, view);
     copy_by_key(ui, model, &shown);
     let_go(ui, view);
+    if let Some(note) = model.note {
+        ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).ink)).wrap());
+    }
     let selected = view.selection.query;
     let maps = || shown.iter().filter_map(|head| model.heads.get(*head));
     match state.view {
@@ -93,23 +96,29 @@ pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPa
             let area = if state.zoom() > 1.0 { ScrollArea::both() } else { ScrollArea::vertical() };
             area.auto_shrink([false, false]).show(ui, |ui| {
                 let maps: Vec<&HeadMap> = maps().collect();
-                let beside = if state.zoom() > 1.0 { 1 } else { heads_beside(ui, model).min(maps.len().max(1)) };
+                let beside = if state.zoom() > 1.0 { 1 } else { maps_beside(ui, &maps) };
+                let rows = maps.len().div_ceil(beside);
+                let height = (ui.clip_rect().height() - size::GAP_WIDE * (rows.max(1) - 1) as f32) / rows.max(1) as f32;
+                let room = MapRoom { height, zoom: state.zoom() };
                 let mut lit = Vec::new();
-                for row in maps.chunks(beside) {
+                for (place, row) in maps.chunks(beside).enumerate() {
+                    if place > 0 {
+                        ui.add_space(size::GAP_WIDE - ui.spacing().item_spacing.y);
+                    }
                     if beside == 1 {
                         // What is larger than the panel scrolls: a column would keep it within.
-                        lit.extend(row.iter().filter_map(|map| {
-                            ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom(), view)).inner
-                        }));
+                        lit.extend(
+                            row.iter()
+                                .filter_map(|map| ui.push_id(map.head, |ui| head_ui(ui, model, map, room, view)).inner),
+                        );
                     } else {
                         ui.columns(beside, |columns| {
                             for (ui, map) in columns.iter_mut().zip(row) {
-                                let one = ui.push_id(map.head, |ui| head_ui(ui, model, map, state.zoom(), view));
+                                let one = ui.push_id(map.head, |ui| head_ui(ui, model, map, room, view));
                                 lit.extend(one.inner);
                             }
                         });
                     }
-                    ui.add_space(size::GAP_WIDE);
                 }
                 show_query(ui, selected, view.selection.query, &lit);
             });
@@ -216,17 +225,31 @@ fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize]) {
     }
 }
 
-/// How many heads fit beside each other with a number in every cell.
-fn heads_beside(ui: &Ui, model: &AttentionModel) -> usize {
-    let labels = model.heads.iter().flat_map(|map| map.queries.iter().chain(&map.keys));
-    let widest = labels.map(|label| text_width(ui, label)).fold(0.0, f32::max);
-    let keys = model.heads.iter().map(|map| map.keys.len()).max().unwrap_or(0);
-    let width = 2.0 * widest + size::GAP + keys as f32 * size::CELL_WITH_NUMBER;
-    ((ui.available_width() / width) as usize).clamp(1, model.heads.len().max(1))
+/// How many maps stand beside each other: as many as fit with a number in every cell, or more where only then all are
+/// in sight at once.
+fn maps_beside(ui: &Ui, maps: &[&HeadMap]) -> usize {
+    let most = |of: &dyn Fn(&HeadMap) -> usize| maps.iter().map(|map| of(map)).max().unwrap_or(0) as f32;
+    let widest = |of: &dyn Fn(&HeadMap) -> &[String]| {
+        let labels = maps.iter().flat_map(|map| of(map));
+        labels.map(|label| text_width(ui, label)).fold(0.0, f32::max)
+    };
+    let [queries, keys] = [widest(&|map| &map.queries), widest(&|map| &map.keys)];
+    let [rows, columns] = [most(&|map| map.queries.len()), most(&|map| map.keys.len())];
+    let gap = ui.spacing().item_spacing.x;
+    let fit = |width: f32| (((ui.available_width() + gap) / (width + gap)) as usize).clamp(1, maps.len().max(1));
+    let numbered = fit(queries + size::GAP + columns * size::CELL_WITH_NUMBER + reach(keys).x);
+    let upright = keys * UPRIGHT_FONT / size::LABEL + size::GAP;
+    let least = TITLE + upright + rows * ROW_LEAST;
+    let all_in_sight = |beside: &usize| {
+        let under = maps.len().div_ceil(*beside) as f32;
+        under * least + (under - 1.0) * size::GAP_WIDE <= ui.clip_rect().height()
+    };
+    let narrow = fit(queries + size::GAP + columns * size::CELL_MIN);
+    (numbered..=narrow).find(all_in_sight).unwrap_or(numbered)
 }
 
 /// One head's map. Returns where its lit row lies.
-fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: &mut PanelView) -> Option<Rect> {
+fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, view: &mut PanelView) -> Option<Rect> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · out of the sum" };
     ui.label(
@@ -234,7 +257,7 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, zoom: f32, view: 
     );
     // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
     let query = view.selection.query.filter(|_| !map.is_of_source);
-    let layout = Layout::of(ui, map, zoom);
+    let layout = Layout::of(ui, map, room);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat =
         Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
@@ -261,13 +284,22 @@ fn show_query(ui: &Ui, before: Option<usize>, after: Option<usize>, rows: &[Rect
     }
 }
 
-/// The least height of a row: its label stays within.
+/// The least height of a row where that shows all maps at once, and elsewhere: its label stays within.
+const ROW_LEAST: f32 = 13.0;
 const ROW_MIN: f32 = 16.0;
 /// Columns that are narrower have upright names of this size: on a slant they would cover each other.
 const UPRIGHT_BELOW: f32 = 19.0;
 const UPRIGHT_FONT: f32 = 11.5;
 /// Over a map, for its title.
-const TITLE: f32 = 30.0;
+const TITLE: f32 = 25.0;
+
+/// Room that a map has.
+#[derive(Clone, Copy)]
+struct MapRoom {
+    /// Height in which it would be in sight at once, with those under it.
+    height: f32,
+    zoom: f32,
+}
 
 /// Room for the labels and the size of a cell.
 struct Layout {
@@ -279,7 +311,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(ui: &Ui, map: &HeadMap, zoom: f32) -> Layout {
+    fn of(ui: &Ui, map: &HeadMap, MapRoom { height: all_in, zoom }: MapRoom) -> Layout {
         let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
         let left = widest(&map.queries) + size::GAP;
         let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
@@ -294,9 +326,13 @@ impl Layout {
         };
         let room = whole - lean;
         let wide = ((room / count).clamp(size::CELL_MIN, size::CELL_MAX) * zoom).floor();
-        // Rows are lower than wide where that shows them all at once.
-        let low = ((ui.clip_rect().height() - height - TITLE) / rows).floor();
-        let cell = Vec2::new(wide, if zoom > 1.0 { wide } else { low.clamp(ROW_MIN.min(wide), wide) });
+        // Rows are lower than wide where that shows all of them, and all maps, at once; else those of this map.
+        let low = |whole: f32| ((whole - height - TITLE) / rows).floor();
+        let low = match low(all_in) {
+            low if low >= ROW_LEAST => low,
+            _ => low(ui.clip_rect().height()).max(ROW_MIN),
+        };
+        let cell = Vec2::new(wide, if zoom > 1.0 { wide } else { low.min(wide) });
         Layout {
             size: Vec2::new(left + count * cell.x + lean, height + rows * cell.y),
             offset: Vec2::new(left, height),
@@ -386,7 +422,8 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
             (_, true) => palette.ink,
             _ => palette.ink_soft,
         };
-        let font = if selected { theme::strong(size::LABEL) } else { theme::plain(size::LABEL) };
+        let font_size = if cell.height() < ROW_MIN { UPRIGHT_FONT } else { size::LABEL };
+        let font = if selected { theme::strong(font_size) } else { theme::plain(font_size) };
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {

@@ -10,6 +10,7 @@ use egui::{Label, WidgetInfo, WidgetType};
 use crate::app::actions::{ActionTable, SentenceAction};
 use crate::app::theme::{self, Palette, motion, size};
 use crate::app::view::PanelView;
+use crate::app::widgets::card::card_beside;
 use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::quantity::Quantity;
@@ -30,6 +31,7 @@ const NUMBERED: f32 = 0.095;
 #[derive(Clone, Debug, Default)]
 pub struct StripState {
     pub is_over: bool,
+    area: Option<Rect>,
     pub direction: Direction,
     /// The chosen word of the source: the sentence's is the query.
     pub source: Option<usize>,
@@ -96,6 +98,7 @@ impl<'a> Strip<'a> {
     pub fn ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
+        state.area = Some(area);
         ui.painter().rect_filled(area, 0.0, palette.stage);
         let shown = shown(self.model, state, view, self.options.is_open);
         let ground = ui.interact(area, strip_id(), Sense::click());
@@ -338,7 +341,8 @@ impl<'a> Strip<'a> {
             view.hover.point_at_token(word.at);
             view.hover.point_at(&text.text);
             let cards = self.cards(word.at, view);
-            response.on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| card_ui(ui, &text.label, &cards));
+            let strip = state.area.unwrap_or(rect);
+            card_beside(&response, rect, strip, |ui| card_ui(ui, &text.label, &cards));
         }
         is_over
     }

@@ -31,8 +31,12 @@ pub const PLOT_LINES_MAX: usize = 100;
 pub const TIME_MAX: Duration = Duration::from_secs(4);
 /// How long the expressions within one text may take: many texts are evaluated after each change.
 pub const TEXT_TIME_MAX: Duration = Duration::from_secs(1);
-/// Memory that one cell may take, whatever it is made of. One operation of the language can at most double it.
+/// Memory that one cell may take, whatever it is made of.
 pub const RUN_BYTES_MAX: usize = 320 << 20;
+/// Memory that all cells may take at any moment, those that ran and the one that runs. An operation of the language at most
+/// doubles what a run holds, and one more is done before it ends.
+const CELLS_BYTES_MAX: usize = 1000 << 20;
+const OVERSHOOT: usize = 3;
 /// The most that the variables and outputs of all cells take.
 pub const KEPT_BYTES_MAX: usize = 512 << 20;
 /// Memory that the system's allocator takes beside the bytes that it is asked for, about, for each piece.
@@ -78,7 +82,7 @@ impl Allowance {
     /// Beside cells that keep so many bytes.
     #[must_use]
     pub fn beside(self, kept: usize) -> Self {
-        let left = KEPT_BYTES_MAX.saturating_sub(kept);
+        let left = KEPT_BYTES_MAX.saturating_sub(kept).min(CELLS_BYTES_MAX.saturating_sub(kept) / OVERSHOOT);
         Self { bytes: self.bytes.min(left), is_shared: left < RUN_BYTES_MAX, ..self }
     }
 
@@ -202,7 +206,12 @@ impl Budget {
         const LOOK: u64 = 16;
         /// ... or through all that the run holds.
         const LITTLE: usize = 1 << 20;
-        if operations.is_multiple_of(LOOK) || self.held() > LITTLE { self.is_over() } else { self.ended().is_some() }
+        let ends = self.ended().is_some();
+        if !ends && (operations.is_multiple_of(LOOK) || self.held() > LITTLE) {
+            // One more operation runs: where a list becomes a text, Rhai would write all of it in the place of a fault.
+            self.is_over();
+        }
+        ends
     }
 
     /// Charges for a tensor of so many entries, before it is made.

@@ -5,7 +5,7 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext};
 use super::budget::Budget;
 use super::fault::Fault;
 use super::tensor::Tensor;
-use super::value::number;
+use super::value::{number, type_name};
 
 pub fn register(engine: &mut Engine, budget: &Budget) {
     let paid = budget.clone();
@@ -56,7 +56,7 @@ fn flat(value: &Dynamic, paid: &Budget) -> Result<(Vec<usize>, Vec<f64>), Fault>
         return Ok((tensor.axes().iter().map(|axis| axis.len).collect(), tensor.entries().to_vec()));
     }
     let Some(list) = value.read_lock::<Array>() else {
-        let message = format!("expect: expected numbers, not {}", value.type_name());
+        let message = format!("expect: expected numbers, not {}", type_name(value));
         return Err(Fault::new(message).hint("give a number, a tensor, or a list of numbers"));
     };
     paid.pay(list.len())?;

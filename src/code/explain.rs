@@ -34,7 +34,11 @@ pub fn fault(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Optio
             Fault::new(format!("this cell takes more than {OPERATIONS_MAX} operations"))
                 .hint("does a loop never end? An operation on whole tensors counts as few")
         }
-        EvalAltResult::ErrorTerminated(..) => ended.cloned().unwrap_or_else(|| Fault::new("interrupted")),
+        EvalAltResult::ErrorTerminated(..) => {
+            let why = ended.cloned().unwrap_or_else(|| Fault::new("interrupted"));
+            // Rhai does not know the place of some operations.
+            return why.at(place).at(Some(Place::START));
+        }
         EvalAltResult::ErrorStackOverflow(_) => {
             Fault::new("functions call each other too deeply").hint("does one call itself forever?")
         }

@@ -20,6 +20,11 @@ pub struct Place {
     pub column: usize,
 }
 
+impl Place {
+    /// The first character of a cell, where what is wrong is all of it.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
 impl Fault {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: shortened(message.into()), ..Self::default() }

@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::index;
 use super::reference::help;
 use super::tensor::{Axis, Tensor, cost};
-use super::value::{Output, Plot, Ranking, number};
+use super::value::{Output, Plot, Ranking, number, type_name};
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
@@ -61,6 +61,7 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
         let ended = budget.clone();
         let of_list = move |context: NativeCallContext, list: &mut Array| {
             if !fits(list.iter(), &ended) {
+                list.clear();
                 return String::new();
             }
             let parts = list.iter_mut().map(|part| text_within(&context, part));
@@ -70,6 +71,7 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
         let ended = budget.clone();
         let of_map = move |context: NativeCallContext, map: &mut Map| {
             if !fits_map(map, &ended) {
+                map.clear();
                 return String::new();
             }
             let part = |(key, part): (&Identifier, &mut Dynamic)| format!("{key:?}: {}", text_within(&context, part));
@@ -78,7 +80,13 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
         FuncRegistration::new(name).with_purity(true).register_into_engine(engine, of_map);
     }
     let ended = budget.clone();
-    let to_json = move |map: &mut Map| if fits_map(map, &ended) { format_map_as_json(map) } else { String::new() };
+    let to_json = move |map: &mut Map| {
+        if fits_map(map, &ended) {
+            return format_map_as_json(map);
+        }
+        map.clear();
+        String::new()
+    };
     FuncRegistration::new("to_json").with_purity(true).register_into_engine(engine, to_json);
 }
 
@@ -88,14 +96,14 @@ fn text_within(context: &NativeCallContext, value: &mut Dynamic) -> ImmutableStr
     text.ok().and_then(|text| text.into_immutable_string().ok()).unwrap_or_default()
 }
 
-/// Whether a list can be said in a text; the run ends where it cannot, for Rhai would say it in spite of a fault.
+/// Whether a list can be said in a text; the run ends where it cannot, and the list is given up: Rhai says what is too large
+/// in spite of a fault.
 fn fits<'a>(mut parts: impl Iterator<Item = &'a Dynamic>, budget: &Budget) -> bool {
     let mut left = STRING_BYTES_MAX;
-    let fits = parts.all(|part| takes(part, &mut left));
-    if !fits {
+    if budget.ended().is_none() && !parts.all(|part| takes(part, &mut left)) {
         budget.end(too_long());
     }
-    fits
+    budget.ended().is_none()
 }
 
 fn fits_map(map: &Map, budget: &Budget) -> bool {
@@ -285,11 +293,11 @@ fn numbers(name: &str, list: &Dynamic) -> Result<Vec<f64>, Fault> {
         return Ok(tensor.entries().to_vec());
     }
     let Some(list) = list.read_lock::<Array>() else {
-        return Err(Fault::new(format!("{name}: expected a list of numbers, not {}", list.type_name())));
+        return Err(Fault::new(format!("{name}: expected a list of numbers, not {}", type_name(list))));
     };
     let entries = list
         .iter()
-        .map(|entry| number(entry).ok_or_else(|| Fault::new(format!("{name}: {} is not a number", entry.type_name()))));
+        .map(|entry| number(entry).ok_or_else(|| Fault::new(format!("{name}: {} is not a number", type_name(entry)))));
     entries.collect()
 }
 

@@ -7,6 +7,7 @@ use rhai::{Array, Dynamic, INT, ImmutableString};
 use super::budget::Budget;
 use super::fault::Fault;
 use super::tensor::{Axis, Tensor, cost};
+use super::value::type_name;
 
 /// The whole of an axis, `..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
         }
         return Err(Fault::new(format!("the range {}..{end} is not within 0..{len}", range.start)));
     }
-    Err(Fault::new(format!("{} cannot be an index", index.type_name()))
+    Err(Fault::new(format!("{} cannot be an index", type_name(index)))
         .hint("use a number, a word in quotes, a range such as 0..2, or .. for all"))
 }
 
@@ -128,7 +129,7 @@ pub fn set(tensor: &mut Tensor, index: &Dynamic, x: &Dynamic, budget: &Budget) -
         return Ok(());
     }
     let Some(from) = x.read_lock::<Tensor>() else {
-        let message = format!("{} cannot be an entry of a tensor", x.type_name());
+        let message = format!("{} cannot be an entry of a tensor", type_name(x));
         return Err(Fault::new(message).hint("assign a number, or a tensor of the same shape"));
     };
     let wanted: Vec<usize> = axes.iter().map(|axis| axis.len).collect();

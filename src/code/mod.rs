@@ -195,7 +195,8 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let fault = |error: Box<rhai::EvalAltResult>| Some(explain::fault(*error, source, scope, budget.ended()));
     let mut variables = match variables(&scope.given, &budget) {
         Ok(variables) => variables,
-        Err(fault) => return Run { fault: Some(fault), ..run },
+        // What is too much is there before the first word of the cell.
+        Err(fault) => return Run { fault: Some(fault.at(Some(Place::START))), ..run },
     };
     let given = variables.len();
     let ast = match compile(&engine, &progress, source) {
@@ -217,12 +218,11 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let shown = shown.and_then(|value| {
         run.is_true = value.as_bool().unwrap_or_default();
         // The last operation may have taken more than there is, and nothing looked since.
-        let last = ast.statements().last().map(rhai::Stmt::position);
+        let place = ast.statements().last().and_then(|last| explain::place(last.position()));
         if budget.is_over() {
-            let why = budget.ended().cloned().unwrap_or_default();
-            return Err(why.at(last.and_then(explain::place)));
+            return Err(budget.ended().cloned().unwrap_or_default().at(place));
         }
-        show(&value, &budget)
+        show(&value, &budget).map_err(|fault| fault.at(place))
     });
     run.outputs = budget.take_shown();
     if let Err(fault) = shown {

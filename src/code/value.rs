@@ -150,6 +150,11 @@ fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
     }
 }
 
+/// The kind of a value, as messages name it.
+pub(super) fn type_name(value: &Dynamic) -> &'static str {
+    if value.is::<Tensor>() { "tensor" } else { value.type_name() }
+}
+
 /// The value as a number; whole numbers count.
 pub(super) fn number(value: &Dynamic) -> Option<f64> {
     value.as_float().ok().or_else(|| value.as_int().ok().map(|x| x as f64))

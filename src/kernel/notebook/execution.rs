@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
-use crate::code::{Fault, Functions, Given, Names, Output, Run, Scope, Variable, names, run};
+use crate::code::{Fault, Functions, Given, Names, Output, Place, Run, Scope, Variable, names, run};
 use crate::fnv::fnv1a;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::kinds::{Behaviour, Runs};
@@ -102,7 +102,7 @@ impl Notebook {
             outcome = Outcome { fault: Some(not_run()), wrote: outcome.wrote, ..Outcome::default() };
         }
         if self.kept_beside(id) + outcome.bytes() > KEPT_BYTES_MAX {
-            let fault = Some(Allowance::kept_too_much());
+            let fault = Some(Allowance::kept_too_much().at(Some(Place::START)));
             outcome = Outcome { fault, wrote: outcome.wrote, ..Outcome::default() };
         }
         self.record(id, outcome, model.versions());

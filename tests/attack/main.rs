@@ -1,0 +1,65 @@
+//! Hostile lessons: whatever its cells say, a lesson takes neither the memory nor the time of the machine, and says why it
+//! ended. `examples/hostile.rs` makes such cells by the thousand.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/peak.rs"]
+mod peak;
+
+mod growth;
+mod time;
+
+use std::sync::Arc;
+
+use attune::kernel::notebook::snapshot::{CellSnapshot, RunSnapshot, Verdict};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel};
+
+use crate::common::lessons::{SMALL, kernel};
+
+/// Code that goes on for ever, and takes few operations of the language for it.
+const SLOW: &str = r#"let a = []; a.pad(9999, "x"); loop { "y" in a; }"#;
+
+/// A trained kernel of the small lesson with these cells.
+#[track_caller]
+fn with_cells(cells: &[String]) -> Kernel {
+    let (head, rest) = SMALL.split_once("    cells: [\n").expect("cells");
+    let (_, tail) = rest.split_once("    ],\n").expect("their end");
+    kernel(&format!("{head}    cells: [\n{}\n    ],\n{tail}", cells.concat()))
+}
+
+fn code(id: usize, source: &str) -> String {
+    format!("Code(id: \"c{id}\", src: r####\"{source}\"####),\n")
+}
+
+fn plot(id: usize, source: &str) -> String {
+    format!("Plot(id: \"c{id}\", caption: \"x\", src: r####\"{source}\"####),\n")
+}
+
+/// Runs a cell as the learner does.
+fn run(kernel: &mut Kernel, id: usize) -> Arc<RunSnapshot> {
+    kernel.apply(Command::Notebook(NotebookCommand::Cell(format!("c{id}").as_str().into(), CellCommand::Run)));
+    kernel.settle();
+    shown(kernel, id)
+}
+
+fn cell(kernel: &Kernel, id: usize) -> CellSnapshot {
+    let notebook = kernel.snapshot().notebook;
+    let found = notebook.cells.iter().find(|cell| *cell.cell.id == *format!("c{id}"));
+    found.unwrap_or_else(|| panic!("no cell c{id}")).clone()
+}
+
+fn shown(kernel: &Kernel, id: usize) -> Arc<RunSnapshot> {
+    cell(kernel, id).run.unwrap_or_else(|| panic!("c{id} did not run"))
+}
+
+fn fault(run: &RunSnapshot) -> String {
+    run.fault.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+fn feedback(run: &RunSnapshot) -> String {
+    match &run.verdict {
+        Some(Verdict::Exercise { feedback: Some(said), .. }) => said.to_string(),
+        other => panic!("{other:?}"),
+    }
+}

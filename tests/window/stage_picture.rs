@@ -6,7 +6,7 @@ use attune::app::render::recovery::Recovery;
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::points::{extent, scaled};
 use attune::app::stage::projection::View;
-use attune::app::theme::Palette;
+use attune::app::theme::{MARK_CONTRAST, Palette, contrast};
 use attune::app::view::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
 use attune::kernel::Snapshot;
@@ -93,6 +93,9 @@ fn a_point_is_where_its_projection_says() {
 /// A line of the grid or an axis may cross the disc's middle.
 const AROUND: [(f32, f32); 5] = [(0.0, 0.0), (3.0, 0.0), (-3.0, 0.0), (0.0, 3.0), (0.0, -3.0)];
 
+/// Of a contrast, by the steps of a colour channel.
+const ROUNDING: f32 = 0.1;
+
 /// The difference in the channel that differs most, from the colour in the thickness of fog that fits best.
 fn difference(picture: &image::RgbImage, at: Vec2, color: egui::Color32, palette: &Palette) -> i32 {
     const MOST_FOG: i32 = 60;
@@ -127,6 +130,12 @@ fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette:
         let color = palette.token(token.group);
         let off = AROUND.iter().map(|(x, y)| difference(picture, place.at + Vec2::new(*x, *y), color, palette)).min();
         assert!(off <= Some(TOLERANCE), "{} at {}: off by {off:?} (time {time})", token.text, place.at);
+        let contrasts = AROUND.iter().map(|(x, y)| {
+            let pixel = picture.get_pixel((place.at.x + x) as u32, (place.at.y + y) as u32);
+            contrast(egui::Color32::from_rgb(pixel[0], pixel[1], pixel[2]), palette.stage)
+        });
+        let most = contrasts.fold(0.0, f32::max);
+        assert!(most >= MARK_CONTRAST - ROUNDING, "{} in the fog: contrast {most:.2} (time {time})", token.text);
         checked += 1;
     }
     assert!(checked > 0, "every token is hidden");

@@ -62,6 +62,9 @@ const RING_WIDTH: f32 = 1.6;
 // Of a disc: how much darker the rim, how much lighter the side towards the light.
 const RIM: f32 = 0.22;
 const SHINE: f32 = 0.14;
+// Contrast of marks with their ground, and the flare of a screen: those of theme::palette.
+const MARK_CONTRAST: f32 = 3.0;
+const FLARE: f32 = 0.05;
 // Of an edge that still covers something.
 const FAINTEST: f32 = 0.1;
 const HEAD_LENGTH: f32 = 10.0;
@@ -81,8 +84,15 @@ fn radius_at(size: f32, depth: f32) -> f32 {
     return max(size * clamp(stage.viewport.z / depth, SMALLER, LARGER), stage.sizes.x) * stage.viewport.w;
 }
 
-fn fog_at(depth: f32) -> f32 {
-    return smoothstep(stage.range.z, stage.range.w, depth) * stage.sizes.z;
+// At most as much as leaves a mark its contrast with the ground (WCAG 2.2, 1.4.11); what has less without fog is no mark.
+fn fog_at(depth: f32, color: vec3<f32>) -> f32 {
+    let luma = vec3<f32>(0.2126, 0.7152, 0.0722);
+    let mark = dot(luma, color) + FLARE;
+    let ground = dot(luma, stage.background.rgb) + FLARE;
+    let least = select(ground / MARK_CONTRAST, ground * MARK_CONTRAST, mark > ground);
+    let most = (mark - least) / (mark - ground);
+    let fog = smoothstep(stage.range.z, stage.range.w, depth) * stage.sizes.z;
+    return min(fog, select(1.0, most, most >= 0.0));
 }
 
 // --- discs ---
@@ -113,7 +123,7 @@ fn disc_vertex(@builtin(vertex_index) index: u32) -> Disc {
     out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
     out.local = local;
     out.color = instance.color;
-    out.shape = vec3<f32>(radius, instance.shape.y, fog_at(clip.w));
+    out.shape = vec3<f32>(radius, instance.shape.y, fog_at(clip.w, instance.color.rgb));
     return out;
 }
 
@@ -255,7 +265,7 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let share = clamp((radius_a + u) / whole, 0.0, 1.0);
     let depth = mix(a.z / a.w, b.z / b.w, share);
     out.position = vec4<f32>(px / half_view, depth, 1.0);
-    out.local = vec3<f32>(u, v, fog_at(mix(a.w, b.w, share)));
+    out.local = vec3<f32>(u, v, fog_at(mix(a.w, b.w, share), instance.color.rgb));
     out.color = vec4<f32>(instance.color.rgb, instance.color.a * presence);
     out.shape = vec3<f32>(length_px, half_width, select(0.0, head, has_head));
     return out;

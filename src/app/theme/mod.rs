@@ -8,7 +8,7 @@ mod palette;
 use egui::epaint::FontColorTransferFunction;
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Vec2, style::WidgetVisuals};
 
-pub use self::palette::{CodeColors, DARK, LIGHT, MARK_CONTRAST, Palette, TEXT_CONTRAST};
+pub use self::palette::{CodeColors, DARK, LIGHT, MARK_CONTRAST, Palette, TEXT_CONTRAST, contrast};
 
 /// Sizes, in points.
 pub mod size {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::fnv::fnv1a;
 use crate::lesson::course::{self, CourseFile};
 use crate::lesson::load;
+use crate::lesson::locate::written;
 use crate::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
 use crate::view_model::course::{Course, Tasks, name};
 use crate::view_model::home::{Found, HomeModel};
@@ -193,12 +194,17 @@ fn exchange(home: &Home, key: &Key, label: &str, state: State) -> Result<Option<
 
 /// The version of the picture that a lesson's file has now; `None` where it cannot be read.
 fn version(file: &Path) -> Option<u64> {
-    let text = std::fs::read(file).ok()?;
-    Some(fnv1a(&text) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "1").as_bytes()))
+    Some(fnv1a(written(file)?.as_bytes()) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "1").as_bytes()))
 }
 
 fn kept_pictures(home: Option<&Home>) -> Pictures {
     home.and_then(|home| read(home, &Key::named(PICTURES)).value).unwrap_or_default()
+}
+
+/// The picture that is kept of a lesson, if the file is the one that it was drawn of.
+fn present(file: &Path, kept: &Pictures) -> Option<Arc<Sketch>> {
+    let kept = kept.0.get(&name(file)?)?;
+    (version(file)? == kept.version).then(|| Arc::new(kept.sketch.clone()))
 }
 
 /// Draws a lesson's picture and keeps it.
@@ -218,15 +224,35 @@ fn find(home: Option<&Home>, kept: &Pictures) -> Found {
     let files: Vec<CourseFile> = folder.as_deref().map(course::list).unwrap_or_default();
     let course = kept_course(home);
     let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).is_file()).cloned().collect();
-    let picture = |file: &CourseFile| {
-        let kept = kept.0.get(&name(&file.path)?)?;
-        (version(&file.path)? == kept.version).then(|| (file.path.clone(), Arc::new(kept.sketch.clone())))
-    };
-    let pictures = files.iter().filter_map(picture).collect();
+    let pictures = files.iter().filter_map(|file| Some((file.path.clone(), present(&file.path, kept)?))).collect();
     Found { folder, files, course, missing, pictures }
 }
 
 /// Shows the lessons that were found, as soon as the search has ended.
 pub fn receive(mut page: ResMut<CoursePage>) {
     page.receive();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_of_the_lesson_as_its_file_is_now() {
+        let folder = std::env::temp_dir().join(format!("attune-course-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        let (file, home) = (folder.join("small.ron"), Home::at(folder.join("home")));
+        let text = include_str!("../../../tests/fixtures/small.ron");
+        std::fs::write(&file, text).expect("it is written");
+        assert!(present(&file, &kept_pictures(Some(&home))).is_none(), "nothing is drawn yet");
+        let (_, drawn) = draw(file.clone(), Some(&home)).expect("it is a lesson");
+        assert_eq!(present(&file, &kept_pictures(Some(&home))), Some(drawn.clone()));
+
+        std::fs::write(&file, text.replacen("seed: 5", "seed: 6", 1)).expect("it is written");
+        assert!(present(&file, &kept_pictures(Some(&home))).is_none(), "the file has changed");
+        let (_, other) = draw(file.clone(), Some(&home)).expect("it is a lesson");
+        assert_ne!(other, drawn, "another seed, another picture");
+        assert_eq!(present(&file, &kept_pictures(Some(&home))), Some(other));
+        std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+    }
 }

@@ -27,6 +27,10 @@ pub struct Gauge<'a> {
 impl<'a> Gauge<'a> {
     pub fn of(model: &'a GaugeModel, view: &PanelView) -> Self {
         let mut marks = model.chosen(&view.highlight.lit, view.selection.query);
+        if marks.is_empty() && model.marks.len() <= TRACKS {
+            // A short sentence is spoken of as a whole.
+            marks = model.marks.iter().collect();
+        }
         marks.truncate(TRACKS);
         Self { model, marks }
     }

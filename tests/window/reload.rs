@@ -3,13 +3,14 @@
 use std::fs;
 
 use attune::app::scene::Scene;
+use attune::app::work::session::Session;
 use attune::app::work::source::LessonIssues;
 use attune::kernel::Command;
 use attune::kernel::notebook::document::OwnKind;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use bevy::prelude::World;
 
-use crate::{home, lesson_in, open, say, send, sentence, until};
+use crate::{frame, home, lesson_in, open, say, send, sentence, until};
 
 fn title(world: &World) -> String {
     world.resource::<Scene>().snapshot().map_or_else(String::new, |snapshot| snapshot.lesson.title.clone())
@@ -48,6 +49,35 @@ fn a_saved_lesson_is_read_again_with_the_learners_work_kept_and_a_broken_one_say
     until(&mut world, "the first title again", |world| title(world) == "Sinking and swimming");
     assert!(world.resource::<LessonIssues>().0.is_empty());
     assert_eq!(cells(&world), with_own);
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+}
+
+#[test]
+fn each_reload_says_what_it_changed_and_not_what_those_before_it_did() {
+    let (folder, home) = home("reload-report");
+    let own = lesson_in(&folder);
+    let text = fs::read_to_string(&own).expect("the lesson");
+    let mut world = open(&home, &own);
+    until(&mut world, "a model", |world| sentence(world).is_some());
+    let edit = CellCommand::SetText("my own words".into());
+    send(&world, Command::Notebook(NotebookCommand::Cell("intro".into(), edit)));
+    let report = |world: &World| world.resource::<Session>().model.report.clone();
+    let saves = |world: &mut World, title: &str, cell: &str| {
+        let text = text.replacen("Sinking and swimming", title, 1).replacen("\"intro\"", cell, 1);
+        fs::write(&own, text).expect("it is saved");
+        until(world, title, |world| self::title(world) == title && sentence(world).is_some());
+        frame(world);
+        report(world)
+    };
+    until(&mut world, "the edit", |world| {
+        let snapshot = world.resource::<Scene>().snapshot().expect("a snapshot");
+        snapshot.notebook.cells[0].cell.text.contains("my own")
+    });
+    let first = saves(&mut world, "Swimming", "\"opening\"");
+    assert!(matches!(&first[..], [one] if one.contains("no longer has cell")), "{first:?}");
+    let second = saves(&mut world, "Sinking", "\"opening\"");
+    assert!(second.is_empty(), "{second:?}");
     drop(world);
     fs::remove_dir_all(folder).expect("it was there");
 }

@@ -164,15 +164,25 @@ pub fn drop_text(ctx: &Context) {
     ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
 }
 
-/// Takes the presses of a shortcut out of the frame's events and counts them.
+/// Takes the presses of a shortcut out of the frame's events, with the text that each has written, and counts them.
 fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
     let is_press = |event: &Event| match event {
         Event::Key { key, pressed, modifiers, .. } => *pressed && shortcut.matches(*key, *modifiers),
         _ => false,
     };
     ctx.input_mut(|input| {
-        let before = input.events.len();
-        input.events.retain(|event| !is_press(event));
-        before - input.events.len()
+        let mut kept: Vec<Event> = Vec::with_capacity(input.events.len());
+        let mut count = 0;
+        for event in std::mem::take(&mut input.events) {
+            if !is_press(&event) {
+                kept.push(event);
+                continue;
+            }
+            count += 1;
+            // The text of a key precedes its press.
+            kept.pop_if(|before| matches!(before, Event::Text(_)));
+        }
+        input.events = kept;
+        count
     })
 }

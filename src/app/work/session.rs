@@ -167,6 +167,9 @@ impl Session {
         match &mut self.work {
             Some(work) if work.lesson.id == lesson.id => {
                 work.lesson = lesson.clone();
+                // What was said of the file before is said anew, or no longer true.
+                self.model.report.retain(|words| !work.report.contains(words));
+                work.report = Arc::from([]);
                 None
             }
             // Dropped, the saver of the other writes what is left.

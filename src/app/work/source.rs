@@ -98,7 +98,7 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 }
 
 /// Reads the glossary, then looks at both files for as long as the source is there. A lesson that is missing for
-/// a moment is being saved.
+/// a moment is being saved, and so is one that changes from one look to the next.
 fn watch(
     path: &Path,
     seed: Option<u64>,
@@ -108,7 +108,7 @@ fn watch(
     waker: &Waker,
 ) {
     let terms = path.with_file_name(glossary::FILE);
-    let mut last_of_terms = stamp(&terms);
+    let (mut last_of_terms, mut before) = (stamp(&terms), last);
     let send = |read: News| {
         // Nobody receives when the source is gone: then the watch ends.
         let _ = news.send(read);
@@ -119,10 +119,11 @@ fn watch(
     while source.strong_count() > 0 {
         std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
         let (now, now_of_terms) = (stamp(path), stamp(&terms));
-        if now.is_some() && now != last {
+        if now.is_some() && now != last && now == before {
             last = now;
             send(News::Lesson(Box::new(read(path, seed))));
         }
+        before = now;
         if now_of_terms != last_of_terms {
             last_of_terms = now_of_terms;
             send(News::Glossary(read_glossary(path)));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
+use super::stage::crowd_of;
 use super::walk::Step;
 use crate::kernel::data::moves::{Moves, Point};
 use crate::kernel::data::token::subscript;
@@ -180,10 +181,6 @@ pub struct FoldModel {
     pub looks_at_itself: bool,
 }
 
-/// Words that make a crowd, and how many of them are shown.
-const CROWD_MIN: usize = 3;
-const CROWD_MAX: usize = 64;
-
 impl Model for FoldModel {
     type Choice = usize;
 
@@ -226,8 +223,8 @@ impl FoldModel {
         };
         let crowd = |(group, named): (usize, &Group)| {
             let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
-            let places: Vec<Point> = members.take(CROWD_MAX).map(|word| point(space.points.row(word))).collect();
-            (places.len() >= CROWD_MIN).then(|| Crowd { group, name: named.name.clone(), places })
+            let places = crowd_of(members.map(|word| point(space.points.row(word))))?;
+            Some(Crowd { group, name: named.name.clone(), places })
         };
         Some(Self {
             sentence: sentence.clone(),

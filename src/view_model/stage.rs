@@ -213,6 +213,14 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
     sentence.tokens.iter().enumerate().map(point).collect()
 }
 
+/// As many words of a group as tell where it is; none where they are too few to be a crowd.
+pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
+    const LEAST: usize = 3;
+    const MOST: usize = 64;
+    let crowd: Vec<T> = words.take(MOST).collect();
+    (crowd.len() >= LEAST).then_some(crowd)
+}
+
 /// Ghosts of the words that have a group, and of the sentence where it is the same; at the picture's present scale.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     // Back at the lesson's own recipe nothing was replaced that is still to be compared.

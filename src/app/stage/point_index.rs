@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 
 use crate::view_model::search::{Emphasis, Hit, Visibility};
-use crate::view_model::stage::{StageModel, WordPoint};
+use crate::view_model::stage::{StageModel, WordPoint, crowd_of};
 
 use super::points::{has_place, is_small, scaled};
 use super::projection::View;
@@ -15,9 +15,6 @@ use super::projection::View;
 const NAMED_MAX: usize = 160;
 /// Labels keep off the discs of words as long as there are no more than this.
 const APART_MAX: usize = 1500;
-/// Words that make a crowd, and as many of them as tell where it is.
-const CROWD_MIN: usize = 3;
-const CROWD_MAX: usize = 64;
 /// Points that are asked together whether one of them is near.
 const TOGETHER: usize = 64;
 
@@ -57,10 +54,10 @@ impl PointIndex {
             let is_member = |(index, word): &(usize, &WordPoint)| {
                 word.group == Some(group) && has_place(word.at) && emphasis.word(*index) != Visibility::Hidden
             };
-            let words = model.words.iter().enumerate().filter(is_member).take(CROWD_MAX);
-            (group, words.map(|(index, _)| Hit::Word(index)).collect::<Vec<Hit>>())
+            let words = model.words.iter().enumerate().filter(is_member);
+            Some((group, crowd_of(words.map(|(index, _)| Hit::Word(index)))?))
         };
-        let crowds = (0..model.groups.len()).map(crowd).filter(|(_, words)| words.len() >= CROWD_MIN).collect();
+        let crowds = (0..model.groups.len()).filter_map(crowd).collect();
         PointIndex {
             crowds,
             model: model.clone(),

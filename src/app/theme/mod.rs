@@ -64,7 +64,7 @@ pub mod size {
     /// Height of the time line, and under a stage that is narrower than the third.
     pub const TIMELINE: f32 = 72.0;
     pub const TIMELINE_NARROW: f32 = 90.0;
-    pub const TIMELINE_WIDE_FROM: f32 = 500.0;
+    pub const TIMELINE_WIDE_FROM: f32 = 640.0;
     /// Above the stage; a stage that is lower than the second has no room for it.
     pub const VIEW_BAR: f32 = 34.0;
     pub const VIEW_BAR_FROM: f32 = 160.0;

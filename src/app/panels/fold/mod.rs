@@ -19,15 +19,10 @@ use self::picture::PictureUi;
 use self::scene::{FoldScene, Placed};
 use self::sheet::SheetUi;
 
-/// Above the words, where there are several blocks: a row to choose one from.
-const BLOCKS_HEIGHT: f32 = 26.0;
-
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap();
-    let blocks_height = if model.blocks.len() > 1 { BLOCKS_HEIGHT } else { 0.0 };
-    let (words, area) =
-        area.split_top_bottom_at_y((area.top() + blocks_height + said_height(ui, model)).min(area.bottom()));
+    let (words, area) = area.split_top_bottom_at_y((area.top() + words_height(ui, model)).min(area.bottom()));
     ui.scope_builder(UiBuilder::new().max_rect(words), |ui| words_ui(ui, model, view));
     let walk = view.walk.at();
     let scene = FoldScene {
@@ -50,14 +45,17 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
     pictures_ui(ui, model, &scene, view, camera);
 }
 
-/// Room for what is said of any step, so that nothing moves from one to the next.
-fn said_height(ui: &Ui, model: &FoldModel) -> f32 {
+/// Room for what is said of any step, so that nothing moves from one to the next; above it, where there are several
+/// blocks, for a row to choose one from.
+fn words_height(ui: &Ui, model: &FoldModel) -> f32 {
+    let spacing = ui.spacing();
+    let blocks = if model.blocks.len() > 1 { spacing.interact_size.y + spacing.item_spacing.y } else { 0.0 };
     let (font, ink) = (TextStyle::Body.resolve(ui.style()), ui.visuals().text_color());
     let height = |step: &Step| {
         let said = model.said(*step);
         ui.painter().layout(said, font.clone(), ink, ui.available_width()).size().y
     };
-    Step::ALL.iter().map(height).fold(0.0, f32::max) + size::GAP_TIGHT
+    blocks + Step::ALL.iter().map(height).fold(0.0, f32::max) + size::GAP
 }
 
 /// Room for the words beside a matrix.
@@ -102,7 +100,7 @@ impl Scales {
             let finite = values.map(|x| x.abs()).filter(|x| x.is_finite());
             (std::mem::discriminant(&sheet(0)), finite.fold(f32::MIN_POSITIVE, f32::max))
         };
-        let by_head: [fn(usize) -> Sheet; 9] = [
+        let by_head: [fn(usize) -> Sheet; 10] = [
             |own| Sheet::RoleWeights(Role::Query, own),
             Sheet::Query,
             Sheet::Key,
@@ -112,6 +110,8 @@ impl Scales {
             Sheet::Mix,
             Sheet::OutputWeights,
             |_| Sheet::Input,
+            // What goes in keeps its colours where it is projected, unless it is normed before.
+            |_| Sheet::Projected(Role::Query),
         ];
         let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
         Self { by_kind }
@@ -119,8 +119,6 @@ impl Scales {
 
     /// Weights are shaded as they are.
     fn of_sheet(&self, sheet: Sheet) -> f32 {
-        // What goes in keeps its colours where it is projected.
-        let sheet = if matches!(sheet, Sheet::Projected(_)) { Sheet::Input } else { sheet };
         let kind = std::mem::discriminant(&sheet);
         self.by_kind.iter().find(|(other, _)| *other == kind).map_or(1.0, |(_, scale)| *scale)
     }
@@ -152,7 +150,7 @@ fn pictures_ui(ui: &mut Ui, model: &FoldModel, scene: &FoldScene, view: &mut Pan
     let palette = Palette::of(ui.visuals().dark_mode);
     let query = view.selection.query.filter(|_| !model.is_of_source);
     for stage in scene.role_stages(walk) {
-        let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Projected(stage.role) });
+        let name = model.symbol(if stage.is_result { stage.role.of_head(0) } else { Sheet::Input });
         let response = ui.interact(stage.rect, ui.id().with((stage.role, stage.is_result)), Sense::click_and_drag());
         let label = format!("{name} as points");
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &label));

@@ -43,10 +43,10 @@ impl PictureUi<'_> {
         frame(&painter, self.rect, if self.joined > 0.5 { palette.line } else { hue }, self.shown, palette);
         let (middle, reach) = self.ball();
         let see = camera.projection(inner(self.rect), middle, reach);
-        crowd_dots(&painter, self.model, &see, self.shown, palette);
+        let crowd = crowd_dots(&painter, self.model, &see, self.shown, palette);
         let mut lines = self.lines(&painter, &see, hue);
         lines.extend(self.arrows(&painter, &see, palette));
-        let mut names = Names { painter: &painter, rect: self.rect, lines, written: Vec::new(), palette };
+        let mut names = Names { painter: &painter, rect: self.rect, lines, crowd, written: Vec::new(), palette };
         self.points(&mut names, &see);
         names.crowds(self.model, &see, self.shown);
     }
@@ -69,7 +69,7 @@ impl PictureUi<'_> {
     fn lines(&self, painter: &Painter, see: See, hue: Color32) -> Vec<[Pos2; 2]> {
         let weighed = Step::Softmax.share(self.walk);
         let mut lines = Vec::new();
-        if !self.model.looks_at_itself || self.joined >= 1.0 {
+        if !self.model.looks_at_itself || self.joined >= 1.0 || !self.model.heads[self.own].is_on {
             return lines;
         }
         let queries = 0..self.model.queries.len();
@@ -143,15 +143,13 @@ pub fn role_ui(ui: &Ui, model: &FoldModel, stage: &RoleStage, query: Option<usiz
     let crowds = model.crowds.iter().filter(|_| !is_result).map(|crowd| middle(&crowd.places));
     let (middle, reach) = ball_around(&places.iter().copied().chain(crowds).collect::<Vec<Point>>());
     let see = camera.projection(inner(rect), middle, reach);
-    if !is_result {
-        crowd_dots(&painter, model, &see, alpha, palette);
-    }
+    let crowd = if is_result { Vec::new() } else { crowd_dots(&painter, model, &see, alpha, palette) };
     let is_by_query = role == Role::Query || model.looks_at_itself;
     let dots = model.words_of(role).zip(&places).enumerate().filter_map(|(row, ((word, group), place))| {
         let is_chosen = is_by_query && query == Some(row);
         Some(Dot { at: see(*place)?, word, group, is_chosen, strength: alpha })
     });
-    let mut names = Names { painter: &painter, rect, lines: Vec::new(), written: Vec::new(), palette };
+    let mut names = Names { painter: &painter, rect, lines: Vec::new(), crowd, written: Vec::new(), palette };
     names.dots(dots.collect());
     if !is_result {
         names.crowds(model, &see, alpha);
@@ -165,15 +163,19 @@ fn frame(painter: &Painter, rect: Rect, ink: Color32, shown: f32, palette: &Pale
     painter.rect_stroke(rect, radius, stroke, StrokeKind::Inside);
 }
 
-/// The dictionary's words in their groups, small and quiet behind those of the sentence.
-fn crowd_dots(painter: &Painter, model: &FoldModel, see: See, shown: f32, palette: &Palette) {
+/// The dictionary's words in their groups, small and quiet behind those of the sentence. Returns where they are.
+fn crowd_dots(painter: &Painter, model: &FoldModel, see: See, shown: f32, palette: &Palette) -> Vec<Pos2> {
     const RADIUS: f32 = 1.5;
+    let mut dots = Vec::new();
     for crowd in &model.crowds {
         let ink = palette.dimmed(palette.group(crowd.group)).gamma_multiply(shown);
-        for at in crowd.places.iter().filter_map(|place| see(*place)) {
-            painter.circle_filled(at, RADIUS, ink);
+        let first = dots.len();
+        dots.extend(crowd.places.iter().filter_map(|place| see(*place)));
+        for at in &dots[first..] {
+            painter.circle_filled(*at, RADIUS, ink);
         }
     }
+    dots
 }
 
 /// A word's point in a small stage.
@@ -190,6 +192,8 @@ struct Names<'a> {
     painter: &'a Painter,
     rect: Rect,
     lines: Vec<[Pos2; 2]>,
+    /// Dots that names keep off where they can.
+    crowd: Vec<Pos2>,
     written: Vec<Rect>,
     palette: &'a Palette,
 }
@@ -242,7 +246,7 @@ impl Names<'_> {
         }
     }
 
-    /// At the first of the places that is free; nowhere where none is.
+    /// At the first of the places that is free, rather over no crowd; nowhere where none is.
     fn write(&mut self, text: &str, font: FontId, ink: Color32, places: impl FnOnce(Vec2) -> Vec<Pos2>) {
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, ink);
         let places = places(galley.size()).into_iter().map(|center| Rect::from_center_size(center, galley.size()));
@@ -251,8 +255,9 @@ impl Names<'_> {
                 && !self.written.iter().any(|other| other.intersects(*place))
                 && !self.lines.iter().any(|line| crosses(*line, *place))
         };
-        let mut places = places.filter(free);
-        if let Some(place) = places.next() {
+        let places: Vec<Rect> = places.filter(free).collect();
+        let is_clear = |place: &&Rect| !self.crowd.iter().any(|dot| place.contains(*dot));
+        if let Some(place) = places.iter().find(is_clear).or(places.first()).copied() {
             self.painter.galley(place.min, galley, ink);
             self.written.push(place);
         }

@@ -65,6 +65,8 @@ const STAGE_MIN: Vec2 = Vec2::new(64.0, 56.0);
 const STAGE: f32 = 0.52;
 /// Share of a cell that its matrices take, above its picture.
 const UPPER: f32 = 0.42;
+/// Share of a picture's width that its points take, beside their names.
+const BESIDE_NAMES: f32 = 0.7;
 /// Above a matrix, for its name.
 const NAME: f32 = 16.0;
 /// Share of the area that the whole matrices of the last steps take, above the joint picture.
@@ -250,10 +252,11 @@ impl FoldScene {
         (0..self.heads).map(|own| (sheet(own), slice(own))).collect()
     }
 
-    /// Heads beside and below each other, so that the shorter side of each one's cell is as long as can be.
+    /// Heads beside and below each other, so that the points of each one's picture have the most room.
     fn cell(&self, own: usize) -> Rect {
         let cells = |across: usize| self.area.size() / vec2(across as f32, self.heads.div_ceil(across) as f32);
-        let rooms = (1..=self.heads).map(|across| (across, cells(across).min_elem()));
+        let picture = |across: usize| (cells(across) * vec2(BESIDE_NAMES, 1.0 - UPPER)).min_elem();
+        let rooms = (1..=self.heads).map(|across| (across, picture(across)));
         let (across, _) = rooms.fold((1, 0.0), |best, one| if one.1 > best.1 { one } else { best });
         let cell = cells(across);
         let min = self.area.min + cell * vec2((own % across) as f32, (own / across) as f32);

@@ -118,7 +118,8 @@ impl SheetUi<'_> {
         let ink = palette.ink_soft.gamma_multiply(alpha);
         let written = |text: String| ui.painter().layout_no_wrap(text, theme::plain(size::SMALL), ink);
         let full = written(format!("{symbol} ({rows}, {cols})"));
-        let galley = if full.size().x <= room { full } else { written(symbol) };
+        // Beside it stands the next one's.
+        let galley = if full.size().x + size::GAP_TIGHT <= room { full } else { written(symbol) };
         if galley.size().x <= room {
             let at = pos2(rect.left(), rect.top() - galley.size().y - size::HAIRLINE);
             ui.painter().galley(at, galley, ink);

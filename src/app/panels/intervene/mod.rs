@@ -87,7 +87,7 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, view: &PanelView) -> Option<Comm
     let row = egui::vec2(ui.available_width(), LINES * LINE);
     ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Min), |ui| {
         ui.set_min_height(LINES * LINE);
-        ui.allocate_ui(egui::vec2(row.x - BUTTON, row.y), |ui| {
+        ui.allocate_ui(egui::vec2((row.x - BUTTON).max(0.0), row.y), |ui| {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 0.0;
                 let mut line = |text: String, ink| {

@@ -228,6 +228,11 @@ impl SentenceArcs {
             .collect()
     }
 
+    /// The arcs of the heads that are on: nothing flows through the others.
+    pub fn drawn(&self, shown: &Shown) -> Vec<WeightArc> {
+        self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
+    }
+
     /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`.
     pub fn say(&self, arc: &WeightArc) -> String {
         let (from, to) = (self.label(arc.from), self.label(arc.to));

@@ -60,6 +60,9 @@ fn weights_are_said_in_words_for_eyes_and_ears() {
     let off = InterventionCommand::SetHead { head: 0, setting: HeadSetting::Off };
     let silenced = after(small(), &[Command::Interventions(off)]);
     assert!(silenced.arcs(&one).iter().all(|arc| !arc.is_enabled && arc.weight >= 0.0));
+    assert!(silenced.drawn(&one).is_empty() && arcs.drawn(&one) == arcs.arcs(&one));
+    let both = Shown { head: None, ..one };
+    assert!(silenced.drawn(&both).iter().all(|arc| arc.pair.head == 1) && !silenced.drawn(&both).is_empty());
     assert!(silenced.card(&one)[0].ends_with("(head 1, switched off)"), "{:?}", silenced.card(&one));
     assert!(silenced.summary(&shown(1)).ends_with("(head 1, switched off)"), "the heads that count come first");
 }

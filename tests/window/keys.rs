@@ -797,6 +797,54 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
 }
 
 #[test]
+fn the_sentence_is_called_from_within_a_cell_by_a_key_that_writes_nothing() {
+    let mut bench = Bench::open("keys-from-cell");
+    bench.select("double");
+    bench.press(NotebookAction::Write.row().keys[0]);
+    assert!(bench.ctx.text_edit_focused());
+    let (code, shown) = (bench.cell("double").text.clone(), sentence(&bench.world));
+    let Shortcut { key, modifiers, .. } = WindowAction::WriteSentence.row().keys[0];
+    let press = Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
+    // As a keyboard sends it: with the text of the letter.
+    bench.frame(vec![Event::Text("s".to_owned()), press]);
+    bench.rest();
+    assert_eq!(bench.focused(), Some(focus::sentence_field(SENTENCE)));
+    bench.leave_field();
+    assert_eq!((&bench.cell("double").text, sentence(&bench.world)), (&code, shown));
+}
+
+#[test]
+fn a_stage_card_shown_again_shows_the_same_picture() {
+    let mut bench = Bench::open("keys-card");
+    bench.world.init_resource::<Time>();
+    let shown = |bench: &mut Bench| {
+        bench.select("both");
+        bench.press(NotebookAction::Write.row().keys[0]);
+        bench.world.run_system_once(stage::frame::advance).expect("it runs");
+        bench.rest();
+        let (pose, view) = (bench.pose(), bench.view());
+        (
+            pose,
+            view.walk.clone(),
+            view.selection.chosen_query(),
+            view.highlight.lit.clone(),
+            view.highlight.is_narrowed(),
+        )
+    };
+    let first = shown(&mut bench);
+    let rig = &mut bench.world.resource_mut::<StageTab>().controls.rig;
+    rig.toggle_flat();
+    rig.pan(bevy::math::Vec2::new(40.0, 10.0), bevy::math::Vec2::splat(500.0));
+    let mut view = bench.view();
+    view.selection.choose_query(Some(0));
+    view.walk.set(2.0);
+    (view.highlight.search.text, view.highlight.isolated) = ("duck".to_owned(), true);
+    bench.rest();
+    assert!(bench.pose() != first.0 && bench.view().highlight.is_narrowed());
+    assert_eq!(shown(&mut bench), first);
+}
+
+#[test]
 fn every_key_stands_on_the_sheet_or_is_mentioned_there() {
     fn check<A: ActionTable>() {
         for (action, row) in A::ROWS {

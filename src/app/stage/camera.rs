@@ -296,17 +296,20 @@ impl CameraRig {
     }
 
     pub fn home(&mut self) {
+        self.home_in(self.is_flat());
+    }
+
+    /// Comes home in 2D or in 3D, whichever it is in.
+    pub fn home_in(&mut self, is_flat: bool) {
         (self.touched, self.shown) = (false, self.content);
-        let home = self.home_pose();
+        let home = Pose::home(self.content, self.aspect, is_flat);
         let turned = self.goal().turned((home.yaw, home.pitch));
         self.ease_to(Pose { yaw: turned.yaw, ..home });
     }
 
     /// Opens a scene, flat or not, at once.
     pub fn open(&mut self, is_flat: bool) {
-        self.pose.perspective = if is_flat { 0.0 } else { 1.0 };
-        self.ease = None;
-        self.home();
+        self.home_in(is_flat);
         self.advance(f32::INFINITY);
     }
 

@@ -107,9 +107,11 @@ pub fn advance(
             Some(_) => {}
         }
     }
-    // Each time a stage cell is shown it is seen as at the first time, unless the learner has turned the picture.
-    if std::mem::replace(&mut tab.shows, view.highlight.shows) != view.highlight.shows {
-        tab.controls.rig.settle();
+    // Each time a stage cell is shown it is seen as at the first time, as the lesson opens.
+    if std::mem::replace(&mut tab.shows, view.highlight.shows) != view.highlight.shows
+        && let Some(model) = tab.fitted.clone()
+    {
+        tab.controls.rig.home_in(model.has_chosen_axes());
     }
     let is_opening = scene
         .snapshot()

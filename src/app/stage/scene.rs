@@ -46,7 +46,8 @@ pub struct StageScene {
     pub glide: Option<BasisGlide>,
     walked: Option<(u64, Focus, By)>,
     followed: Option<Followed>,
-    shown_cell: Option<String>,
+    /// How often a stage cell had been shown when the query was last chosen for one.
+    shows: usize,
     emphasised: Option<Emphasised>,
     /// The points before the snapshot that is shown, for the glide that may begin there.
     before: (Option<Arc<StageModel>>, Option<Arc<PathModel>>),
@@ -118,8 +119,7 @@ impl StageScene {
         let Some(route) = self.route.clone() else { return };
         let ViewState { walk, selection, highlight, .. } = view;
         walk.set_layers(route.layers.len());
-        if self.shown_cell != highlight.shown_cell {
-            self.shown_cell.clone_from(&highlight.shown_cell);
+        if std::mem::replace(&mut self.shows, highlight.shows) != highlight.shows {
             let tokens = self.whole.as_ref().map_or(&[][..], |whole| &whole.tokens);
             let is_lit = |query: usize| {
                 highlight.lit.is_empty() || tokens.get(query).is_some_and(|token| highlight.lit.contains(&token.text))

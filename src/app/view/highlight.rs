@@ -34,8 +34,9 @@ impl Default for Highlight {
 }
 
 impl Highlight {
-    /// Lights the words of a stage cell.
+    /// Lights the words of a stage cell, among all points.
     pub fn show(&mut self, cell: &str, words: &[String]) {
+        self.widen();
         (self.lit, self.shown_cell) = (words.to_vec(), Some(cell.to_owned()));
         self.shows = self.shows.wrapping_add(1);
     }

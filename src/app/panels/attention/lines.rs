@@ -130,7 +130,8 @@ struct WeightLine<'a> {
 fn lines<'a>(maps: &[&'a HeadMap], picture: &Picture) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
-    for (place, map) in maps.iter().enumerate() {
+    // Nothing flows through a head that is switched off.
+    for (place, map) in maps.iter().enumerate().filter(|(_, map)| map.enabled) {
         let shift = APART * (place as f32 - (maps.len() - 1) as f32 / 2.0);
         for (query, weights) in map.weights.iter().enumerate() {
             for (key, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight >= LEAST) {

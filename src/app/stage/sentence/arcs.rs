@@ -14,8 +14,6 @@ const WEIGHT_WIDTH: f32 = 8.0;
 /// Weights below this are faint.
 const FAINT_BELOW: f32 = 0.05;
 const FAINT: f32 = 0.14;
-/// Opacity of the arcs of a head that is switched off.
-const OFF: f32 = 0.35;
 /// From an arc to the pointer that is on it.
 const REACH: f32 = 5.0;
 /// Points on an arc that are looked at for the pointer.
@@ -77,7 +75,6 @@ impl PlacedArc {
     /// Draws the arc; `shown` is the share of its way into sight.
     pub fn paint(&self, painter: &Painter, palette: &Palette, shown: f32, is_pointed: bool) {
         let strength = if self.arc.weight < FAINT_BELOW { FAINT } else { strength(self.arc.weight) };
-        let strength = if self.arc.is_enabled { strength } else { strength * OFF };
         let hue = if is_pointed { palette.ink } else { palette.head(self.arc.pair.head) };
         let ink = hue.gamma_multiply(if is_pointed { shown } else { strength * shown });
         let width = THIN + WEIGHT_WIDTH * self.arc.weight;

@@ -245,7 +245,7 @@ impl<'a> Strip<'a> {
         let painter = ui.painter().clone();
         // The arcs lie under the words.
         let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
-        let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.arcs(&shown)).unwrap_or_default();
+        let arcs_of = |shown: Option<Shown>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
         let arcs = arcs_of(shown);
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair();
@@ -369,7 +369,7 @@ impl<'a> Strip<'a> {
     fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &Shown, arcs: &[WeightArc], palette: &Palette) {
         let other = |arc: &WeightArc| if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
         let Some(from) = self.plan.place(shown.word) else { return };
-        let mut largest: Vec<&WeightArc> = arcs.iter().filter(|arc| arc.is_enabled && arc.weight >= NUMBERED).collect();
+        let mut largest: Vec<&WeightArc> = arcs.iter().filter(|arc| arc.weight >= NUMBERED).collect();
         largest.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let (mut numbered, mut taken): (Vec<WordAt>, Vec<Rect>) = Default::default();
         for arc in largest {

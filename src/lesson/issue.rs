@@ -64,9 +64,10 @@ impl fmt::Display for LessonIssue {
         if let Some(Place { line, col }) = self.place {
             write!(f, ":{line}:{col}")?;
         }
-        write!(f, ": {}", self.message)?;
+        // Some quote what was found in the file.
+        write!(f, ": {}", printable(&self.message))?;
         if let Some(expected) = &self.expected {
-            write!(f, "; expected {expected}")?;
+            write!(f, "; expected {}", printable(expected))?;
         }
         if let Some(nearest) = &self.nearest {
             write!(f, "; did you mean \"{}\"?", printable(nearest))?;

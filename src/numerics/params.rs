@@ -190,7 +190,7 @@ impl TensorId {
 
 /// The end of a symbol's name in code, that says its block: `_2`, and nothing for the first.
 pub fn code_suffix(block: usize) -> String {
-    if block > 0 { format!("_{}", block + 1) } else { String::new() }
+    if block > 0 { format!("_{}", block.saturating_add(1)) } else { String::new() }
 }
 
 /// The end of a symbol that says its block: `⁽²⁾`, and nothing for the first.
@@ -199,7 +199,8 @@ pub fn superscript(block: usize) -> String {
     if block == 0 {
         return String::new();
     }
-    let digits: String = (block + 1).to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+    let digits: String =
+        block.saturating_add(1).to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
     format!("⁽{digits}⁾")
 }
 

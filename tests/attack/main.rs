@@ -7,6 +7,8 @@ mod common;
 mod peak;
 
 mod growth;
+mod mutants;
+mod random;
 mod time;
 
 use std::sync::Arc;

@@ -11,6 +11,12 @@ static PEAK: PeakAlloc = PeakAlloc;
 #[global_allocator]
 static ALLOCATOR: MetricAlloc<PeakAlloc> = MetricAlloc::new(PeakAlloc);
 
+/// Bytes that all threads hold together.
+#[allow(dead_code, reason = "each program uses its part")]
+pub fn held() -> usize {
+    PEAK.current_usage()
+}
+
 /// What some work took.
 pub struct Taken {
     /// Bytes over those at rest, at the highest.

@@ -324,6 +324,10 @@ fn what_cannot_be_done_is_said() {
     let before = numbers(&kernel.snapshot());
     let cases = [
         (set(99, 0, 1.0), "the model has no W_Q[99, 0]"),
+        (
+            Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.of_block(usize::MAX))),
+            "the model has no W_Q⁽¹⁸⁴⁴⁶⁷⁴⁴⁰⁷³⁷⁰⁹⁵⁵¹⁶¹⁵⁾",
+        ),
         (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN: a weight is a finite number"),
         (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf: a weight is a finite number"),
         (Command::Sentence(SentenceCommand::Select(9)), "there is no sentence 10: the lesson has 2"),

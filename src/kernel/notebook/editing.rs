@@ -108,10 +108,7 @@ impl Notebook {
             }
             CellCommand::Reveal => self.reveal(id),
             CellCommand::Hint => self.change("a hint", None, |document| open_hint(document.cell_mut(id)?)),
-            CellCommand::Skip => self.change("going past a gate", None, |document| {
-                document.cell_mut(id)?.answer = Answer::Skipped;
-                Ok(())
-            }),
+            CellCommand::Skip => self.change("going past a gate", None, |document| skip(document.cell_mut(id)?)),
             CellCommand::Settle { keep_mine } => {
                 self.change("end of a conflict", None, |document| document.settle(id, keep_mine))
             }
@@ -205,6 +202,12 @@ fn choose(cell: &mut DocumentCell, choice: usize) -> Result<(), String> {
         }
         _ => Err(format!("there is no choice {}: there are {count}", choice.saturating_add(1))),
     }
+}
+
+fn skip(cell: &mut DocumentCell) -> Result<(), String> {
+    let CellKind::Gate { .. } = &*cell.kind else { return Err("this cell is no gate to go past".to_owned()) };
+    cell.answer = Answer::Skipped;
+    Ok(())
 }
 
 fn open_hint(cell: &mut DocumentCell) -> Result<(), String> {

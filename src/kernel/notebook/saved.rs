@@ -143,7 +143,7 @@ impl SavedNotebook {
     pub fn of(notebook: &NotebookSnapshot, lesson: &Lesson) -> Self {
         // Where there is no notebook yet, nothing of it was deleted.
         if notebook.cells.is_empty() {
-            return Self::default();
+            return Self { auto_run: notebook.auto_run, ..Self::default() };
         }
         let mut allowance = Allowance::default();
         Self {

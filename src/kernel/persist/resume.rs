@@ -107,11 +107,12 @@ fn redo(training: &mut Training, change: &SavedChange) -> Result<(), String> {
     if let Some(rate) = change.learning_rate {
         training.set_learning_rate(rate)?;
     }
+    let mut entries = Vec::new();
     for tensor in &change.entries {
-        let entries = tensor.entries(training.model().trained()).ok_or_else(|| misfit(tensor))?;
-        training.go_on_from(&Change::Entries(entries.into()))?;
+        entries.extend(tensor.entries(training.model().trained()).ok_or_else(|| misfit(tensor))?);
     }
-    Ok(())
+    // What was turned in several tensors at once is one change again.
+    if entries.is_empty() { Ok(()) } else { training.go_on_from(&Change::Entries(entries.into())) }
 }
 
 fn misfit(tensor: &SavedTensor) -> String {

@@ -11,6 +11,8 @@ mod syntax;
 use attune::lesson::limits::ISSUES_MAX;
 use attune::lesson::{LessonIssue, parse};
 
+use crate::common::lessons::NOTEBOOK;
+
 /// A small lesson without issues; each case changes one piece of it.
 const GOOD: &str = r##"// One word, two meanings.
 Lesson(
@@ -129,6 +131,18 @@ fn offending_text_is_kept_short_and_printable() {
     let issues = parse("a.ron", &text).expect_err("a bad lesson");
     assert_eq!(issues[0].found.chars().count(), 66, "60, and the escape in place of one character");
     assert!(!format!("{:#}", issues[0]).contains('\u{1b}'));
+}
+
+/// The language quotes what it stumbles over.
+#[test]
+fn code_that_cannot_be_read_steers_no_terminal() {
+    for c in ['\u{1b}', '\0', '\u{7}'] {
+        let text = NOTEBOOK.replacen(r#"src: "E @ E""#, &format!("src: \"a = {c}[31m\""), 1);
+        let issues = parse("a.ron", &text).expect_err("a bad lesson");
+        let said = format!("{issues:#?} {}", issues[0]);
+        assert!(issues[0].place.is_some() && issues[0].to_string().contains(&c.escape_default().to_string()), "{said}");
+        assert!(!format!("{:#}", issues[0]).contains(c), "{said}");
+    }
 }
 
 #[test]

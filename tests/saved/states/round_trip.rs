@@ -14,6 +14,7 @@ use attune::numerics::attention::Mask;
 use attune::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, write};
+use crate::common::lessons::form;
 
 fn model(kernel: &Kernel) -> ModelSnapshot {
     kernel.snapshot().model.expect("it is trained")
@@ -113,6 +114,31 @@ fn outputs_of_before_are_marked_and_their_variables_are_gone() {
     assert_eq!(found(&after, "uses").status, CellStatus::Fresh);
     let number = found(&after, "uses").run.and_then(|run| run.number);
     assert!(number > Some(5), "numbers go on: {number:?}");
+}
+
+/// What is turned in two tensors before training goes on is one change of it, and stays one.
+#[test]
+fn a_change_of_several_tensors_is_one_again() {
+    let mut before = kernel();
+    apply(&mut before, Command::Training(TrainingCommand::Reset));
+    for tensor in [TensorName::QueryWeights, TensorName::KeyWeights] {
+        let set = WeightCommand::Set { tensor: tensor.into(), row: 0, col: 1, value: 0.5 };
+        apply(&mut before, Command::Weights(set));
+    }
+    apply(&mut before, Command::Training(TrainingCommand::Step(5)));
+    let after = reopened(&before, lesson());
+    let changes = |kernel: &Kernel| model(kernel).training.changes.iter().cloned().collect::<Vec<_>>();
+    assert_eq!(changes(&before).len(), 1);
+    assert_eq!(changes(&after), changes(&before));
+}
+
+#[test]
+fn a_notebook_without_cells_runs_by_itself_still() {
+    let mut before = form("custom_mask");
+    apply(&mut before, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    let lesson = before.snapshot().lesson;
+    assert!(lesson.cells.is_empty());
+    assert!(reopened(&before, lesson).snapshot().notebook.auto_run);
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Attacks at random by the thousand: lessons, commands and saved states; by hand, for it takes hours. A case that breaks
+//! a promise is printed at its smallest.
+//!
+//!     cargo run --no-default-features --example attack -- lessons --seed 1 --count 100000
+//!     cargo run --no-default-features --example attack -- commands --seed 1 --count 4000
+//!     cargo run --no-default-features --example attack -- states --seed 1 --count 20000
+
+#[path = "../tests/attack/mutants/mod.rs"]
+mod mutants;
+#[path = "../tests/common/peak.rs"]
+mod peak;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+
+use mutants::commands::{COMMANDS, RandomCommands};
+use mutants::lessons::{self, MutatedLesson};
+use mutants::states::MutatedState;
+use mutants::{Attack, smallest_told};
+use peak::Taken;
+
+/// Cases between two lines of progress.
+const LINES: usize = 500;
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    Lessons,
+    /// Each case is a kernel with some hundred commands.
+    Commands,
+    States,
+}
+
+#[derive(Debug, Parser)]
+struct Args {
+    what: What,
+    /// The seed of the first case; the next case has the next seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Cases to run.
+    #[arg(long, default_value_t = 1000)]
+    count: usize,
+    /// Seconds after which no case begins.
+    #[arg(long)]
+    within: Option<u64>,
+    /// Print every seed before it runs, for one that ends the process.
+    #[arg(long)]
+    verbose: bool,
+}
+
+fn main() {
+    let args = Args::parse();
+    let broken = match args.what {
+        What::Lessons => attack::<MutatedLesson>(&args),
+        What::Commands => attack::<RandomCommands>(&args),
+        What::States => attack::<MutatedState>(&args),
+    };
+    lessons::clean();
+    assert_eq!(broken, 0, "cases that break a promise");
+}
+
+/// The number of cases that break a promise.
+fn attack<A: Attack>(args: &Args) -> usize {
+    let begun = Instant::now();
+    let mut outcomes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut most = Taken { bytes: 0, time: Duration::ZERO };
+    let (mut cases, mut broken) = (0, 0);
+    let tell = |cases: usize, broken: usize, outcomes: &BTreeMap<&str, usize>, most: &Taken| {
+        let (seconds, held) = (begun.elapsed().as_secs(), peak::held() >> 20);
+        println!("{cases} cases in {seconds} s, {broken} broken, {outcomes:?}; at most {most}; {held} MB at rest");
+    };
+    for seed in (args.seed..).take(args.count) {
+        if args.within.is_some_and(|seconds| begun.elapsed().as_secs() >= seconds) {
+            break;
+        }
+        if args.verbose {
+            println!("seed {seed}");
+        }
+        let (outcome, taken) = A::of(seed).tried();
+        cases += 1;
+        most.bytes = most.bytes.max(taken.bytes);
+        most.time = most.time.max(taken.time);
+        match outcome {
+            Ok(outcome) => *outcomes.entry(outcome).or_default() += 1,
+            Err(why) => {
+                broken += 1;
+                println!("{}", smallest_told::<A>(seed, &why));
+            }
+        }
+        if cases % LINES == 0 {
+            tell(cases, broken, &outcomes, &most);
+        }
+    }
+    tell(cases, broken, &outcomes, &most);
+    if matches!(args.what, What::Commands) {
+        println!("{} commands", cases * COMMANDS);
+    }
+    broken
+}

@@ -1,0 +1,556 @@
+//! Commands to a kernel, one after the other as no learner would give them.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use attune::code::OWN_FAULT;
+use attune::fnv::fnv1a;
+use attune::kernel::command::{
+    Axis, AxisCommand, Brush, HeadSetting, InterventionCommand, Reference, SentenceCommand, TrainingCommand,
+    WeightCommand,
+};
+use attune::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
+use attune::kernel::{Command, Kernel, Saved, Snapshot};
+use attune::lesson::{self, Lesson, Recipe};
+use attune::numerics::Matrix;
+use attune::numerics::attention::{Mask, MaskTable};
+use attune::numerics::model::generate::Choice;
+use attune::numerics::params::{TensorId, TensorName};
+
+use super::{Attack, Dice, HOSTILE, Outcome};
+
+/// Lessons that train in milliseconds, each with another kind of model.
+const LESSONS: [&str; 6] = [
+    include_str!("../../fixtures/small.ron"),
+    include_str!("../../fixtures/notebook.ron"),
+    include_str!("../../fixtures/forms/custom_mask.ron"),
+    include_str!("../../fixtures/forms/next_word.ron"),
+    include_str!("../../fixtures/forms/label.ron"),
+    include_str!("../../fixtures/forms/translation.ron"),
+];
+/// Commands of one kernel.
+pub const COMMANDS: usize = 250;
+/// Weights beyond which a forward pass may leave the numbers, which the stage says then.
+const LARGE: f32 = 1e3;
+/// Rows of weights sum to 1 within this.
+const ROUNDING: f32 = 1e-3;
+
+const SENTENCES: &[&str] = &[
+    "the seal sank",
+    "a seal is happy",
+    "the the the the the the the the the the the the the",
+    "zebra",
+    "a",
+    "the cold stone sank while a fish swam",
+];
+const CODE: &[&str] = &[
+    "let a = 2; a",
+    "W_Q[0, 1] = W_Q[0, 1] + 0.5;",
+    "temperature = 0.5;",
+    "temperature = 0 - 1;",
+    "E @ E",
+    "show(A[0]); show(Y)",
+    "let much = 3; much * 2",
+    "W_V = W_V * 1e30;",
+    "let b = a * 2; b",
+    "plot(vector([0, 1]), vector([1, 2]))",
+    "nearest(E, E[0], 3)",
+    "throw \"x\"",
+    "visible[0, 0] = 0;",
+    "",
+];
+
+/// A command, and how many pieces of the work that follows are done before the next; all, if none is said.
+#[derive(Clone, Debug)]
+struct Step {
+    command: Command,
+    advances: Option<usize>,
+    /// Undone and redone after it; saved and opened after it.
+    travels: bool,
+    reopens: bool,
+}
+
+/// Commands to one lesson's kernel.
+#[derive(Clone)]
+pub struct RandomCommands {
+    lesson: Arc<Lesson>,
+    steps: Vec<Step>,
+}
+
+impl Attack for RandomCommands {
+    fn of(seed: u64) -> Self {
+        let mut dice = Dice::of(seed);
+        let text = LESSONS[usize::try_from(seed).unwrap_or_default() % LESSONS.len()];
+        let lesson = Arc::new(lesson::parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")));
+        let mut steps: Vec<Step> = (0..COMMANDS).map(|_| step(&mut dice, &lesson)).collect();
+        steps.iter_mut().skip(1).step_by(COMMANDS / 2).for_each(|step| step.reopens = true);
+        if let Some(last) = steps.last_mut() {
+            last.reopens = true;
+        }
+        Self { lesson, steps }
+    }
+
+    fn run(&self) -> Outcome {
+        let mut kernel = Kernel::trained(self.lesson.clone());
+        let mut revision = kernel.snapshot().revision;
+        for (i, step) in self.steps.iter().enumerate() {
+            let said = |why: String| format!("command {i}, {:?}: {why}", step.command);
+            kernel.apply(step.command.clone());
+            match step.advances {
+                None => kernel.settle(),
+                Some(pieces) => (0..pieces).for_each(|_| kernel.advance()),
+            }
+            let snapshot = kernel.snapshot();
+            check(&snapshot).map_err(said)?;
+            if snapshot.revision <= revision {
+                return Err(said(format!("revision {} comes after {revision}", snapshot.revision)));
+            }
+            revision = snapshot.revision;
+            if step.travels {
+                kernel.settle();
+                travel(&mut kernel).map_err(said)?;
+            }
+            if step.reopens {
+                kernel.settle();
+                reopen(&kernel).map_err(said)?;
+            }
+        }
+        Ok("held")
+    }
+
+    fn parts(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn without(&self, first: usize, count: usize) -> Self {
+        let mut without = self.clone();
+        without.steps.drain(first..first + count);
+        without
+    }
+
+    fn told(&self) -> String {
+        let mut told = format!("lesson {}\n", self.lesson.id);
+        for step in &self.steps {
+            writeln!(told, "  {step:?}").expect("a text takes it");
+        }
+        told
+    }
+}
+
+fn step(dice: &mut Dice, lesson: &Lesson) -> Step {
+    let command = command(dice, lesson);
+    let advances = dice.once_in(6).then(|| dice.below(4));
+    Step { command, advances, travels: dice.once_in(3), reopens: dice.once_in(200) }
+}
+
+/// A learner with `seed` for habits, and so many commands, all of which are done.
+pub fn after_some(seed: u64, count: usize) -> (Arc<Lesson>, Kernel) {
+    let RandomCommands { lesson, steps } = RandomCommands::of(seed);
+    let mut kernel = Kernel::trained(lesson.clone());
+    for step in steps.into_iter().take(count) {
+        kernel.apply(step.command);
+        kernel.settle();
+    }
+    (lesson, kernel)
+}
+
+fn command(dice: &mut Dice, lesson: &Lesson) -> Command {
+    match dice.below(100) {
+        0..18 => Command::Weights(weight(dice, lesson)),
+        18..34 => Command::Interventions(intervention(dice)),
+        34..48 => Command::Sentence(sentence(dice, lesson)),
+        48..58 => Command::Training(training(dice)),
+        58..64 => Command::Axes(axis(dice, lesson)),
+        64..86 => Command::Notebook(notebook(dice, lesson)),
+        86..88 => Command::Retrain(Box::new(recipe(dice, lesson))),
+        88..95 => Command::Undo,
+        _ => Command::Redo,
+    }
+}
+
+fn tensor(dice: &mut Dice) -> TensorId {
+    const COMMON: &[TensorName] = &[
+        TensorName::QueryWeights,
+        TensorName::KeyWeights,
+        TensorName::ValueWeights,
+        TensorName::OutputWeights,
+        TensorName::LogitWeights,
+    ];
+    let name = if dice.once_in(4) { *dice.pick(TensorName::ALL) } else { *dice.pick(COMMON) };
+    TensorId { block: if dice.once_in(10) { dice.place(2) } else { 0 }, name }
+}
+
+fn value(dice: &mut Dice) -> f32 {
+    dice.number() as f32
+}
+
+fn weight(dice: &mut Dice, lesson: &Lesson) -> WeightCommand {
+    let width = lesson.static_embedding.dim();
+    let (tensor, row, col) = (tensor(dice), dice.place(width), dice.place(width));
+    match dice.below(12) {
+        0..5 => WeightCommand::Set { tensor, row, col, value: value(dice) },
+        5..7 => {
+            let entries = (0..dice.below(6)).map(|_| (dice.place(width), dice.place(width))).collect();
+            let brush = if dice.once_in(2) { Brush::Set(value(dice)) } else { Brush::Add(value(dice)) };
+            WeightCommand::Paint { tensor, entries, brush, stroke: dice.seed() % 3 }
+        }
+        7 => WeightCommand::Perturb { tensor, scale: value(dice), draw: dice.seed() },
+        8 | 9 => WeightCommand::Reset { tensor, row, col },
+        10 => WeightCommand::ResetTensor(tensor),
+        _ => WeightCommand::ResetAll,
+    }
+}
+
+fn intervention(dice: &mut Dice) -> InterventionCommand {
+    let head = dice.place(3);
+    match dice.below(11) {
+        0..3 => {
+            let setting = match dice.below(6) {
+                0 => HeadSetting::Live,
+                1 => HeadSetting::Off,
+                2 => HeadSetting::Uniform,
+                3 => HeadSetting::Frozen,
+                _ => HeadSetting::Gain(value(dice)),
+            };
+            InterventionCommand::SetHead { head, setting }
+        }
+        3 => InterventionCommand::Solo((!dice.once_in(3)).then_some(head)),
+        4 | 5 => InterventionCommand::SetTemperature((!dice.once_in(5)).then(|| dice.number())),
+        6 => InterventionCommand::SetScale(*dice.pick(&[None, Some(true), Some(false)])),
+        7 | 8 => InterventionCommand::ToggleMask { query: dice.place(6), key: dice.place(6) },
+        9 => {
+            let (queries, keys, hidden) = (dice.below(8), dice.below(8), dice.below(20));
+            let table = MaskTable::from_fn(queries, keys, |query, key| query * keys + key != hidden);
+            InterventionCommand::SetMask(match dice.below(4) {
+                0 => None,
+                1 => Some(Mask::None),
+                2 => Some(Mask::Causal),
+                _ => Some(Mask::custom(table)),
+            })
+        }
+        _ => {
+            if dice.once_in(2) {
+                InterventionCommand::ResetMask
+            } else {
+                InterventionCommand::Reset
+            }
+        }
+    }
+}
+
+fn words(dice: &mut Dice, lesson: &Lesson) -> String {
+    match dice.below(8) {
+        0 => (*dice.pick(HOSTILE)).to_owned(),
+        1 => (*dice.pick(SENTENCES)).to_owned(),
+        _ => {
+            let vocabulary = lesson.vocabulary();
+            let count = 1 + dice.below(7);
+            (0..count).map(|_| dice.pick(&vocabulary).clone()).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn sentence(dice: &mut Dice, lesson: &Lesson) -> SentenceCommand {
+    match dice.below(10) {
+        0..3 => SentenceCommand::Select(dice.place(lesson.sentences.len())),
+        3 | 4 => SentenceCommand::Set(words(dice, lesson)),
+        5 => SentenceCommand::Type(words(dice, lesson)),
+        6 | 7 => SentenceCommand::SetSecond((!dice.once_in(3)).then(|| words(dice, lesson))),
+        _ => {
+            let choice = if dice.once_in(2) { Choice::Greedy } else { Choice::Sampled { temperature: dice.number() } };
+            SentenceCommand::Generate { count: dice.place(5), choice }
+        }
+    }
+}
+
+fn training(dice: &mut Dice) -> TrainingCommand {
+    /// Beyond the last step of every lesson.
+    const STEPS: usize = 30;
+    match dice.below(12) {
+        0 => TrainingCommand::Play,
+        1 => TrainingCommand::Pause,
+        2 | 3 => TrainingCommand::Step(dice.place(5)),
+        4 => TrainingCommand::Reset,
+        5..8 => TrainingCommand::Scrub(dice.place(STEPS)),
+        8 => TrainingCommand::ShowLatest,
+        9 => TrainingCommand::Branch,
+        10 => TrainingCommand::SetLearningRate(dice.number()),
+        _ => TrainingCommand::Compare(match dice.below(4) {
+            0 => None,
+            1 => Some(Reference::Trained),
+            2 => Some(Reference::Start),
+            _ => Some(Reference::Step(dice.place(STEPS))),
+        }),
+    }
+}
+
+fn axis(dice: &mut Dice, lesson: &Lesson) -> AxisCommand {
+    let axis = *dice.pick(&Axis::ALL);
+    match dice.below(6) {
+        0 => AxisCommand::Refit,
+        1 => AxisCommand::Reset(axis),
+        2 => AxisCommand::ResetAll,
+        _ => AxisCommand::Set { axis, from: words(dice, lesson), to: words(dice, lesson) },
+    }
+}
+
+fn recipe(dice: &mut Dice, lesson: &Lesson) -> Recipe {
+    let mut recipe = Recipe::default();
+    match dice.below(7) {
+        0 => recipe.heads = Some(dice.place(5)),
+        // As wide as a test has time for.
+        1 => recipe.width = Some(dice.below(16)),
+        2 => recipe.model_rate = Some(dice.number()),
+        3 => recipe.static_rate = Some(dice.number()),
+        4 => recipe.seed = Some(dice.seed()),
+        5 => {
+            let share = dice.number();
+            let word = lesson.corpus.ambiguous.first().map_or("x".to_owned(), |ambiguous| ambiguous.word.clone());
+            recipe.shares.insert(word, vec![share, 1.0 - share]);
+        }
+        _ => {}
+    }
+    recipe
+}
+
+fn notebook(dice: &mut Dice, lesson: &Lesson) -> NotebookCommand {
+    match dice.below(40) {
+        0 => NotebookCommand::RunAll,
+        1 => NotebookCommand::Restart,
+        2 => NotebookCommand::Interrupt,
+        3 => NotebookCommand::SetAutoRun(dice.once_in(2)),
+        4 => NotebookCommand::Reset,
+        _ => {
+            let of_lesson = !lesson.cells.is_empty() && !dice.once_in(4);
+            let id: CellId = if of_lesson {
+                dice.pick(&lesson.cells).id.as_str().into()
+            } else if dice.once_in(10) {
+                (*dice.pick(HOSTILE)).into()
+            } else {
+                format!("own {}", 1 + dice.below(6)).into()
+            };
+            NotebookCommand::Cell(id, cell(dice))
+        }
+    }
+}
+
+fn cell(dice: &mut Dice) -> CellCommand {
+    let kind = if dice.once_in(3) { OwnKind::Text } else { OwnKind::Code };
+    match dice.below(34) {
+        0..5 => CellCommand::SetText((*dice.pick(CODE)).into()),
+        5 => CellCommand::SetText((*dice.pick(HOSTILE)).into()),
+        6 => CellCommand::SetText(format!("let s = {{{{ {} }}}}", dice.pick(CODE)).into()),
+        7..12 => CellCommand::Run,
+        12 => CellCommand::RunAbove,
+        13 => CellCommand::ClearOutputs,
+        14..17 => CellCommand::Insert { kind, is_above: dice.once_in(2) },
+        17 => CellCommand::Delete,
+        18 => CellCommand::Shift(*dice.pick(&[1, -1, 3, -5, isize::MAX, isize::MIN])),
+        19 => CellCommand::Split(dice.place(20)),
+        20 => CellCommand::MergeBelow,
+        21 => CellCommand::SetKind(kind),
+        22 => CellCommand::Fold(dice.once_in(2)),
+        23 => CellCommand::SetAutoRun(dice.once_in(2)),
+        24..27 => CellCommand::Slide(dice.number()),
+        27 => CellCommand::Choose(dice.place(3)),
+        28 => CellCommand::Reveal,
+        29 => CellCommand::Hint,
+        30 => CellCommand::Skip,
+        31 => CellCommand::Settle { keep_mine: dice.once_in(2) },
+        _ => CellCommand::Reset,
+    }
+}
+
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+/// All that is seen fits together.
+fn check(snapshot: &Snapshot) -> Result<(), String> {
+    let model = snapshot.model.as_ref().ok_or("the model is gone")?;
+    let space = snapshot.space.as_ref().ok_or("the space is gone")?;
+    for said in snapshot.notice.iter() {
+        ensure(!said.is_empty() && !said.contains('\u{1b}'), || format!("the notice {said:?}"))?;
+    }
+    let finite = |values: &[f32]| values.iter().all(|x| x.is_finite());
+    for (name, parameters) in [("live", &model.parameters), ("trained", &model.trained), ("start", &model.start)] {
+        ensure(parameters.len() == model.start.len(), || format!("{name}: {} parameters", parameters.len()))?;
+        ensure(finite(parameters.flat()), || format!("{name} parameters are not finite"))?;
+    }
+    ensure(finite(space.points.flat()), || "points of words are not finite".to_owned())?;
+    ensure(space.points.rows() == space.vocabulary.len(), || format!("{} points of words", space.points.rows()))?;
+    check_training(model)?;
+    let is_large = model.parameters.flat().iter().any(|x| x.abs() > LARGE);
+    check_sentence(&model.sentence, model, is_large).map_err(|why| format!("the sentence: {why}"))?;
+    if let Some(second) = &model.second {
+        check_sentence(&second.sentence, model, is_large).map_err(|why| format!("the second sentence: {why}"))?;
+    }
+    if let Some(comparison) = &model.comparison {
+        ensure(comparison.difference.len() == model.start.len(), || "the comparison has another shape".to_owned())?;
+    }
+    check_notebook(snapshot)
+}
+
+fn check_training(model: &ModelSnapshot) -> Result<(), String> {
+    let training = &model.training;
+    let done = training.progress.done;
+    ensure(done <= training.progress.of, || format!("{:?}", training.progress))?;
+    ensure(training.log.len() == done, || format!("{} rows of the log at step {done}", training.log.len()))?;
+    if let Some(look) = training.look {
+        ensure(look.step <= look.target && look.target <= done, || format!("{look:?} at step {done}"))?;
+    }
+    let steps = &training.checkpoints.steps;
+    ensure(steps.is_sorted() && steps.last().is_none_or(|last| *last <= done), || format!("{steps:?} at {done}"))?;
+    let is_rate = training.learning_rate.is_finite() && training.learning_rate > 0.0;
+    ensure(is_rate, || format!("a learning rate of {}", training.learning_rate))
+}
+
+fn check_sentence(sentence: &SentenceSnapshot, model: &ModelSnapshot, is_large: bool) -> Result<(), String> {
+    let count = sentence.tokens.len();
+    ensure(count > 0, || "no tokens".to_owned())?;
+    let tables: [(&str, &Matrix<f32>); 5] = [
+        ("input", &sentence.activations.input),
+        ("output", &sentence.activations.output),
+        ("start", &sentence.start),
+        ("end", &sentence.end),
+        ("trained end", &sentence.trained_end),
+    ];
+    for (name, table) in tables {
+        ensure(table.rows() == count, || format!("{name}: {} rows of {count} tokens", table.rows()))?;
+        let is_finite = table.flat().iter().all(|x| x.is_finite());
+        ensure(is_finite || is_large, || format!("{name} is not finite, and no weight is large"))?;
+    }
+    let blocks = model.architecture.numbered_blocks().count();
+    let counts = [sentence.activations.blocks.len(), sentence.contributions.len(), sentence.moves.len()];
+    ensure(counts == [blocks; 3], || format!("{counts:?} of {blocks} blocks"))?;
+    ensure(model.interventions.heads.len() == model.architecture.heads(), || "heads without a mode".to_owned())?;
+    for head in sentence.activations.heads() {
+        for row in 0..head.weights.rows() {
+            let row = head.weights.row(row);
+            let sum: f32 = row.iter().sum();
+            let is_share = (sum - 1.0).abs() < ROUNDING || row.iter().all(|x| *x == 0.0);
+            ensure(is_share || is_large, || format!("a row of weights with a sum of {sum}"))?;
+        }
+    }
+    let neighbours = [sentence.static_neighbours.len(), sentence.contextual_neighbours.len()];
+    ensure(neighbours == [count; 2], || format!("neighbours of {neighbours:?} of {count} tokens"))
+}
+
+fn check_notebook(snapshot: &Snapshot) -> Result<(), String> {
+    let notebook = &snapshot.notebook;
+    ensure(notebook.cells.len() <= DOCUMENT_CELLS_MAX, || format!("{} cells", notebook.cells.len()))?;
+    ensure(notebook.closed_gate.is_none_or(|gate| gate < notebook.cells.len()), || "a gate beyond the end".to_owned())?;
+    let mut ids: Vec<_> = notebook.cells.iter().map(|shown| shown.cell.id.clone()).collect();
+    ids.sort();
+    ensure(ids.windows(2).all(|pair| pair[0] != pair[1]), || format!("ids that stand twice: {ids:?}"))?;
+    for shown in &notebook.cells {
+        let fault = shown.run.as_ref().and_then(|run| run.fault.as_ref()).or(shown.mistake.as_deref());
+        let is_ours = fault.is_some_and(|fault| fault.to_string().contains(OWN_FAULT));
+        ensure(!is_ours, || format!("cell {}: {fault:?}", shown.cell.id))?;
+    }
+    Ok(())
+}
+
+fn bits(values: &[f32]) -> u64 {
+    fnv1a(&values.iter().flat_map(|x| x.to_bits().to_le_bytes()).collect::<Vec<_>>())
+}
+
+/// All that undo and a save bring back, by name, to the bit.
+fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let mut say = |name, value: String| all.push((name, value));
+    if let (Some(model), Some(space)) = (&snapshot.model, &snapshot.space) {
+        say("parameters", format!("{:x}", bits(model.parameters.flat())));
+        say("trained", format!("{:x}", bits(model.trained.flat())));
+        say("interventions", format!("{:?}", model.interventions));
+        let texts = |sentence: &SentenceSnapshot| {
+            sentence.chosen().iter().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ")
+        };
+        say("sentence", texts(&model.sentence));
+        say("second", model.second.as_ref().map(|second| texts(&second.sentence)).unwrap_or_default());
+        say("output", format!("{:x}", bits(model.sentence.activations.output.flat())));
+        say("ends", format!("{:x}", bits(model.sentence.end.flat())));
+        say("points", format!("{:x}", bits(space.points.flat())));
+        say("recipe", format!("{:?}", model.recipe));
+        say("steps", format!("{:?}, {:?}", model.training.progress, model.training.look));
+        say("losses", format!("{:x}", bits(&model.training.log.losses().collect::<Vec<_>>())));
+        say("learning rate", format!("{}", model.training.learning_rate));
+        let changes: Vec<_> = model.training.changes.iter().collect();
+        say("changes", format!("{} {:x}", changes.len(), fnv1a(format!("{changes:?}").as_bytes())));
+    }
+    let notebook = &snapshot.notebook;
+    say("auto_run", format!("{}", notebook.auto_run));
+    for shown in &notebook.cells {
+        let cell = &shown.cell;
+        say(
+            "cell",
+            format!(
+                "{} {:x} {:?} {} {} {}",
+                cell.id,
+                fnv1a(cell.text.as_bytes()),
+                cell.answer,
+                cell.is_folded,
+                cell.auto_run,
+                cell.is_own
+            ),
+        );
+    }
+    all
+}
+
+/// What differs between two descriptions.
+fn differences(before: &Snapshot, after: &Snapshot) -> Option<String> {
+    let (before, after) = (described(before), described(after));
+    if before.len() != after.len() {
+        return Some(format!("{} things are {}", before.len(), after.len()));
+    }
+    let differing: Vec<String> = before
+        .iter()
+        .zip(&after)
+        .filter(|(before, after)| before != after)
+        .map(|((name, before), (_, after))| format!("{name}: {before:.300} is {after:.300}"))
+        .collect();
+    (!differing.is_empty()).then(|| differing.join("; "))
+}
+
+/// Undoes what can be undone, some steps far, and redoes it.
+fn travel(kernel: &mut Kernel) -> Result<(), String> {
+    const FAR: usize = 3;
+    let before = kernel.snapshot();
+    let mut undone = 0;
+    while undone < FAR && kernel.snapshot().history.undo.is_some() {
+        kernel.apply(Command::Undo);
+        kernel.settle();
+        undone += 1;
+        check(&kernel.snapshot()).map_err(|why| format!("undone {undone} times: {why}"))?;
+    }
+    let last = before.history.undo.clone();
+    for _ in 0..undone {
+        // A cell that runs by itself again, and writes to the model, is a change of its own.
+        if kernel.snapshot().history.redo.is_none() {
+            return Ok(());
+        }
+        kernel.apply(Command::Redo);
+        kernel.settle();
+    }
+    let after = kernel.snapshot();
+    match differences(&before, &after) {
+        Some(what) if after.history.undo == last => Err(format!("undone {undone} times and redone: {what}")),
+        _ => Ok(()),
+    }
+}
+
+/// Through JSON, and back.
+fn reopen(kernel: &Kernel) -> Result<(), String> {
+    let before = kernel.snapshot();
+    let json = serde_json::to_string(&Saved::of(&before)).map_err(|error| format!("it is not saved: {error}"))?;
+    let saved: Saved = serde_json::from_str(&json).map_err(|error| format!("what is saved is not read: {error}"))?;
+    let mut opened = Kernel::open(before.lesson.clone(), Some(saved));
+    opened.settle();
+    let after = opened.snapshot();
+    check(&after).map_err(|why| format!("opened again: {why}"))?;
+    ensure(after.report.is_empty(), || format!("opened again, it reports {:?}", after.report))?;
+    differences(&before, &after).map_or(Ok(()), |what| Err(format!("opened again: {what}")))
+}

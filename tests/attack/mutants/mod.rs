@@ -1,0 +1,167 @@
+//! Attacks made at random from a seed: lessons, commands and saved states that nobody would write, each with the promises
+//! that must hold whatever they are. `tests/attack` runs a few of each; `examples/attack.rs` runs them by the thousand.
+
+pub mod commands;
+pub mod lessons;
+pub mod states;
+
+use std::time::{Duration, Instant};
+
+use attune::panics;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::peak::{Taken, taken};
+
+/// Allowed to one case, on a busy machine too.
+pub const TIME_MAX: Duration = Duration::from_secs(20);
+/// Allowed over the state at rest.
+pub const BYTES_MAX: usize = 1_500_000_000;
+/// Given to the search for the smallest case that breaks a promise.
+const SEARCH: Duration = Duration::from_secs(30);
+
+/// What came of a case, in a word to count by, or the promise that it broke.
+pub type Outcome = Result<&'static str, String>;
+
+/// A case of an attack.
+pub trait Attack: Sized {
+    /// The case of a seed.
+    fn of(seed: u64) -> Self;
+
+    /// Runs it.
+    fn run(&self) -> Outcome;
+
+    /// Parts that can be left out.
+    fn parts(&self) -> usize;
+
+    /// The case without some of its parts.
+    fn without(&self, first: usize, count: usize) -> Self;
+
+    /// The case, for who is to look into it.
+    fn told(&self) -> String;
+
+    /// Runs it within its bounds of time and memory; a panic is a promise broken.
+    fn tried(&self) -> (Outcome, Taken) {
+        let (outcome, taken) = taken(|| panics::quietly(|| self.run()));
+        let outcome = outcome.unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
+        let is_within = taken.time <= TIME_MAX && taken.bytes <= BYTES_MAX;
+        let outcome = if is_within { outcome } else { outcome.and_then(|_| Err(format!("it takes {taken}"))) };
+        (outcome, taken)
+    }
+
+    /// A case as small as can be found that breaks a promise too: ever smaller pieces are left out while it does.
+    fn smallest(self) -> Self {
+        let (mut case, begun) = (self, Instant::now());
+        let mut piece = case.parts().div_ceil(2).max(1);
+        loop {
+            let mut first = 0;
+            while first < case.parts() && begun.elapsed() < SEARCH {
+                let without = case.without(first, piece.min(case.parts() - first));
+                if without.tried().0.is_err() { case = without } else { first += piece }
+            }
+            if piece == 1 || begun.elapsed() >= SEARCH {
+                return case;
+            }
+            piece = piece.div_ceil(2);
+        }
+    }
+}
+
+/// The smallest case of a seed that breaks a promise, in words.
+pub fn smallest_told<A: Attack>(seed: u64, why: &str) -> String {
+    let smallest = A::of(seed).smallest();
+    let still = smallest.tried().0.err().unwrap_or_default();
+    format!("seed {seed}: {why}\nat its smallest: {still}\n{}", smallest.told())
+}
+
+/// Draws of one seed.
+pub struct Dice(StdRng);
+
+impl Dice {
+    pub fn of(seed: u64) -> Self {
+        Self(StdRng::seed_from_u64(seed))
+    }
+
+    /// A number below `end`, or 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        if end == 0 { 0 } else { self.0.random_range(0..end) }
+    }
+
+    /// True once in so many times.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+
+    pub fn seed(&mut self) -> u64 {
+        self.0.random()
+    }
+
+    /// One of the numbers at which something ends, or any.
+    pub fn number(&mut self) -> f64 {
+        const EDGES: &[f64] = &[
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            2.0,
+            1e-3,
+            -1e3,
+            1e-30,
+            1e30,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        if self.once_in(3) { *self.pick(EDGES) } else { self.0.random_range(-2.0..2.0) }
+    }
+
+    /// A place among `count`, or beyond them.
+    pub fn place(&mut self, count: usize) -> usize {
+        match self.below(20) {
+            0 => usize::MAX,
+            1 => count,
+            _ => self.below(count),
+        }
+    }
+}
+
+/// Words that nobody means.
+pub const HOSTILE: &[&str] = &[
+    "",
+    " ",
+    "\u{0}",
+    "\u{1b}[31m",
+    "\u{202e}",
+    "\u{feff}",
+    "é\u{301}\u{301}",
+    "👩‍👩‍👧‍👦",
+    "own 1",
+    "../../etc/passwd",
+    "<script>alert(1)</script>",
+    "{{ 1 / 0 }}",
+    "{{ loop {} }}",
+    "{{{{",
+    "$",
+    "$$\\frac{",
+    "[a](attune:panel/Weights)",
+    "[a](attune:lesson/\u{0})",
+    "![x](x.png)",
+    "{mineral} {mineral} {",
+    "E[9999999]",
+    "W_Q = W_Q * 1e308;",
+    "let a = []; loop { a.push(a); }",
+    "fn f() { f() } f()",
+    "throw \"\\n\"",
+    "the seal sank",
+    "seal",
+    "-",
+    "NaN",
+    "9223372036854775807",
+];

@@ -75,37 +75,47 @@ impl<'a> NamesInScope<'a> {
     }
 }
 
-/// For each cell, in order, whether its result still follows from what it read, and the name of its
-/// own that hides another cell's.
+/// How a cell stands to those above it.
+pub struct Standing<'a> {
+    pub status: CellStatus,
+    /// A name of its own that hides another cell's.
+    pub shadows: Option<&'a str>,
+    /// A run now would read what the last one read. It may be stale all the same: by what it read, which is stale.
+    pub is_up_to_date: bool,
+}
+
+/// For each cell, in order, whether its result still follows from what it read.
 pub fn statuses<'a>(
     document: &'a Document,
     runs: &'a BTreeMap<CellId, CellRun>,
     analyses: &BTreeMap<CellId, Analysis>,
     sight: &mut NamesInScope<'a>,
-) -> Vec<(CellStatus, Option<&'a str>)> {
+) -> Vec<Standing<'a>> {
     let mut stale: BTreeSet<&str> = BTreeSet::new();
     let mut all = Vec::with_capacity(document.cells.len());
     for cell in &document.cells {
         let run = runs.get(&cell.id);
-        let status = match (run, analyses.get(&cell.id)) {
-            (None, _) => CellStatus::New,
+        let (status, is_up_to_date) = match (run, analyses.get(&cell.id)) {
+            (None, _) => (CellStatus::New, false),
             (Some(run), Some(analysis)) => {
                 let is_clean = !cell.is_code();
-                let is_as_read = !run.shown.is_from_before
+                let is_up_to_date = !run.shown.is_from_before
                     && run.shown.text == analysis.text
-                    && run.reads.iter().all(|(name, source)| {
-                        let from_stale = matches!(source, Source::Run(from, _) if stale.contains(&**from));
-                        !from_stale && sight.source(name, is_clean) == *source
-                    });
-                if is_as_read { CellStatus::Fresh } else { CellStatus::Stale }
+                    && run.reads.iter().all(|(name, source)| sight.source(name, is_clean) == *source);
+                let is_from_stale = run.reads.iter().any(|(_, source)| match source {
+                    Source::Run(from, _) => stale.contains(&**from),
+                    _ => false,
+                });
+                let is_fresh = is_up_to_date && !is_from_stale;
+                (if is_fresh { CellStatus::Fresh } else { CellStatus::Stale }, is_up_to_date)
             }
-            (Some(_), None) => CellStatus::Stale,
+            (Some(_), None) => (CellStatus::Stale, false),
         };
         if status == CellStatus::Stale {
             stale.insert(&cell.id);
         }
-        let shadowed = sight.pass(cell, run);
-        all.push((status, shadowed));
+        let shadows = sight.pass(cell, run);
+        all.push(Standing { status, shadows, is_up_to_date });
     }
     all
 }

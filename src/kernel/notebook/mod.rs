@@ -32,7 +32,7 @@ pub use document::{CellId, Document};
 pub use editing::{Changed, EditDrag};
 
 use crate::kernel::notebook::cell_texts::CellTexts;
-use crate::kernel::notebook::dependencies::{NamesInScope, Source, Versions, statuses};
+use crate::kernel::notebook::dependencies::{NamesInScope, Source, Standing, Versions, statuses};
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::live::LiveName;
 use crate::kernel::notebook::merge::{Merged, merge};
@@ -217,7 +217,7 @@ impl Notebook {
         let mut dependent: BTreeSet<CellId> = BTreeSet::new();
         let waiting: BTreeSet<CellId> = self.waiting.iter().cloned().collect();
         let mut waits: Vec<CellId> = Vec::new();
-        for (index, status) in self.statuses().into_iter().enumerate() {
+        for (index, (status, is_up_to_date)) in self.statuses().into_iter().enumerate() {
             let cell = &self.document.cells[index];
             let run = self.runs.get(&cell.id);
             let is_unasked = execution::runs_unasked(cell);
@@ -227,6 +227,8 @@ impl Notebook {
                 dependent.insert(cell.id.clone());
             }
             let runs = match status {
+                // Stale by a cell above that waits for the learner: it would run, and be as stale, without end.
+                CellStatus::Stale if is_up_to_date => false,
                 CellStatus::New => is_unasked && !self.live.is_empty(),
                 CellStatus::Stale => {
                     let is_auto = (cell.auto_run || self.document.auto_run) && cell.is_code();
@@ -255,10 +257,11 @@ impl Notebook {
         self.texts_waiting = self.stale_texts();
     }
 
-    fn statuses(&self) -> Vec<CellStatus> {
+    /// The status of each cell, and whether a run now would read what the last one read.
+    fn statuses(&self) -> Vec<(CellStatus, bool)> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
-        let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
-        statuses.into_iter().map(|(status, _)| status).collect()
+        let standings = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
+        standings.into_iter().map(|standing| (standing.status, standing.is_up_to_date)).collect()
     }
 
     /// The next cell to run, if it is still there.
@@ -340,7 +343,7 @@ impl Notebook {
         let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
         let waiting: BTreeSet<&CellId> = self.waiting.iter().collect();
         let stale_texts = self.stale_texts();
-        let cell = |(cell, (status, shadows)): (&Arc<DocumentCell>, (CellStatus, Option<&str>))| CellSnapshot {
+        let cell = |(cell, Standing { status, shadows, .. }): (&Arc<DocumentCell>, Standing<'_>)| CellSnapshot {
             cell: cell.clone(),
             status: if waiting.contains(&cell.id) { CellStatus::Waiting } else { status },
             run: self.runs.get(&cell.id).map(|run| run.shown.clone()),

@@ -59,6 +59,22 @@ fn a_slider_runs_what_depends_on_it() {
     assert_eq!(number(&kernel, "uses"), 20.0, "a slider stays within its range");
 }
 
+/// Each reads from a cell that was edited and waits to be run: a run of theirs would read what they read before.
+#[test]
+fn what_runs_by_itself_waits_for_a_cell_above_that_waits_for_the_learner() {
+    let mut kernel = kernel();
+    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    let edit = CellCommand::SetText("let a = 5;".into());
+    kernel.apply(Command::Notebook(NotebookCommand::Cell("double".into(), edit)));
+    const PIECES: usize = 200;
+    let pieces = (0..PIECES).take_while(|_| kernel.is_busy().then(|| kernel.advance()).is_some()).count();
+    assert!(pieces < PIECES, "it never settles");
+    assert_eq!((status(&kernel, "double"), status(&kernel, "uses")), (CellStatus::Stale, CellStatus::Stale));
+    run(&mut kernel, "double");
+    assert_eq!((number(&kernel, "uses"), status(&kernel, "uses")), (5.0, CellStatus::Fresh), "and then it follows");
+}
+
 #[test]
 fn a_change_of_the_model_marks_what_read_it() {
     let mut kernel = kernel();

@@ -1,5 +1,6 @@
 //! `attune check`: a line a lesson or glossary, and every issue.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,13 +28,13 @@ use crate::nearest::nearest;
 /// Trains each lesson, verifies its claims and runs its cells and solutions.
 pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
     let mut faults = String::new();
-    let (mut ids, mut glossaries) = (Ids::default(), Glossaries::default());
+    let (mut ids, mut courses, mut glossaries) = (Ids::default(), Courses::default(), Glossaries::default());
     for path in lessons {
         if is_glossary_file(path) {
             print::line(glossaries.check(path))?;
             continue;
         }
-        match check_one(path, options, common, &mut ids, &mut glossaries) {
+        match check_one(path, options, common, (&mut ids, &mut courses, &mut glossaries)) {
             Ok(line) => print::line(line)?,
             Err(Fault::Lesson(issues)) => {
                 print::line(format_args!("{}: has issues", name(path)))?;
@@ -100,12 +101,23 @@ impl Ids {
     }
 }
 
+/// Ids of the lessons of each folder, which is read once.
+#[derive(Default)]
+struct Courses(HashMap<PathBuf, Vec<String>>);
+
+impl Courses {
+    fn beside(&mut self, path: &Path) -> &[String] {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let list = || course::list(folder).iter().map(|file| file.id()).collect();
+        self.0.entry(folder.to_owned()).or_insert_with(list)
+    }
+}
+
 fn check_one(
     path: &Path,
     options: &CheckOptions,
     common: &Common,
-    ids: &mut Ids,
-    glossaries: &mut Glossaries,
+    (ids, courses, glossaries): (&mut Ids, &mut Courses, &mut Glossaries),
 ) -> Result<String, Fault> {
     let lesson = super::read::read(path, common.seed)?;
     ids.add(&lesson.id, path)?;
@@ -123,7 +135,8 @@ fn check_one(
     let overflow = first_overflow(&snapshot)
         .map(|(sentence, tensor)| blame::overflow(path, &snapshot.lesson, &sentence.join(" "), tensor));
     let text = written(path).unwrap_or_default();
-    let places = Places::of(&text);
+    // Most lessons have no issue, and reading the file a second time takes as long as the first.
+    let places = LazyCell::new(|| Places::of(&text));
     let at = |place: Option<Place>| place.map_or(file.clone(), |Place { line, col }| format!("{file}:{line}:{col}"));
     let failed = verdicts
         .iter()
@@ -131,7 +144,7 @@ fn check_one(
         .map(|verdict| format!("{}: {}\n", at(places.claim(&verdict.id)), line(verdict)));
     let mut problems = rehearse(&mut kernel, Duration::from_secs(options.within));
     problems.extend(missing_pictures(path, &kernel.snapshot()));
-    problems.extend(missing_lessons(path, &snapshot.lesson));
+    problems.extend(missing_lessons(path, &snapshot.lesson, courses));
     problems.extend(closed_panels(&snapshot.lesson).into_iter().map(|(cell, panel)| {
         let panel = panel.title();
         let words = format!(
@@ -150,7 +163,7 @@ fn check_one(
     let broken = problems.iter().map(|Problem { cell, words, at: spot }| {
         format!("{}: cell {cell:?}: {}\n", at(places.cell(cell, spot)), printable(words))
     });
-    let before = unknown_lessons(path, &snapshot.lesson);
+    let before = unknown_lessons(path, &snapshot.lesson, courses);
     let issues: String = before.into_iter().chain(overflow).chain(failed).chain(broken).chain(of_terms).collect();
     if issues.is_empty() {
         let seed = snapshot.lesson.seed;
@@ -183,19 +196,13 @@ fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
     missing
 }
 
-/// Ids of the lessons beside a file.
-fn ids_beside(path: &Path) -> Vec<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    course::list(folder).iter().map(|file| file.id()).collect()
-}
-
 /// Lessons that a lesson of a course builds on and its course does not have. One outside a course may build on any.
-fn unknown_lessons(path: &Path, lesson: &Lesson) -> Option<String> {
+fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Option<String> {
     let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
     if folder.file_name() != Some(course::FOLDER.as_ref()) || lesson.builds_on.is_empty() {
         return None;
     }
-    let ids = ids_beside(path);
+    let ids = courses.beside(path);
     let unknown: Vec<_> = lesson.builds_on.iter().filter(|before| !ids.contains(before)).collect();
     let first = unknown.first()?;
     let near = nearest(first, ids.iter().map(String::as_str));
@@ -207,7 +214,7 @@ fn unknown_lessons(path: &Path, lesson: &Lesson) -> Option<String> {
 }
 
 /// Links to lessons that the folder does not have.
-fn missing_lessons(path: &Path, lesson: &Lesson) -> Vec<Problem> {
+fn missing_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Problem> {
     let links = |cell: &Cell| {
         let addresses: Vec<String> = cell.kind.markdown().flat_map(addresses).collect();
         let of_lessons = addresses.into_iter().filter_map(|address| match TextLink::read(&address)?.ok()? {
@@ -220,7 +227,7 @@ fn missing_lessons(path: &Path, lesson: &Lesson) -> Vec<Problem> {
     if links.is_empty() {
         return Vec::new();
     }
-    let ids = ids_beside(path);
+    let ids = courses.beside(path);
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
     let problem = |(cell, address, link): (String, String, TextLink)| {

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::mem;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Tag};
 
 use super::escape::plain;
 use super::page::{Code, PageItem, PageSlider, Stage};
 use super::pictures::Pictures;
-use super::prose::{Prose, element, words};
+use super::prose::{Piece, Prose, element, words};
 use super::restate::{plain_words, restated};
 use super::{svg, table};
 use crate::view_model::output::{OutputModel, TextModel, short};
@@ -24,7 +24,7 @@ pub struct Beside {
     pub bytes: Vec<u8>,
 }
 
-/// What opens on demand, and where it belongs.
+/// Content that a page opens on demand: a note at the end of the text.
 pub struct Note {
     pub title: String,
     pub text: String,
@@ -66,14 +66,14 @@ impl<'a> Writer<'a> {
     pub fn item(&mut self, item: &PageItem<'_>) {
         match item {
             PageItem::Markdown(prose) => self.prose(prose),
-            PageItem::Label(label) => self.paragraph(element(Tag::Strong, [words(*label)])),
-            PageItem::Line(line) => self.paragraph([words(plain(line))]),
+            PageItem::Label(label) => self.paragraph(element(Tag::Strong, [words(label)])),
+            PageItem::Line(line) => self.paragraph([words(line)]),
             PageItem::Code(code) => self.code(code),
             PageItem::Stage(stage) => self.stage(stage),
             PageItem::Slider(slider) => self.slider(slider),
             PageItem::Choices { choices, chosen, right } => {
                 let item = |(i, choice): (usize, &String)| {
-                    let mut content = vec![Event::TaskListMarker(*chosen == Some(i)), words(plain(choice))];
+                    let mut content = vec![Event::TaskListMarker(*chosen == Some(i)), words(choice)];
                     if *right == Some(i) {
                         content.push(words(" "));
                         content.extend(element(Tag::Strong, [words("← the model's answer")]));
@@ -93,13 +93,13 @@ impl<'a> Writer<'a> {
 
     pub fn heading(&mut self, level: HeadingLevel, title: &str) {
         let tag = Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() };
-        self.block(&element(tag, [words(plain(title))]));
+        self.block(&element(tag, [words(title)]));
     }
 
     /// A line in italics, if it says anything.
     pub fn note_line(&mut self, line: &str) {
         if !line.trim().is_empty() {
-            self.paragraph(element(Tag::Emphasis, [words(plain(line.trim()))]));
+            self.paragraph(element(Tag::Emphasis, [words(line.trim())]));
         }
     }
 
@@ -110,10 +110,7 @@ impl<'a> Writer<'a> {
     /// Writes blocks; where they cannot be spelt so that every reader reads the same, their words as they are.
     fn block(&mut self, events: &[Event<'_>]) {
         match restated(events) {
-            Some(text) => {
-                self.text.push_str(&text);
-                self.text.push_str("\n\n");
-            }
+            Some(text) => self.push(&text),
             None => self.fence("text", &plain_words(events)),
         }
     }
@@ -168,11 +165,11 @@ impl<'a> Writer<'a> {
 
     /// A slider as it stands, in a line.
     fn slider(&mut self, slider: &PageSlider<'_>) {
-        let caption = element(Tag::Strong, [words(plain(slider.caption))]);
+        let caption = element(Tag::Strong, [words(slider.caption)]);
         let caption = if slider.caption.is_empty() { Vec::new() } else { [caption, vec![words(" ")]].concat() };
         let (from, to) = slider.range;
         let value = Event::Code(plain(&format!("{}{}", slider.name, slider.tell_value())).into());
-        let range = words(format!(" (a slider from {} to {})", short(from), short(to)));
+        let range = words(&format!(" (a slider from {} to {})", short(from), short(to)));
         self.paragraph(caption.into_iter().chain([value, range]));
     }
 
@@ -192,35 +189,23 @@ impl<'a> Writer<'a> {
     /// Code, in a fence that nothing in it can close.
     fn fence(&mut self, language: &'static str, code: &str) {
         let kind = CodeBlockKind::Fenced(language.into());
-        let block = element(Tag::CodeBlock(kind), [words(format!("{}\n", plain(code).trim_end()))]);
+        let block = element(Tag::CodeBlock(kind), [words(code.trim_end())]);
         // A block of code can always be spelt.
-        let text = restated(&block).unwrap_or_default();
-        self.text.push_str(&text);
+        self.push(&restated(&block).unwrap_or_default());
+    }
+
+    fn push(&mut self, block: &str) {
+        self.text.push_str(block);
         self.text.push_str("\n\n");
     }
 
     /// A lesson's text, with its pictures beside it.
     fn prose(&mut self, prose: &Prose) {
         let mut events = Vec::new();
-        // The address and the words of the picture that is being read, and how many stand in its words.
-        let mut open: Option<(String, String, usize)> = None;
-        for event in prose.events() {
-            let Some((url, alt, depth)) = &mut open else {
-                match event {
-                    Event::Start(Tag::Image { dest_url, .. }) => open = Some((dest_url.to_string(), String::new(), 0)),
-                    event => events.push(event),
-                }
-                continue;
-            };
-            match event {
-                Event::Text(text) | Event::Code(text) | Event::InlineMath(text) => alt.push_str(&text),
-                Event::Start(Tag::Image { .. }) => *depth += 1,
-                Event::End(TagEnd::Image) if *depth > 0 => *depth -= 1,
-                Event::End(TagEnd::Image) => {
-                    events.extend(self.image(url, alt));
-                    open = None;
-                }
-                _ => {}
+        for piece in prose.pieces() {
+            match piece {
+                Piece::Event(event) => events.push(event),
+                Piece::Picture { url, alt } => events.extend(self.image(&url, &alt)),
             }
         }
         // One block that cannot be spelt spoils no other.
@@ -237,7 +222,7 @@ impl<'a> Writer<'a> {
             }
             Err(why) => {
                 let name = if alt.is_empty() { url } else { alt };
-                vec![words(plain(&format!("(picture {name}: {why})")))]
+                vec![words(&format!("(picture {name}: {why})"))]
             }
         }
     }
@@ -246,7 +231,6 @@ impl<'a> Writer<'a> {
 /// A picture that stands beside the text.
 fn picture(url: String, alt: &str) -> Vec<Event<'static>> {
     let tag = Tag::Image { link_type: LinkType::Inline, dest_url: url.into(), title: "".into(), id: "".into() };
-    let alt = plain(alt);
     element(tag, (!alt.is_empty()).then(|| words(alt)))
 }
 

@@ -3,11 +3,13 @@
 //! Tags are words, links that lead elsewhere than to the web are their words alone, and the value of a live expression
 //! is text whatever characters it has: it joins the text after Markdown has been read.
 
+use std::iter;
+
 use pulldown_cmark::{CowStr, Event, LinkType, Parser, Tag, TagEnd, TextMergeStream};
 
 use super::escape::plain;
 use crate::kernel::notebook::live_values::LiveTextSnapshot;
-use crate::lesson::live_text::{LiveText, placed};
+use crate::lesson::live_text::{LiveText, filled};
 use crate::lesson::text::markdown_options;
 use crate::view_model::live_text::shown_words;
 
@@ -18,6 +20,16 @@ pub struct Prose {
     markdown: String,
     /// The words that stand for the expressions.
     values: Vec<String>,
+}
+
+/// An event of a text, or a whole picture.
+pub enum Piece<'a> {
+    Event(Event<'a>),
+    /// The picture's address, as the text names it, is yet to be looked up.
+    Picture {
+        url: CowStr<'a>,
+        alt: String,
+    },
 }
 
 impl Prose {
@@ -33,13 +45,36 @@ impl Prose {
         self.markdown.trim_start().starts_with("# ")
     }
 
-    /// The text's events, without raw HTML, and with no link but those that [`is_safe_link`] allows. A picture has the
-    /// address that the text names, which is yet to be looked up.
-    pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
+    /// The text's pieces, without raw HTML, and with no link but those that [`is_safe_link`] allows.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         let mut safe = Safe { values: &self.values, are_links: Vec::new() };
         let events = Parser::new_ext(&self.markdown, markdown_options()).filter_map(move |event| safe.event(event));
-        TextMergeStream::new(events)
+        let mut events = TextMergeStream::new(events);
+        iter::from_fn(move || {
+            Some(match events.next()? {
+                Event::Start(Tag::Image { dest_url, .. }) => Piece::Picture { url: dest_url, alt: alt(&mut events) },
+                event => Piece::Event(event),
+            })
+        })
     }
+}
+
+/// The words of the picture that has just begun, with those of pictures within them.
+fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
+    let mut alt = String::new();
+    let mut depth = 1_usize;
+    for event in events {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) => alt.push_str(&text),
+            Event::Start(Tag::Image { .. }) => depth += 1,
+            Event::End(TagEnd::Image) => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    alt
 }
 
 /// A link that leads to the web, and does nothing.
@@ -58,8 +93,9 @@ struct Safe<'a> {
 impl<'a> Safe<'a> {
     fn event(&mut self, event: Event<'a>) -> Option<Event<'a>> {
         Some(match event {
-            Event::Text(text) => Event::Text(self.filled(text)),
-            Event::Html(text) | Event::InlineHtml(text) => Event::Text(self.filled(text)),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                Event::Text(filled(&text, self.values).into())
+            }
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
@@ -73,29 +109,15 @@ impl<'a> Safe<'a> {
             event => event,
         })
     }
-
-    /// The text with the values in place of their placeholders.
-    fn filled(&self, text: CowStr<'a>) -> CowStr<'a> {
-        if !text.contains(|c| placed(c).is_some()) {
-            return text;
-        }
-        let mut filled = String::with_capacity(text.len());
-        for c in text.chars() {
-            match placed(c).and_then(|index| self.values.get(index)) {
-                Some(value) => filled.push_str(value),
-                None => filled.push(c),
-            }
-        }
-        filled.into()
-    }
 }
 
 /// An element with its content, as Markdown's events.
 pub fn element<'a>(tag: Tag<'a>, content: impl IntoIterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let end = Event::End(tag.to_end());
-    std::iter::once(Event::Start(tag)).chain(content).chain([end]).collect()
+    iter::once(Event::Start(tag)).chain(content).chain([end]).collect()
 }
 
-pub fn words<'a>(text: impl Into<CowStr<'a>>) -> Event<'a> {
-    Event::Text(text.into())
+/// Plain words, in which nothing is markup.
+pub fn words(text: &str) -> Event<'static> {
+    Event::Text(plain(text).into())
 }

@@ -135,7 +135,7 @@ pub fn blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
     let mut blocks = Vec::new();
     for (part, caption) in captions(table, most) {
         if !caption.is_empty() {
-            blocks.push(element(Tag::Paragraph, [words(plain_text(&caption))]));
+            blocks.push(element(Tag::Paragraph, [words(&one_line(&caption))]));
         }
         let names = std::iter::once(String::new()).chain((0..most.cols).map(|col| table.col_name(col)));
         let rows = (0..most.rows).map(|row| {
@@ -145,7 +145,7 @@ pub fn blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
         blocks.push(grid(names.collect(), rows));
     }
     if let Some(note) = most.note(table) {
-        blocks.push(element(Tag::Paragraph, element(Tag::Emphasis, [words(note)])));
+        blocks.push(element(Tag::Paragraph, element(Tag::Emphasis, [words(&note)])));
     }
     blocks
 }
@@ -154,8 +154,8 @@ pub fn blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
 fn grid(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Vec<Event<'static>> {
     let cells = |texts: Vec<String>| {
         texts.into_iter().flat_map(|text| {
-            let text = plain_text(&text);
-            element(Tag::TableCell, (!text.is_empty()).then(|| words(text)))
+            let text = one_line(&text);
+            element(Tag::TableCell, (!text.is_empty()).then(|| words(&text)))
         })
     };
     let mut alignments = vec![Alignment::Right; header.len()];
@@ -165,10 +165,8 @@ fn grid(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Vec<Eve
     element(Tag::Table(alignments), head.into_iter().chain(rows))
 }
 
-/// A text on one line.
-fn plain_text(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    escape::plain(&words.join(" "))
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Words with a bar each.

@@ -1,6 +1,6 @@
 //! Live numbers and words: what they follow, and when they are marked.
 
-use attune::export::prose::Prose;
+use attune::export::prose::{Piece, Prose};
 use attune::export::restate::restated;
 use attune::kernel::command::{InterventionCommand, SentenceCommand};
 use attune::kernel::notebook::live_values::LiveTextSnapshot;
@@ -27,7 +27,12 @@ fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
 
 /// The text as an export writes it in Markdown.
 fn exported(text: &str, live: Option<&LiveTextSnapshot>) -> String {
-    restated(&Prose::of(text, live).events().collect::<Vec<_>>()).expect("it can be spelt")
+    let prose = Prose::of(text, live);
+    let event = |piece| match piece {
+        Piece::Event(event) => event,
+        Piece::Picture { .. } => panic!("no text here has a picture"),
+    };
+    restated(&prose.pieces().map(event).collect::<Vec<_>>()).expect("it can be spelt")
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::terms::Terms;
 use super::{code, math};
 use crate::export::escape;
 use crate::export::pictures::Pictures;
-use crate::export::prose::Prose;
+use crate::export::prose::{Piece, Prose};
 
 /// A line of the outline.
 pub struct Heading {
@@ -24,12 +24,16 @@ pub fn markdown(prose: &Prose, pictures: &Pictures, terms: &mut Terms<'_>, outli
         outline,
         events: Vec::new(),
         words: String::new(),
-        image: None,
         code: None,
         heading: None,
         is_in_link: false,
     };
-    prose.events().for_each(|event| markup.take(event));
+    for piece in prose.pieces() {
+        match piece {
+            Piece::Event(event) => markup.take(event),
+            Piece::Picture { url, alt } => markup.picture(&url, &alt),
+        }
+    }
     markup.say_words();
     let mut text = String::new();
     html::push_html(&mut text, markup.events.into_iter());
@@ -43,8 +47,6 @@ struct Markup<'a, 't, 'e> {
     events: Vec<Event<'e>>,
     /// Words of the paragraph so far: a term may continue on the next line.
     words: String,
-    /// The address and the words of the picture that is being read, and how many stand in its words.
-    image: Option<(CowStr<'e>, String, usize)>,
     /// The language and the text of a block of code.
     code: Option<(CowStr<'e>, String)>,
     heading: Option<Heading>,
@@ -53,20 +55,6 @@ struct Markup<'a, 't, 'e> {
 
 impl<'e> Markup<'_, '_, 'e> {
     fn take(&mut self, event: Event<'e>) {
-        if let Some((url, alt, depth)) = &mut self.image {
-            match event {
-                Event::Text(text) | Event::Code(text) | Event::InlineMath(text) => alt.push_str(&text),
-                Event::Start(Tag::Image { .. }) => *depth += 1,
-                Event::End(TagEnd::Image) if *depth > 0 => *depth -= 1,
-                Event::End(TagEnd::Image) => {
-                    let image = image(url, alt, self.pictures);
-                    self.image = None;
-                    self.push(Event::InlineHtml(image.into()));
-                }
-                _ => {}
-            }
-            return;
-        }
         if let Some((language, text)) = &mut self.code {
             match event {
                 Event::Text(more) => text.push_str(&more),
@@ -83,7 +71,6 @@ impl<'e> Markup<'_, '_, 'e> {
             self.say_words();
         }
         match event {
-            Event::Start(Tag::Image { dest_url, .. }) => self.image = Some((dest_url, String::new(), 0)),
             Event::Start(Tag::CodeBlock(kind)) => {
                 let language = match kind {
                     CodeBlockKind::Fenced(language) => language,
@@ -121,6 +108,11 @@ impl<'e> Markup<'_, '_, 'e> {
             }
             event => self.push(event),
         }
+    }
+
+    fn picture(&mut self, url: &str, alt: &str) {
+        self.say_words();
+        self.push(Event::InlineHtml(image(url, alt, self.pictures).into()));
     }
 
     fn push(&mut self, event: Event<'e>) {

@@ -76,10 +76,6 @@ impl<S: Scalar> Matrix<S> {
         MatRef::from_row_major_slice(&self.values[..rows * self.cols], rows, self.cols)
     }
 
-    pub fn top_mut(&mut self, rows: usize) -> MatMut<'_, S> {
-        MatMut::from_row_major_slice_mut(&mut self.values[..rows * self.cols], rows, self.cols)
-    }
-
     /// The first `rows` rows, as entries.
     pub fn top_flat_mut(&mut self, rows: usize) -> &mut [S] {
         &mut self.values[..rows * self.cols]

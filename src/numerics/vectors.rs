@@ -1,4 +1,4 @@
-//! Vectors as slices: dot product, length, similarities, centroids; nearest rows and analogies.
+//! Vectors as slices: dot product, length, similarities, centroids, nearest rows.
 
 use std::ops::RangeInclusive;
 
@@ -105,21 +105,6 @@ pub fn nearest<S: Scalar>(
     all
 }
 
-/// The rows that are to `c` as `b` is to `a`, by cosine to `b̂ − â + ĉ`, of vectors of length 1, without the
-/// three words themselves (3CosAdd; Mikolov, Yih & Zweig 2013, "Linguistic Regularities in Continuous
-/// Space Word Representations", section 4).
-pub fn analogy<S: Scalar>(vectors: &Matrix<S>, a: usize, b: usize, c: usize, count: usize) -> Vec<(usize, S)> {
-    let mut wanted = vec![S::zero(); vectors.cols()];
-    for (sign, row) in [(S::one(), b), (-S::one(), a), (S::one(), c)] {
-        let length = norm(vectors.row(row));
-        // A zero vector has no direction to add.
-        if length > S::zero() {
-            add_scaled(&mut wanted, sign / length, vectors.row(row));
-        }
-    }
-    nearest(Similarity::Cosine, vectors, &wanted, count, &[a, b, c])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,16 +145,5 @@ mod tests {
             let found = nearest(similarity, &vectors, &[2.0], 4, &[]);
             assert_eq!(found.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 3, 0, 2], "{similarity:?}");
         }
-    }
-
-    #[test]
-    fn analogies_leave_their_words_out() {
-        // man, woman, king, queen, and what is like king: one axis of rank, one of gender.
-        let rows = vec![1.0, 0.0, 0.1, 1.0, 1.0, 0.0, 5.0, 0.0, 5.0, 1.0, 1.0, 1.0, 5.1, 0.1, 5.0];
-        let vectors = Matrix::from_row_major(5, 3, rows);
-        let found = analogy(&vectors, 0, 1, 2, 2);
-        assert_eq!(found.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [3, 4]);
-        assert!(analogy(&Matrix::<f64>::zeros(3, 2), 0, 1, 2, 5).is_empty());
-        assert_eq!(analogy(&Matrix::<f64>::zeros(4, 2), 0, 1, 2, 5), [(3, 0.0)], "zero vectors");
     }
 }

@@ -19,11 +19,11 @@ pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
 }
 
 /// Refuses what stands under the name of a file that this program makes, but is none: opening a pipe would wait without
-/// end, and a link may lead anywhere.
-pub(super) fn own_file(path: &Path) -> io::Result<()> {
+/// end, and a link may lead anywhere. Returns the bytes of the file, if it is there.
+pub(super) fn own_file(path: &Path) -> io::Result<Option<u64>> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_file() => Err(in_the_way(path, &there, "file")),
-        _ => Ok(()),
+        there => Ok(there.ok().map(|there| there.len())),
     }
 }
 

@@ -236,9 +236,8 @@ pub(super) fn read_meta(path: &Path) -> Option<Meta> {
 
 /// At most one byte more than `limit`.
 pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let about = fs::symlink_metadata(path)?;
-    disk::own_file(path)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(limit)).unwrap_or_default() + 1);
+    let there = disk::own_file(path)?.unwrap_or_default();
+    let mut bytes = Vec::with_capacity(usize::try_from(there.min(limit)).unwrap_or_default() + 1);
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

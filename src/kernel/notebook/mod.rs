@@ -32,7 +32,7 @@ pub use document::{CellId, Document};
 pub use editing::{Changed, EditDrag};
 
 use crate::kernel::notebook::cell_texts::CellTexts;
-use crate::kernel::notebook::dependencies::{NamesInScope, Source, Standing, Versions, statuses};
+use crate::kernel::notebook::dependencies::{NamesInScope, Source, Standing, Versions, standings};
 use crate::kernel::notebook::document::{Answer, DocumentCell};
 use crate::kernel::notebook::live::LiveName;
 use crate::kernel::notebook::merge::{Merged, merge};
@@ -217,8 +217,7 @@ impl Notebook {
         let mut dependent: BTreeSet<CellId> = BTreeSet::new();
         let waiting: BTreeSet<CellId> = self.waiting.iter().cloned().collect();
         let mut waits: Vec<CellId> = Vec::new();
-        for (index, (status, is_up_to_date)) in self.statuses().into_iter().enumerate() {
-            let cell = &self.document.cells[index];
+        for (cell, standing) in self.document.cells.iter().zip(self.standings()) {
             let run = self.runs.get(&cell.id);
             let is_unasked = execution::runs_unasked(cell);
             if let (Some(slid), Some(run)) = (slid, run)
@@ -226,9 +225,9 @@ impl Notebook {
             {
                 dependent.insert(cell.id.clone());
             }
-            let runs = match status {
+            let runs = match standing.status {
                 // Stale by a cell above that waits for the learner: it would run, and be as stale, without end.
-                CellStatus::Stale if is_up_to_date => false,
+                CellStatus::Stale if standing.is_up_to_date => false,
                 CellStatus::New => is_unasked && !self.live.is_empty(),
                 CellStatus::Stale => {
                     let is_auto = (cell.auto_run || self.document.auto_run) && cell.is_code();
@@ -257,11 +256,9 @@ impl Notebook {
         self.texts_waiting = self.stale_texts();
     }
 
-    /// The status of each cell, and whether a run now would read what the last one read.
-    fn statuses(&self) -> Vec<(CellStatus, bool)> {
+    fn standings(&self) -> Vec<Standing<'_>> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
-        let standings = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
-        standings.into_iter().map(|standing| (standing.status, standing.is_up_to_date)).collect()
+        standings(&self.document, &self.runs, &self.analyses, &mut sight)
     }
 
     /// The next cell to run, if it is still there.
@@ -339,8 +336,6 @@ impl Notebook {
     }
 
     fn view(&self) -> NotebookSnapshot {
-        let mut sight = NamesInScope::new(&self.live, self.versions);
-        let statuses = statuses(&self.document, &self.runs, &self.analyses, &mut sight);
         let waiting: BTreeSet<&CellId> = self.waiting.iter().collect();
         let stale_texts = self.stale_texts();
         let cell = |(cell, Standing { status, shadows, .. }): (&Arc<DocumentCell>, Standing<'_>)| CellSnapshot {
@@ -352,7 +347,7 @@ impl Notebook {
             live: self.texts.get(&cell.id).map(|texts| texts.shown(stale_texts.contains(&cell.id))),
         };
         NotebookSnapshot {
-            cells: self.document.cells.iter().zip(statuses).map(cell).collect(),
+            cells: self.document.cells.iter().zip(self.standings()).map(cell).collect(),
             auto_run: self.document.auto_run,
             live: self.live.iter().map(live_name).collect(),
             closed_gate: self.document.first_closed_gate(),

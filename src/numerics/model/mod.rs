@@ -132,12 +132,6 @@ impl Architecture {
         first..first + self.numbered_blocks().nth(block).map_or(0, heads)
     }
 
-    /// The heads of the last block.
-    pub fn last_heads(&self) -> std::ops::Range<usize> {
-        let last = self.numbered_blocks().last().map_or(0, |(_, block)| block.attention.heads);
-        self.heads() - last..self.heads()
-    }
-
     /// Whether the model reads two sentences.
     pub fn has_source(&self) -> bool {
         !self.source_blocks.is_empty()

@@ -74,7 +74,8 @@ proptest! {
             Holds::BeforeFeedForward => continue_after(&config, p, sum),
         };
         prop_assert!(largest_difference(output.flat(), block.output.flat()) < 1e-9);
-        prop_assert_eq!(config.adds_up(), config.residual && found.holds == Holds::AtOutput);
+        let adds_up = config.residual && config.has_linear_tail();
+        prop_assert_eq!(adds_up, config.residual && found.holds == Holds::AtOutput);
     }
 }
 

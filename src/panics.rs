@@ -59,7 +59,7 @@ pub fn guarded(program: impl FnOnce() -> ExitCode) -> ExitCode {
     catch_unwind(AssertUnwindSafe(program)).unwrap_or_else(|_| ExitCode::from(EXIT_CODE))
 }
 
-/// What happened, where the learner's work is, and what to do.
+/// The report of a panic: its cause and place, the learner's work, and the next step.
 fn told(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
     let thread = thread::current();
     let part = match thread.name() {

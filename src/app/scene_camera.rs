@@ -4,7 +4,7 @@ use egui::{Pos2, Rect, Vec2};
 
 /// One camera, for the stage and for every small picture of the same scene.
 pub trait SceneCamera {
-    /// Where points of the model are seen within `rect`, from the side that the stage sees them from and so near that
+    /// Projects points of the model into `rect`, from the side that the stage sees them from and so near that
     /// a ball of radius `reach` around `middle` fills it; `None` behind the eye.
     fn projection(&self, rect: Rect, middle: [f32; 3], reach: f32) -> Box<dyn Fn([f32; 3]) -> Option<Pos2> + '_>;
 

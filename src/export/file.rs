@@ -61,7 +61,7 @@ impl Format {
     }
 }
 
-/// Where an export goes. The lesson itself is never written.
+/// The file that an export is written to: never the lesson itself.
 #[derive(Clone, Debug)]
 pub struct Target {
     lesson: PathBuf,

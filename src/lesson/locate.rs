@@ -116,7 +116,7 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Where records stand in the text, by their ids.
+/// Places of records in the text, by their ids.
 type Ranges = HashMap<String, Range<usize>>;
 
 #[cfg(test)]

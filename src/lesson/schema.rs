@@ -97,7 +97,7 @@ pub struct Join {
     pub words: Vec<String>,
 }
 
-/// Where the static vectors come from.
+/// The origin of the static vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StaticEmbedding {
     /// Trained on the corpus.
@@ -306,7 +306,7 @@ pub enum Fact {
     TokenMove { at: TokenPlace },
     /// Cosine between the moves of two tokens, each from its static to its contextual vector.
     MoveCosine { at: TokenPlace, other: TokenPlace },
-    /// Where the static word lies between two centroids: `w` of the least-squares fit
+    /// The static word's place between two centroids: `w` of the least-squares fit
     /// `word ≈ w·centroid(of) + u·centroid(against)`, as the share `w / (w + u)`.
     Mixture { word: String, of: String, against: String },
     /// Cosine of two static vectors.

@@ -48,7 +48,7 @@ impl<'s> Node<'s> {
 }
 
 impl Node<'_> {
-    /// Where a word of [`tokenize`](super::text::tokenize) stands in this text, however it is spelt
+    /// The place of a word of [`tokenize`](super::text::tokenize) in this text, however it is spelt
     /// there; the node itself if an escape in the text hides it.
     pub fn word(self, word: &str) -> Self {
         let text = written_words(self.text).find(|written| normal(written) == word);

@@ -34,7 +34,7 @@ pub struct BlockConfig {
     pub feed_forward: Option<usize>,
 }
 
-/// Where keys and values come from.
+/// The sentence that keys and values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attends {
     /// Self-attention.
@@ -43,7 +43,7 @@ pub enum Attends {
     Source,
 }
 
-/// Where layer normalisation stands.
+/// The position of layer normalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
     None,
@@ -105,11 +105,6 @@ impl BlockConfig {
     /// The tail of a mean is the mean of the tails.
     pub fn has_linear_tail(&self) -> bool {
         self.feed_forward.is_none() && self.norm != Norm::Post
-    }
-
-    /// `output − input` is the sum of the heads' contributions and `b_O`.
-    pub fn adds_up(&self) -> bool {
-        self.residual && self.has_linear_tail()
     }
 }
 

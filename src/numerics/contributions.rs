@@ -53,7 +53,7 @@ pub struct Contributions<S> {
     pub holds: Holds,
 }
 
-/// Where the sum is exact.
+/// The point of the block at which the sum is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// At the block's output.

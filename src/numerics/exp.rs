@@ -9,7 +9,7 @@ pub(super) mod parts {
     pub const COEFFICIENTS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1];
     pub const EXPONENT_BIAS: u32 = 127;
     pub const MANTISSA_BITS: u32 = 23;
-    /// Where `f32` ends.
+    /// Arguments at which `f32` ends.
     pub const LOWEST: f32 = -87.336_54;
     pub const HIGHEST: f32 = 88.722_83;
 }

@@ -215,7 +215,7 @@ impl fmt::Display for TensorId {
     }
 }
 
-/// Where one tensor lies in the flat vector. Row-major.
+/// The place of one tensor in the flat vector. Row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
     pub id: TensorId,

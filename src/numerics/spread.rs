@@ -1,4 +1,4 @@
-//! Where vectors lie and how they vary: all that a basis is chosen from.
+//! The mean and the covariance of vectors: all that a basis is chosen from.
 
 use faer::{Mat, Side};
 

@@ -26,7 +26,7 @@ const ASIDE_KEPT: usize = 10;
 /// Digits of the running number at the start of a name.
 const DIGITS: usize = 10;
 
-/// Where the work on one key lies. Reading it needs no lock.
+/// The folder of the work on one key. Reading it needs no lock.
 #[derive(Clone, Debug)]
 pub struct Folder {
     pub(super) path: PathBuf,

@@ -1,4 +1,4 @@
-//! Where work is kept: a root folder, and a folder in it for each [`Key`].
+//! The home of all work: a root folder, and a folder in it for each [`Key`].
 
 use std::env;
 use std::fs;

@@ -16,13 +16,13 @@ use super::words;
 pub struct Loaded<T> {
     /// None if nothing is kept, or nothing that can be used.
     pub value: Option<T>,
-    /// Where the value is from.
+    /// The value's origin.
     pub used: LoadedFrom,
     /// The files that could not be used, in the order in which they were tried.
     pub troubles: Vec<UnusableFile>,
 }
 
-/// Where a value is from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadedFrom {
     /// There is none.
@@ -33,7 +33,7 @@ pub enum LoadedFrom {
     Checkpoint(Checkpoint),
     /// The work on a file of the same id, which is no longer where it was. It is left as it is.
     Moved {
-        /// Where that file was.
+        /// The former place of that file.
         from: PathBuf,
     },
 }
@@ -41,11 +41,11 @@ pub enum LoadedFrom {
 /// A file that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableFile {
-    /// Where it was.
+    /// Its path when it was read.
     pub file: PathBuf,
     /// Why.
     pub wrong: ReadError,
-    /// Where it is now; none if it was not moved.
+    /// Its path now; none if it was not moved.
     pub kept: Option<PathBuf>,
 }
 

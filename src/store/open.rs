@@ -134,7 +134,7 @@ impl<T: Stored> Store<T> {
         &self.lock
     }
 
-    /// Where the work lies.
+    /// The folder of the work.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

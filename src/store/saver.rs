@@ -176,7 +176,7 @@ impl<T: Stored> Saver<T> {
         kept.unwrap_or_else(|why| Err(NotSaved::Failed(why)))
     }
 
-    /// Where the work lies, with its checkpoints.
+    /// The folder of the work, with its checkpoints.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

@@ -18,7 +18,7 @@ use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::projection::Projection;
 use crate::quantity::{Entry, Index, Quantity};
 
-/// What a word is projected to.
+/// The role that a word is projected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     Query,
@@ -61,7 +61,7 @@ impl Role {
 pub enum Sheet {
     /// `X` (T, D)
     Input,
-    /// What is projected to queries, keys or values: `X`, behind its norm where the block norms first, or the source's
+    /// The input of queries, keys or values: `X`, behind its norm where the block norms first, or the source's
     /// words `Z`; (T, D)
     Projected(Role),
     /// The head's columns of `W_Q`, `W_K` or `W_V`, (D, d)
@@ -285,7 +285,7 @@ impl FoldModel {
         &self.role_points[role as usize]
     }
 
-    /// What is projected, in the basis of the stage; empty for words of the source.
+    /// The input of a projection, in the basis of the stage; empty for words of the source.
     pub fn projected_points(&self, role: Role) -> Vec<Point> {
         let is_here = role == Role::Query || self.looks_at_itself;
         (0..if is_here { self.queries.len() } else { 0 }).map(|query| self.at_rest(query)).collect()
@@ -398,17 +398,17 @@ impl FoldModel {
         &self.sentence.moves[self.block]
     }
 
-    /// Where a query is before anything moves it.
+    /// The place of a query before anything moves it.
     pub fn at_rest(&self, query: usize) -> Point {
         self.moves().rest(query)
     }
 
-    /// Where the arrows of a query begin.
+    /// The beginning of a query's arrows.
     pub fn from(&self, query: usize) -> Point {
         self.moves().start(query)
     }
 
-    /// Where they end.
+    /// The end of a query's arrows.
     pub fn to(&self, query: usize) -> Point {
         self.moves().end(query)
     }

@@ -96,7 +96,7 @@ impl GlossaryModel {
         self.firsts.get(term).is_some_and(|first| first.is_later)
     }
 
-    /// Where a text names terms.
+    /// Terms that a text names, with their places.
     pub fn find(&self, text: &str) -> Vec<Found> {
         self.glossary.find(text)
     }

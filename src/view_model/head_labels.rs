@@ -77,7 +77,7 @@ impl<'a> HeadLabels<'a> {
         if self.keys_are_source(head) { &self.source } else { &self.tokens }
     }
 
-    /// Where in the tensors the head lies, in words.
+    /// The head's place in the tensors, in words.
     pub fn place(&self, head: usize) -> String {
         let (block, config, own) = self.architecture.head(head);
         let AttentionConfig { projected, output, .. } = config.attention;

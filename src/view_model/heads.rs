@@ -28,7 +28,7 @@ pub struct HeadRow {
     pub key_columns: std::ops::Range<usize>,
     /// Columns of `W_V` and rows of `W_O` that are this head's.
     pub value_columns: std::ops::Range<usize>,
-    /// Where in the tensors it lies, in words.
+    /// Its place in the tensors, in words.
     pub place: String,
     /// Labels of what it looks at.
     pub keys: Vec<String>,

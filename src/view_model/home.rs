@@ -15,7 +15,7 @@ pub struct HomeModel {
     pub lessons: Vec<HomeRow>,
     /// Files that were opened and are not of the course, the latest first.
     pub others: Vec<HomeRow>,
-    /// Where the lessons are from.
+    /// The folder of the lessons.
     pub folder: Option<PathBuf>,
     /// To begin or to go on with.
     pub next: Option<HomeNext>,

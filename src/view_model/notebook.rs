@@ -68,7 +68,7 @@ pub struct CellModel {
     pub label: String,
     /// How it stands, in a word or two: `stale`, `from earlier`, `12 ms`.
     pub note: String,
-    /// Where a slider stands, once what it turns is there.
+    /// A slider's value, once there is a model.
     pub turned: Option<f64>,
     /// Level and words of each heading of a text.
     pub headings: Arc<[(usize, String)]>,
@@ -386,7 +386,7 @@ fn elapsed(time: Duration) -> String {
     }
 }
 
-/// Where a slider stands; `None` before there is a model, of the viewer's own time, and where the mask is
+/// A slider's value; `None` before there is a model, of the viewer's own time, and where the mask is
 /// neither of the two that a slider knows.
 pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
     let CellKind::Slider(slider) = &*cell.kind else { return None };

@@ -46,7 +46,7 @@ pub struct PathModel {
     /// Tip to tail, the longest first; the bias last.
     pub arrows: Vec<PathArrow>,
     pub from: Point,
-    /// Where the last arrow ends, but for rounding.
+    /// The end of the last arrow, but for rounding.
     pub to: Point,
     /// Why it moved, in a sentence with the numbers.
     pub why: String,

@@ -32,7 +32,7 @@ pub struct StageModel {
     pub explained: f32,
     /// The axes are the vectors' own dimensions: nothing is projected.
     pub is_whole: bool,
-    /// Where words and tokens were before the lesson was trained again, each picture at its own scale.
+    /// Words and tokens at their places before the lesson was trained again, each picture at its own scale.
     pub ghosts: Vec<GhostPoint>,
     /// A caution about reading the picture.
     pub note: Option<String>,

@@ -101,7 +101,7 @@ impl TableModel {
         self.tensor.entries()[(part * self.rows() + row) * self.cols() + col]
     }
 
-    /// Where it stands between blue and orange, in [-1, 1]; `None` for what is no finite number.
+    /// Its place between blue and orange, in [-1, 1]; `None` for what is no finite number.
     pub fn share(&self, number: f64) -> Option<f32> {
         share(number, self.extent)
     }

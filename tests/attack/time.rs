@@ -69,7 +69,7 @@ fn texts_take_seconds_together_and_a_check_ends() {
     assert_eq!(words, ["not checked, nor 29 below: the cells take more than 0 s together; --within allows more"]);
 }
 
-/// What follows a run takes its time too: measuring, comparing and dropping what a cell made of what it was given.
+/// The work after a run takes time too: measuring, comparing and dropping what a cell made of what it was given.
 #[test]
 fn what_follows_a_run_is_quick() {
     let many = "let v = []; v.pad(9999, zeros(1)); let m = #{}; for i in 0..60 { m[\"k\" + i] = v; }";

@@ -17,7 +17,7 @@ pub fn held() -> usize {
     PEAK.current_usage()
 }
 
-/// What some work took.
+/// The memory that some work took.
 pub struct Taken {
     /// Bytes over those at rest, at the highest.
     pub bytes: usize,

@@ -115,7 +115,7 @@ fn named(text: &str) -> BTreeSet<String> {
     events.filter_map(link).collect()
 }
 
-/// What each kind of reader finds in Markdown beyond words.
+/// Checks that no kind of reader finds more in Markdown than words and these links.
 pub fn check_markdown(text: &str, named: &BTreeSet<String>) -> Result<(), TestCaseError> {
     let own = markdown_options();
     let readers = [

@@ -1,4 +1,4 @@
-//! What a kernel remembers and counts stays within its limits, whatever it is asked.
+//! Limits of a kernel's memory and counters, whatever it is asked.
 
 use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::training::run::CHANGED_ENTRIES_MAX;

@@ -381,7 +381,7 @@ fn the_last_cell_leads_to_the_next_lesson() {
     assert_eq!(bench.harness.take_actions(), [Action::Open("first.ron".into())]);
 }
 
-/// Where frames are slow, several keys come in one.
+/// Several keys come in one frame when frames are slow.
 #[test]
 fn keys_of_one_frame_all_count() {
     let mut bench = bench();

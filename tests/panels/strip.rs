@@ -16,7 +16,7 @@ use crate::live::PanelHarness;
 use crate::pointer::{click, press};
 
 const SIZE: Vec2 = Vec2::new(640.0, 600.0);
-/// Where nothing of the strip is.
+/// A place clear of the strip.
 const ELSEWHERE: Pos2 = Pos2::new(320.0, 500.0);
 
 /// The strip as the stage's tab has it, over a field that somebody may write in.

@@ -158,7 +158,7 @@ fn old_works_keep_their_tasks_in_todays_lessons() {
     assert!(count > 0, "the works have tasks that are done");
 }
 
-/// Where the two differ, but for the numbers of runs: what runs by itself has run again.
+/// Collects the differences of two values, but for the numbers of runs: cells that run by themselves have run again.
 fn differences(at: &str, found: &Value, expected: &Value, all: &mut Vec<String>) {
     match (found, expected) {
         (Value::Object(a), Value::Object(b)) => {

@@ -1,4 +1,4 @@
-//! Where words stand between the two ends of the first axis.
+//! Places of words between the two ends of the first axis.
 
 use attune::kernel::command::{Axis, AxisCommand};
 use attune::kernel::{Command, Kernel};

@@ -1,4 +1,4 @@
-//! Where a number comes from: every formula, worked out again in double precision from the numbers that it
+//! The provenance of numbers: every formula, worked out again in double precision from the numbers that it
 //! names, comes to the number that is shown.
 
 use attune::kernel::command::{HeadSetting, InterventionCommand, WeightCommand};

@@ -1,4 +1,4 @@
-//! What some panels say of the small lesson, as text.
+//! Some panels' view models of the small lesson, as text.
 
 use std::fmt::Write;
 

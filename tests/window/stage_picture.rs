@@ -57,7 +57,7 @@ fn snapshot(folder: &std::path::Path) -> Arc<Snapshot> {
     panic!("the static vectors are never ready");
 }
 
-/// Where a GPU must be there, its absence is a failure.
+/// Skips a test that needs a GPU; fails it where a GPU is required.
 fn skip(why: &str) {
     assert!(std::env::var_os("ATTUNE_REQUIRE_GPU").is_none(), "no GPU, not even a software one: {why}");
     eprintln!("SKIPPED: no GPU, not even a software one: {why}");

@@ -1,6 +1,6 @@
-//! Where the panels lie until the learner moves one: the notebook, the stage, and the others as tabs at their side, in
-//! one column, or in two rows of it where the window is high. In a narrow window they share the notebook's column, so
-//! that both they and the stage have room.
+//! The panels' arrangement until the learner moves one: the notebook, the stage, and the others as tabs at their side,
+//! in one column, or in two rows of it where the window is high. In a narrow window they share the notebook's column,
+//! so that both they and the stage have room.
 
 use egui::Vec2;
 

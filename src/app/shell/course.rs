@@ -22,7 +22,7 @@ use crate::app::work::profile::kept_course;
 use crate::app::work::session::State;
 use crate::app::work::waker::Waker;
 
-/// Where pictures are kept.
+/// The folder of pictures.
 const PICTURES: &str = "pictures";
 /// Labels of checkpoints.
 const BEFORE_RESET: &str = "before the course was reset";

@@ -96,7 +96,7 @@ impl Workspace {
         self.panels.iter_mut().for_each(|panel| panel.restore(saved));
     }
 
-    /// Where the panels lie; none where all are in windows of their own.
+    /// The panels' layout; none where all are in windows of their own.
     pub fn layout(&self) -> Option<Layout> {
         self.places.layout()
     }

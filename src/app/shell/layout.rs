@@ -1,4 +1,4 @@
-//! Where the panels lie, as it is kept: a tree of its own, for one that is read may be anything.
+//! The panels' layout as it is saved: a tree of its own, for one that is read may be anything.
 
 use egui_dock::{DockState, Node, NodeIndex, Split, Tree};
 

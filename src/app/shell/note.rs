@@ -8,7 +8,7 @@ use egui::{Align2, Area, Context, Frame, Order, RichText, Ui, Vec2};
 use super::arrangement::{has_side, notebook_width, side_share};
 use crate::app::theme::{Palette, size};
 
-/// Where a note lies, from below.
+/// The place of a note, counted from below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotePlace {
     Notice,

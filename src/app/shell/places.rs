@@ -145,7 +145,7 @@ impl Places {
         focused.and_then(|leaf| leaf.tabs().get(leaf.active.0)).copied().or(self.last)
     }
 
-    /// What opens lies beside the notebook, not in its place.
+    /// Whether panels open beside the notebook, not in its place.
     pub fn has_side(&self) -> bool {
         has_side(self.room.x) || !self.is_arranged()
     }
@@ -180,7 +180,7 @@ impl Places {
         is_sliding
     }
 
-    /// Where the panels lie; none where all are in windows of their own.
+    /// The panels' layout; none where all are in windows of their own.
     pub fn layout(&self) -> Option<Layout> {
         let mut layout = kept(&self.dock)?;
         self.stash.iter().for_each(|stashed| stashed.put_into(&mut layout));

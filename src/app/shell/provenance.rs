@@ -26,7 +26,7 @@ struct Opened {
     depth: usize,
     entry: Option<Entry>,
     time: f64,
-    /// Where the card is to come: beside what was clicked outside of it. Followed from within, it stays where it is.
+    /// The place of a card that is to open: beside a click outside of it. Followed from within, it stays in place.
     to_place: Option<Pos2>,
 }
 

@@ -38,7 +38,7 @@ pub struct WindowOptions {
     pub size: Option<(u32, u32)>,
     /// `None`: as it was left, or what the system prefers.
     pub dark: Option<bool>,
-    /// Where the learner's work is kept; `None`: it is not.
+    /// The store of the learner's work; `None`: nothing is kept.
     pub home: Option<Home>,
 }
 

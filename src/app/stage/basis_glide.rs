@@ -13,7 +13,7 @@ use crate::app::view::walk::ease;
 /// More words than this jump: each frame of the glide makes all of them anew.
 const WORDS_MAX: usize = 20_000;
 
-/// Where the points come from, and for how long they have been on their way.
+/// The points' way from one basis to another, and the time since it began.
 pub struct BasisGlide {
     from: (Arc<StageModel>, Option<Arc<PathModel>>),
     to: (Arc<StageModel>, Option<Arc<PathModel>>),

@@ -61,13 +61,6 @@ impl Content {
         Self { solid: seen(false), flat: seen(true) }
     }
 
-    pub fn cube(half: f32) -> Self {
-        Self::of(|direction| {
-            let reach = direction.abs().element_sum() * half;
-            (-reach, reach)
-        })
-    }
-
     pub fn ball(radius: f32) -> Self {
         Self::of(|_| (-radius, radius))
     }
@@ -91,7 +84,7 @@ impl Content {
     }
 }
 
-/// Where the camera looks and from where.
+/// The camera's place, direction and target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     pub target: Vec3,
@@ -204,7 +197,7 @@ impl CameraRig {
         &mut self.pose
     }
 
-    /// Where it is, or is on its way to.
+    /// The pose that it has, or is on its way to.
     fn goal(&self) -> Pose {
         self.ease.map_or(self.pose, |ease| ease.to)
     }
@@ -372,6 +365,13 @@ mod tests {
 
     const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 
+    fn cube(half: f32) -> Content {
+        Content::of(|direction| {
+            let reach = direction.abs().element_sum() * half;
+            (-reach, reach)
+        })
+    }
+
     fn close(a: Vec2, b: Vec2) -> bool {
         a.distance(b) < 0.05
     }
@@ -535,21 +535,21 @@ mod tests {
         let mut rig = CameraRig::default();
         rig.orbit(Vec2::new(10.0, 0.0));
         let before = rig.pose;
-        rig.fit_now(Content::cube(3.0), Vec2::ONE);
+        rig.fit_now(cube(3.0), Vec2::ONE);
         assert_eq!(rig.pose, before);
     }
 
     #[test]
     fn the_scene_keeps_its_scale_until_it_outgrows_it() {
         let mut rig = CameraRig::default();
-        rig.fit_now(Content::cube(1.5), Vec2::ONE);
+        rig.fit_now(cube(1.5), Vec2::ONE);
         let wide = rig.pose;
-        assert_eq!(wide, Pose::home(Content::cube(1.5), 1.0, false));
-        rig.fit_now(Content::cube(1.0), Vec2::ONE);
+        assert_eq!(wide, Pose::home(cube(1.5), 1.0, false));
+        rig.fit_now(cube(1.0), Vec2::ONE);
         assert_eq!(rig.pose, wide, "a smaller scene brings the camera no nearer");
         rig.home();
         rig.advance(1.0);
-        assert_eq!(rig.pose, Pose::home(Content::cube(1.0), 1.0, false), "Home does");
+        assert_eq!(rig.pose, Pose::home(cube(1.0), 1.0, false), "Home does");
     }
 
     #[test]
@@ -581,12 +581,12 @@ mod tests {
     #[test]
     fn a_camera_that_nobody_has_moved_comes_back_when_the_scene_is_at_rest() {
         let mut rig = CameraRig::default();
-        rig.fit_now(Content::cube(1.0), SIZE);
+        rig.fit_now(cube(1.0), SIZE);
         rig.home();
         rig.advance(1.0);
         let before = rig.pose;
-        rig.fit_now(Content::cube(2.0), SIZE);
-        rig.fit_now(Content::cube(1.0), SIZE);
+        rig.fit_now(cube(2.0), SIZE);
+        rig.fit_now(cube(1.0), SIZE);
         assert_ne!(rig.pose, before, "it stepped back, and waits");
         rig.settle();
         rig.advance(1.0);

@@ -27,7 +27,7 @@ use super::{arrows, points, second, walk_lines};
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
-/// Where the fog begins and ends, in extents from the target.
+/// The fog's beginning and end, in extents from the target.
 const FOG_FROM: f32 = -0.2;
 const FOG_TO: f32 = 1.7;
 const LARGEST_PICTURE: u32 = 8192;

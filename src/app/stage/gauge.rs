@@ -105,7 +105,7 @@ impl<'a> Gauge<'a> {
     }
 }
 
-/// Where a mark is drawn: at an end with an arrow where its place lies beyond.
+/// The place of a mark: at an end, with an arrow, for one that lies beyond it.
 struct Place {
     at: Pos2,
     /// −1 beyond the left end, 1 beyond the right one.

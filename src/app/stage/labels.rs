@@ -42,7 +42,7 @@ pub struct Obstacle {
     pub is_token: bool,
 }
 
-/// Where a label stands beside its point: an index into its places, the nearest first.
+/// A label's place beside its point: an index into its places, the nearest first.
 pub type Slot = usize;
 
 /// A place for each wish that has one. Labels keep clear of each other, of what is `written` already and of the discs,

@@ -113,14 +113,14 @@ fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palett
     Instance { start: scaled(model, token.start), end: scaled(model, token.end), color, size: TOKEN_RADIUS, kind: DISC }
 }
 
-/// Where the token was before weights were turned.
+/// The token's place before weights were edited.
 fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
     let color = palette.dimmed(palette.token(token.group));
     Instance { start, end, color, size: TOKEN_RADIUS, kind: DASHED }
 }
 
-/// Where a point was before the lesson was trained again.
+/// A point's place before the lesson was trained again.
 fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Instance {
     let is_token = model.tokens.iter().any(|token| token.text == ghost.text);
     let own = if is_token { palette.token(ghost.group) } else { palette.word_of(ghost.group) };

@@ -61,7 +61,7 @@ impl SeenPoint {
     }
 }
 
-/// Where a point is in the scene at a time.
+/// The place of a point in the scene at a time.
 pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
     let at = match hit {
         Hit::Word(index) => model.words.get(index)?.at,
@@ -71,12 +71,12 @@ pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
 }
 
 impl<'a> ProjectedScene<'a> {
-    /// Where a point is in the scene.
+    /// The place of a point in the scene.
     pub fn place(&self, hit: Hit) -> Option<Vec3> {
         place(self.scene.model, hit, self.time)
     }
 
-    /// Where a place of the model is on the screen.
+    /// The place on the screen of a place in the model.
     pub fn at(&self, at: [f32; 3]) -> Option<Pos2> {
         let seen = self.projection.project(Vec3::from(scaled(self.scene.model, at)))?;
         Some(self.rect.min + egui::vec2(seen.at.x, seen.at.y))

@@ -31,7 +31,7 @@ pub struct StageScene {
     pub shown_layer: Option<usize>,
     /// The words over the picture, with the weights between them.
     pub sentence: Option<Arc<SentenceArcs>>,
-    /// Where its words stand on the first chosen axis.
+    /// The places of its words on the first chosen axis.
     pub gauge: Option<Arc<GaugeModel>>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,

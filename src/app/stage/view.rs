@@ -35,7 +35,7 @@ pub struct StageControls {
     /// In points.
     pub size: Vec2,
     point_index: Option<Arc<PointIndex>>,
-    /// What was written over the picture in the last frame.
+    /// The names and labels over the picture in the last frame.
     pub writing: Writing,
 }
 
@@ -278,7 +278,7 @@ fn place(model: &StageModel, at: [f32; 3]) -> String {
     format!("({})", along.join(", "))
 }
 
-/// Where a token is, was and comes to be, and what is near it there.
+/// The token's place before and after, and its nearest words there.
 fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     let is_layer = walk.shown_layer().is_some();
     let [from, to] = if is_layer { ["before layer", "after layer"] } else { ["static", "contextual"] };

@@ -33,7 +33,7 @@ pub struct Walked<'a> {
 }
 
 impl Walked<'_> {
-    /// Where a word is before the layer moves it; words of another sentence have no place.
+    /// The place of a word before the layer moves it; words of another sentence have none.
     fn place(&self, model: &StageModel, side: Side, index: usize) -> Option<[f32; 3]> {
         match side {
             Side::Sentence => model.tokens.get(index).map(|token| token.start),

@@ -17,7 +17,7 @@ use super::labels::{self, LabelRequest, Obstacle, Priority, Slot};
 use super::points::{DASHES, DOTS};
 use super::projected::{ProjectedScene, SceneRef, SeenPoint};
 
-/// Where it is written.
+/// The surface that names are written on.
 pub struct Canvas<'a> {
     pub painter: &'a Painter,
     pub projected: ProjectedScene<'a>,
@@ -46,7 +46,7 @@ enum LabelOwner {
 /// Names, each with its slot beside its point.
 type Names = HashMap<LabelOwner, (Slot, Rect)>;
 
-/// Where everything was written in the last frame.
+/// The names and labels of the last frame, with their places.
 #[derive(Clone, Debug, Default)]
 pub struct Writing {
     names: Names,

@@ -27,7 +27,7 @@ struct Painted {
     shows: bool,
     /// The mask so far.
     sees: Vec<bool>,
-    /// Where the pointer has come to.
+    /// The pointer's place.
     at: Pos2,
 }
 
@@ -154,7 +154,7 @@ fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &m
     (sees != model.mask.now).then(|| set(model, sees))
 }
 
-/// Where the pointer went in this frame while its button was down.
+/// The pointer's places in this frame while its button was down.
 fn moves(response: &Response) -> Vec<Pos2> {
     response.ctx.input(|input| {
         // What came before the press is no part of the stroke.

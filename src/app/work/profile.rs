@@ -16,7 +16,7 @@ use super::waker::Waker;
 use crate::app::theme::size;
 use crate::app::view::{ThemeChoice, ViewState};
 
-/// Where each is kept.
+/// The ids that each is kept under.
 const COURSE: &str = "course";
 const SETTINGS: &str = "look";
 

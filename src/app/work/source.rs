@@ -24,7 +24,7 @@ use crate::app::view::ViewState;
 /// Every issue of a lesson, as text.
 pub type Issues = Vec<String>;
 
-/// Where lessons come from.
+/// The origin of lessons.
 #[derive(Resource)]
 pub struct Source {
     news: Mutex<Receiver<News>>,

@@ -19,11 +19,11 @@ pub struct Moves {
     terms: Matrix<f32>,
     /// `b_O`
     pub bias: Point,
-    /// Where each query is before anything moves it: what goes in; (T, 3)
+    /// The input of each query, before anything moves it; (T, 3)
     pub at_rest: Matrix<f32>,
-    /// Where the arrows of each query begin: what goes in, or, without a residual, the zero vector; (T, 3)
+    /// The beginning of each query's arrows: its input, or, without a residual, the zero vector; (T, 3)
     pub from: Matrix<f32>,
-    /// Where they end: `X + Σ … + b_O`; (T, 3)
+    /// Their end: `X + Σ … + b_O`; (T, 3)
     pub to: Matrix<f32>,
     /// `‖α_hij · V_hj W_O^h‖` in the true space, a row as in `terms`; (H·T, T_k)
     pub term_lengths: Matrix<f32>,
@@ -114,17 +114,17 @@ impl Moves {
         sum((0..self.keys).map(|key| self.term(head, query, key)))
     }
 
-    /// Where a query is before anything moves it.
+    /// The place of a query before anything moves it.
     pub fn rest(&self, query: usize) -> Point {
         point(self.at_rest.row(query))
     }
 
-    /// Where the arrows of a query begin.
+    /// The beginning of a query's arrows.
     pub fn start(&self, query: usize) -> Point {
         point(self.from.row(query))
     }
 
-    /// Where they end.
+    /// The end of a query's arrows.
     pub fn end(&self, query: usize) -> Point {
         point(self.to.row(query))
     }

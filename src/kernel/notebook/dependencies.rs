@@ -9,7 +9,7 @@ use crate::kernel::notebook::live::{Follows, LiveName};
 use crate::kernel::notebook::runs::{Analysis, CellRun};
 use crate::kernel::notebook::snapshot::CellStatus;
 
-/// Where a name came from when a cell read it. Stale is what reads another source now.
+/// The origin of a name when a cell read it. A cell that would read another one now is stale.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// A function of the language, or nothing.
@@ -75,7 +75,7 @@ impl<'a> NamesInScope<'a> {
     }
 }
 
-/// How a cell stands to those above it.
+/// The status of a cell, as the cells above it leave it.
 pub struct Standing<'a> {
     pub status: CellStatus,
     /// A name of its own that hides another cell's.
@@ -85,7 +85,7 @@ pub struct Standing<'a> {
 }
 
 /// For each cell, in order, whether its result still follows from what it read.
-pub fn statuses<'a>(
+pub fn standings<'a>(
     document: &'a Document,
     runs: &'a BTreeMap<CellId, CellRun>,
     analyses: &BTreeMap<CellId, Analysis>,

@@ -57,7 +57,7 @@ pub struct SavedModel {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedBasis {
-    /// Where the axes were fitted again: the mean of what they were fitted to ...
+    /// For axes that were fitted again: the mean of the vectors that they were fitted to ...
     #[serde(with = "numbers::many")]
     pub mean: Vec<f64>,
     /// ... and the lower triangle of its covariance, row by row.

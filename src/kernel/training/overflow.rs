@@ -1,4 +1,4 @@
-//! Where a forward pass leaves the numbers.
+//! The first tensor of a forward pass that is not finite.
 
 use std::fmt;
 

@@ -247,7 +247,7 @@ impl Replay {
         self.state.steps_done() == self.target
     }
 
-    /// Where it is now is what it looks at.
+    /// Makes the present step the target.
     pub fn settle(&mut self) {
         self.target = self.state.steps_done();
     }

@@ -24,7 +24,7 @@ use crate::lesson::schema::Lesson;
 const PUBLISH_EVERY: Duration = Duration::from_millis(12);
 /// How long a running cell may go on while somebody waits for the kernel.
 const GRACE: Duration = Duration::from_millis(150);
-/// Where a snapshot is expensive, training gets at least this many times its cost in between.
+/// Time that training gets between two snapshots, at least, over the cost of one.
 const TRAINING_PER_SNAPSHOT: u32 = 4;
 
 enum Request {

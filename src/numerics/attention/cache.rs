@@ -1,4 +1,4 @@
-//! Where the numbers of attention lie between its forward and its backward: one block of weights
+//! The numbers of attention between its forward and its backward: one block of weights
 //! for each head of each sentence, and the heads as columns of the batch's matrices.
 
 use std::ops::Range;
@@ -175,7 +175,7 @@ impl<S: Scalar> AttentionScratch<S> {
     }
 }
 
-/// Where one head of one sentence lies.
+/// The place of one head of one sentence.
 pub(super) struct Place {
     pub sentence: usize,
     pub head: usize,

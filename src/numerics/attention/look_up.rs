@@ -10,7 +10,7 @@ use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::simd::{add, vectorized};
 use crate::numerics::{Matrix, Scalar};
 
-/// Where the vectors of a batch's tokens come from.
+/// The embedding that the vectors of a batch's tokens come from.
 #[derive(Clone, Copy)]
 pub struct LookUp<'a, S> {
     /// `E` (V, D)

@@ -9,7 +9,7 @@ use crate::numerics::Scalar;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
-    /// Where each sentence starts, and where the last one ends.
+    /// The first row of each sentence, and the end of the last one.
     bounds: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Rows {
 pub struct Tokens<'a, S> {
     pub vectors: &'a [S],
     pub rows: &'a Rows,
-    /// Where they come from, if it is less work to start there; `vectors` may then be missing.
+    /// The embedding that they come from, if it is less work to start there; `vectors` may then be missing.
     pub look_up: Option<LookUp<'a, S>>,
 }
 

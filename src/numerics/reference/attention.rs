@@ -61,7 +61,7 @@ fn root_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
     (S::from_f64(root), S::from_f64(config.temperature))
 }
 
-/// Where `B[j − i]` stands in a head's row of `B`: the furthest key before its query comes first.
+/// The index of `B[j − i]` in a head's row of `B`: the furthest key before its query comes first.
 fn distance(tokens: usize, query: usize, key: usize) -> usize {
     tokens - 1 + key - query
 }

@@ -61,7 +61,7 @@ pub fn objective_step<A: Simd, S: Lanes>(
 }
 
 /// The same for one input, which takes its step in place: each context is read once and moved at once.
-/// Where a word is drawn as noise twice, its second share of the step is of the moved vector, as in the
+/// If a word is drawn as noise twice, its second share of the step is of the moved vector, as in the
 /// original program.
 #[inline(always)]
 pub fn pair_step<A: Simd, S: Lanes>(

@@ -16,7 +16,7 @@ pub struct Rows<S> {
     /// Entries of a row with its zeros.
     stride: usize,
     values: Vec<S>,
-    /// Where in `values` the first row begins.
+    /// Index in `values` at which the first row begins.
     start: usize,
 }
 

@@ -26,7 +26,7 @@ pub struct Worker<S> {
     targets: Vec<usize>,
     /// Noise of the next [`AHEAD`] examples: drawn so early that its rows are there when they are needed.
     noise: Vec<usize>,
-    /// Where in `noise` that of the next example begins.
+    /// Index in `noise` at which that of the next example begins.
     next_noise: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Where a number comes from: its name, its formula, the same with its numbers, and the numbers before it.
+//! The provenance of a number: its name, its formula, the same with its numbers, and the numbers before it.
 //!
 //! An [`Entry`] is any number that is shown; [`Provenance`] explains it. Every number in the explanation is an entry
 //! of the snapshot too, and can be asked for in its turn, back to the static vectors and the weights. [`Reader`] reads
@@ -21,7 +21,7 @@ use crate::view_model::axes;
 use crate::view_model::models::Model;
 use crate::view_model::reader::Reader;
 
-/// Where a number comes from.
+/// The explanation of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
     pub entry: Entry,
@@ -29,7 +29,7 @@ pub struct Provenance {
     pub name: String,
     /// Meaning in a few words.
     pub meaning: String,
-    /// Where it lies, by numbers: `A[0, 0, 4]`, as code reads it.
+    /// Its place, by numbers: `A[0, 0, 4]`, as code reads it.
     pub place: String,
     pub value: f32,
     /// The formula, in LaTeX.

@@ -8,7 +8,7 @@ pub struct Operand {
     /// Short, such as `q[3]`.
     pub label: String,
     pub value: f32,
-    /// Where it comes from in its turn; `None` for a constant.
+    /// The entry that it is, explained in its turn; `None` for a constant.
     pub entry: Option<Entry>,
 }
 

@@ -15,7 +15,7 @@ use crate::quantity::{Entry, Quantity};
 use crate::view_model::models::Model;
 use crate::view_model::side::Side;
 
-/// Where the walk is; in this order.
+/// The steps of the walk, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     Embed,

@@ -89,7 +89,7 @@ impl RouteModel {
         Some(route)
     }
 
-    /// Where a layer finds a token of the stage, and where it leaves it.
+    /// The places of a token of the stage before a layer and after it.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = self.stops.get(token)?;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))

@@ -500,7 +500,7 @@ fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     all
 }
 
-/// What differs between two descriptions.
+/// The differences between two descriptions.
 fn differences(before: &Snapshot, after: &Snapshot) -> Option<String> {
     let (before, after) = (described(before), described(after));
     if before.len() != after.len() {

@@ -20,7 +20,7 @@ pub const BYTES_MAX: usize = 1_500_000_000;
 /// Given to the search for the smallest case that breaks a promise.
 const SEARCH: Duration = Duration::from_secs(30);
 
-/// What came of a case, in a word to count by, or the promise that it broke.
+/// The outcome of a case, in a word to count by, or the promise that it broke.
 pub type Outcome = Result<&'static str, String>;
 
 /// A case of an attack.

@@ -116,7 +116,7 @@ fn outputs_of_before_are_marked_and_their_variables_are_gone() {
     assert!(number > Some(5), "numbers go on: {number:?}");
 }
 
-/// What is turned in two tensors before training goes on is one change of it, and stays one.
+/// Edits of two tensors before training goes on are one change, and stay one.
 #[test]
 fn a_change_of_several_tensors_is_one_again() {
     let mut before = kernel();

@@ -15,7 +15,7 @@ use super::*;
 /// A guard against waiting without end; everything here takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What stands in the way, and how it is made there.
+/// An obstacle in the way of a file, and how it is made there.
 type Obstacle = (&'static str, fn(&Path));
 
 const KINDS: [Obstacle; 6] = [

@@ -127,7 +127,7 @@ impl PictureUi<'_> {
     }
 }
 
-/// Where a place is seen.
+/// Projects a point onto the picture; `None` behind the eye.
 type See<'a> = &'a dyn Fn(Point) -> Option<Pos2>;
 
 /// The words of a role as points: what is projected, on the stage's axes, or what comes out, on its own.

@@ -1,4 +1,4 @@
-//! Where each matrix lies in each step of the walk, and on the way between two.
+//! The place of each matrix in each step of the walk, and on the way between two.
 
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
@@ -187,7 +187,7 @@ impl FoldScene {
         Step::Output.share(walk)
     }
 
-    /// Where a head's name stands, and how far it is there: while there are heads.
+    /// The place of a head's name, and how visible it is: only while heads stand apart.
     pub fn title(&self, own: usize, walk: f32) -> (Pos2, f32) {
         let shown = Step::Score.share(walk) - self.joined(walk);
         (self.cell(own).min, shown.clamp(0.0, 1.0))

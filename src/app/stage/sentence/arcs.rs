@@ -43,7 +43,7 @@ pub fn placed(plan: &Plan, origin: Pos2, arcs: &[WeightArc]) -> Vec<PlacedArc> {
 
 /// From query to key: above the row of both, or from row to row. A word that looks at itself has a loop.
 fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
-    /// Where the control points lie for a cubic that is as high as wanted.
+    /// Height of a cubic's control points over that of the cubic.
     const TO_CONTROL: f32 = 4.0 / 3.0;
     /// The nearest words have arcs of this share of the height.
     const LOW: f32 = 0.34;

@@ -150,7 +150,7 @@ pub enum Inline {
     Break,
 }
 
-/// Where a paragraph goes.
+/// The space that a paragraph fills.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
     pub width: f32,

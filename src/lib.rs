@@ -11,6 +11,7 @@
 //! quantity/     the catalogue: names and meanings of all numbers     start at mod.rs
 //! code/         the language of code cells, in a sandbox             start at mod.rs
 //! lesson/       RON text -> checked values, every issue with place   start at schema.rs
+//! pretrained/   model folders -> architecture and parameters         start at mod.rs
 //! kernel/       the running lesson: commands in, snapshots out       start at command.rs
 //! view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
 //! export/       snapshot -> notebook, page or vectors as files         start at mod.rs
@@ -28,8 +29,8 @@
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!
 //! One direction only: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`. Panels and stage never import each other. `tests/architecture` holds
-//! the layers to this.
+//! `numerics <- pretrained <- kernel`, and `store <- {app, cli}`. Panels and stage never import each other.
+//! `tests/architecture` holds the layers to this.
 //!
 //! Four boundaries, each a plain type: [`Lesson`](lesson::Lesson) (text becomes values),
 //! [`Command`](kernel::Command) (the only way to change anything), [`Snapshot`](kernel::Snapshot)
@@ -79,6 +80,7 @@ pub mod numbers;
 pub mod numerics;
 pub mod panics;
 pub mod pattern;
+pub mod pretrained;
 pub mod quantity;
 pub mod store;
 pub mod view_model;

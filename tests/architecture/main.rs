@@ -1,5 +1,5 @@
 //! The layers point one way: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and `whole_file` are leaves that every layer may name.
+//! `numerics <- pretrained <- kernel`, and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and `whole_file` are leaves that every layer may name.
 
 mod circles;
 
@@ -11,13 +11,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("numerics", &[]),
     ("quantity", &["numerics"]),
     ("code", &["numerics"]),
+    ("pretrained", &["numerics"]),
     ("lesson", &["numerics", "code"]),
-    ("kernel", &["numerics", "quantity", "code", "lesson"]),
-    ("view_model", &["numerics", "quantity", "code", "lesson", "kernel"]),
-    ("export", &["numerics", "quantity", "code", "lesson", "kernel", "view_model"]),
+    ("kernel", &["numerics", "quantity", "code", "pretrained", "lesson"]),
+    ("view_model", &["numerics", "quantity", "code", "pretrained", "lesson", "kernel"]),
+    ("export", &["numerics", "quantity", "code", "pretrained", "lesson", "kernel", "view_model"]),
     ("store", &[]),
-    ("app", &["numerics", "quantity", "code", "lesson", "kernel", "view_model", "export", "store"]),
-    ("cli", &["numerics", "quantity", "code", "lesson", "kernel", "view_model", "export", "store", "app"]),
+    ("app", &["numerics", "quantity", "code", "pretrained", "lesson", "kernel", "view_model", "export", "store"]),
+    (
+        "cli",
+        &["numerics", "quantity", "code", "pretrained", "lesson", "kernel", "view_model", "export", "store", "app"],
+    ),
 ];
 
 const LEAVES: &[&str] = &["fnv.rs", "nearest.rs", "numbers.rs", "panics.rs", "pattern.rs", "whole_file.rs"];

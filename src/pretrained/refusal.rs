@@ -1,0 +1,85 @@
+//! Why a model is not opened, in words: where, what was found, what was expected, and what to do.
+
+use std::fmt;
+use std::io;
+
+/// Characters of a foreign name that a message repeats.
+const NAME_CHARS_MAX: usize = 160;
+
+/// Advice where a file is not what was written once.
+pub const FETCH_AGAIN: &str = "the file is damaged or was cut off: fetch it again";
+
+/// A model that is not opened, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The file's name within the model's folder; empty where it is the folder itself.
+    pub file: String,
+    pub tensor: Option<String>,
+    pub found: String,
+    pub expected: String,
+    /// A hint, from a small letter on.
+    pub advice: String,
+}
+
+impl Refusal {
+    pub fn new(found: impl Into<String>, expected: impl Into<String>, advice: impl Into<String>) -> Self {
+        let (found, expected, advice) = (found.into(), expected.into(), advice.into());
+        Self { file: String::new(), tensor: None, found, expected, advice }
+    }
+
+    /// A file that cannot be read.
+    pub fn unreadable(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                Self::new("an end before all of it was read", "the rest of the file", FETCH_AGAIN)
+            }
+            _ => Self::new(error.to_string(), "a file that can be read", "check the file and its rights"),
+        }
+    }
+
+    /// The same, of a file; one that is named already stays.
+    #[must_use]
+    pub fn in_file(self, file: &str) -> Self {
+        if self.file.is_empty() { Self { file: file.to_owned(), ..self } } else { self }
+    }
+
+    /// The same, of a tensor.
+    #[must_use]
+    pub fn of_tensor(self, tensor: &str) -> Self {
+        Self { tensor: Some(tensor.to_owned()), ..self }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.file.is_empty() {
+            write!(f, "{}: ", shown(&self.file))?;
+        }
+        if let Some(tensor) = &self.tensor {
+            write!(f, "{}: ", quoted(tensor))?;
+        }
+        write!(f, "found {}; expected {}; {}", self.found, self.expected, self.advice)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A name from a file as a message shows it: in quotes, without characters that a terminal obeys, and not without end.
+pub fn quoted(name: &str) -> String {
+    format!("`{}`", shown(name))
+}
+
+fn shown(name: &str) -> String {
+    let mut shown: String = name.chars().take(NAME_CHARS_MAX).flat_map(char::escape_debug).collect();
+    if name.chars().nth(NAME_CHARS_MAX).is_some() {
+        shown.push('…');
+    }
+    // Names in messages stand in backquotes; these two need no escape within them.
+    shown.replace("\\'", "'").replace("\\\"", "\"")
+}
+
+/// A shape as it is written in the literature: `(600, 24)`.
+pub fn shape(sizes: &[usize]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    format!("({})", sizes.join(", "))
+}

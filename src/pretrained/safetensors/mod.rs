@@ -1,0 +1,160 @@
+//! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
+//! ([`header`]), and the tensors' bytes, row-major and one behind the other.
+//!
+//! A file is read once, from its beginning to its end ([`Source`]): tensor by tensor into the place that each will have, so
+//! that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that were used.
+
+pub mod dtype;
+pub mod header;
+pub mod shards;
+
+pub use dtype::Dtype;
+pub use header::{Header, Tensor};
+
+use std::io::Read;
+
+use sha2::{Digest, Sha256};
+
+use super::refusal::Refusal;
+
+/// Bytes that are read at once: few enough to stay in the processor's cache on their way.
+const CHUNK: usize = 1 << 18;
+
+/// A file that is read from its beginning to its end.
+pub struct Source<R> {
+    from: R,
+    header: Header,
+    hash: Sha256,
+    /// Tensors that are read or passed.
+    done: usize,
+    bytes: Vec<u8>,
+    numbers: Vec<f32>,
+}
+
+/// A reader whose bytes are counted into a hash.
+struct Hashed<'a, R> {
+    from: &'a mut R,
+    hash: &'a mut Sha256,
+}
+
+impl<R: Read> Read for Hashed<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.from.read(into)?;
+        self.hash.update(&into[..count]);
+        Ok(count)
+    }
+}
+
+impl<R: Read> Source<R> {
+    /// Reads the header of a file of so many bytes.
+    ///
+    /// # Errors
+    /// If it is not one, or does not fit the file.
+    pub fn open(mut from: R, length: u64) -> Result<Self, Refusal> {
+        let mut hash = Sha256::new();
+        let header = Header::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
+        Ok(Self { from, header, hash, done: 0, bytes: Vec::new(), numbers: Vec::new() })
+    }
+
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The tensor that comes next in the file.
+    pub fn next(&self) -> Option<&Tensor> {
+        self.header.tensors.get(self.done)
+    }
+
+    /// Reads the next tensor: `each` gets its numbers bit by bit, always whole rows of so many, and the number of the first
+    /// row. It returns `false` to end the reading.
+    ///
+    /// # Errors
+    /// If the file ends or cannot be read, the tensor's numbers are of a kind that is not read, or one of them is not
+    /// finite.
+    pub fn read_next(&mut self, cols: usize, each: &mut dyn FnMut(usize, &[f32]) -> bool) -> Result<bool, Refusal> {
+        let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
+        let refused = |refusal: Refusal| refusal.of_tensor(&tensor.name);
+        let Some(size) = tensor.dtype.bytes_read() else {
+            let kinds: Vec<&str> = Dtype::READ.iter().map(|dtype| dtype.name()).collect();
+            let advice = "save the model anew in one of these";
+            let (found, expected) = (format!("numbers of the kind {}", tensor.dtype.name()), kinds.join(", "));
+            return Err(refused(Refusal::new(found, expected, advice)));
+        };
+        self.done += 1;
+        let row_bytes = (cols * size).max(1) as u64;
+        let chunk = (CHUNK as u64 / row_bytes).max(1) * row_bytes;
+        let (mut left, mut row) = (tensor.bytes(), 0);
+        let mut from = Hashed { from: &mut self.from, hash: &mut self.hash };
+        while left > 0 {
+            let count = left.min(chunk);
+            self.bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+            from.read_exact(&mut self.bytes).map_err(|error| refused(Refusal::unreadable(&error)))?;
+            tensor.dtype.widen(&self.bytes, &mut self.numbers);
+            if let Some(at) = first_not_finite(&self.numbers) {
+                let index = index_of(row * cols + at, &tensor.shape);
+                let found = format!("{} at {index:?}", self.numbers[at]);
+                let advice = "the training of this model went wrong, or its numbers do not fit 32 bits";
+                return Err(refused(Refusal::new(found, "finite numbers", advice)));
+            }
+            if !each(row, &self.numbers) {
+                return Ok(false);
+            }
+            left -= count;
+            row += usize::try_from(count / row_bytes).unwrap_or_default();
+        }
+        Ok(true)
+    }
+
+    /// Passes the next tensor: its bytes count for the hash only. As with [`Self::read_next`], `each` may end it.
+    ///
+    /// # Errors
+    /// If the file ends or cannot be read.
+    pub fn skip_next(&mut self, each: &mut dyn FnMut() -> bool) -> Result<bool, Refusal> {
+        let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
+        self.done += 1;
+        let mut left = tensor.bytes();
+        while left > 0 {
+            let count = left.min(CHUNK as u64);
+            self.bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+            let mut from = Hashed { from: &mut self.from, hash: &mut self.hash };
+            from.read_exact(&mut self.bytes).map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
+            if !each() {
+                return Ok(false);
+            }
+            left -= count;
+        }
+        Ok(true)
+    }
+
+    /// The SHA-256 of what was read, in hexadecimal digits: of the whole file behind its last tensor.
+    pub fn sha256(self) -> String {
+        hexadecimal(&self.hash.finalize())
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn first_not_finite(numbers: &[f32]) -> Option<usize> {
+    // All at once first, which loops do in vectors: a number is not finite if its exponent is the highest.
+    const EXPONENT: u32 = 0x7f80_0000;
+    let highest = numbers.iter().fold(0, |highest, number| highest.max(number.to_bits() & EXPONENT));
+    if highest < EXPONENT { None } else { numbers.iter().position(|number| !number.is_finite()) }
+}
+
+/// The index in each dimension of the `at`th number, row-major.
+fn index_of(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&size| {
+            let here = at % size.max(1);
+            at /= size.max(1);
+            here
+        })
+        .collect();
+    index.reverse();
+    index
+}

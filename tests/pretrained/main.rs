@@ -1,0 +1,7 @@
+//! Models that people have: their files read, every tensor compared with another program's, and hostile files refused.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod hostile;
+mod written;

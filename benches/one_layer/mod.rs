@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune::numerics::Matrix;
 use attune::numerics::attention::AttentionConfig;
-use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::block::BlockConfig;
 use attune::numerics::model::{Architecture, AttentionModel, Classes, Pooling, Readout};
 use attune::numerics::positions::Positions;
 
@@ -23,22 +23,13 @@ impl Sizes {
     }
 
     pub fn model(&self) -> AttentionModel<f32> {
-        let block = BlockConfig {
-            attention: AttentionConfig::multi_head(self.width, self.heads),
-            attends: Attends::OwnSentence,
-            residual: false,
-            norm: Norm::None,
-            feed_forward: None,
-        };
+        let attention = AttentionConfig::multi_head(self.width, self.heads);
         let architecture = Architecture {
-            width: self.width,
-            max_tokens: self.tokens,
-            positions: Positions::None,
             train_embedding: true,
-            source_blocks: Vec::new(),
-            blocks: vec![block],
+            blocks: vec![BlockConfig { residual: false, ..BlockConfig::plain(attention.clone()) }],
             pooling: Pooling::Mean,
             readout: Readout::Linear,
+            ..Architecture::of_attention(attention, Positions::None, self.tokens)
         };
         let embedding = Arc::new(Matrix::zeros(self.vocabulary, self.width));
         AttentionModel::new(architecture, embedding, Classes::Labels(self.vocabulary))

@@ -180,6 +180,7 @@ impl Config {
             keep: snapshot.lesson.model.costs.keep,
             readout: match config.readout {
                 Readout::Tied => "tied",
+                Readout::Transformed(_) => "transformed",
                 Readout::Linear => "linear",
             },
             pooling: match config.pooling {

@@ -1,7 +1,7 @@
 //! Reads the form of the model's layers, which are all alike.
 
 use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
-use crate::numerics::block::{Attends, BlockConfig, Norm};
+use crate::numerics::block::{BlockConfig, Norm};
 
 use super::decode::{choice, flag, list, number, whole, wrong};
 use super::issue::one_of;
@@ -64,8 +64,8 @@ pub(super) fn read_layers(
         mask: mask?,
         distances: None,
     };
-    let attends = Attends::OwnSentence;
-    let block = BlockConfig { attention, attends, residual: residual?, norm: norm?, feed_forward: feed_forward? };
+    let block =
+        BlockConfig { residual: residual?, norm: norm?, feed_forward: feed_forward?, ..BlockConfig::plain(attention) };
     Some(Layers { count: count?, block })
 }
 

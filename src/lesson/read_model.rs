@@ -3,6 +3,7 @@
 use crate::numerics::attention::Mask;
 use crate::numerics::block::{Attends, BlockConfig};
 use crate::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
+use crate::numerics::norm::NORM_EPSILON;
 use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
@@ -67,6 +68,10 @@ pub(super) fn read_attention<'s>(
             width: dim?,
             max_tokens: max_tokens?,
             positions: positions?.vectors(),
+            segments: None,
+            embedding_norm: false,
+            final_norm: false,
+            norm_epsilon: NORM_EPSILON,
             train_embedding: train_embedding?,
             source_blocks,
             blocks,

@@ -12,13 +12,14 @@
 
 use faer::MatRef;
 
+use super::activation::Activation;
 use super::attention::{
     AttentionCache, AttentionConfig, AttentionScratch, HeadMode, Room, Tokens, attention_backward, attention_forward,
     with_lane_beyond,
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
 use super::linear::{linear_backward, linear_forward};
-use super::norm::{NormCache, norm_backward, norm_forward};
+use super::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
 use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{add, vectorized};
 use super::{Matrix, Scalar};
@@ -30,8 +31,12 @@ pub struct BlockConfig {
     /// The input is added to the output.
     pub residual: bool,
     pub norm: Norm,
-    /// Hidden units of the feed-forward layer.
+    /// `ε` of the norms.
+    pub norm_epsilon: f64,
+    /// Hidden units of the feed-forward layer ...
     pub feed_forward: Option<usize>,
+    /// ... and what each makes of its sum.
+    pub activation: Activation,
 }
 
 /// The sentence that keys and values come from.
@@ -54,7 +59,15 @@ pub enum Norm {
 impl BlockConfig {
     /// Self-attention with a residual and nothing else.
     pub fn plain(attention: AttentionConfig) -> Self {
-        Self { attention, attends: Attends::OwnSentence, residual: true, norm: Norm::None, feed_forward: None }
+        Self {
+            attention,
+            attends: Attends::OwnSentence,
+            residual: true,
+            norm: Norm::None,
+            norm_epsilon: NORM_EPSILON,
+            feed_forward: None,
+            activation: Activation::Relu,
+        }
     }
 
     /// Rows and columns of a tensor; `None` if the block does not have it.
@@ -78,7 +91,9 @@ impl BlockConfig {
             ForwardWeights => (has_forward, hidden, d),
             ForwardBias => (has_forward, 1, d),
             ForwardNormGain | ForwardNormBias => (has_forward && has_norm, 1, d),
-            Embedding | Positions | LogitWeights | LogitBias => (false, 0, 0),
+            Embedding | Positions | Segments | EmbeddingNormGain | EmbeddingNormBias | FinalNormGain
+            | FinalNormBias | TransformWeights | TransformBias | TransformNormGain | TransformNormBias
+            | LogitWeights | LogitBias => (false, 0, 0),
         };
         exists.then_some((rows, cols))
     }
@@ -147,6 +162,11 @@ impl<S: Scalar> TailCache<S> {
         self.norm.as_ref().map_or(&self.summed, |(_, attended)| attended)
     }
 
+    /// `φ(… W_1 + b_1)` (R, hidden) of the feed-forward layer, if there is one.
+    pub fn hidden(&self) -> Option<&Matrix<S>> {
+        self.forward.as_ref().map(|forward| &forward.layer.hidden)
+    }
+
     /// `Y` (R, D)
     pub fn output(&self) -> &Matrix<S> {
         self.forward.as_ref().map_or_else(|| self.attended(), |forward| &forward.output)
@@ -171,7 +191,7 @@ impl<S: Scalar> BlockCache<S> {
         let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));
         let forward = config.feed_forward.map(|hidden| ForwardCache {
             norm: norm(config.norm != Norm::None),
-            layer: FeedForwardCache::new(rows, hidden),
+            layer: FeedForwardCache::new(config.activation, rows, hidden),
             d_normed: matrix(),
             output: matrix(),
         });
@@ -194,8 +214,8 @@ impl<S> BlockCache<S> {
 }
 
 /// `γ` and `β` of a norm.
-fn gain_and_bias<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> (&[S], &[S]) {
-    (parameters.values_of(ids[0]), parameters.values_of(ids[1]))
+pub(super) fn gain_and_bias<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> [&[S]; 2] {
+    ids.map(|id| parameters.values_of(id))
 }
 
 fn attention_norm(block: usize) -> [TensorId; 2] {
@@ -223,8 +243,8 @@ pub fn attend_forward<S: Scalar>(
     cache: &mut BlockCache<S>,
 ) {
     if let Some((norm, normed)) = &mut cache.input_norm {
-        let (gain, bias) = gain_and_bias(parameters, attention_norm(block));
-        norm_forward(x.vectors, gain, bias, norm, normed.top_flat_mut(x.rows.total()));
+        let affine = gain_and_bias(parameters, attention_norm(block));
+        norm_forward(x.vectors, affine, config.norm_epsilon, norm, normed.top_flat_mut(x.rows.total()));
     }
     let (queries, keys) = inputs(config, x, source, &cache.input_norm);
     attention_forward(&config.attention, parameters, block, queries, keys, modes, &mut cache.attention);
@@ -324,8 +344,8 @@ pub fn tail_forward<S: Scalar>(
     }
     let attended = match norm {
         Some((norm, attended)) => {
-            let (gain, bias) = gain_and_bias(p, attention_norm(block));
-            norm_forward(sum, gain, bias, norm, attended.top_flat_mut(rows));
+            let affine = gain_and_bias(p, attention_norm(block));
+            norm_forward(sum, affine, config.norm_epsilon, norm, attended.top_flat_mut(rows));
             attended.top_flat(rows)
         }
         None => summed.top_flat(rows),
@@ -334,10 +354,10 @@ pub fn tail_forward<S: Scalar>(
     // Y = A + F(A)
     let Some(ForwardCache { norm, layer, output, .. }) = forward else { return };
     let output = output.top_flat_mut(rows);
-    let (gain, bias) = gain_and_bias(p, forward_norm(block));
+    let affine = gain_and_bias(p, forward_norm(block));
     let input = match norm {
         Some((norm, normed)) if config.norm == Norm::Pre => {
-            norm_forward(attended, gain, bias, norm, normed.top_flat_mut(rows));
+            norm_forward(attended, affine, config.norm_epsilon, norm, normed.top_flat_mut(rows));
             normed.top(rows)
         }
         _ => MatRef::from_row_major_slice(attended, rows, width),
@@ -348,7 +368,7 @@ pub fn tail_forward<S: Scalar>(
     }
     if let Some((norm, before)) = norm.as_mut().filter(|_| config.norm == Norm::Post) {
         before.top_flat_mut(rows).copy_from_slice(output);
-        norm_forward(before.top_flat(rows), gain, bias, norm, output);
+        norm_forward(before.top_flat(rows), affine, config.norm_epsilon, norm, output);
     }
 }
 

@@ -15,11 +15,13 @@
 //! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
 //! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
 
+pub mod activation;
 pub mod arithmetic;
 pub mod attention;
 pub mod block;
 pub mod contributions;
 pub mod cross_entropy;
+mod erf;
 pub mod exp;
 pub mod feed_forward;
 mod floats;
@@ -65,6 +67,10 @@ pub trait Scalar:
     /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
     fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output;
     fn ln(self) -> Self;
+    /// `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` within 1e-7, see [`erf`].
+    fn erf(self) -> Self;
+    /// `tanh(x)`; for `f32` within 1e-7.
+    fn tanh(self) -> Self;
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;

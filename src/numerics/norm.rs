@@ -4,7 +4,7 @@ use super::simd::{Plain, add_scaled, sum, vectorized};
 use super::vectors::dot;
 use super::{Matrix, Scalar};
 
-/// Keeps a row without variance finite; PyTorch's value.
+/// `ε` where nothing else is said: PyTorch's value. It keeps a row without variance finite.
 pub const NORM_EPSILON: f64 = 1e-5;
 
 /// Values that the backward needs. Made once for the largest batch.
@@ -29,19 +29,20 @@ impl<S: Scalar> NormCache<S> {
 ///
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
-pub fn norm_forward<S: Scalar>(x: &[S], gain: &[S], bias: &[S], cache: &mut NormCache<S>, y: &mut [S]) {
+pub fn norm_forward<S: Scalar>(x: &[S], [gain, bias]: [&[S]; 2], epsilon: f64, cache: &mut NormCache<S>, y: &mut [S]) {
     let width = gain.len();
     assert!(x.len().is_multiple_of(width), "norm: X of {} entries in rows of {width}", x.len());
     assert_eq!(x.len(), y.len(), "norm: X and Y of {} and {} entries", x.len(), y.len());
     assert_eq!(bias.len(), width, "norm: γ ({width}), β ({})", bias.len());
     let share = S::one() / S::from_f64(width as f64);
+    let epsilon = S::from_f64(epsilon);
     vectorized!({
         for (row, (x, y)) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)).enumerate() {
             let standardised = cache.standardised.row_mut(row);
             let mean = sum(Plain, x) * share;
             standardised.iter_mut().zip(x).for_each(|(to, &x)| *to = x - mean);
             let variance = dot(standardised, standardised) * share;
-            let inverse = S::one() / (variance + S::from_f64(NORM_EPSILON)).sqrt();
+            let inverse = S::one() / (variance + epsilon).sqrt();
             standardised.iter_mut().for_each(|x| *x *= inverse);
             cache.inverse_deviation[row] = inverse;
             for (((y, &x), &gain), &bias) in y.iter_mut().zip(&*standardised).zip(gain).zip(bias) {

@@ -56,6 +56,15 @@ tensors! {
     /// `P` (T_max, D), added to the embeddings.
     Positions = "P", Input, Positions,
         "what a word's place adds to its static vector";
+    /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
+    Segments = "E_S", Input, Positions,
+        "what the sentence of a pair that a word stands in adds to its static vector";
+    /// `γ_E` (1, D), of the norm behind the sum of the embeddings.
+    EmbeddingNormGain = "γ_E", Input, One,
+        "stretches and shifts the norm behind the embeddings";
+    /// `β_E` (1, D)
+    EmbeddingNormBias = "β_E", Input, Zero,
+        "stretches and shifts the norm behind the embeddings";
     /// `W_Q` (D, H·d_k)
     QueryWeights = "W_Q", Attention, Glorot,
         "from a word to its query, what it looks for";
@@ -108,6 +117,24 @@ tensors! {
     /// `β_F` (1, D)
     ForwardNormBias = "β_F", ForwardNorm, Zero,
         "stretches and shifts the norm at the feed-forward layer";
+    /// `γ_Y` (1, D), of the norm behind all blocks.
+    FinalNormGain = "γ_Y", Readout, One,
+        "stretches and shifts the norm behind all blocks";
+    /// `β_Y` (1, D)
+    FinalNormBias = "β_Y", Readout, Zero,
+        "stretches and shifts the norm behind all blocks";
+    /// `W_T` (D, D), of the readout's own layer.
+    TransformWeights = "W_T", Readout, Glorot,
+        "from an output to the vector that the guesses are read from";
+    /// `b_T` (1, D)
+    TransformBias = "b_T", Readout, Zero,
+        "from an output to the vector that the guesses are read from";
+    /// `γ_T` (1, D), of the norm in the readout.
+    TransformNormGain = "γ_T", Readout, One,
+        "stretches and shifts the norm in the readout";
+    /// `β_T` (1, D)
+    TransformNormBias = "β_T", Readout, Zero,
+        "stretches and shifts the norm in the readout";
     /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
     LogitWeights = "W_logits", Readout, Glorot,
         "for the guesses in training only: it moves no point";
@@ -157,7 +184,7 @@ impl TensorName {
     }
 
     /// The tensor of this name in a block, from 0.
-    pub fn of_block(self, block: usize) -> TensorId {
+    pub const fn of_block(self, block: usize) -> TensorId {
         TensorId { block, name: self }
     }
 }

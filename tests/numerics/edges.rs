@@ -10,7 +10,7 @@ use attune::numerics::cross_entropy::cross_entropy_forward;
 use attune::numerics::linear::{linear_backward, linear_forward};
 use attune::numerics::model::activations::Interventions;
 use attune::numerics::model::{Activations, AttentionModel, Batch, Candidates, Classes, Pooling, Readout};
-use attune::numerics::norm::{NormCache, norm_forward};
+use attune::numerics::norm::{NORM_EPSILON, NormCache, norm_forward};
 use attune::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune::numerics::params::{Parameters, TensorName};
 
@@ -134,7 +134,7 @@ fn linear_backward_wants_a_gradient_for_each_result() {
 #[test]
 #[should_panic(expected = "norm: γ (3), β (2)")]
 fn a_norm_wants_as_many_biases_as_gains() {
-    norm_forward(&[0.0; 6], &[1.0; 3], &[0.0; 2], &mut NormCache::new(2, 3), &mut [0.0; 6]);
+    norm_forward(&[0.0; 6], [&[1.0; 3], &[0.0; 2]], NORM_EPSILON, &mut NormCache::new(2, 3), &mut [0.0; 6]);
 }
 
 #[test]

@@ -2,20 +2,23 @@
 
 use super::{AttentionModel, Sequences};
 use crate::numerics::attention::{HeadMode, Mask, Room, Tokens};
-use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, tail_forward};
+use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
+use crate::numerics::norm::{NormCache, norm_forward};
 use crate::numerics::params::Parameters;
 use crate::numerics::simd::vectorized;
 use crate::numerics::{Matrix, Scalar};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activations<S> {
+    /// `E[words] + P + E_S` of a model with a norm behind it, (T, D).
+    pub embedded: Option<Matrix<S>>,
     /// `X` (T, D)
     pub input: Matrix<S>,
     /// `X` of the source sentence (T_s, D).
     pub source: Option<Matrix<S>>,
     /// Those of the source sentence first.
     pub blocks: Vec<BlockActivations<S>>,
-    /// `Y` (T, D), of the last block.
+    /// `Y` (T, D), of the last block, behind the last norm where there is one.
     pub output: Matrix<S>,
 }
 
@@ -28,6 +31,10 @@ pub struct BlockActivations<S> {
     pub heads: Vec<HeadActivations<S>>,
     /// `X + M W_O + b_O` (T, D)
     pub summed: Matrix<S>,
+    /// `A` (T, D), of a block that norms after it.
+    pub attended: Option<Matrix<S>>,
+    /// `φ(… W_1 + b_1)` (T, hidden) of the feed-forward layer.
+    pub hidden: Option<Matrix<S>>,
     /// The block's output, (T, D).
     pub output: Matrix<S>,
 }
@@ -46,6 +53,35 @@ pub struct HeadActivations<S> {
     pub weights: Matrix<S>,
     /// (T, d_v)
     pub mix: Matrix<S>,
+}
+
+impl<S: Scalar> AttentionModel<S> {
+    /// `X` of a sentence (T, D), behind the sum that its norm is of, where it has one.
+    pub(super) fn embedded(&self, parameters: &Parameters<S>, sentence: &Sequences) -> (Option<Matrix<S>>, Matrix<S>) {
+        let mut x = Matrix::zeros(sentence.rows.total(), self.architecture.width);
+        vectorized!(self.embed(parameters, sentence, x.flat_mut()),);
+        match self.embedding_norm(parameters) {
+            Some(affine) => {
+                let normed = self.normed(affine, &x);
+                (Some(x), normed)
+            }
+            None => (None, x),
+        }
+    }
+
+    /// Outputs of all blocks (T, D) behind the last norm, if there is one.
+    pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, outputs: Matrix<S>) -> Matrix<S> {
+        match self.final_norm(parameters) {
+            Some(affine) => self.normed(affine, &outputs),
+            None => outputs,
+        }
+    }
+
+    fn normed(&self, affine: [&[S]; 2], x: &Matrix<S>) -> Matrix<S> {
+        let (mut cache, mut y) = (NormCache::new(x.rows(), x.cols()), Matrix::zeros(x.rows(), x.cols()));
+        norm_forward(x.flat(), affine, self.architecture.norm_epsilon, &mut cache, y.flat_mut());
+        y
+    }
 }
 
 /// A learner's changes to a forward pass, which leave the model alone.
@@ -118,13 +154,8 @@ impl<S: Scalar> Activations<S> {
             let tokens = sequences.rows.total();
             assert!((1..=longest).contains(&tokens), "activations: a sentence of {tokens} tokens, {longest} at most");
         }
-        let embedded = |sequences: &Sequences| {
-            let mut x = Matrix::zeros(sequences.rows.total(), architecture.width);
-            vectorized!(model.embed(parameters, sequences, x.flat_mut()),);
-            x
-        };
-        let source_input = source.map(embedded);
-        let input = embedded(sentence);
+        let source_input = source.map(|source| model.embedded(parameters, source).1);
+        let (embedded, input) = model.embedded(parameters, sentence);
 
         let mut memory = source_input.clone();
         let mut x = input.clone();
@@ -150,7 +181,7 @@ impl<S: Scalar> Activations<S> {
             }
             blocks.push(activations);
         }
-        Self { input, source: source_input, blocks, output: x }
+        Self { embedded, input, source: source_input, blocks, output: model.behind_blocks(parameters, x) }
     }
 
     /// The heads of all blocks, the source's first.
@@ -201,6 +232,8 @@ fn run<S: Scalar>(
         normed: cache.normed_input().cloned(),
         heads: heads.collect(),
         output: cache.tail.output().clone(),
+        attended: (config.norm == Norm::Post).then(|| cache.tail.attended().clone()),
+        hidden: cache.tail.hidden().cloned(),
         summed: cache.tail.summed,
     }
 }

@@ -17,6 +17,8 @@ pub struct Sequences {
     pub words: Vec<Option<usize>>,
     /// The position of each row, as an index into `P`.
     pub positions: Vec<usize>,
+    /// The sentence of a pair that each row belongs to, as an index into `E_S`.
+    pub segments: Vec<usize>,
 }
 
 impl Sequences {
@@ -26,6 +28,7 @@ impl Sequences {
             rows: Rows::with_capacity(sentences),
             words: Vec::with_capacity(rows),
             positions: Vec::with_capacity(rows),
+            segments: Vec::with_capacity(rows),
         }
     }
 
@@ -36,10 +39,21 @@ impl Sequences {
         sequences
     }
 
+    /// The same with the sentence of a pair that each row belongs to.
+    ///
+    /// # Panics
+    /// If it is not said of every row.
+    #[must_use]
+    pub fn with_segments(self, segments: Vec<usize>) -> Self {
+        assert_eq!(segments.len(), self.words.len(), "sequences: segments of {} rows", segments.len());
+        Self { segments, ..self }
+    }
+
     pub fn clear(&mut self) {
         self.rows.clear();
         self.words.clear();
         self.positions.clear();
+        self.segments.clear();
     }
 
     /// Adds a sentence whose first word stands at the position `first`.
@@ -55,6 +69,7 @@ impl Sequences {
         for sentence in range.map(|i| self.rows.sentence(i)) {
             part.words.extend_from_slice(&self.words[sentence.clone()]);
             part.positions.extend_from_slice(&self.positions[sentence.clone()]);
+            part.segments.extend_from_slice(&self.segments[sentence.clone()]);
             part.rows.push(sentence.len());
         }
         part
@@ -63,6 +78,7 @@ impl Sequences {
     fn end_sentence(&mut self, start: usize, first: usize) {
         let tokens = self.words.len() - start;
         self.positions.extend(first..first + tokens);
+        self.segments.resize(start + tokens, 0);
         self.rows.push(tokens);
     }
 }

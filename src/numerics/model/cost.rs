@@ -34,7 +34,7 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
         let [heads, keys, values] = [layer.heads, layer.keys_width(), layer.values_width()].map(|n| n as f64);
         let hidden = block.feed_forward.unwrap_or(0) as f64;
         // Q, K, V and the mix with their gradients, the weights by query or by key, the tail's rows, the hidden units.
-        4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + 2.0 * hidden
+        4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + 3.0 * hidden
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
     rows * (blocks + 6.0 * width + classes as f64) + longest * longest

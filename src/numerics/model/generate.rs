@@ -3,13 +3,13 @@
 use rand::RngExt;
 
 use super::activations::Interventions;
+use super::transform::{TransformCache, transform_forward};
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences};
 use crate::numerics::attention::{Room, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, tail_forward};
 use crate::numerics::linear::linear_forward;
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::Generator;
-use crate::numerics::simd::vectorized;
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::centroid;
 use crate::numerics::{Matrix, Scalar};
@@ -58,13 +58,23 @@ impl<S: Scalar> AttentionModel<S> {
     /// `Z` of outputs, (R, C) for (R, D).
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut logits = Matrix::zeros(read.rows(), self.classes.count());
+        let mut transform = TransformCache::new(read.rows(), read.cols());
+        let read = match self.architecture.readout {
+            Readout::Transformed(activation) => {
+                let epsilon = self.architecture.norm_epsilon;
+                transform_forward(parameters, activation, epsilon, read.flat(), &mut transform);
+                &transform.output
+            }
+            Readout::Tied | Readout::Linear => read,
+        };
         let bias = parameters.values_of(TensorName::LogitBias);
         let mut tied = |readout: &Matrix<S>| {
             linear_forward(read.view(), readout.view().transpose(), bias, logits.flat_mut());
         };
-        match (self.architecture.readout, &self.readout, &self.classes) {
-            (Readout::Tied, Some(readout), _) => tied(readout),
-            (Readout::Tied, None, Classes::Words(candidates)) => {
+        let is_tied = self.architecture.readout.is_by_static_vectors();
+        match (is_tied, &self.readout, &self.classes) {
+            (true, Some(readout), _) => tied(readout),
+            (true, None, Classes::Words(candidates)) => {
                 let (width, embedding) = (self.architecture.width, self.embedding(parameters));
                 let words = candidates.words();
                 tied(&Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]));
@@ -84,8 +94,7 @@ impl<S: Scalar> AttentionModel<S> {
         source: Option<Tokens<'_, S>>,
     ) -> Matrix<S> {
         let rows = sentence.rows.total();
-        let mut x = Matrix::zeros(rows, self.architecture.width);
-        vectorized!(self.embed(parameters, sentence, x.flat_mut()),);
+        let mut x = self.embedded(parameters, sentence).1;
         for (b, block) in (first..).zip(blocks) {
             let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
             let mut cache = BlockCache::new(block, Room::one(rows), Room::one(keys));
@@ -93,7 +102,7 @@ impl<S: Scalar> AttentionModel<S> {
             tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
         }
-        x
+        if first < self.architecture.source_blocks.len() { x } else { self.behind_blocks(parameters, x) }
     }
 
     /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer

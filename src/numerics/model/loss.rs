@@ -14,6 +14,7 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::transform::{TransformCache, transform_backward, transform_forward};
 use super::{Architecture, AttentionModel, Batch, Classes, Readout};
 use crate::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
 use crate::numerics::linear::{linear_backward, linear_forward};
@@ -38,14 +39,18 @@ pub(super) struct LossCache<S> {
     d_readout: Matrix<S>,
     /// Logits, then probabilities, then the gradient of the logits (N, C).
     logits: Matrix<S>,
+    /// Of a readout with a layer of its own, and `d_T` (N, D).
+    transform: Option<(TransformCache<S>, Matrix<S>)>,
 }
 
 impl<S: Scalar> LossCache<S> {
     pub fn new(model: &AttentionModel<S>, rows: usize) -> Self {
         let Architecture { width, train_embedding, readout, .. } = model.architecture;
         let classes = model.classes.count();
-        let readout_rows = if train_embedding && readout == Readout::Tied { classes } else { 0 };
+        let readout_rows = if train_embedding && readout.is_by_static_vectors() { classes } else { 0 };
+        let transforms = matches!(readout, Readout::Transformed(_));
         Self {
+            transform: transforms.then(|| (TransformCache::new(rows, width), Matrix::zeros(rows, width))),
             readout: Matrix::zeros(readout_rows, width),
             d_readout: Matrix::zeros(readout_rows, width),
             logits: Matrix::zeros(rows, classes),
@@ -69,14 +74,20 @@ pub(super) fn loss_forward<S: Scalar>(
     y: &[S],
     cache: &mut LossCache<S>,
 ) -> S {
-    let LossCache { readout, logits, .. } = cache;
+    let LossCache { readout, logits, transform, .. } = cache;
     let (count, width) = (batch.targets.len(), model.architecture.width);
     let (answers, kept) = y.split_at(count * width);
     let bias = parameters.values_of(TensorName::LogitBias);
     let z = logits.top_flat_mut(count);
-    let rows = MatRef::from_row_major_slice(answers, count, width);
+    let rows = match (model.architecture.readout, transform) {
+        (Readout::Transformed(activation), Some((transform, _))) => {
+            transform_forward(parameters, activation, model.architecture.norm_epsilon, answers, transform);
+            transform.output.top(count)
+        }
+        _ => MatRef::from_row_major_slice(answers, count, width),
+    };
     match model.architecture.readout {
-        Readout::Tied => {
+        Readout::Tied | Readout::Transformed(_) => {
             gather_readout(model, parameters, readout);
             let readout = model.readout.as_ref().unwrap_or(readout);
             linear_forward(rows, readout.view().transpose(), bias, z);
@@ -92,7 +103,7 @@ pub(super) fn loss_forward<S: Scalar>(
     }
     if keep > 0.0 {
         let mut distances = squared_distances(kept, &model.embedding, kept_words(batch));
-        if model.architecture.readout == Readout::Linear {
+        if model.architecture.readout != Readout::Tied {
             let words = batch.answering(model.architecture.pooling);
             distances += squared_distances(answers, &model.embedding, words);
         }
@@ -114,7 +125,7 @@ pub(super) fn loss_backward<S: Scalar>(
     d_y: &mut [S],
     gradient: &mut Parameters<S>,
 ) {
-    let LossCache { readout, d_readout, logits } = cache;
+    let LossCache { readout, d_readout, logits, transform } = cache;
     let (count, classes, width) = (batch.targets.len(), model.classes.count(), model.architecture.width);
     let scale = S::one() / S::from_f64(count.max(1) as f64);
     let d_logits = logits.top_flat_mut(count);
@@ -123,7 +134,14 @@ pub(super) fn loss_backward<S: Scalar>(
 
     let (answers, kept) = y.split_at(count * width);
     let (d_answers, d_kept) = d_y.split_at_mut(count * width);
-    let rows = MatRef::from_row_major_slice(answers, count, width);
+    let (transform, mut d_transformed) = match transform {
+        Some((transform, d)) => (Some(&*transform), Some(d)),
+        None => (None, None),
+    };
+    let rows = match transform {
+        Some(transform) => transform.output.top(count),
+        None => MatRef::from_row_major_slice(answers, count, width),
+    };
     let d_rows = MatRef::from_row_major_slice(&*d_logits, count, classes);
     match model.architecture.readout {
         Readout::Linear => {
@@ -132,11 +150,15 @@ pub(super) fn loss_backward<S: Scalar>(
             let w = parameters.matrix(TensorName::LogitWeights);
             linear_backward(rows, w, d_logits, Some(d_answers), d_w, d_b);
         }
-        Readout::Tied => {
+        Readout::Tied | Readout::Transformed(_) => {
             let d_bias = gradient.values_of_mut(TensorName::LogitBias);
             vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
             let readout = model.readout.as_ref().unwrap_or(readout);
-            let to = MatMut::from_row_major_slice_mut(&mut *d_answers, count, width);
+            let to = match &mut d_transformed {
+                Some(d) => d.top_flat_mut(count),
+                None => &mut *d_answers,
+            };
+            let to = MatMut::from_row_major_slice_mut(to, count, width);
             matmul(to, Accum::Replace, d_rows, readout.view(), S::one(), Par::Seq);
             if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
                 matmul(d_readout.view_mut(), Accum::Replace, d_rows.transpose(), rows, S::one(), Par::Seq);
@@ -144,6 +166,13 @@ pub(super) fn loss_backward<S: Scalar>(
                 for (i, &word) in candidates.words().iter().enumerate() {
                     add(&mut d_embedding[word * width..][..width], d_readout.row(i));
                 }
+            }
+            if let (Readout::Transformed(activation), Some(transform), Some(d)) =
+                (model.architecture.readout, transform, d_transformed)
+            {
+                d_answers.fill(S::zero());
+                let d = d.top_flat_mut(count);
+                transform_backward(parameters, activation, answers, transform, d, gradient, d_answers);
             }
         }
     }
@@ -156,7 +185,7 @@ pub(super) fn loss_backward<S: Scalar>(
     if keep > 0.0 {
         let scale = S::from_f64(keep) * scale;
         squared_distances_backward(kept, &model.embedding, kept_words(batch), scale, d_kept);
-        if model.architecture.readout == Readout::Linear {
+        if model.architecture.readout != Readout::Tied {
             let words = batch.answering(model.architecture.pooling);
             squared_distances_backward(answers, &model.embedding, words, scale, d_answers);
         }

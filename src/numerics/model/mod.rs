@@ -3,10 +3,12 @@
 //!
 //! ```text
 //! X = E[words] + P          a hidden word has the zero vector instead of E's row
-//! Y = blocks(X)
+//!     norm(E[words] + P + E_S)      with a norm and the sentence of a pair, as BERT has it
+//! Y = blocks(X)             or norm(blocks(X)), as GPT-2 has it
 //! R = Y[rows]               of some positions, of the last one, or their mean
 //! Z = R E_Cᵀ + b_logits     tied: a word is likely where the output is like its static vector
 //!     R W_logits + b_logits     or with weights of its own
+//!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied behind a layer of its own ([`transform`])
 //! L = mean over the targets of cross_entropy(Z_row, class)
 //! ```
 //!
@@ -27,6 +29,7 @@ pub mod generate;
 mod loss;
 pub mod parallel;
 pub mod step;
+pub mod transform;
 
 pub use activations::Activations;
 pub use batch::{Batch, Sequences};
@@ -39,10 +42,12 @@ use std::sync::Arc;
 use faer::MatRef;
 use rand::RngExt;
 
+use super::activation::Activation;
 use super::attention::AttentionConfig;
 use super::attention::look_up::LookUp;
-use super::block::{Attends, BlockConfig};
-use super::params::{Layer, Parameters, Start, TensorName};
+use super::block::{Attends, BlockConfig, gain_and_bias};
+use super::norm::NORM_EPSILON;
+use super::params::{Layer, Parameters, Start, TensorId, TensorName};
 use super::positions::{Positions, sinusoidal};
 use super::rng::{Stream, stream};
 use super::simd::add;
@@ -56,6 +61,14 @@ pub struct Architecture {
     /// The longest sentence.
     pub max_tokens: usize,
     pub positions: Positions,
+    /// Sentences of a pair that the model tells apart: rows of `E_S`.
+    pub segments: Option<usize>,
+    /// A norm behind the sum of the embeddings.
+    pub embedding_norm: bool,
+    /// A norm behind all blocks.
+    pub final_norm: bool,
+    /// `ε` of these two and of the readout's.
+    pub norm_epsilon: f64,
     /// `E` is trained with the model, from where word2vec left it.
     pub train_embedding: bool,
     /// The blocks of the source sentence; empty where there is none.
@@ -81,8 +94,17 @@ pub enum Pooling {
 pub enum Readout {
     /// By the static vectors of the candidates.
     Tied,
+    /// The same behind a layer of its own: see [`transform`].
+    Transformed(Activation),
     /// By weights of its own.
     Linear,
+}
+
+impl Readout {
+    /// Whether a word is likely where what is read is like its static vector.
+    pub fn is_by_static_vectors(self) -> bool {
+        matches!(self, Self::Tied | Self::Transformed(_))
+    }
 }
 
 impl Architecture {
@@ -93,6 +115,10 @@ impl Architecture {
             width: attention.width,
             max_tokens,
             positions,
+            segments: None,
+            embedding_norm: false,
+            final_norm: false,
+            norm_epsilon: NORM_EPSILON,
             train_embedding: false,
             source_blocks: Vec::new(),
             blocks: vec![BlockConfig::plain(attention)],
@@ -139,7 +165,8 @@ impl Architecture {
 
     /// The mean of the outputs can be taken before the last block's tail: that much less work.
     fn pools_before_tail(&self) -> bool {
-        self.pooling != Pooling::Mean || self.blocks.last().is_some_and(BlockConfig::has_linear_tail)
+        let is_linear = !self.final_norm && self.blocks.last().is_some_and(BlockConfig::has_linear_tail);
+        self.pooling != Pooling::Mean || is_linear
     }
 
     /// Whether the mean of the mixes is enough, which is taken even earlier.
@@ -186,8 +213,12 @@ impl<S: Scalar> AttentionModel<S> {
         let fixed_positions =
             (architecture.positions == Positions::Sinusoidal).then(|| Arc::new(sinusoidal(max_tokens, width)));
         let candidates = match (architecture.readout, &classes) {
-            (Readout::Tied, Classes::Labels(_)) => panic!("model: labels have no static vectors to tie them to"),
-            (Readout::Tied, Classes::Words(candidates)) if !architecture.train_embedding => Some(candidates.words()),
+            (Readout::Tied | Readout::Transformed(_), Classes::Labels(_)) => {
+                panic!("model: labels have no static vectors to tie them to")
+            }
+            (Readout::Tied | Readout::Transformed(_), Classes::Words(candidates)) if !architecture.train_embedding => {
+                Some(candidates.words())
+            }
             _ => None,
         };
         let readout = candidates.map(|words| Matrix::from_fn(words.len(), width, |i, j| embedding.get(words[i], j)));
@@ -222,10 +253,17 @@ impl<S: Scalar> AttentionModel<S> {
     fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = self.architecture;
+        let Architecture { segments, embedding_norm, final_norm, .. } = self.architecture;
         let classes = self.classes.count();
+        let transforms = matches!(readout, Readout::Transformed(_));
         let (exists, rows, cols) = match name {
             Embedding => (train_embedding, self.embedding.rows(), width),
             Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
+            Segments => (segments.is_some(), segments.unwrap_or(0), width),
+            EmbeddingNormGain | EmbeddingNormBias => (embedding_norm, 1, width),
+            FinalNormGain | FinalNormBias => (final_norm, 1, width),
+            TransformWeights => (transforms, width, width),
+            TransformBias | TransformNormGain | TransformNormBias => (transforms, 1, width),
             LogitWeights => (readout == Readout::Linear, width, classes),
             LogitBias => (true, 1, classes),
             QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
@@ -289,6 +327,11 @@ impl<S: Scalar> AttentionModel<S> {
         if self.architecture.positions == Positions::None { 0 } else { self.architecture.max_tokens }
     }
 
+    /// Whether the projection of a token's vector is the sum of those of its word and its position.
+    fn looks_up(&self) -> bool {
+        self.architecture.segments.is_none() && !self.architecture.embedding_norm
+    }
+
     fn look_up<'a>(&'a self, parameters: &'a Parameters<S>, sequences: &'a Sequences) -> LookUp<'a, S> {
         let width = self.architecture.width;
         LookUp {
@@ -299,19 +342,23 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// `X = E[words] + P`, row by row.
+    /// `E[words] + P + E_S`, row by row.
     #[inline(always)]
     fn embed(&self, parameters: &Parameters<S>, sequences: &Sequences, x: &mut [S]) {
         let width = self.architecture.width;
         let (embedding, positions) = (self.embedding(parameters), self.positions(parameters));
-        let tokens = sequences.words.iter().zip(&sequences.positions);
-        for (x, (&word, &t)) in x.chunks_exact_mut(width).zip(tokens) {
+        let segments = parameters.values_of(TensorName::Segments);
+        let tokens = sequences.words.iter().zip(&sequences.positions).zip(&sequences.segments);
+        for (x, ((&word, &t), &segment)) in x.chunks_exact_mut(width).zip(tokens) {
             match word {
                 Some(word) => x.copy_from_slice(&embedding[word * width..][..width]),
                 None => x.fill(S::zero()),
             }
             if !positions.is_empty() {
                 add(x, &positions[t * width..][..width]);
+            }
+            if !segments.is_empty() {
+                add(x, &segments[segment * width..][..width]);
             }
         }
     }
@@ -330,5 +377,25 @@ impl<S: Scalar> AttentionModel<S> {
                 add(&mut d_positions[t * width..][..width], d_x);
             }
         }
+        let d_segments = gradient.values_of_mut(TensorName::Segments);
+        if !d_segments.is_empty() {
+            for (d_x, &segment) in d_x.chunks_exact(width).zip(&sequences.segments) {
+                add(&mut d_segments[segment * width..][..width], d_x);
+            }
+        }
+    }
+
+    /// `γ` and `β` of the norm behind the embeddings, if there is one.
+    fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
+        self.architecture.embedding_norm.then(|| gain_and_bias(parameters, EMBEDDING_NORM))
+    }
+
+    /// The same of the norm behind all blocks.
+    fn final_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
+        self.architecture.final_norm.then(|| gain_and_bias(parameters, FINAL_NORM))
     }
 }
+
+const EMBEDDING_NORM: [TensorId; 2] =
+    [TensorName::EmbeddingNormGain.of_block(0), TensorName::EmbeddingNormBias.of_block(0)];
+const FINAL_NORM: [TensorId; 2] = [TensorName::FinalNormGain.of_block(0), TensorName::FinalNormBias.of_block(0)];

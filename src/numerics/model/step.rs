@@ -1,9 +1,10 @@
 //! A batch through the model, and its gradient back.
 
 use super::loss::{LossCache, loss_backward, loss_forward};
-use super::{Architecture, AttentionModel, Batch, Pooling, Sequences};
+use super::{Architecture, AttentionModel, Batch, EMBEDDING_NORM, FINAL_NORM, Pooling, Sequences};
 use crate::numerics::attention::{Room, Rows, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward};
+use crate::numerics::norm::{NormCache, norm_backward, norm_forward};
 use crate::numerics::params::Parameters;
 use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
@@ -19,13 +20,18 @@ pub struct Workspace<S> {
     d_pooled_mix: Matrix<S>,
     /// (R, D)
     d_pooled: Matrix<S>,
+    /// Of the norm behind all blocks, and what comes out of it (N, D) or (R, D).
+    final_norm: Option<(NormCache<S>, Matrix<S>)>,
     loss: LossCache<S>,
     pub gradient: Parameters<S>,
 }
 
 /// One sentence's way through its blocks.
 struct Stack<S> {
+    /// `X` (N, D)
     embedded: Matrix<S>,
+    /// Of the norm behind the embeddings, and what goes into it (N, D).
+    embedding_norm: Option<(NormCache<S>, Matrix<S>)>,
     blocks: Vec<BlockCache<S>>,
     /// Gradient of what has been come back to.
     d: Matrix<S>,
@@ -43,13 +49,14 @@ impl<S: Scalar> Stack<S> {
         if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
             last.attention.mix_means();
         }
-        let looks_up = words + places < room.rows;
+        let looks_up = model.looks_up() && words + places < room.rows;
         if let Some(first) = blocks.first_mut().filter(|_| looks_up) {
             first.attention.look_up_in(words, places);
         }
         let reads_vectors = !looks_up || configs.first().is_none_or(BlockConfig::reads_vectors);
-        let (embedded, d) = (Matrix::zeros(room.rows, width), Matrix::zeros(room.rows, width));
-        Self { embedded, blocks, d, reads_vectors }
+        let matrix = || Matrix::zeros(room.rows, width);
+        let embedding_norm = model.architecture.embedding_norm.then(|| (NormCache::new(room.rows, width), matrix()));
+        Self { embedded: matrix(), embedding_norm, blocks, d: matrix(), reads_vectors }
     }
 
     /// A block's input, and the block.
@@ -74,6 +81,7 @@ impl<S: Scalar> Workspace<S> {
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
             d_pooled: Matrix::zeros(rows, width),
+            final_norm: architecture.final_norm.then(|| (NormCache::new(rows, width), Matrix::zeros(rows, width))),
             loss: LossCache::new(model, rows),
             gradient: model.zeros(),
         }
@@ -106,7 +114,7 @@ pub fn model_forward<S: Scalar>(
     }
 
     embed(model, parameters, &batch.input, &mut workspace.input);
-    let Workspace { input, source, pooled_mix, pooled, .. } = workspace;
+    let Workspace { input, source, pooled_mix, pooled, final_norm, .. } = workspace;
     let source = memory(&source.blocks, source_rows);
     let rows = &batch.input.rows;
     for (i, block) in architecture.blocks.iter().enumerate() {
@@ -125,10 +133,11 @@ pub fn model_forward<S: Scalar>(
             let (mix, x) = (pooled_mix.top_flat(count), pooled.top_flat(count));
             tail_forward(block, parameters, b, mix, x, &mut cache.tail);
             // From here on, what is read.
-            pooled.top_flat_mut(count).copy_from_slice(cache.tail.output().top_flat(count));
+            let output = normed(model, parameters, cache.tail.output().top_flat(count), final_norm);
+            pooled.top_flat_mut(count).copy_from_slice(output);
         } else {
             whole_tail_forward(block, parameters, b, x, cache);
-            let output = cache.tail.output().flat();
+            let output = normed(model, parameters, cache.tail.output().top_flat(rows.total()), final_norm);
             pool(architecture.pooling, batch, output, architecture.width, pooled.flat_mut());
         }
     }
@@ -141,9 +150,44 @@ fn embed<S: Scalar>(
     sequences: &Sequences,
     stack: &mut Stack<S>,
 ) {
-    if stack.reads_vectors {
-        let x = stack.embedded.top_flat_mut(sequences.rows.total());
-        vectorized!(model.embed(parameters, sequences, x));
+    if !stack.reads_vectors {
+        return;
+    }
+    let n = sequences.rows.total();
+    let x = stack.embedded.top_flat_mut(n);
+    match (&mut stack.embedding_norm, model.embedding_norm(parameters)) {
+        (Some((norm, summed)), Some(affine)) => {
+            let summed = summed.top_flat_mut(n);
+            vectorized!(model.embed(parameters, sequences, summed));
+            norm_forward(summed, affine, model.architecture.norm_epsilon, norm, x);
+        }
+        _ => vectorized!(model.embed(parameters, sequences, x)),
+    }
+}
+
+/// Outputs of all blocks behind the last norm, if there is one.
+fn normed<'a, S: Scalar>(
+    model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
+    outputs: &'a [S],
+    final_norm: &'a mut Option<(NormCache<S>, Matrix<S>)>,
+) -> &'a [S] {
+    let (Some((norm, to)), Some(affine)) = (final_norm, model.final_norm(parameters)) else { return outputs };
+    let to = &mut to.flat_mut()[..outputs.len()];
+    norm_forward(outputs, affine, model.architecture.norm_epsilon, norm, to);
+    to
+}
+
+/// The gradient of [`normed`], in the place of that of what it returned.
+fn normed_backward<S: Scalar>(
+    parameters: &Parameters<S>,
+    final_norm: &Option<(NormCache<S>, Matrix<S>)>,
+    gradient: &mut Parameters<S>,
+    d: &mut [S],
+) {
+    if let Some((norm, _)) = final_norm {
+        let (d_gain, d_bias) = gradient.pair_mut(FINAL_NORM[0], FINAL_NORM[1]);
+        norm_backward(parameters.values_of(FINAL_NORM[0]), norm, d, d_gain, d_bias);
     }
 }
 
@@ -233,7 +277,7 @@ pub fn model_backward<S: Scalar>(
 ) {
     let architecture = &model.architecture;
     workspace.gradient.flat_mut().fill(S::zero());
-    let Workspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, loss, gradient } = workspace;
+    let Workspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, final_norm, loss, gradient } = workspace;
     let d_pooled = d_pooled.top_flat_mut(batch.reads());
     loss_backward(model, parameters, batch, pooled.top_flat(batch.reads()), loss, d_pooled, gradient);
 
@@ -249,6 +293,7 @@ pub fn model_backward<S: Scalar>(
             let (width, values, count) = (architecture.width, block.attention.values_width(), batch.reads());
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
+                normed_backward(parameters, final_norm, gradient, d_pooled);
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
                 let pooling = mix_pooling(architecture, cache);
                 let mixes = if cache.attention.mixes_means() { rows.count() } else { rows.total() };
@@ -260,6 +305,7 @@ pub fn model_backward<S: Scalar>(
                 }
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
+                normed_backward(parameters, final_norm, gradient, d);
                 whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
             }
         } else {
@@ -268,7 +314,7 @@ pub fn model_backward<S: Scalar>(
         let x = tokens(model, parameters, &batch.input, i, x);
         attend_backward(block, parameters, b, x, memory, cache, gradient, d, Some(&mut *source_d));
     }
-    embed_backward(model, &batch.input, input, gradient);
+    embed_backward(model, parameters, &batch.input, input, gradient);
 
     for (b, block) in architecture.source_blocks.iter().enumerate().rev() {
         let (x, cache, d) = source.at(b, source_rows.total());
@@ -276,7 +322,7 @@ pub fn model_backward<S: Scalar>(
         let x = tokens(model, parameters, &batch.source, b, x);
         attend_backward(block, parameters, b, x, None, cache, gradient, d, None);
     }
-    embed_backward(model, &batch.source, source, gradient);
+    embed_backward(model, parameters, &batch.source, source, gradient);
 }
 
 fn whole_tail_backward<S: Scalar>(
@@ -295,12 +341,18 @@ fn whole_tail_backward<S: Scalar>(
 
 fn embed_backward<S: Scalar>(
     model: &AttentionModel<S>,
+    parameters: &Parameters<S>,
     sequences: &Sequences,
-    stack: &Stack<S>,
+    stack: &mut Stack<S>,
     gradient: &mut Parameters<S>,
 ) {
-    if stack.reads_vectors {
-        let d = stack.d.top_flat(sequences.rows.total());
-        vectorized!(model.embed_backward(sequences, d, gradient));
+    if !stack.reads_vectors {
+        return;
     }
+    let d = stack.d.top_flat_mut(sequences.rows.total());
+    if let Some((norm, _)) = &stack.embedding_norm {
+        let (d_gain, d_bias) = gradient.pair_mut(EMBEDDING_NORM[0], EMBEDDING_NORM[1]);
+        norm_backward(parameters.values_of(EMBEDDING_NORM[0]), norm, d, d_gain, d_bias);
+    }
+    vectorized!(model.embed_backward(sequences, d, gradient));
 }

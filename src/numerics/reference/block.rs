@@ -33,28 +33,34 @@ pub struct Steps<S> {
     pub output: Matrix<S>,
 }
 
-fn ids(block: usize, pair: [TensorName; 2]) -> [TensorId; 2] {
-    pair.map(|name| name.of_block(block))
+/// A norm of a block: its tensors, and its `ε`.
+fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], f64) {
+    (pair.map(|name| name.of_block(block)), config.norm_epsilon)
 }
 
 const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 
 /// `norm(x)` in a block that has its norms there, else `x`.
-fn normed_if<S: Scalar>(applies: bool, parameters: &Parameters<S>, ids: [TensorId; 2], x: &Matrix<S>) -> Matrix<S> {
-    if applies { norm(parameters, ids, x) } else { x.clone() }
+fn normed_if<S: Scalar>(
+    applies: bool,
+    parameters: &Parameters<S>,
+    (ids, epsilon): ([TensorId; 2], f64),
+    x: &Matrix<S>,
+) -> Matrix<S> {
+    if applies { norm(parameters, ids, epsilon, x) } else { x.clone() }
 }
 
 /// The gradient of [`normed_if`].
 fn normed_if_backward<S: Scalar>(
     applies: bool,
     parameters: &Parameters<S>,
-    ids: [TensorId; 2],
+    (ids, epsilon): ([TensorId; 2], f64),
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    if applies { norm_backward(parameters, ids, x, d_y, gradient) } else { d_y.clone() }
+    if applies { norm_backward(parameters, ids, epsilon, x, d_y, gradient) } else { d_y.clone() }
 }
 
 /// Every step of a block.
@@ -88,21 +94,21 @@ pub fn steps<S: Scalar>(
     let residual = |to: Matrix<S>, x: &Matrix<S>| if config.residual { sum(x, &to) } else { to };
     let (is_pre, is_post) = (config.norm == Norm::Pre, config.norm == Norm::Post);
 
-    let queries = normed_if(is_pre, parameters, ids(block, ATTENTION_NORM), x);
+    let queries = normed_if(is_pre, parameters, ids(config, block, ATTENTION_NORM), x);
     let keys = match config.attends {
         Attends::OwnSentence => queries.clone(),
         Attends::Source => source.expect("cross-attention has a source").clone(),
     };
     let summed = residual(multi_head(&config.attention, parameters, block, &queries, &keys), x);
-    let attended = normed_if(is_post, parameters, ids(block, ATTENTION_NORM), &summed);
+    let attended = normed_if(is_post, parameters, ids(config, block, ATTENTION_NORM), &summed);
 
     let forward_input =
-        normed_if(is_pre && config.feed_forward.is_some(), parameters, ids(block, FORWARD_NORM), &attended);
+        normed_if(is_pre && config.feed_forward.is_some(), parameters, ids(config, block, FORWARD_NORM), &attended);
     let (forward_summed, output) = match config.feed_forward {
         None => (attended.clone(), attended.clone()),
         Some(_) => {
-            let summed = residual(feed_forward(parameters, block, &forward_input), &attended);
-            let output = normed_if(is_post, parameters, ids(block, FORWARD_NORM), &summed);
+            let summed = residual(feed_forward(parameters, block, config.activation, &forward_input), &attended);
+            let output = normed_if(is_post, parameters, ids(config, block, FORWARD_NORM), &summed);
             (summed, output)
         }
     };
@@ -131,15 +137,15 @@ pub fn backward<S: Scalar>(
     let (is_pre, is_post) = (config.norm == Norm::Pre, config.norm == Norm::Post);
 
     let d_attended = if config.feed_forward.is_some() {
-        let ids = ids(block, FORWARD_NORM);
+        let ids = ids(config, block, FORWARD_NORM);
         let d_sum = normed_if_backward(is_post, parameters, ids, &at.forward_summed, d_y, gradient);
-        let d_input = feed_forward_backward(parameters, block, &at.forward_input, &d_sum, gradient);
+        let d_input = feed_forward_backward(parameters, block, config.activation, &at.forward_input, &d_sum, gradient);
         beside(normed_if_backward(is_pre, parameters, ids, &at.attended, &d_input, gradient), &d_sum)
     } else {
         d_y.clone()
     };
 
-    let ids = ids(block, ATTENTION_NORM);
+    let ids = ids(config, block, ATTENTION_NORM);
     let d_sum = normed_if_backward(is_post, parameters, ids, &at.summed, &d_attended, gradient);
     let inputs = [&at.queries, &at.keys];
     let (d_asking, d_answering) = multi_head_backward(&config.attention, parameters, block, inputs, &d_sum, gradient);

@@ -32,6 +32,9 @@ pub mod block;
 pub mod model;
 pub mod word2vec;
 
+use std::f64::consts::PI;
+
+use super::activation::Activation;
 use super::params::{Parameters, TensorId, TensorName};
 use super::{Matrix, Scalar};
 
@@ -124,16 +127,13 @@ pub fn affine_backward<S: Scalar>(
     product(d_y, &transposed(&w))
 }
 
-/// `ε`, which keeps a row without variance finite.
-const NORM_EPSILON: f64 = 1e-5;
-
 /// `x̂ = (x − μ) / σ` by rows, and each row's `σ`, with `σ² = 1/D Σ_j (x_j − μ)² + ε`.
-fn standardised<S: Scalar>(x: &Matrix<S>) -> (Matrix<S>, Vec<S>) {
+fn standardised<S: Scalar>(x: &Matrix<S>, epsilon: f64) -> (Matrix<S>, Vec<S>) {
     let width = S::from_f64(x.cols() as f64);
     let mean: Vec<S> = (0..x.rows()).map(|i| x.row(i).iter().copied().sum::<S>() / width).collect();
     let centred = Matrix::from_fn(x.rows(), x.cols(), |i, j| x.get(i, j) - mean[i]);
     let variance = |i: usize| dot(centred.row(i), centred.row(i)) / width;
-    let deviation: Vec<S> = (0..x.rows()).map(|i| (variance(i) + S::from_f64(NORM_EPSILON)).sqrt()).collect();
+    let deviation: Vec<S> = (0..x.rows()).map(|i| (variance(i) + S::from_f64(epsilon)).sqrt()).collect();
     (Matrix::from_fn(x.rows(), x.cols(), |i, j| centred.get(i, j) / deviation[i]), deviation)
 }
 
@@ -153,13 +153,18 @@ fn standardised<S: Scalar>(x: &Matrix<S>) -> (Matrix<S>, Vec<S>) {
 /// let ids = [TensorName::AttentionNormGain.of_block(0), TensorName::AttentionNormBias.of_block(0)];
 /// let mut parameters = Parameters::<f64>::zeros(&ids.map(|id| (id, 1, 2)));
 /// parameters.values_of_mut(ids[0]).fill(10.0);
-/// let y = norm(&parameters, ids, &Matrix::from_row_major(1, 2, vec![7.0, 3.0]));
+/// let y = norm(&parameters, ids, 1e-5, &Matrix::from_row_major(1, 2, vec![7.0, 3.0]));
 /// assert!((y.get(0, 0) - 10.0).abs() < 1e-4 && (y.get(0, 1) + 10.0).abs() < 1e-4);
 /// ```
-pub fn norm<S: Scalar>(parameters: &Parameters<S>, [gain, bias]: [TensorId; 2], x: &Matrix<S>) -> Matrix<S> {
+pub fn norm<S: Scalar>(
+    parameters: &Parameters<S>,
+    [gain, bias]: [TensorId; 2],
+    epsilon: f64,
+    x: &Matrix<S>,
+) -> Matrix<S> {
     let (gain, bias) = (parameters.values_of(gain), parameters.values_of(bias));
     assert_eq!((gain.len(), bias.len()), (x.cols(), x.cols()), "norm: γ and β for a width of {}", x.cols());
-    let (standard, _) = standardised(x);
+    let (standard, _) = standardised(x, epsilon);
     Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * standard.get(i, j) + bias[j])
 }
 
@@ -172,11 +177,12 @@ pub fn norm<S: Scalar>(parameters: &Parameters<S>, [gain, bias]: [TensorId; 2], 
 pub fn norm_backward<S: Scalar>(
     parameters: &Parameters<S>,
     [gain, bias]: [TensorId; 2],
+    epsilon: f64,
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
-    let (standard, deviation) = standardised(x);
+    let (standard, deviation) = standardised(x, epsilon);
     let along = Matrix::from_fn(x.rows(), x.cols(), |i, j| d_y.get(i, j) * standard.get(i, j));
     add_to(gradient, gain, &sum_of_rows(&along));
     add_to(gradient, bias, &sum_of_rows(d_y));
@@ -196,36 +202,64 @@ fn feed_forward_ids(block: usize) -> [[TensorId; 2]; 2] {
     [[HiddenWeights, HiddenBias], [ForwardWeights, ForwardBias]].map(|pair| pair.map(|name| name.of_block(block)))
 }
 
-/// `max(0, x)` of every entry.
-fn rectified<S: Scalar>(x: &Matrix<S>) -> Matrix<S> {
-    Matrix::from_fn(x.rows(), x.cols(), |i, j| S::zero().max(x.get(i, j)))
+/// `φ(x)` of a unit, and its slope `φ'(x)`, as [`Activation`] has the formulas.
+fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
+    let of = S::from_f64;
+    match activation {
+        Activation::Relu => (S::zero().max(x), if x > S::zero() { S::one() } else { S::zero() }),
+        Activation::Gelu => {
+            let share = of(0.5) * (S::one() + (x / of(2.0).sqrt()).erf());
+            let density = (-x * x / of(2.0)).exp() / of(2.0 * PI).sqrt();
+            (x * share, share + x * density)
+        }
+        Activation::GeluTanh => {
+            let u = of((2.0 / PI).sqrt()) * (x + of(0.044_715) * x * x * x);
+            let d_u = of((2.0 / PI).sqrt()) * (S::one() + of(3.0 * 0.044_715) * x * x);
+            let t = u.tanh();
+            let (share, d_t) = (of(0.5) * (S::one() + t), S::one() - t * t);
+            (x * share, share + of(0.5) * x * d_t * d_u)
+        }
+    }
 }
 
-/// The feed-forward layer (Vaswani et al. 2017, Eq. 2): `F(X) = max(0, X W_1 + b_1) W_2 + b_2`.
+/// `φ(x)` of every entry.
+fn activations<S: Scalar>(activation: Activation, x: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).0)
+}
+
+/// `φ'(x) d` of every entry.
+fn activations_backward<S: Scalar>(activation: Activation, x: &Matrix<S>, d: &Matrix<S>) -> Matrix<S> {
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).1 * d.get(i, j))
+}
+
+/// The feed-forward layer (Vaswani et al. 2017, Eq. 2): `F(X) = φ(X W_1 + b_1) W_2 + b_2`.
 ///
 /// # Shapes
 /// `x` (N, D) to (N, D)
-pub fn feed_forward<S: Scalar>(parameters: &Parameters<S>, block: usize, x: &Matrix<S>) -> Matrix<S> {
+pub fn feed_forward<S: Scalar>(
+    parameters: &Parameters<S>,
+    block: usize,
+    activation: Activation,
+    x: &Matrix<S>,
+) -> Matrix<S> {
     let [first, second] = feed_forward_ids(block);
-    affine(parameters, second, &rectified(&affine(parameters, first, x)))
+    affine(parameters, second, &activations(activation, &affine(parameters, first, x)))
 }
 
-/// The gradients of both maps; what was below 0 lets nothing through.
+/// The gradients of both maps, and of the units between them.
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
 pub fn feed_forward_backward<S: Scalar>(
     parameters: &Parameters<S>,
     block: usize,
+    activation: Activation,
     x: &Matrix<S>,
     d_y: &Matrix<S>,
     gradient: &mut Parameters<S>,
 ) -> Matrix<S> {
     let [first, second] = feed_forward_ids(block);
-    let hidden = rectified(&affine(parameters, first, x));
-    let d_rectified = affine_backward(parameters, second, &hidden, d_y, gradient);
-    let d_hidden = Matrix::from_fn(hidden.rows(), hidden.cols(), |i, j| {
-        if hidden.get(i, j) > S::zero() { d_rectified.get(i, j) } else { S::zero() }
-    });
-    affine_backward(parameters, first, x, &d_hidden, gradient)
+    let summed = affine(parameters, first, x);
+    let d_hidden = affine_backward(parameters, second, &activations(activation, &summed), d_y, gradient);
+    affine_backward(parameters, first, x, &activations_backward(activation, &summed, &d_hidden), gradient)
 }

@@ -85,7 +85,7 @@ impl Reader<'_> {
             Pooling::Mean => (0..tokens, Some(1.0 / tokens as f32), "r = \\tfrac{1}{T} \\sum_t y_t"),
         };
         let weights = |dim| match architecture.readout {
-            Readout::Tied => {
+            Readout::Tied | Readout::Transformed(_) => {
                 let name = self.model.classes.get(class)?;
                 let word = self.space.vocabulary.iter().position(|word| word == name)?;
                 self.operand(self.static_entry(word, dim))

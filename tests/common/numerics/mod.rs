@@ -8,11 +8,12 @@ pub mod one_block;
 use std::sync::Arc;
 
 use attune::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows};
-use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::block::{BlockConfig, Norm};
 use attune::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
     model_backward, model_forward,
 };
+use attune::numerics::norm::NORM_EPSILON;
 use attune::numerics::params::Parameters;
 use attune::numerics::positions::Positions;
 use attune::numerics::reference;
@@ -135,8 +136,7 @@ pub fn block_forms(attention: &AttentionConfig) -> Vec<BlockConfig> {
     for norm in NORMS {
         for feed_forward in FEED_FORWARD {
             for residual in [true, false] {
-                let attends = Attends::OwnSentence;
-                forms.push(BlockConfig { attention: attention.clone(), attends, residual, norm, feed_forward });
+                forms.push(BlockConfig { residual, norm, feed_forward, ..BlockConfig::plain(attention.clone()) });
             }
         }
     }
@@ -154,6 +154,10 @@ pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
         width: 5,
         max_tokens: MAX_TOKENS,
         positions: Positions::Learned,
+        segments: None,
+        embedding_norm: false,
+        final_norm: false,
+        norm_epsilon: NORM_EPSILON,
         train_embedding: false,
         source_blocks: Vec::new(),
         blocks: vec![block(|_| ())],

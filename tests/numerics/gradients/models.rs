@@ -1,5 +1,6 @@
 //! Whole models: from the embeddings to the loss.
 
+use attune::numerics::activation::Activation;
 use attune::numerics::attention::Mask;
 use attune::numerics::block::{Attends, BlockConfig, Norm};
 use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
@@ -29,11 +30,14 @@ pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) 
     }
 }
 
+/// A readout by static vectors, by weights of its own, and behind a layer of its own.
+pub const READOUTS: [Readout; 3] = [Readout::Tied, Readout::Linear, Readout::Transformed(Activation::Gelu)];
+
 pub const POSITIONS: [Positions; 3] = [Positions::None, Positions::Sinusoidal, Positions::Learned];
 
 /// Readout, trained embeddings and positions: all that stands around the blocks.
 fn surroundings(mut check: impl FnMut(Readout, bool, Positions)) {
-    for readout in [Readout::Tied, Readout::Linear] {
+    for readout in READOUTS {
         for train_embedding in [true, false] {
             POSITIONS.into_iter().for_each(|positions| check(readout, train_embedding, positions));
         }
@@ -58,13 +62,39 @@ fn sentences_in_every_surrounding_and_block() {
     for pooling in [Pooling::Last, Pooling::Mean] {
         for form in block_forms(&layer(|l| l.mask = Mask::Causal)) {
             surroundings(|readout, train_embedding, positions| {
-                let classes = if readout == Readout::Tied { words() } else { Classes::Labels(3) };
+                let classes = if readout.is_by_static_vectors() { words() } else { Classes::Labels(3) };
                 let built = architecture(|a| {
                     (a.readout, a.train_embedding, a.positions) = (readout, train_embedding, positions);
                     (a.pooling, a.blocks) = (pooling, vec![form.clone()]);
                 });
                 check_model(built, classes, &batch);
             });
+        }
+    }
+}
+
+/// Norms before and behind all blocks and the sentences of a pair, as the models of the literature have them.
+#[test]
+fn norms_and_segments_around_the_blocks() {
+    let blocks = [
+        block(|b| (b.norm, b.norm_epsilon) = (Norm::Post, 1e-12)),
+        block(|b| (b.norm, b.feed_forward, b.activation) = (Norm::Pre, Some(7), Activation::GeluTanh)),
+        block(|b| (b.residual, b.feed_forward, b.activation) = (false, Some(4), Activation::Gelu)),
+    ];
+    for pooling in [Pooling::Every, Pooling::Last, Pooling::Mean] {
+        let mut batch = if pooling == Pooling::Every { batches::next() } else { batches::labelled() };
+        batch.input.segments.iter_mut().enumerate().for_each(|(row, segment)| *segment = row % 2);
+        for (form, readout) in blocks.iter().zip(READOUTS) {
+            for (embedding_norm, final_norm) in [(true, false), (false, true), (true, true)] {
+                for (train_embedding, segments) in [(true, Some(2)), (false, Some(2)), (true, None)] {
+                    let built = architecture(|a| {
+                        (a.embedding_norm, a.final_norm, a.norm_epsilon) = (embedding_norm, final_norm, 1e-3);
+                        (a.train_embedding, a.segments) = (train_embedding, segments);
+                        (a.pooling, a.readout, a.blocks) = (pooling, readout, vec![form.clone()]);
+                    });
+                    check_model(built, words(), &batch);
+                }
+            }
         }
     }
 }
@@ -109,6 +139,8 @@ fn pairs_of_sentences() {
                 let built = Architecture { readout, ..encoder_decoder(norm, feed_forward) };
                 check_model(built, words(), &batches::pairs());
             }
+            let normed = encoder_decoder(norm, feed_forward);
+            check_model(Architecture { embedding_norm: true, final_norm: true, ..normed }, words(), &batches::pairs());
         }
     }
 }
@@ -133,16 +165,30 @@ fn a_vocabulary_of_all_words_and_of_one() {
     }
 }
 
-/// A model that has every tensor there is.
+/// A model that has every tensor of a block there is, and a readout of its own.
 fn everything() -> (Net, Batch) {
     let built = Architecture { readout: Readout::Linear, ..encoder_decoder(Norm::Post, Some(7)) };
     (Net::new(built, words(), 11), batches::pairs())
 }
 
+/// A model that has every tensor around its blocks.
+fn everything_around() -> (Net, Batch) {
+    let built = architecture(|a| {
+        (a.segments, a.embedding_norm, a.final_norm, a.train_embedding) = (Some(2), true, true, true);
+        a.readout = Readout::Transformed(Activation::Gelu);
+    });
+    let mut batch = batches::next();
+    batch.input.segments.iter_mut().enumerate().for_each(|(row, segment)| *segment = row % 2);
+    (Net::new(built, words(), 11), batch)
+}
+
 #[test]
 fn a_wrong_gradient_is_caught_in_each_tensor() {
-    let (net, batch) = everything();
-    let (gradient, numeric) = (net.gradient(&batch), differences(&net, &batch));
+    [everything(), everything_around()].iter().for_each(|(net, batch)| wrong_gradients_are_caught(net, batch));
+}
+
+fn wrong_gradients_are_caught(net: &Net, batch: &Batch) {
+    let (gradient, numeric) = (net.gradient(batch), differences(net, batch));
     assert!(compare("as it is", gradient.flat(), &numeric).is_ok());
     for (spec, values) in gradient.tensors() {
         for entry in [0, values.len() - 1] {

@@ -30,7 +30,15 @@ fn mask(name: &Value, visible: &Value) -> Mask {
 fn config(case: &Value) -> BlockConfig {
     let given = &case["config"];
     BlockConfig {
-        attention: AttentionConfig {
+        attends: if flag(&given["cross"]) { Attends::Source } else { Attends::OwnSentence },
+        residual: flag(&given["residual"]),
+        norm: match given["norm"].as_str() {
+            Some("pre") => Norm::Pre,
+            Some("post") => Norm::Post,
+            _ => Norm::None,
+        },
+        feed_forward: case["hidden"].as_u64().map(|hidden| hidden as usize),
+        ..BlockConfig::plain(AttentionConfig {
             width: matrix(&case["x"]).cols(),
             heads: size(&given["heads"]),
             key_width: size(&given["d_k"]),
@@ -42,15 +50,7 @@ fn config(case: &Value) -> BlockConfig {
             temperature: number(&given["temperature"]),
             mask: mask(&given["mask"], &case["visible"]),
             distances: None,
-        },
-        attends: if flag(&given["cross"]) { Attends::Source } else { Attends::OwnSentence },
-        residual: flag(&given["residual"]),
-        norm: match given["norm"].as_str() {
-            Some("pre") => Norm::Pre,
-            Some("post") => Norm::Post,
-            _ => Norm::None,
-        },
-        feed_forward: case["hidden"].as_u64().map(|hidden| hidden as usize),
+        })
     }
 }
 

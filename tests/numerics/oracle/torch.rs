@@ -5,7 +5,7 @@ use attune::numerics::block::{
     Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
 };
 use attune::numerics::cross_entropy::{cross_entropy_backward, cross_entropy_forward};
-use attune::numerics::norm::{NormCache, norm_backward, norm_forward};
+use attune::numerics::norm::{NORM_EPSILON, NormCache, norm_backward, norm_forward};
 use attune::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::{Matrix, Scalar};
@@ -195,7 +195,7 @@ fn check_norm<S: Scalar>(tolerance: f64) {
     let [x, gain, bias, upstream] = ["x", "gain", "bias", "upstream"].map(|name| cast::<S>(&case[name]));
     let mut cache = NormCache::new(x.rows(), x.cols());
     let mut y = x.clone();
-    norm_forward(x.flat(), gain.flat(), bias.flat(), &mut cache, y.flat_mut());
+    norm_forward(x.flat(), [gain.flat(), bias.flat()], NORM_EPSILON, &mut cache, y.flat_mut());
     assert_close("y", y.flat(), &case["output"], tolerance);
     let (mut d, mut d_gain, mut d_bias) = (upstream, gain.clone(), bias.clone());
     d_gain.flat_mut().fill(S::from_f64(0.0));

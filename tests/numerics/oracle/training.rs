@@ -57,14 +57,11 @@ fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let [vocabulary, tokens, width, heads] = ["V", "T", "D", "H"].map(|name| size(&given["config"][name]));
     let block = BlockConfig { residual: false, ..BlockConfig::plain(AttentionConfig::multi_head(width, heads)) };
     let architecture = Architecture {
-        width,
-        max_tokens: tokens,
-        positions: Positions::None,
         train_embedding: true,
-        source_blocks: Vec::new(),
-        blocks: vec![block],
+        blocks: vec![block.clone()],
         pooling: Pooling::Mean,
         readout: Readout::Linear,
+        ..Architecture::of_attention(block.attention, Positions::None, tokens)
     };
     let embedding = Arc::new(Matrix::zeros(vocabulary, width));
     let model = AttentionModel::<S>::new(architecture, embedding, Classes::Labels(vocabulary));
@@ -127,14 +124,9 @@ fn language_model<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let attention = AttentionConfig { mask: Mask::Causal, ..AttentionConfig::multi_head(width, heads) };
     let block = BlockConfig { norm: Norm::Pre, feed_forward: Some(hidden), ..BlockConfig::plain(attention) };
     let architecture = Architecture {
-        width,
-        max_tokens,
-        positions: Positions::Learned,
         train_embedding: true,
-        source_blocks: Vec::new(),
-        blocks: vec![block.clone(), block],
-        pooling: Pooling::Every,
-        readout: Readout::Tied,
+        blocks: vec![block.clone(), block.clone()],
+        ..Architecture::of_attention(block.attention, Positions::Learned, max_tokens)
     };
     let candidates = Candidates::all(vocabulary);
     let mut batch = Batch::default();

@@ -64,7 +64,7 @@ proptest! {
 
         // From the place that `holds` names, the rest of the block leads to its output.
         let p = &net.parameters;
-        let normed = |x: &Matrix<f64>, gain: TensorName, bias: TensorName| norm(p, [gain.of_block(0), bias.of_block(0)], x);
+        let normed = |x: &Matrix<f64>, gain: TensorName, bias: TensorName| norm(p, [gain.of_block(0), bias.of_block(0)], config.norm_epsilon, x);
         let output = match found.holds {
             Holds::AtOutput => sum,
             Holds::BeforeNorm => {
@@ -82,9 +82,9 @@ proptest! {
 /// The feed-forward layer and its norm.
 fn continue_after(config: &BlockConfig, parameters: &Parameters<f64>, attended: Matrix<f64>) -> Matrix<f64> {
     let ids = [TensorName::ForwardNormGain, TensorName::ForwardNormBias].map(|name| name.of_block(0));
-    let normed = |x: &Matrix<f64>| norm(parameters, ids, x);
+    let normed = |x: &Matrix<f64>| norm(parameters, ids, config.norm_epsilon, x);
     let input = if config.norm == Norm::Pre { normed(&attended) } else { attended.clone() };
-    let output = feed_forward(parameters, 0, &input);
+    let output = feed_forward(parameters, 0, config.activation, &input);
     let output = if config.residual { sum(&output, &attended) } else { output };
     if config.norm == Norm::Post { normed(&output) } else { output }
 }

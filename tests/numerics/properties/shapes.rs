@@ -1,5 +1,6 @@
 //! The engine is the definition, whatever the shape.
 
+use attune::numerics::activation::Activation;
 use attune::numerics::attention::{AttentionConfig, Mask, Rows};
 use attune::numerics::block::{Attends, BlockConfig, Norm};
 use attune::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use super::{LONGEST, around, cases, layers, masks, parameters_of, tokens};
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, block, cast, generator, layer, random_matrix, sees,
+    MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, cast, generator, layer, random_matrix, sees,
 };
 
 #[derive(Clone, Debug)]
@@ -100,23 +101,20 @@ fn models() -> impl Strategy<Value = (Architecture, u64)> {
     let blocks = |count| proptest::collection::vec(around(layer(|l| l.mask = Mask::Causal)), count);
     let poolings = prop_oneof![Just(Pooling::Every), Just(Pooling::Last), Just(Pooling::Mean)];
     let positions = prop_oneof![Just(Positions::None), Just(Positions::Sinusoidal), Just(Positions::Learned)];
-    (blocks(1..4), blocks(0..3), poolings, positions, any::<[bool; 2]>(), any::<u64>()).prop_map(
-        |(mut blocks, source_blocks, pooling, positions, [tied, train_embedding], seed)| {
+    let readouts =
+        prop_oneof![Just(Readout::Tied), Just(Readout::Linear), Just(Readout::Transformed(Activation::GeluTanh))];
+    let norms = any::<[bool; 3]>();
+    (blocks(1..4), blocks(0..3), poolings, positions, readouts, norms, any::<u64>()).prop_map(
+        |(mut blocks, source_blocks, pooling, positions, readout, norms, seed)| {
+            let [embedding_norm, final_norm, train_embedding] = norms;
             if !source_blocks.is_empty() {
                 blocks[0].attends = Attends::Source;
             }
-            let readout = if tied { Readout::Tied } else { Readout::Linear };
-            let max_tokens = MAX_TOKENS;
-            let built = Architecture {
-                width: 5,
-                max_tokens,
-                positions,
-                train_embedding,
-                source_blocks,
-                blocks,
-                pooling,
-                readout,
-            };
+            let built = architecture(|a| {
+                (a.positions, a.train_embedding, a.pooling, a.readout) = (positions, train_embedding, pooling, readout);
+                (a.embedding_norm, a.final_norm) = (embedding_norm, final_norm);
+                (a.source_blocks, a.blocks) = (source_blocks, blocks);
+            });
             (built, seed)
         },
     )

@@ -1,64 +1,62 @@
-//! `erf` and `tanh` for `f32` without branches or calls, so that loops over them become vectors.
+//! `erf(x)` for `f32` without branches or calls, so that loops over it become vectors.
 
 use super::exp::exp_f32;
 
-/// Beyond it `erf` is ±1 in `f32`.
-const END: f32 = 4.0;
-/// Of `x, x³, x⁵, …`, the highest first: the quotient of the two polynomials is `erf` on `[−4, 4]` (Eigen,
-/// `generic_fast_erf_float`).
-const NUMERATOR: [f32; 7] = [
-    -2.726_142_3e-10,
-    2.770_681_5e-8,
-    -2.101_024e-6,
-    -5.692_506_4e-5,
-    -7.349_906_3e-4,
-    -2.954_599_7e-3,
-    -1.609_603_4e-2,
+/// Polynomials, the highest power first, of Cephes (Moshier, `ndtrf.c`): `erf(x) = x + x p(x²)` up to 1, ...
+const UP_TO_ONE: [f32; 7] =
+    [7.853_861e-5, -8.010_194e-4, 5.188_327_6e-3, -2.685_381e-2, 1.128_358_5e-1, -3.761_262_6e-1, 1.283_791_7e-1];
+/// ... from there `1 − e^(−x²)/x p(1/x²)`, up to 2 ...
+const UP_TO_TWO: [f32; 9] = [
+    2.326_82e-2,
+    -1.387_039_4e-1,
+    3.687_424_7e-1,
+    -5.824_733e-1,
+    6.210_004_6e-1,
+    -4.944_515_3e-1,
+    3.404_88e-1,
+    -2.741_127e-1,
+    5.638_259_4e-1,
 ];
-/// Of `1, x², x⁴, …`, the highest first.
-const DENOMINATOR: [f32; 5] = [-1.456_607_2e-5, -2.133_740_6e-4, -1.682_827e-3, -7.373_329e-3, -1.426_473_9e-2];
+/// ... and beyond.
+const BEYOND: [f32; 8] =
+    [-1.047_766_4e1, 1.297_72e1, -7.495_518_7, 2.921_019, -1.015_265_3, 4.218_463_4e-1, -2.820_767_4e-1, 5.641_895e-1];
 
 /// `erf(x)`, within 1e-7.
 #[inline(always)]
 pub fn erf_f32(x: f32) -> f32 {
-    let x = if x < -END { -END } else { x };
-    let x = if x > END { END } else { x };
-    let square = x * x;
-    let (mut above, mut below) = (NUMERATOR[0], DENOMINATOR[0]);
-    for coefficient in &NUMERATOR[1..] {
-        above = above * square + coefficient;
-    }
-    for coefficient in &DENOMINATOR[1..] {
-        below = below * square + coefficient;
-    }
-    x * above / below
+    let size = x.abs();
+    let inverse = 1.0 / size;
+    let square = inverse * inverse;
+    let tail = if size < 2.0 { polynomial(&UP_TO_TWO, square) } else { polynomial(&BEYOND, square) };
+    let outer = 1.0 - exp_f32(-size * size) * inverse * tail;
+    if size < 1.0 { x + x * polynomial(&UP_TO_ONE, x * x) } else { outer.copysign(x) }
 }
 
-/// `tanh(x) = 1 − 2 / (1 + e^(2x))`, within 1e-7.
 #[inline(always)]
-pub fn tanh_f32(x: f32) -> f32 {
-    1.0 - 2.0 / (1.0 + exp_f32(x + x))
+fn polynomial<const N: usize>(coefficients: &[f32; N], x: f32) -> f32 {
+    let mut sum = coefficients[0];
+    for coefficient in &coefficients[1..] {
+        sum = sum * x + coefficient;
+    }
+    sum
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{erf_f32, tanh_f32};
+    use super::erf_f32;
 
     #[test]
-    fn agree_with_the_library_over_the_whole_range() {
+    fn agrees_with_the_library_over_the_whole_range() {
         for i in -600_000..=600_000 {
             let x = i as f32 * 2e-5;
-            let exact = f64::from(x);
-            let errors = [f64::from(erf_f32(x)) - libm::erf(exact), f64::from(tanh_f32(x)) - exact.tanh()];
-            assert!(errors.iter().all(|error| error.abs() <= 1.2e-7), "{x}: {errors:?}");
+            let error = f64::from(erf_f32(x)) - libm::erf(f64::from(x));
+            assert!(error.abs() <= 1e-7, "erf({x}) is off by {error:e}");
         }
     }
 
     #[test]
-    fn end_at_one() {
-        for f in [erf_f32, tanh_f32] {
-            assert!(f(f32::NAN).is_nan());
-            assert!((f(f32::INFINITY) - 1.0).abs() < 1e-7 && (f(f32::NEG_INFINITY) + 1.0).abs() < 1e-7);
-        }
+    fn ends_at_one() {
+        assert!(erf_f32(f32::NAN).is_nan());
+        assert_eq!((erf_f32(f32::INFINITY), erf_f32(f32::NEG_INFINITY), erf_f32(0.0)), (1.0, -1.0, 0.0));
     }
 }

@@ -1,14 +1,14 @@
 //! Single and double precision as scalars, and what each runs its work on.
 
 use super::Scalar;
-use super::erf::{erf_f32, tanh_f32};
+use super::erf::erf_f32;
 use super::exp::exp_f32;
 #[cfg(target_arch = "x86_64")]
 use super::simd::x86;
 use super::simd::{Plain, Work};
 
 macro_rules! scalar {
-    ($float:ty, $exp:path, $erf:path, $tanh:path, $dispatch:path) => {
+    ($float:ty, $exp:path, $erf:path, $dispatch:path) => {
         impl Scalar for $float {
             const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
             const MIN: Self = <$float>::MIN;
@@ -38,10 +38,6 @@ macro_rules! scalar {
                 $erf(self)
             }
             #[inline(always)]
-            fn tanh(self) -> Self {
-                $tanh(self)
-            }
-            #[inline(always)]
             fn sqrt(self) -> Self {
                 <$float>::sqrt(self)
             }
@@ -57,8 +53,8 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, exp_f32, erf_f32, tanh_f32, dispatch_f32);
-scalar!(f64, f64::exp, libm::erf, f64::tanh, dispatch_f64);
+scalar!(f32, exp_f32, erf_f32, dispatch_f32);
+scalar!(f64, f64::exp, libm::erf, dispatch_f64);
 
 /// Runs work on the vectors of the processor at hand.
 fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {

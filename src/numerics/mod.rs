@@ -69,8 +69,6 @@ pub trait Scalar:
     fn ln(self) -> Self;
     /// `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` within 1e-7, see [`erf`].
     fn erf(self) -> Self;
-    /// `tanh(x)`; for `f32` within 1e-7.
-    fn tanh(self) -> Self;
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;

@@ -215,7 +215,7 @@ fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
         Activation::GeluTanh => {
             let u = of((2.0 / PI).sqrt()) * (x + of(0.044_715) * x * x * x);
             let d_u = of((2.0 / PI).sqrt()) * (S::one() + of(3.0 * 0.044_715) * x * x);
-            let t = u.tanh();
+            let t = S::one() - of(2.0) / (S::one() + (of(2.0) * u).exp());
             let (share, d_t) = (of(0.5) * (S::one() + t), S::one() - t * t);
             (x * share, share + of(0.5) * x * d_t * d_u)
         }

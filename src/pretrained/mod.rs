@@ -4,7 +4,10 @@
 //! Everything here reads files that somebody else wrote. What does not fit is a [`Refusal`] that says where, what was found,
 //! what was expected and what to do, before anything large is allocated; nothing opens a network connection.
 
+pub mod cache;
+pub mod config;
 pub mod refusal;
 pub mod safetensors;
 
+pub use config::{Config, Family};
 pub use refusal::Refusal;

@@ -3,5 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cache;
+mod config;
 mod hostile;
 mod written;

@@ -1,0 +1,218 @@
+//! Where a model lies: a folder, or a name in the Hugging Face cache. What is not there is said with the command that
+//! fetches it; nothing here opens a connection.
+
+use std::env;
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// What a folder with a model has.
+pub const CONFIG: &str = "config.json";
+pub const WEIGHTS: &str = "model.safetensors";
+pub const INDEX: &str = "model.safetensors.index.json";
+
+/// The variables that say where the cache is; empty ones count as none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// `$HF_HUB_CACHE`, the cache itself.
+    pub hub_cache: Option<PathBuf>,
+    /// `$HF_HOME`
+    pub hugging_face: Option<PathBuf>,
+    /// `$XDG_CACHE_HOME`
+    pub caches: Option<PathBuf>,
+    /// The learner's own folder.
+    pub home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let named = |variable| env::var_os(variable).map(PathBuf::from);
+        let [hub_cache, hugging_face, caches] = ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"].map(named);
+        Self { hub_cache, hugging_face, caches, home: env::home_dir() }
+    }
+
+    /// The folder with all models, as Hugging Face's own programs find it.
+    pub fn root(&self) -> Option<PathBuf> {
+        let given = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let caches = || given(&self.caches).or_else(|| given(&self.home).map(|home| home.join(".cache")));
+        let hugging_face = || given(&self.hugging_face).or_else(|| caches().map(|caches| caches.join("huggingface")));
+        given(&self.hub_cache).or_else(|| hugging_face().map(|folder| folder.join("hub")))
+    }
+}
+
+/// The name of a model, as `google-bert/bert-base-uncased` or `gpt2`: nothing that could lead out of the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelName(String);
+
+impl ModelName {
+    /// The name, if it is one by the hub's rules.
+    pub fn new(name: &str) -> Option<Self> {
+        /// Characters, by the hub's rules.
+        const CHARS_MAX: usize = 96;
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_part = |part: &str| {
+            let ends = [part.chars().next(), part.chars().last()];
+            part.chars().all(is_allowed) && ends.iter().all(|end| end.is_some_and(|end| !matches!(end, '-' | '.')))
+        };
+        let is_name = name.len() <= CHARS_MAX
+            && !name.contains("--")
+            && !name.contains("..")
+            && name.split('/').count() <= 2
+            && name.split('/').all(is_part);
+        is_name.then(|| Self(name.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn folder(&self) -> String {
+        format!("models--{}", self.0.replace('/', "--"))
+    }
+}
+
+/// Models that many people open: what each is, and the size of its weights in MB.
+const KNOWN: &[(&str, &str, u32)] = &[
+    ("all-MiniLM-L6-v2", "a small BERT for the meaning of sentences", 91),
+    ("bert-base-uncased", "BERT, the encoder of 2018", 440),
+    ("bert-base-cased", "BERT that keeps capital letters", 436),
+    ("distilbert-base-uncased", "BERT at half of its layers", 268),
+    ("gpt2", "GPT-2, the writer of 2019", 548),
+    ("distilgpt2", "GPT-2 at half of its layers", 353),
+];
+
+/// A model that is not on this computer, or not all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    pub name: ModelName,
+    /// Where it would be; none if no variable says where the cache is.
+    pub looked_in: Option<PathBuf>,
+    /// What is not there of a model that is there in part.
+    pub lacks: Option<&'static str>,
+}
+
+impl Absent {
+    /// What the model is, if it is well known.
+    pub fn about(&self) -> Option<&'static str> {
+        self.known().map(|(_, about, _)| *about)
+    }
+
+    /// The size of its weights in MB, if it is well known.
+    pub fn megabytes(&self) -> Option<u32> {
+        self.known().map(|(.., megabytes)| *megabytes)
+    }
+
+    fn known(&self) -> Option<&'static (&'static str, &'static str, u32)> {
+        let last = self.name.0.rsplit('/').next();
+        KNOWN.iter().find(|(name, ..)| Some(*name) == last)
+    }
+
+    /// The command that fetches it into the cache: what attune reads, not the copies for other programs beside it.
+    pub fn command(&self) -> String {
+        const NEEDED: &str = r#"--include "*.json" --include "*.txt" --include "*.safetensors""#;
+        format!("hf download {} {NEEDED}", self.name.0)
+    }
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.as_str();
+        match self.lacks {
+            Some(lacks) => write!(f, "the model {name} is here in part: it lacks {lacks}")?,
+            None => write!(f, "the model {name} is not on this computer")?,
+        }
+        if let (Some(about), Some(megabytes)) = (self.about(), self.megabytes()) {
+            write!(f, " ({about}, {megabytes} MB)")?;
+        }
+        if let Some(folder) = &self.looked_in {
+            write!(f, "; looked in {}", folder.display())?;
+        }
+        write!(f, ". attune opens no connection; this fetches it:\n\n    {}\n", self.command())
+    }
+}
+
+/// The folder of a model in the cache.
+///
+/// # Errors
+/// If it is not there, or not all of it.
+pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Absent> {
+    let looked_in = environment.root().map(|root| root.join(name.folder()));
+    let absent = |lacks| Absent { name: name.clone(), looked_in: looked_in.clone(), lacks };
+    let repository = looked_in.as_deref().ok_or_else(|| absent(None))?;
+    let revisions = revisions(repository);
+    match revisions.iter().find(|folder| lacks(folder).is_none()) {
+        Some(whole) => Ok(whole.clone()),
+        None => Err(absent(revisions.first().and_then(|folder| lacks(folder)))),
+    }
+}
+
+/// The folders of a repository's revisions: first that of `main`, then the newest.
+fn revisions(repository: &Path) -> Vec<PathBuf> {
+    let snapshots = repository.join("snapshots");
+    let main = fs::File::open(repository.join("refs").join("main")).ok().and_then(|file| {
+        /// Bytes of a commit's hash and a line's end, and more.
+        const HASH_BYTES_MAX: u64 = 100;
+        let mut text = String::new();
+        file.take(HASH_BYTES_MAX).read_to_string(&mut text).ok()?;
+        let hash = text.trim();
+        let is_hash = !hash.is_empty() && hash.chars().all(|c| c.is_ascii_alphanumeric());
+        is_hash.then(|| snapshots.join(hash)).filter(|folder| folder.is_dir())
+    });
+    let folders = fs::read_dir(&snapshots).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut others: Vec<PathBuf> = folders.filter(|folder| folder.is_dir() && Some(folder) != main.as_ref()).collect();
+    others.sort();
+    let age = |folder: &PathBuf| fs::metadata(folder).and_then(|data| data.modified()).ok();
+    others.sort_by_key(|folder| std::cmp::Reverse(age(folder)));
+    main.into_iter().chain(others).collect()
+}
+
+/// What a folder lacks to be a model's.
+pub fn lacks(folder: &Path) -> Option<&'static str> {
+    if !folder.join(CONFIG).is_file() {
+        return Some(CONFIG);
+    }
+    let has_weights = [WEIGHTS, INDEX].iter().any(|name| folder.join(name).is_file());
+    (!has_weights).then_some(WEIGHTS)
+}
+
+/// What a path on the command line means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A lesson's file, or what is meant to be one.
+    Lesson(PathBuf),
+    /// The folder of a model, whole or not.
+    Folder(PathBuf),
+    /// The name of a model: nothing on the disk is called so.
+    Name(ModelName),
+}
+
+/// Looks at what is there. A folder with any part of a model is a model's folder; so is that of a model's file, and a
+/// repository in the cache stands for its revision.
+pub fn given(path: &Path) -> Given {
+    if path.is_dir() {
+        let folder = match revisions(path).into_iter().next() {
+            Some(revision) if lacks(path).is_some() => revision,
+            _ => path.to_owned(),
+        };
+        return Given::Folder(folder);
+    }
+    let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_of_a_model = file == CONFIG || file == INDEX || file.ends_with(".safetensors");
+    if path.is_file() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = || folder.unwrap_or(Path::new(".")).to_owned();
+        return if is_of_a_model { Given::Folder(folder()) } else { Given::Lesson(path.to_owned()) };
+    }
+    // The first part of `lessons/aple.ron` is there: a slip of the pen, and no model.
+    let begins_here = path.components().next().is_some_and(|first| match first {
+        Component::Normal(first) => path.components().count() > 1 && Path::new(first).exists(),
+        _ => true,
+    });
+    let is_lesson = begins_here || path.extension().is_some_and(|extension| extension == "ron");
+    match path.to_str().filter(|_| !is_lesson).and_then(ModelName::new) {
+        Some(name) => Given::Name(name),
+        None => Given::Lesson(path.to_owned()),
+    }
+}

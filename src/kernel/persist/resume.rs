@@ -30,6 +30,8 @@ pub struct Resuming {
     pub is_paused: bool,
     /// Training goes on when it is where it was.
     pub plays: bool,
+    /// It had diverged, and stood still while something was turned or looked at since.
+    had_diverged: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -44,8 +46,10 @@ impl Resuming {
         let training = &saved.training;
         let goal = if training.is_at_end { lesson.model.steps } else { training.steps.min(lesson.model.steps) };
         let changes = training.changes.iter().cloned().collect();
-        let plays = training.is_playing;
-        Self { goal, changes, stage: Stage::Training, is_paused: false, plays, saved }
+        // Training that plays takes in what is turned, and shows its latest step.
+        let is_still = !training.edits.is_empty() || !training.edits_at_latest.is_empty() || training.look.is_some();
+        let (plays, had_diverged) = (training.is_playing && !is_still, training.is_playing && is_still);
+        Self { goal, changes, stage: Stage::Training, is_paused: false, plays, had_diverged, saved }
     }
 
     /// Does the next piece; true when training is where it was.
@@ -82,6 +86,9 @@ impl Resuming {
         if !self.changes.is_empty() {
             report.push(format!("Changes after step {done} are left out: training has no such steps now."));
             self.changes.clear();
+        }
+        if self.had_diverged {
+            training.try_step();
         }
         let look = self.saved.training.look.filter(|look| *look < done);
         let Some(look) = look else { return self.finish(training, report) };

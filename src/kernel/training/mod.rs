@@ -122,6 +122,13 @@ impl Training {
         }
     }
 
+    /// Says that the next step overflows, if it does; that is all that changes.
+    pub fn try_step(&mut self) {
+        if self.steps_done() < self.trainer.steps() {
+            self.model.run.try_step(&mut self.trainer);
+        }
+    }
+
     /// Brings the steps looked back at nearer.
     fn recall(&mut self) {
         let steps = self.trainer.steps_at_once();

@@ -110,6 +110,14 @@ impl TrainingRun {
         }
     }
 
+    /// The next step on a copy: the run says that it overflows, if it does, and stays as it was.
+    pub fn try_step(&mut self, trainer: &mut Trainer) {
+        let mut copy = TrainingState::clone(&self.latest);
+        if let Err(diverged) = trainer.step(&mut copy) {
+            self.stopped = Some(Stopped::Diverged(diverged));
+        }
+    }
+
     fn rule_that_holds(&mut self, rules: &[StopRule]) -> Option<StopRule> {
         let fresh = |rule: &&StopRule| self.fired.iter().all(|(fired, _)| fired != *rule);
         let rule = *rules.iter().filter(fresh).find(|rule| holds(**rule, &self.log))?;

@@ -132,6 +132,35 @@ fn a_change_of_several_tensors_is_one_again() {
     assert_eq!(changes(&after), changes(&before));
 }
 
+/// Training that overflowed stood still; what is turned or looked at after that is no part of it when the work opens.
+#[test]
+fn what_is_turned_after_an_overflow_stays_beside_the_training() {
+    let set =
+        |name: TensorName, value| Command::Weights(WeightCommand::Set { tensor: name.into(), row: 0, col: 0, value });
+    for is_looking in [false, true] {
+        let mut before = kernel();
+        apply(&mut before, Command::Training(TrainingCommand::Reset));
+        apply(&mut before, Command::Training(TrainingCommand::Step(2)));
+        apply(&mut before, set(TensorName::OutputWeights, 1e30));
+        apply(&mut before, Command::Training(TrainingCommand::Play));
+        assert!(model(&before).training.diverged().is_some());
+        apply(&mut before, set(TensorName::ValueWeights, 0.25));
+        if is_looking {
+            apply(&mut before, Command::Training(TrainingCommand::Scrub(1)));
+            apply(&mut before, set(TensorName::KeyWeights, 0.5));
+        }
+        let after = reopened(&before, lesson());
+        let all = |kernel: &Kernel| {
+            let ModelSnapshot { parameters, trained, training, .. } = model(kernel);
+            let changes: Vec<_> = training.changes.iter().cloned().collect();
+            (parameters, trained, changes, training.edited_latest, training.stopped, training.look)
+        };
+        assert!(all(&after) == all(&before), "{is_looking}: {:?}", all(&after));
+        let second = reopened(&after, lesson());
+        assert!(all(&second) == all(&before));
+    }
+}
+
 #[test]
 fn a_notebook_without_cells_runs_by_itself_still() {
     let mut before = form("custom_mask");

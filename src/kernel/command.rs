@@ -31,6 +31,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// True of a step through the history.
+    pub(super) fn is_step(&self) -> bool {
+        matches!(self, Self::Undo | Self::Redo)
+    }
+
     /// True of changes to weights or steps, rather than to what is shown of them.
     pub(super) fn concerns_training(&self) -> bool {
         matches!(self, Self::Training(_) | Self::Weights(_) | Self::Retrain(_))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kernel::command::AxisCommand;
 use crate::kernel::data::space::{Axis, Basis, ChosenAxis, StaticSpace};
 use crate::kernel::data::word_group::WordGroup;
-use crate::kernel::model::{LessonModel, UndoPart};
+use crate::kernel::model::{LessonModel, ScenePart};
 use crate::kernel::persist::saved::SavedBasis;
 use crate::kernel::vectors::basis_vectors;
 use crate::lesson::schema::Lesson;
@@ -95,8 +95,8 @@ impl LessonModel {
             return Ok(());
         }
         let projection = basis.projection(lesson, &self.space)?;
-        let before = self.rebase((basis, projection));
-        self.changes.push((label.to_owned(), UndoPart::Basis(Box::new(before))));
+        let before = self.scene.rebase(&mut self.space, (basis, projection));
+        self.changes.push((label.to_owned(), ScenePart::Basis(Box::new(before)).into()));
         Ok(())
     }
 
@@ -122,7 +122,7 @@ impl LessonModel {
         }
         match basis.projection(lesson, &self.space) {
             Ok(projection) => {
-                self.rebase((basis, projection));
+                self.scene.rebase(&mut self.space, (basis, projection));
             }
             Err(why) => report.push(format!("The axes are the lesson's: {why}.")),
         }
@@ -150,21 +150,11 @@ impl LessonModel {
         }
         match basis.projection(lesson, &self.space) {
             Ok(projection) => {
-                self.rebase((basis, projection));
+                self.scene.rebase(&mut self.space, (basis, projection));
             }
             Err(why) => left_out.push(format!("the axes are the lesson's: {why}")),
         }
         left_out
-    }
-
-    /// Everything in another basis; returns the one of before.
-    pub(in crate::kernel) fn rebase(&mut self, (basis, projection): (Basis, Projection)) -> (Basis, Projection) {
-        let mut space = StaticSpace::clone(&self.space);
-        space.points = projection.points(&space.vectors);
-        let before = (std::mem::replace(&mut space.basis, basis), std::mem::replace(&mut space.projection, projection));
-        self.space = Arc::new(space);
-        self.scene.set_space(&self.space);
-        before
     }
 }
 

@@ -8,7 +8,7 @@ use crate::kernel::data::sentence::SentenceSnapshot;
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::space::{Basis, ChosenAxis};
 use crate::kernel::data::token::Token;
-use crate::kernel::model::UndoPart;
+use crate::kernel::model::{ScenePart, UndoPart};
 use crate::kernel::scene::interventions::bytes as of_interventions;
 use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::snapshot::Replaced;
@@ -30,6 +30,14 @@ impl UndoPart {
         match self {
             Self::Model(model) => model.bytes(),
             Self::Comparison(comparison) => comparison.as_ref().map_or(0, Comparison::bytes),
+            Self::Scene(part) => part.bytes(),
+        }
+    }
+}
+
+impl ScenePart {
+    fn bytes(&self) -> usize {
+        match self {
             Self::Interventions(interventions) => of_interventions(interventions),
             Self::Sentence((sentence, interventions)) => of_sentence(sentence) + of_interventions(interventions),
             Self::Second(sentence) => sentence.as_ref().map_or(0, of_sentence),

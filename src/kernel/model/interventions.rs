@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Drag, LessonModel, UndoPart};
+use super::{Drag, LessonModel, ScenePart};
 use crate::kernel::command::{HeadSetting, InterventionCommand};
 use crate::kernel::scene::interventions::{self, check_gain, check_mask, check_temperature};
 use crate::lesson::schema::Lesson;
@@ -65,7 +65,7 @@ impl LessonModel {
         if changed != **self.scene.interventions() {
             let before = self.scene.set_interventions(Arc::new(changed));
             if !goes_on {
-                self.changes.push((label.to_owned(), UndoPart::Interventions(before)));
+                self.changes.push((label.to_owned(), ScenePart::Interventions(before).into()));
             }
         }
     }

@@ -84,10 +84,33 @@ pub struct ModelOrigin {
 pub enum UndoPart {
     Model(Box<WeightState>),
     Comparison(Option<Comparison>),
+    Scene(ScenePart),
+}
+
+/// A part of what is shown.
+pub enum ScenePart {
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
     Second(Option<Sentence>),
     Basis(Box<(Basis, Projection)>),
+}
+
+impl From<ScenePart> for UndoPart {
+    fn from(part: ScenePart) -> Self {
+        Self::Scene(part)
+    }
+}
+
+impl ScenePart {
+    /// Brings itself back and returns the present part.
+    fn swap(self, scene: &mut Scene, space: &mut Arc<StaticSpace>) -> Self {
+        match self {
+            Self::Interventions(before) => Self::Interventions(scene.set_interventions(before)),
+            Self::Sentence(before) => Self::Sentence(scene.restore(before)),
+            Self::Second(before) => Self::Second(scene.set_second(before)),
+            Self::Basis(before) => Self::Basis(Box::new(scene.rebase(space, *before))),
+        }
+    }
 }
 
 impl LessonModel {
@@ -207,14 +230,11 @@ impl LessonModel {
     /// Brings back a part and returns the present one. Bringing back a model ends the training that is
     /// under way.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
-        let Self { training, scene, .. } = self;
+        let Self { training, scene, space, .. } = self;
         match part {
             UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(before.thaw()).freeze())),
             UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
-            UndoPart::Interventions(before) => UndoPart::Interventions(scene.set_interventions(before)),
-            UndoPart::Sentence(before) => UndoPart::Sentence(scene.restore(before)),
-            UndoPart::Second(before) => UndoPart::Second(scene.set_second(before)),
-            UndoPart::Basis(before) => UndoPart::Basis(Box::new(self.rebase(*before))),
+            UndoPart::Scene(before) => UndoPart::Scene(before.swap(scene, space)),
         }
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::kernel::command::Reference;
 use crate::kernel::data::progress::Progress;
 use crate::kernel::data::space::StaticSpace;
-use crate::kernel::model::{LessonModel, ModelOrigin};
+use crate::kernel::model::{LessonModel, ModelOrigin, UndoPart};
 use crate::kernel::scene::Scene;
 use crate::kernel::scene::interventions;
 use crate::kernel::snapshot::{Replaced, RetrainingSnapshot};
@@ -185,6 +185,15 @@ impl FrozenModel {
         ready.training.set_comparison(self.comparison);
         ready.scene = self.scene;
         ready
+    }
+
+    /// Brings back a part and returns the present one, as [`LessonModel::swap`] does.
+    pub fn swap(&mut self, part: UndoPart) -> UndoPart {
+        match part {
+            UndoPart::Model(before) => UndoPart::Model(std::mem::replace(&mut self.model, before)),
+            UndoPart::Comparison(before) => UndoPart::Comparison(std::mem::replace(&mut self.comparison, before)),
+            UndoPart::Scene(before) => UndoPart::Scene(before.swap(&mut self.scene, &mut self.ground.space)),
+        }
     }
 
     /// The memory that it takes, in bytes.

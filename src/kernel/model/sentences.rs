@@ -1,6 +1,6 @@
 //! Commands of the sentences: the one on the stage, one beside it, and words that the model writes.
 
-use super::{Drag, LessonModel, UndoPart, chosen};
+use super::{Drag, LessonModel, ScenePart, chosen};
 use crate::kernel::command::SentenceCommand;
 use crate::kernel::scene::sentence::{Sentence, read_sentence};
 use crate::lesson::schema::Lesson;
@@ -49,7 +49,7 @@ impl LessonModel {
         }
         let before = self.scene.show(sentence);
         if !goes_on {
-            self.changes.push(("choice of the sentence".to_owned(), UndoPart::Sentence(before)));
+            self.changes.push(("choice of the sentence".to_owned(), ScenePart::Sentence(before).into()));
         }
         true
     }
@@ -71,7 +71,7 @@ impl LessonModel {
             let before = self.scene.set_second(sentence);
             let label = if is { "second sentence" } else { "end of the comparison" };
             if !goes_on {
-                self.changes.push((label.to_owned(), UndoPart::Second(before)));
+                self.changes.push((label.to_owned(), ScenePart::Second(before).into()));
             }
         }
         // What begins the comparison, or ends it, undoes by itself.

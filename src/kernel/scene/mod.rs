@@ -11,7 +11,7 @@ use self::interventions::check_temperature;
 use crate::kernel::command::HeadSetting;
 use crate::kernel::data::answers::{cannot_generate_words, check_generates};
 use crate::kernel::data::sentence::{Generated, SentenceSnapshot};
-use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::space::{Basis, StaticSpace};
 use crate::kernel::data::token::Token;
 use crate::kernel::scene::interventions::bytes as of_interventions;
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
@@ -24,6 +24,7 @@ use crate::numerics::model::AttentionModel;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::Choice;
 use crate::numerics::params::Parameters;
+use crate::numerics::projection::Projection;
 use crate::numerics::rng::{Generator, Stream, stream};
 
 pub struct Scene {
@@ -111,11 +112,19 @@ impl Scene {
         self.second.as_ref().map(|frame| &frame.sentence)
     }
 
-    /// The same in another basis.
-    pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
+    /// Everything in another basis, the space too; returns the one of before.
+    pub fn rebase(
+        &mut self,
+        space: &mut Arc<StaticSpace>,
+        (basis, projection): (Basis, Projection),
+    ) -> (Basis, Projection) {
+        let now = Arc::make_mut(space);
+        now.points = projection.points(&now.vectors);
+        let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
         self.space = space.clone();
         let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());
         (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
+        before
     }
 
     pub fn set_interventions(&mut self, interventions: Arc<Interventions<f32>>) -> Arc<Interventions<f32>> {

@@ -4,6 +4,7 @@ pub mod history;
 mod retrain;
 mod undo;
 
+use std::iter::{self, Peekable};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -284,6 +285,18 @@ impl Kernel {
 
     /// Applies one command. What cannot be done is said in the snapshot's notice.
     pub fn apply(&mut self, command: Command) {
+        self.apply_all(iter::once(command));
+    }
+
+    /// Applies commands one after the other. Undo and redo in a row are one way, of which the end alone costs work.
+    pub fn apply_all(&mut self, commands: impl Iterator<Item = Command>) {
+        let mut commands = commands.peekable();
+        while let Some(command) = commands.next() {
+            self.apply_next(command, &mut commands);
+        }
+    }
+
+    fn apply_next(&mut self, command: Command, more: &mut Peekable<impl Iterator<Item = Command>>) {
         self.revision += 1;
         self.notebook.renew_time();
         let last_drag = self.last_drag.take();
@@ -293,12 +306,9 @@ impl Kernel {
         let slid = self.slid(&command);
         let result = match self.bound(command) {
             Err(why) => Err(why),
-            // What is under way is what would be undone first.
-            Ok(Command::Undo) if self.retraining.take().is_some() => Ok(()),
-            Ok(Command::Undo) => self.travel("undo", History::undo),
-            Ok(Command::Redo) => {
-                self.retraining = None;
-                self.travel("redo", History::redo)
+            Ok(command) if command.is_step() => {
+                let more = iter::from_fn(|| more.next_if(Command::is_step));
+                self.travel(iter::once(command).chain(more))
             }
             Ok(Command::Notebook(command)) => self.apply_to_notebook(command, last_drag),
             Ok(command) => self.apply_to_model(command),

@@ -3,6 +3,7 @@
 
 pub mod pace;
 
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -163,11 +164,13 @@ fn run(
     let mut pause = PUBLISH_EVERY;
     let mut waiting: Vec<Sender<()>> = Vec::new();
     let mut metronome = Metronome::new(None, published);
+    // Behind commands that were taken together.
+    let mut next = None;
     loop {
         let mut changed = false;
         // Everything that waits, before the next piece of work; with no work, wait for a request.
         loop {
-            let request = match requests.try_recv() {
+            let request = match next.take().map_or_else(|| requests.try_recv(), Ok) {
                 Ok(request) => request,
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) if changed || !waiting.is_empty() => break,
@@ -187,7 +190,19 @@ fn run(
             };
             seen += 1;
             match request {
-                Request::Apply(command) => kernel.apply(command),
+                Request::Apply(command) => {
+                    let more = iter::from_fn(|| match requests.try_recv() {
+                        Ok(Request::Apply(command)) => {
+                            seen += 1;
+                            Some(command)
+                        }
+                        other => {
+                            next = other.ok();
+                            None
+                        }
+                    });
+                    kernel.apply_all(iter::once(command).chain(more));
+                }
                 Request::Pace(pace) => metronome = Metronome::new(pace, Instant::now()),
                 Request::Open(lesson) => {
                     let saved = Saved::of(&kernel.snapshot());

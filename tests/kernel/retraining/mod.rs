@@ -2,6 +2,7 @@
 //! whole, and there again when the lesson opens.
 
 mod edits;
+mod journeys;
 mod paces;
 mod recipes;
 mod saving;

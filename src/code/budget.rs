@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use alloc_metrics::thread_metrics;
+use rhai::Dynamic;
 
 use super::fault::Fault;
 use super::value::Output;
@@ -33,9 +34,10 @@ pub const TIME_MAX: Duration = Duration::from_secs(4);
 pub const TEXT_TIME_MAX: Duration = Duration::from_secs(1);
 /// Memory that one cell may take, whatever it is made of.
 pub const RUN_BYTES_MAX: usize = 320 << 20;
-/// Memory that all cells may take at any moment, those that ran and the one that runs. An operation of the language at most
-/// doubles what a run holds, and one more is done before it ends.
+/// Memory that all cells may take at any moment, those that ran and the one that runs.
 const CELLS_BYTES_MAX: usize = 1000 << 20;
+/// Times its allowance that a run may hold for a moment: an operation of the language at most doubles what it holds, and
+/// one more is done before it ends.
 const OVERSHOOT: usize = 3;
 /// The most that the variables and outputs of all cells take.
 pub const KEPT_BYTES_MAX: usize = 512 << 20;
@@ -74,25 +76,25 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// From now on, for so long.
+    /// Begins an allowance of so much time.
     pub fn within(time: Duration) -> Self {
         Self { begun: Instant::now(), time, bytes: RUN_BYTES_MAX, is_shared: false }
     }
 
-    /// Beside cells that keep so many bytes.
+    /// Leaves room for the bytes that other cells keep.
     #[must_use]
     pub fn beside(self, kept: usize) -> Self {
         let left = KEPT_BYTES_MAX.saturating_sub(kept).min(CELLS_BYTES_MAX.saturating_sub(kept) / OVERSHOOT);
         Self { bytes: self.bytes.min(left), is_shared: left < RUN_BYTES_MAX, ..self }
     }
 
-    /// The rest, while an earlier part keeps so many bytes.
+    /// Leaves out the bytes that an earlier part of the cell keeps.
     #[must_use]
     pub fn less(self, bytes: usize) -> Self {
         Self { bytes: self.bytes.saturating_sub(bytes), ..self }
     }
 
-    /// Time since its begin.
+    /// Time since it began.
     pub fn spent(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -157,7 +159,7 @@ struct OutputCount {
 }
 
 impl Budget {
-    /// For a run on this thread. `stop` ends it from outside.
+    /// The budget of a run on this thread. `stop` ends it from outside.
     pub fn new(allowance: Allowance, stop: Arc<AtomicBool>) -> Self {
         Self(Arc::new(Spent {
             allowance,
@@ -187,8 +189,11 @@ impl Budget {
         self.0.end.get()
     }
 
-    /// Looks at all limits; true where the run is to end.
-    pub fn is_over(&self) -> bool {
+    /// Looks at all limits.
+    ///
+    /// # Errors
+    /// Why the run is to end.
+    pub fn check(&self) -> Result<(), Fault> {
         let allowance = &self.0.allowance;
         if self.held() > allowance.bytes {
             self.end(allowance.too_much());
@@ -197,10 +202,11 @@ impl Budget {
         } else if self.0.stop.load(Relaxed) {
             self.end(Fault::new("interrupted"));
         }
-        self.ended().is_some()
+        self.ended().map_or(Ok(()), |why| Err(why.clone()))
     }
 
-    /// The same after so many operations of the language, seldom where none of them can take long.
+    /// Whether the run ends after so many operations of the language. Looks at the limits seldom while none of them can
+    /// take long.
     pub fn is_over_after(&self, operations: u64) -> bool {
         /// Operations between two looks: one of them may go through a whole tensor ...
         const LOOK: u64 = 16;
@@ -209,7 +215,7 @@ impl Budget {
         let ends = self.ended().is_some();
         if !ends && (operations.is_multiple_of(LOOK) || self.held() > LITTLE) {
             // One more operation runs: where a list becomes a text, Rhai would write all of it in the place of a fault.
-            self.is_over();
+            let _ = self.check();
         }
         ends
     }
@@ -255,6 +261,11 @@ impl Budget {
         }
         shown.outputs.push(output);
         Ok(())
+    }
+
+    /// Shows a value as the result of a cell; `()` is nothing to show.
+    pub fn show_value(&self, value: &Dynamic) -> Result<(), Fault> {
+        Output::of(value)?.map_or(Ok(()), |output| self.show(output))
     }
 
     pub fn shown_too_much() -> Fault {

@@ -10,7 +10,7 @@ use super::value::words;
 use super::{Given, Scope, names, syntax};
 use crate::nearest::nearest;
 
-/// More of what is thrown than a message has.
+/// Bytes of a thrown value that are written: more than a message has.
 const THROWN_BYTES_MAX: usize = 4096;
 
 /// Explains an error of Rhai's: the problem, its place, and a hint. `ended` is why the run was ended, if it was.

@@ -21,7 +21,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The first character of a cell, where what is wrong is all of it.
+    /// The first character of a cell: the place of a fault of the whole cell.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 

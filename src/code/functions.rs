@@ -58,9 +58,9 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
     });
     engine.register_fn("to_int", |context: NativeCallContext, x: f64| at_call(whole(x), &context));
     for name in ["print", "to_string", "debug", "to_debug"] {
-        let ended = budget.clone();
+        let watch = budget.clone();
         let of_list = move |context: NativeCallContext, list: &mut Array| {
-            if !fits(list.iter(), &ended) {
+            if !fits(list.iter(), &watch) {
                 list.clear();
                 return String::new();
             }
@@ -68,9 +68,9 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
             format!("[{}]", parts.collect::<Vec<_>>().join(", "))
         };
         FuncRegistration::new(name).with_purity(true).register_into_engine(engine, of_list);
-        let ended = budget.clone();
+        let watch = budget.clone();
         let of_map = move |context: NativeCallContext, map: &mut Map| {
-            if !fits_map(map, &ended) {
+            if !fits_map(map, &watch) {
                 map.clear();
                 return String::new();
             }
@@ -79,9 +79,9 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
         };
         FuncRegistration::new(name).with_purity(true).register_into_engine(engine, of_map);
     }
-    let ended = budget.clone();
+    let watch = budget.clone();
     let to_json = move |map: &mut Map| {
-        if fits_map(map, &ended) {
+        if fits_map(map, &watch) {
             return format_map_as_json(map);
         }
         map.clear();
@@ -90,14 +90,14 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
     FuncRegistration::new("to_json").with_purity(true).register_into_engine(engine, to_json);
 }
 
-/// A value as a list says it.
+/// The text of a value within a list.
 fn text_within(context: &NativeCallContext, value: &mut Dynamic) -> ImmutableString {
     let text = context.call_native_fn_raw("to_debug", true, &mut [value]);
     text.ok().and_then(|text| text.into_immutable_string().ok()).unwrap_or_default()
 }
 
-/// Whether a list can be said in a text; the run ends where it cannot, and the list is given up: Rhai says what is too large
-/// in spite of a fault.
+/// Whether a list is short enough to be written as a text; ends the run if it is not. The caller then empties the list,
+/// as Rhai writes all of it even after a fault.
 fn fits<'a>(mut parts: impl Iterator<Item = &'a Dynamic>, budget: &Budget) -> bool {
     let mut left = STRING_BYTES_MAX;
     if budget.ended().is_none() && !parts.all(|part| takes(part, &mut left)) {
@@ -119,7 +119,7 @@ fn too_long() -> Fault {
     Fault::new(message).hint("write parts of it")
 }
 
-/// Takes at least what a value needs as a text, but for marks around it; false where so much is not left.
+/// Subtracts the bytes that a value takes as a text, without marks around it; false if fewer are left.
 fn takes(value: &Dynamic, left: &mut usize) -> bool {
     let own = value.read_lock::<ImmutableString>().map_or(1, |text| text.len() + 1);
     let Some(rest) = left.checked_sub(own) else { return false };
@@ -190,11 +190,8 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
                 paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
                 paid.work(a.product_work(&b))?;
                 // A large one takes seconds.
-                let entries = a.product(&b, || paid.is_over()).unwrap_or_default();
-                match paid.ended() {
-                    Some(why) => Err(why.clone()),
-                    None => Ok(index::value(axes, entries)),
-                }
+                let entries = a.product(&b, || paid.check())?;
+                Ok(index::value(axes, entries))
             });
             at_call(product, &context)
         });
@@ -440,7 +437,7 @@ fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
 fn register_outputs(engine: &mut Engine, budget: &Budget) {
     let shown = budget.clone();
     engine.register_fn("show", move |context: NativeCallContext, value: Dynamic| {
-        at_call(Output::of(&value).and_then(|output| output.map_or(Ok(()), |output| shown.show(output))), &context)
+        at_call(shown.show_value(&value), &context)
     });
     let shown = budget.clone();
     engine.register_fn("show", move |context: NativeCallContext, caption: ImmutableString, value: Dynamic| {

@@ -13,7 +13,7 @@ use super::value::type_name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole;
 
-/// The largest end of a range: Rhai has the number after it for a range without an end.
+/// The largest end of a range: the number after it is Rhai's sign for a range without an end.
 pub const END_MAX: INT = INT::MAX - 1;
 
 /// The entries that an index takes from one axis.

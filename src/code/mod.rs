@@ -133,14 +133,8 @@ pub struct Run {
 
 /// Runs a cell, on a stack that is deep enough wherever it is called from.
 pub fn run(source: &str, scope: &Scope<'_>) -> Run {
-    let failed = |message: &str| Run { fault: Some(Fault::new(message)), ..Run::default() };
-    thread::scope(|threads| {
-        let thread = thread::Builder::new().stack_size(STACK_BYTES);
-        match thread.spawn_scoped(threads, || measured(|| run_here(source, scope))) {
-            Ok(running) => running.join().unwrap_or_else(|_| failed(OWN_FAULT)),
-            Err(error) => failed(&format!("the operating system provides no thread to run on: {error}")),
-        }
-    })
+    let run = on_deep_stack(|| measured(|| run_here(source, scope)));
+    run.unwrap_or_else(|fault| Run { fault: Some(fault), ..Run::default() })
 }
 
 /// The message for a panic, which no code should cause.
@@ -148,13 +142,17 @@ pub const OWN_FAULT: &str = "attune itself has a fault here: please report it";
 
 /// Values of expressions, each a number or a word. They share one engine, one scope and one budget, and change nothing.
 pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
-    let failed = |message: &str| vec![Err(Fault::new(message)); sources.len()];
+    on_deep_stack(|| values_here(sources, scope)).unwrap_or_else(|fault| vec![Err(fault); sources.len()])
+}
+
+/// Runs on a thread of its own; the fault of a thread that cannot start, or panics.
+fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
     thread::scope(|threads| {
-        let thread = thread::Builder::new().stack_size(STACK_BYTES);
-        match thread.spawn_scoped(threads, || values_here(sources, scope)) {
-            Ok(running) => running.join().unwrap_or_else(|_| failed(OWN_FAULT)),
-            Err(error) => failed(&format!("the operating system provides no thread to run on: {error}")),
-        }
+        let running = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(threads, run)
+            .map_err(|error| Fault::new(format!("the operating system provides no thread to run on: {error}")))?;
+        running.join().map_err(|_| Fault::new(OWN_FAULT))
     })
 }
 
@@ -177,8 +175,8 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
     sources.iter().map(value).collect()
 }
 
-/// A run with the memory that is left when all else of it is gone: what it made itself, or what it shares with other cells,
-/// which may be gone before it.
+/// A run with the memory that keeping its result takes: at least what it made itself, and at least what its variables
+/// hold, as cells that share them may be gone before it.
 fn measured(run: impl FnOnce() -> Run) -> Run {
     let before = budget::held();
     let mut run = run();
@@ -195,7 +193,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let fault = |error: Box<rhai::EvalAltResult>| Some(explain::fault(*error, source, scope, budget.ended()));
     let mut variables = match variables(&scope.given, &budget) {
         Ok(variables) => variables,
-        // What is too much is there before the first word of the cell.
+        // The given variables are too much before the cell's first word runs.
         Err(fault) => return Run { fault: Some(fault.at(Some(Place::START))), ..run },
     };
     let given = variables.len();
@@ -210,8 +208,8 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
         if let rhai::EvalAltResult::ErrorRuntime(thrown, _) = &*error
             && thrown.is::<Tensor>()
         {
-            // The message has its shape alone; a tensor too many is said in the fault.
-            let _ = show(thrown, &budget);
+            // The message names only its shape. Where no more outputs fit, that is all.
+            let _ = budget.show_value(thrown);
         }
         explain::fault(*error, source, scope, budget.ended())
     });
@@ -219,10 +217,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
         run.is_true = value.as_bool().unwrap_or_default();
         // The last operation may have taken more than there is, and nothing looked since.
         let place = ast.statements().last().and_then(|last| explain::place(last.position()));
-        if budget.is_over() {
-            return Err(budget.ended().cloned().unwrap_or_default().at(place));
-        }
-        show(&value, &budget).map_err(|fault| fault.at(place))
+        budget.check().and_then(|()| budget.show_value(&value)).map_err(|fault| fault.at(place))
     });
     run.outputs = budget.take_shown();
     if let Err(fault) = shown {
@@ -256,11 +251,6 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     run
 }
 
-/// Shows the value of the last expression.
-fn show(value: &Dynamic, budget: &Budget) -> Result<(), Fault> {
-    Output::of(value)?.map_or(Ok(()), |output| budget.show(output))
-}
-
 /// Whether two values are the same. NaN equals itself here: a value that stays NaN has not changed.
 fn changed(before: &Dynamic, after: &Dynamic) -> bool {
     let bits = |value: &Dynamic| value.as_float().ok().map(f64::to_bits);
@@ -285,9 +275,7 @@ fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, F
         } else {
             scope.push_dynamic(variable.name.clone(), value);
         }
-        if budget.is_over() {
-            return Err(budget.ended().cloned().unwrap_or_default());
-        }
+        budget.check()?;
     }
     Ok(scope)
 }

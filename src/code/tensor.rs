@@ -296,17 +296,18 @@ impl Tensor {
         Ok(axes)
     }
 
-    /// The entries of the matrix product; `None` if it is to end before it is done.
-    pub fn product(&self, other: &Self, ends: impl Fn() -> bool) -> Option<Vec<f64>> {
+    /// The entries of the matrix product; `check` is asked before each row.
+    ///
+    /// # Errors
+    /// The first of `check`.
+    pub fn product(&self, other: &Self, check: impl Fn() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
         let right = if other.rank() == 1 { other.clone() } else { other.transposed() };
         let dot = crate::numerics::vectors::dot;
         let mut entries = Vec::with_capacity(self.rows().count() * right.rows().count());
         for row in self.rows() {
-            if ends() {
-                return None;
-            }
+            check()?;
             entries.extend(right.rows().map(|col| dot(row, col)));
         }
-        Some(entries)
+        Ok(entries)
     }
 }

@@ -106,9 +106,7 @@ impl<'a> Cells<'a> {
             self.words.heading(HeadingLevel::H2, NOTES);
         }
         for note in notes {
-            self.words.heading(HeadingLevel::H3, &note.title);
-            self.words.text.push_str(&note.text);
-            self.words.beside.extend(note.beside);
+            self.words.end_note(note);
             self.words("note", &json!({}));
         }
     }

@@ -103,6 +103,13 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Writes a note at its place, the end of the page.
+    pub fn end_note(&mut self, note: Note) {
+        self.heading(HeadingLevel::H3, &note.title);
+        self.text.push_str(&note.text);
+        self.beside.extend(note.beside);
+    }
+
     fn paragraph<'e>(&mut self, content: impl IntoIterator<Item = Event<'e>>) {
         self.block(&element(Tag::Paragraph, content));
     }

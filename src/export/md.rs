@@ -33,9 +33,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, folder: &str, mut to: imp
         text.heading(HeadingLevel::H2, NOTES);
     }
     for note in notes {
-        text.heading(HeadingLevel::H3, &note.title);
-        text.text.push_str(&note.text);
-        text.beside.extend(note.beside);
+        text.end_note(note);
     }
     writeln!(to, "{}", text.text.trim_end())?;
     to.flush()?;

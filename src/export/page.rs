@@ -135,7 +135,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The title stands in the cells already: they begin with it, or with the stage and then the title.
+    /// Whether the cells begin with the title already, or with the stage and then the title.
     pub fn begins_with_title(&self) -> bool {
         let mut items = self.cells.iter().flat_map(|cell| &cell.items);
         let first = items.find(|item| !matches!(item, PageItem::Stage(_)));

@@ -77,7 +77,7 @@ fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
     alt
 }
 
-/// A link that leads to the web, and does nothing.
+/// Whether a link leads to the web, and runs nothing.
 pub fn is_safe_link(url: &str) -> bool {
     ["http://", "https://", "mailto:"]
         .iter()
@@ -101,6 +101,7 @@ impl<'a> Safe<'a> {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
                 let is_link = is_safe_link(&dest_url);
                 self.are_links.push(is_link);
+                // A reference is written as an address of its own: its definition is no event.
                 let link_type = if link_type == LinkType::Autolink { link_type } else { LinkType::Inline };
                 let link = Tag::Link { link_type, dest_url, title: "".into(), id: "".into() };
                 is_link.then_some(Event::Start(link))?

@@ -197,7 +197,7 @@ pub(super) fn code(node: Node<'_>) -> Option<String> {
     Some(source)
 }
 
-/// A line and a column, from 1, of the text that a string holds: the word there, as the file writes it.
+/// The word at a line and a column, from 1, of the text that a string holds, as the file writes it.
 pub(super) fn inside<'s>(node: Node<'s>, line: usize, column: usize) -> Option<Node<'s>> {
     let is_raw = node.text.starts_with('r');
     let written = node.text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;

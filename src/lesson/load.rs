@@ -124,11 +124,12 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     let lengths = lengths.as_deref();
     let panels = record.take_or("panels", Vec::new(), read_panels);
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let spoken = spoken(sentences.as_deref().unwrap_or_default(), config.map(|config| &config.objective));
+    let words_on_stage =
+        words_on_stage(sentences.as_deref().unwrap_or_default(), config.map(|config| &config.objective));
     let cell_context = CellContext {
         names: &names,
         lengths,
-        sentences: &spoken,
+        sentences: &words_on_stage,
         architecture: config.map(|config| &config.architecture),
         answers: corpus.as_ref().zip(config).map(|(read, config)| match config.objective {
             Objective::Label => read.corpus.topics.len(),
@@ -175,8 +176,8 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     })
 }
 
-/// The words that stand on the stage of each sentence: those that a model which writes another sentence has before it.
-fn spoken(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
+/// The words of each sentence on the stage. A model that writes another sentence has those that its decoder reads.
+fn words_on_stage(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
     let read_by = |words: &Vec<String>| match objective {
         Some(Objective::Sequence(rewriting)) => rewriting.decoded(words),
         _ => words.clone(),
@@ -184,7 +185,7 @@ fn spoken(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> V
     sentences.iter().map(|sentence| sentence.as_ref().map(read_by)).collect()
 }
 
-/// Ids of the lessons that come before this one.
+/// Reads the ids of lessons that come before this one.
 fn read_builds_on(node: Node<'_>, own: Option<&str>) -> Option<Vec<String>> {
     let mut read = HashSet::new();
     list(node, BUILDS_ON_MAX, |node| {

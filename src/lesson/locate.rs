@@ -84,16 +84,17 @@ impl<'t> Places<'t> {
         let lesson = Record::open(whole.inner(syntax::document(whole)?), &["Lesson"])?;
         let ranges = |field: &str, kinds: &[&'static str], max: usize| {
             let mut found = Ranges::new();
-            let node = lesson.given(field)?;
-            list(node, max, |node| {
-                let id = Record::open(node, kinds)?.given("id").and_then(text_of)?;
-                let start = issues.source.offset(node.text);
-                found.insert(id, start..start + node.text.len())
-            });
-            Some(found)
+            if let Some(node) = lesson.given(field) {
+                list(node, max, |node| {
+                    let id = Record::open(node, kinds)?.given("id").and_then(text_of)?;
+                    let start = issues.source.offset(node.text);
+                    found.insert(id, start..start + node.text.len());
+                    Some(())
+                });
+            }
+            found
         };
-        let claims = ranges("claims", &["Claim"], CLAIMS_MAX);
-        Some((claims.unwrap_or_default(), ranges("cells", KINDS, CELLS_MAX).unwrap_or_default()))
+        Some((ranges("claims", &["Claim"], CLAIMS_MAX), ranges("cells", KINDS, CELLS_MAX)))
     }
 
     pub fn claim(&self, id: &str) -> Option<Place> {

@@ -18,8 +18,8 @@ pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
     Unfinished::write(folder.join(format!("{UNFINISHED}{}", unique())), parts)
 }
 
-/// Refuses what stands under the name of a file that this program makes, but is none: opening a pipe would wait without
-/// end, and a link may lead anywhere. Returns the bytes of the file, if it is there.
+/// Refuses anything but a file under the name of one that this program makes: opening a pipe would wait without end,
+/// and a link may lead anywhere. Returns the bytes of the file, if it is there.
 pub(super) fn own_file(path: &Path) -> io::Result<Option<u64>> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_file() => Err(in_the_way(path, &there, "file")),

@@ -1,5 +1,5 @@
-//! Attacks at random by the thousand: lessons, commands and saved states; by hand, for it takes hours. A case that breaks
-//! a promise is printed at its smallest.
+//! Attacks at random by the thousand: lessons, commands and saved states; by hand, for it takes hours. A case that
+//! breaks a promise is printed at its smallest.
 //!
 //!     cargo run --no-default-features --example attack -- lessons --seed 1 --count 100000
 //!     cargo run --no-default-features --example attack -- commands --seed 1 --count 4000

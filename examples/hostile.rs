@@ -1,5 +1,5 @@
-//! Makes hostile cells by the language's grammar, with all its ways to grow, and runs each on a trained kernel: none may take
-//! [`TIME_MAX`] or [`BYTES_MAX`]. By hand, for it takes hours; a case that does is printed at its smallest.
+//! Makes hostile cells by the language's grammar, with all its ways to grow, and runs each on a trained kernel: none
+//! may take [`TIME_MAX`] or [`BYTES_MAX`]. By hand, for it takes hours; a case that does is printed at its smallest.
 //!
 //!     cargo run --no-default-features --example hostile -- --seed 1 --count 10000
 

@@ -23,8 +23,8 @@ pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
 /// Characters of a line of a message: more is an argument that nobody wrote by hand.
 const LINE_CHARS_MAX: usize = 5000;
 
-/// Prints help, the version or an error of the arguments. With control characters or very long words among the arguments
-/// it is plain, and shows neither as they are.
+/// Prints help, the version or an error of the arguments. With control characters or very long words among the
+/// arguments it is plain, and shows neither as they are.
 pub fn answer(error: &clap::Error) -> Result<(), Fault> {
     let plain = error.render().to_string();
     let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));

@@ -36,8 +36,8 @@ pub const TEXT_TIME_MAX: Duration = Duration::from_secs(1);
 pub const RUN_BYTES_MAX: usize = 320 << 20;
 /// Memory that all cells may take at any moment, those that ran and the one that runs.
 const CELLS_BYTES_MAX: usize = 1000 << 20;
-/// Times its allowance that a run may hold for a moment: an operation of the language at most doubles what it holds, and
-/// one more is done before it ends.
+/// Times its allowance that a run may hold for a moment: an operation of the language at most doubles what it holds,
+/// and one more is done before it ends.
 const OVERSHOOT: usize = 3;
 /// The most that the variables and outputs of all cells take.
 pub const KEPT_BYTES_MAX: usize = 512 << 20;
@@ -59,7 +59,8 @@ pub const FUNCTIONS_MAX: usize = 200;
 /// Bytes of a cell's text.
 pub const SOURCE_BYTES_MAX: usize = 64 << 10;
 
-/// Time and memory for a cell with all its parts: an exercise runs its answer, its check and its cases on one allowance.
+/// Time and memory for a cell with all its parts: an exercise runs its answer, its check and its cases on one
+/// allowance.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     begun: Instant,
@@ -127,8 +128,8 @@ impl Allowance {
     }
 }
 
-/// Memory that this thread holds; negative where it gave back what another took. Always 0 in a program whose allocator is
-/// not [`alloc_metrics::MetricAlloc`].
+/// Memory that this thread holds; negative where it gave back what another took. Always 0 in a program whose allocator
+/// is not [`alloc_metrics::MetricAlloc`].
 pub fn held() -> isize {
     let metrics = thread_metrics();
     metrics.allocated_bytes + PIECE_BYTES * metrics.allocations

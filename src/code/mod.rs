@@ -310,8 +310,8 @@ fn engine(budget: &Budget, progress: &syntax::Progress, seed: u64) -> Engine {
     engine
 }
 
-/// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise. Not
-/// the variables, which it would put in place of parameters of the same name.
+/// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise.
+/// Not the variables, which it would put in place of parameters of the same name.
 fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
     if source.len() > SOURCE_BYTES_MAX {
         let message = format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes");

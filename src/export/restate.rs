@@ -14,8 +14,8 @@ use crate::lesson::text::markdown_options;
 /// Lists and quotations within each other; what is deeper, nobody reads, and each costs room on every line.
 const NESTED_MAX: usize = 24;
 
-/// Stands for `<` until the text is spelt: as an entity, no reader, however careless, takes it for a tag. The character is
-/// for private use; a text that has it shows `<`.
+/// Stands for `<` until the text is spelt: as an entity, no reader, however careless, takes it for a tag. The character
+/// is for private use; a text that has it shows `<`.
 const LESS_THAN: char = '\u{10fffd}';
 
 /// The events as Markdown; `None` where no spelling of them means the same to every reader.

@@ -65,8 +65,8 @@ pub(super) fn check_links<'a>(
     }
 }
 
-/// Panels that a text names before any cell has opened them, as `the *Weights* panel`, each with its cell. A link to the
-/// panel in the same text opens it as well.
+/// Panels that a text names before any cell has opened them, as `the *Weights* panel`, each with its cell. A link to
+/// the panel in the same text opens it as well.
 pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
     let mut open: HashSet<PanelName> = lesson.panels.iter().copied().collect();
     let mut closed = Vec::new();
@@ -127,7 +127,8 @@ fn inside<'s>(node: Node<'s>, column: usize) -> Node<'s> {
     Node { text, ..node }
 }
 
-/// The part that begins with `mark` at a place of a text that was read from a node; the node itself if an escape hides it.
+/// The part that begins with `mark` at a place of a text that was read from a node; the node itself if an escape hides
+/// it.
 fn within<'s>(node: Node<'s>, read: &str, at: usize, mark: &str) -> Node<'s> {
     // Escapes and composed characters move places; they make no marks.
     let before = read[..at].matches(mark).count();

@@ -1,5 +1,5 @@
-//! Links that act, in Markdown: `[look at *phone*](attune:word/phone)`. One enum for the lesson's check, the window, which
-//! performs them, and the exports, which write their words alone.
+//! Links that act, in Markdown: `[look at *phone*](attune:word/phone)`. One enum for the lesson's check, the window,
+//! which performs them, and the exports, which write their words alone.
 
 use super::issue::one_of;
 use super::panels::PanelName;
@@ -196,7 +196,8 @@ pub fn token_named(tokens: &[&str], name: &str) -> Result<usize, LinkFlaw> {
     }
 }
 
-/// Places of the words that a name means: all of its spelling, or the one whose number it has, as `apple1` and `apple₁`.
+/// Places of the words that a name means: all of its spelling, or the one whose number it has, as `apple1` and
+/// `apple₁`.
 pub fn tokens_named(tokens: &[&str], name: &str) -> Vec<usize> {
     let name = plain_digits(name);
     let of = |word: &str| (0..tokens.len()).filter(|&i| tokens[i] == word).collect::<Vec<_>>();

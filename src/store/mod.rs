@@ -20,7 +20,8 @@
 //! its owner, and [`saver`] does so on a thread of its own. [`numbers`](crate::numbers) are exact within JSON, NaN too.
 //!
 //! Guarantees:
-//! - A file is whole or is not used: every byte stands under a checksum, and a state gets its name when it is on the disk.
+//! - A file is whole or is not used: every byte stands under a checksum, and a state gets its name when it is on the
+//!   disk.
 //! - Nothing here panics, and nothing that is read can hang the program or eat its memory.
 //! - A window that was taken over writes nothing over the work of the other.
 //! - A file that cannot be read is reported, with the reason, and moved aside; one from a newer program stays.

@@ -1,5 +1,5 @@
-//! The expressions within a cell's texts as a reader sees them: a number or a word, and whether it is still the one that
-//! the text speaks of.
+//! The expressions within a cell's texts as a reader sees them: a number or a word, and whether it is still the one
+//! that the text speaks of.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The opening picture of a lesson, small enough for the course page: the crowds of its groups, and the way of the words
-//! that its first stage cell lights. Made from the trained lesson itself, so that it shows what the stage shows.
+//! The opening picture of a lesson, small enough for the course page: the crowds of its groups, and the way of the
+//! words that its first stage cell lights. Made from the trained lesson itself, so that it shows what the stage shows.
 
 use std::sync::Arc;
 

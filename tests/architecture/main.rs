@@ -1,5 +1,6 @@
 //! The layers point one way: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! `numerics <- pretrained <- kernel`, and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and `whole_file` are leaves that every layer may name.
+//! `numerics <- pretrained <- kernel`, and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and
+//! `whole_file` are leaves that every layer may name.
 
 mod circles;
 

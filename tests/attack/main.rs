@@ -1,5 +1,5 @@
-//! Hostile lessons: whatever its cells say, a lesson takes neither the memory nor the time of the machine, and says why it
-//! ended. `examples/hostile.rs` makes such cells by the thousand.
+//! Hostile lessons: whatever its cells say, a lesson takes neither the memory nor the time of the machine, and says why
+//! it ended. `examples/hostile.rs` makes such cells by the thousand.
 
 #[path = "../common/mod.rs"]
 mod common;

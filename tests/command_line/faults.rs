@@ -1,4 +1,5 @@
-//! Faults that show only when a lesson runs are said at their places in the file, and nothing that is printed steers a terminal.
+//! Faults that show only when a lesson runs are said at their places in the file, and nothing that is printed steers a
+//! terminal.
 
 use std::fs;
 use std::path::PathBuf;

@@ -17,7 +17,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use crate::hostile::check_page;
 use crate::{NOTEBOOK, as_html, as_ipynb, as_md, run};
 
-/// Text that reaches for a network or a script, in every construct that may hide it from one reader and show it to another.
+/// Text that reaches for a network or a script, in every construct that may hide it from one reader and show it to
+/// another.
 pub fn hostile() -> impl Strategy<Value = String> {
     let core = prop_oneof![
         Just("<img src=x onerror=alert(1)>"),
@@ -163,8 +164,8 @@ proptest! {
     }
 }
 
-/// The constructs of CommonMark that hold HTML, around a picture, a link that runs and a link to elsewhere; on their own, in a list,
-/// in a quotation, and as what a reader with maths takes for a formula.
+/// The constructs of CommonMark that hold HTML, around a picture, a link that runs and a link to elsewhere; on their
+/// own, in a list, in a quotation, and as what a reader with maths takes for a formula.
 #[test]
 fn every_construct_of_html_stays_text() {
     let inner = "![t](https://evil.example/t.png)\n[x](javascript:alert(1))\n<img src=x onerror=alert(1)>";

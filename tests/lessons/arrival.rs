@@ -1,5 +1,5 @@
-//! The picture and the claim agree: words of several senses end at their sense, whatever the seed, also in sentences that
-//! no lesson shows; and the words that nothing asks to move rest.
+//! The picture and the claim agree: words of several senses end at their sense, whatever the seed, also in sentences
+//! that no lesson shows; and the words that nothing asks to move rest.
 
 use std::path::Path;
 use std::sync::Arc;

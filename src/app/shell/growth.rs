@@ -39,8 +39,8 @@ impl Workspace {
         self.places.settle();
     }
 
-    /// Opens what the learner's way to a cell opens: each panel once, so that one that was closed stays closed. Those of
-    /// a cell that is used come to the front.
+    /// Opens what the learner's way to a cell opens: each panel once, so that one that was closed stays closed. Those
+    /// of a cell that is used come to the front.
     pub fn reach(&mut self, lesson: &Lesson, reached: &Reached) {
         if self.growth.is_still {
             return;

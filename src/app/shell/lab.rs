@@ -11,8 +11,8 @@ use crate::app::widgets::controls::checkbox_ui;
 use super::places::can_close;
 use super::tabs::about;
 
-/// The menu in the top bar. `panels` are all that there are, each with whether it is open; `toggles` opens or closes the
-/// menu by its key.
+/// The menu in the top bar. `panels` are all that there are, each with whether it is open; `toggles` opens or closes
+/// the menu by its key.
 pub fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
     const WIDTH: f32 = 190.0;
     let row = WindowAction::Lab.row();

@@ -1,4 +1,5 @@
-//! The window around the panels: its pages, bars, dialogs, keys and dock, and the road between it and the kernel's thread.
+//! The window around the panels: its pages, bars, dialogs, keys and dock, and the road between it and the kernel's
+//! thread.
 
 pub mod arrangement;
 pub mod checkpoints;

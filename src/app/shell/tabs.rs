@@ -1,5 +1,5 @@
-//! The tabs of the dock: each with its panel, its name and its cross. Those for which a place has no room stand in a list
-//! at the end of its tabs, so that none is cut off.
+//! The tabs of the dock: each with its panel, its name and its cross. Those for which a place has no room stand in a
+//! list at the end of its tabs, so that none is cut off.
 
 use egui::containers::menu::MenuButton;
 use egui::{

@@ -10,10 +10,10 @@
 //! | what the learner has chosen, links, focus | `accent`, an indigo |
 //! | a caution, a fault | `warn`, `error` |
 //!
-//! The first three groups, the first two heads and the signs are told apart by people who do not see red and green alike
-//! (orange, blue and yellow after Okabe-Ito; purple and green as ColorBrewer's PRGn). What lies beyond is also told
-//! apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every ground
-//! that they stand on; a test computes them.
+//! The first three groups, the first two heads and the signs are told apart by people who do not see red and green
+//! alike (orange, blue and yellow after Okabe-Ito; purple and green as ColorBrewer's PRGn). What lies beyond is also
+//! told apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every
+//! ground that they stand on; a test computes them.
 
 use egui::Color32;
 

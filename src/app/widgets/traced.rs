@@ -1,7 +1,7 @@
 //! Numbers that tell where they come from.
 //!
-//! One rule everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where a click means
-//! nothing else, it does too.
+//! One rule everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where a click
+//! means nothing else, it does too.
 
 use egui::{CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetText, WidgetType};
 

@@ -1,8 +1,9 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
-//! In reading order: [`kinds`] says how each kind of cell behaves, [`document`] holds the cells, which undo restores, and [`command`] the commands;
-//! [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`] says which cells are stale,
-//! [`execution`] runs one, [`runs`] holds the results, [`live_text`] evaluates the expressions in texts (`cell_texts`, [`live_values`]), and [`snapshot`] is for viewers. [`saved`] is the saved form,
+//! In reading order: [`kinds`] says how each kind of cell behaves, [`document`] holds the cells, which undo restores,
+//! and [`command`] the commands; [`editing`] applies these; [`live`] gives code the model's tensors, [`dependencies`]
+//! says which cells are stale, [`execution`] runs one, [`runs`] holds the results, [`live_text`] evaluates the
+//! expressions in texts (`cell_texts`, [`live_values`]), and [`snapshot`] is for viewers. [`saved`] is the saved form,
 //! and [`merge`] restores it over a lesson that may have changed.
 
 mod cell_texts;

@@ -18,8 +18,8 @@
 //! it what the cross-attention of [`Architecture::blocks`] looks at.
 //!
 //! In reading order: this file says what a model is, [`classes`] and [`batch`] what it is asked,
-//! [`step`] answers and learns, by the [`loss`], [`parallel`] on several threads, [`activations`] shows one sentence, [`generate`] goes on with it, and
-//! [`cost`] tells what sizes cost.
+//! [`step`] answers and learns, by the [`loss`], [`parallel`] on several threads, [`activations`] shows one sentence,
+//! [`generate`] goes on with it, and [`cost`] tells what sizes cost.
 
 pub mod activations;
 pub mod batch;

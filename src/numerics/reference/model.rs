@@ -29,8 +29,8 @@ fn embedding<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -
     tensor(parameters, TensorName::Embedding).unwrap_or_else(|| (*model.embedding).clone())
 }
 
-/// `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of the same;
-/// or a learned row.
+/// `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of the
+/// same; or a learned row.
 fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t: usize) -> Vec<S> {
     const BASE: f64 = 10_000.0;
     let width = model.architecture.width;

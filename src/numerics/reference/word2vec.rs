@@ -10,9 +10,9 @@
 //! ∂L/∂h = Σ_targets d_s u          ∂L/∂u = Σ_h d_s h          ∂L/∂v_w = ∂L/∂h, or 1/m of it
 //! ```
 //!
-//! [`Training`] is the whole algorithm: which examples a text gives, in which order, and how far each step goes. It draws
-//! from the same named random streams as the engine, each in the order in which the text needs them, and so comes to the
-//! same vectors.
+//! [`Training`] is the whole algorithm: which examples a text gives, in which order, and how far each step goes. It
+//! draws from the same named random streams as the engine, each in the order in which the text needs them, and so comes
+//! to the same vectors.
 
 use std::cmp::Reverse;
 

@@ -116,7 +116,8 @@ impl RouteModel {
         furthest(heads.clone(), length)
     }
 
-    /// The query of a layer: the word of the stage that is followed or, in the source, the word that counts most for it.
+    /// The query of a layer: the word of the stage that is followed or, in the source, the word that counts most for
+    /// it.
     pub fn query(&self, layer: usize, token: usize) -> usize {
         let is_of_source = self.layers.get(layer).is_some_and(|layer| layer.is_of_source);
         if is_of_source { self.counted_most.get(token).copied().unwrap_or(0) } else { token }

@@ -1,5 +1,6 @@
-//! Attacks made at random from a seed: lessons, commands and saved states that nobody would write, each with the promises
-//! that must hold whatever they are. `tests/attack` runs a few of each; `examples/attack.rs` runs them by the thousand.
+//! Attacks made at random from a seed: lessons, commands and saved states that nobody would write, each with the
+//! promises that must hold whatever they are. `tests/attack` runs a few of each; `examples/attack.rs` runs them by the
+//! thousand.
 
 pub mod commands;
 pub mod lessons;

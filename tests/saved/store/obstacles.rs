@@ -1,5 +1,5 @@
-//! Pipes, devices, folders and links under every name that the store uses: each is told of in bounded time, and saving goes
-//! on once it is gone.
+//! Pipes, devices, folders and links under every name that the store uses: each is told of in bounded time, and saving
+//! goes on once it is gone.
 
 use std::fs;
 use std::os::unix::fs::symlink;

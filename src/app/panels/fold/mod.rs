@@ -1,5 +1,5 @@
-//! The step of the walk as matrices: those of one block on their way through the walk; they part into heads, each head gets a
-//! picture of its own, and all join again.
+//! The step of the walk as matrices: those of one block on their way through the walk; they part into heads, each head
+//! gets a picture of its own, and all join again.
 
 mod picture;
 mod scene;

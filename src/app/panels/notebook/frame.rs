@@ -178,8 +178,8 @@ impl Frame<'_, '_> {
         self.state.follow = Some(Follow { id: id.clone(), is_end: true, frames: FOLLOWED });
     }
 
-    /// Brings the answer of a cell that was run into sight: of an exercise only where its buttons stand, so that what is
-    /// written stays where it is.
+    /// Brings the answer of a cell that was run into sight: of an exercise only where its buttons stand, so that what
+    /// is written stays where it is.
     pub fn reveal_answer(&mut self, id: &CellId) {
         let is_exercise = self.model.index(id).is_some_and(|at| self.model.cells[at].is_exercise());
         if is_exercise {

@@ -221,7 +221,8 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
     }))
 }
 
-/// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it was.
+/// A field shows a few decimals and reads all of its text when it is left: what was not retyped stays exactly as it
+/// was.
 fn field_ui(ui: &mut Ui, value: &mut f32) {
     let exact = f64::from(*value);
     let shown = ui.style().number_formatter.format(exact, DECIMALS..=DECIMALS);
@@ -244,7 +245,8 @@ pub(super) fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palett
     ui.painter().vline(x, egui::Rangef::new(rect.bottom() - size::GAP_TIGHT, rect.bottom() + size::HAIRLINE), mark);
 }
 
-/// A slider reaches a little beyond the largest entry, as training left the tensor, so that it does not move under the hand.
+/// A slider reaches a little beyond the largest entry, as training left the tensor, so that it does not move under the
+/// hand.
 fn reach(tensor: &TensorModel) -> f32 {
     const LEAST: f32 = 2.0;
     const BEYOND: f32 = 1.5;

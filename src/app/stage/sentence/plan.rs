@@ -9,7 +9,8 @@ use crate::view_model::side::Side;
 const ONE_ROW: [f32; 7] = [24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];
 const TWO_ROWS: [f32; 4] = [17.0, 16.0, 15.0, 14.0];
 const LEAST: f32 = 14.0;
-/// Shares of the type's size: a row's height, the room in a word's rectangle beside its letters, and between two of these.
+/// Shares of the type's size: a row's height, the room in a word's rectangle beside its letters, and between two of
+/// these.
 const LEADING: f32 = 1.4;
 const PADDING: f32 = 0.22;
 const SPACE: f32 = 0.18;

@@ -1,9 +1,10 @@
-//! Attacks at random by the thousand: lessons, commands and saved states; by hand, for it takes hours. A case that
-//! breaks a promise is printed at its smallest.
+//! Attacks at random by the thousand: lessons, commands, models and saved states; by hand, for it takes hours. A case
+//! that breaks a promise is printed at its smallest.
 //!
 //!     cargo run --no-default-features --example attack -- lessons --seed 1 --count 100000
 //!     cargo run --no-default-features --example attack -- commands --seed 1 --count 4000
 //!     cargo run --no-default-features --example attack -- states --seed 1 --count 20000
+//!     cargo run --no-default-features --example attack -- models --seed 1 --count 10000
 
 #[path = "../tests/attack/mutants/mod.rs"]
 mod mutants;
@@ -17,6 +18,7 @@ use clap::{Parser, ValueEnum};
 
 use mutants::commands::{COMMANDS, RandomCommands};
 use mutants::lessons::{self, MutatedLesson};
+use mutants::models::MutatedModel;
 use mutants::states::MutatedState;
 use mutants::{Attack, smallest_told};
 use peak::Taken;
@@ -30,6 +32,8 @@ enum What {
     /// Each case is a kernel with some hundred commands.
     Commands,
     States,
+    /// Folders with a config and weights.
+    Models,
 }
 
 #[derive(Debug, Parser)]
@@ -55,6 +59,7 @@ fn main() {
         What::Lessons => attack::<MutatedLesson>(&args),
         What::Commands => attack::<RandomCommands>(&args),
         What::States => attack::<MutatedState>(&args),
+        What::Models => attack::<MutatedModel>(&args),
     };
     lessons::clean();
     assert_eq!(broken, 0, "cases that break a promise");

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::refusal::{Refusal, quoted};
 use crate::nearest::nearest;
+use crate::numerics::activation::Activation;
 
 /// Bytes of a `config.json`.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
@@ -48,16 +49,6 @@ impl Family {
             Self::DistilBert => "DistilBERT",
         }
     }
-}
-
-/// What is done to the hidden units of a feed-forward layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// By the normal distribution: `gelu`.
-    Gelu,
-    /// By the hyperbolic tangent: `gelu_new`, `gelu_pytorch_tanh`.
-    GeluTanh,
-    Relu,
 }
 
 /// The shape of a model.

@@ -6,8 +6,11 @@
 
 pub mod cache;
 pub mod config;
+pub mod load;
+pub mod names;
 pub mod refusal;
 pub mod safetensors;
 
 pub use config::{Config, Family};
+pub use load::{Pretrained, load};
 pub use refusal::Refusal;

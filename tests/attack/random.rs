@@ -2,6 +2,7 @@
 
 use crate::mutants::commands::RandomCommands;
 use crate::mutants::lessons::{self, MutatedLesson};
+use crate::mutants::models::MutatedModel;
 use crate::mutants::states::MutatedState;
 use crate::mutants::{Attack, smallest_told};
 
@@ -30,5 +31,13 @@ fn mutated_states_open_or_say_why_and_are_saved() {
     let outcomes = attack::<MutatedState>(1..120);
     for outcome in ["opened", "opened in part", "said why not"] {
         assert!(outcomes.contains(&outcome), "none of the states is {outcome}");
+    }
+}
+
+#[test]
+fn mutated_models_open_or_are_refused_in_words() {
+    let outcomes = attack::<MutatedModel>(1..500);
+    for outcome in ["opened", "refused"] {
+        assert!(outcomes.contains(&outcome), "none of the models is {outcome}");
     }
 }

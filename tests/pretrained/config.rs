@@ -1,6 +1,7 @@
 //! What `config.json` says, and what is refused.
 
-use attune::pretrained::config::{Activation, Config, Family};
+use attune::numerics::activation::Activation;
+use attune::pretrained::{Config, Family};
 
 #[track_caller]
 fn refused(text: &str, words: &[&str]) {

@@ -5,5 +5,8 @@ mod common;
 
 mod cache;
 mod config;
+mod forms;
 mod hostile;
+mod refused;
+mod values;
 mod written;

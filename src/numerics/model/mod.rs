@@ -174,6 +174,37 @@ impl Architecture {
         self.pooling == Pooling::Mean && self.pools_before_tail()
     }
 
+    /// Shapes of all tensors of a model with so many words and classes, in the order in which they lie.
+    pub fn shapes(&self, words: usize, classes: usize) -> Vec<(TensorId, usize, usize)> {
+        let one = |name: TensorName| self.shape(name, words, classes).map(|(rows, cols)| (name.into(), rows, cols));
+        let of = |layer| TensorName::ALL.iter().copied().filter(move |name| name.layer() == layer).filter_map(one);
+        let blocks = self.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
+        of(Layer::Input).chain(blocks).chain(of(Layer::Readout)).collect()
+    }
+
+    /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
+    fn shape(&self, name: TensorName, words: usize, classes: usize) -> Option<(usize, usize)> {
+        use TensorName::*;
+        let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
+        let Architecture { segments, embedding_norm, final_norm, .. } = *self;
+        let transforms = matches!(readout, Readout::Transformed(_));
+        let (exists, rows, cols) = match name {
+            Embedding => (train_embedding, words, width),
+            Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
+            Segments => (segments.is_some(), segments.unwrap_or(0), width),
+            EmbeddingNormGain | EmbeddingNormBias => (embedding_norm, 1, width),
+            FinalNormGain | FinalNormBias => (final_norm, 1, width),
+            TransformWeights => (transforms, width, width),
+            TransformBias | TransformNormGain | TransformNormBias => (transforms, 1, width),
+            LogitWeights => (readout == Readout::Linear, width, classes),
+            LogitBias => (true, 1, classes),
+            QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
+            | OutputWeights | OutputBias | AttentionNormGain | AttentionNormBias | HiddenWeights | HiddenBias
+            | ForwardWeights | ForwardBias | ForwardNormGain | ForwardNormBias => (false, 0, 0),
+        };
+        exists.then_some((rows, cols))
+    }
+
     fn check(&self) {
         assert!(!self.blocks.is_empty(), "architecture: no blocks");
         for (_, block) in self.numbered_blocks() {
@@ -243,34 +274,7 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
-        let one = |name: TensorName| self.shape(name).map(|(rows, cols)| (name.into(), rows, cols));
-        let of = |layer| TensorName::ALL.iter().copied().filter(move |name| name.layer() == layer).filter_map(one);
-        let blocks = self.architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
-        Parameters::zeros(&of(Layer::Input).chain(blocks).chain(of(Layer::Readout)).collect::<Vec<_>>())
-    }
-
-    /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
-    fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
-        use TensorName::*;
-        let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = self.architecture;
-        let Architecture { segments, embedding_norm, final_norm, .. } = self.architecture;
-        let classes = self.classes.count();
-        let transforms = matches!(readout, Readout::Transformed(_));
-        let (exists, rows, cols) = match name {
-            Embedding => (train_embedding, self.embedding.rows(), width),
-            Positions => (positions == super::positions::Positions::Learned, max_tokens, width),
-            Segments => (segments.is_some(), segments.unwrap_or(0), width),
-            EmbeddingNormGain | EmbeddingNormBias => (embedding_norm, 1, width),
-            FinalNormGain | FinalNormBias => (final_norm, 1, width),
-            TransformWeights => (transforms, width, width),
-            TransformBias | TransformNormGain | TransformNormBias => (transforms, 1, width),
-            LogitWeights => (readout == Readout::Linear, width, classes),
-            LogitBias => (true, 1, classes),
-            QueryWeights | QueryBias | KeyWeights | KeyBias | DistanceBias | ValueWeights | ValueBias
-            | OutputWeights | OutputBias | AttentionNormGain | AttentionNormBias | HiddenWeights | HiddenBias
-            | ForwardWeights | ForwardBias | ForwardNormGain | ForwardNormBias => (false, 0, 0),
-        };
-        exists.then_some((rows, cols))
+        Parameters::zeros(&self.architecture.shapes(self.embedding.rows(), self.classes.count()))
     }
 
     /// The initialisation of a seed: of each tensor its [`Start`].

@@ -51,6 +51,8 @@ impl Tensor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub tensors: Vec<Tensor>,
+    /// Bytes before those of the tensors.
+    pub length: u64,
 }
 
 impl Header {
@@ -77,7 +79,7 @@ impl Header {
         tensors.sort_by(|a, b| (a.begin, a.end, &a.name).cmp(&(b.begin, b.end, &b.name)));
         tile(&tensors, rest - bytes)?;
         refuse_twins(&tensors)?;
-        Ok(Self { tensors })
+        Ok(Self { tensors, length: LENGTH_BYTES + bytes })
     }
 }
 
@@ -132,13 +134,13 @@ fn check_depth_and_texts(json: &[u8]) -> Result<(), Refusal> {
     let (mut depth, mut text, mut is_escaped) = (0usize, None, false);
     for (i, &byte) in json.iter().enumerate() {
         match (text, byte) {
-            (Some(_), _) if is_escaped => is_escaped = false,
-            (Some(_), b'\\') => is_escaped = true,
-            (Some(_), b'"') => text = None,
             (Some(begin), _) if i - begin > TEXT_BYTES_MAX => {
                 let found = format!("a text of more than {TEXT_BYTES_MAX} bytes in the header");
                 return Err(Refusal::new(found, "names and short notes", FETCH_AGAIN));
             }
+            (Some(_), _) if is_escaped => is_escaped = false,
+            (Some(_), b'\\') => is_escaped = true,
+            (Some(_), b'"') => text = None,
             (None, b'"') => text = Some(i),
             (None, b'{' | b'[') => depth += 1,
             (None, b'}' | b']') => depth = depth.saturating_sub(1),

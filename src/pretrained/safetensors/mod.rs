@@ -27,8 +27,61 @@ pub struct Source<R> {
     hash: Sha256,
     /// Tensors that are read or passed.
     done: usize,
+    reader: Reader,
+}
+
+/// Room for a piece of a tensor.
+#[derive(Default)]
+pub struct Reader {
     bytes: Vec<u8>,
     numbers: Vec<f32>,
+}
+
+impl Reader {
+    /// Reads a tensor whose bytes come next: `each` gets its numbers piece by piece, always whole rows of so many, and the
+    /// number of the first row. It returns `false` to end the reading, which this then returns too.
+    ///
+    /// # Errors
+    /// If the bytes end or cannot be read, the tensor's numbers are of a kind that is not read, or one of them is not
+    /// finite.
+    pub fn read(
+        &mut self,
+        from: &mut impl Read,
+        tensor: &Tensor,
+        cols: usize,
+        each: &mut dyn FnMut(usize, &[f32]) -> bool,
+    ) -> Result<bool, Refusal> {
+        let refused = |refusal: Refusal| refusal.of_tensor(&tensor.name);
+        let size = tensor.dtype.bytes_read().ok_or_else(|| refused(not_read(tensor.dtype)))?;
+        let row_bytes = (cols * size).max(1) as u64;
+        let chunk = (CHUNK as u64 / row_bytes).max(1) * row_bytes;
+        let (mut left, mut row) = (tensor.bytes(), 0);
+        while left > 0 {
+            let count = left.min(chunk);
+            self.bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+            from.read_exact(&mut self.bytes).map_err(|error| refused(Refusal::unreadable(&error)))?;
+            tensor.dtype.widen(&self.bytes, &mut self.numbers);
+            if let Some(at) = first_not_finite(&self.numbers) {
+                let index = index_of(row * cols + at, &tensor.shape);
+                let found = format!("{} at {index:?}", self.numbers[at]);
+                let advice = "the training of this model went wrong, or its numbers do not fit 32 bits";
+                return Err(refused(Refusal::new(found, "finite numbers", advice)));
+            }
+            if !each(row, &self.numbers) {
+                return Ok(false);
+            }
+            left -= count;
+            row += usize::try_from(count / row_bytes).unwrap_or_default();
+        }
+        Ok(true)
+    }
+}
+
+/// Numbers of a kind that cannot be weights here.
+pub fn not_read(dtype: Dtype) -> Refusal {
+    let kinds: Vec<&str> = Dtype::READ.iter().map(|dtype| dtype.name()).collect();
+    let found = format!("numbers of the kind {}", dtype.name());
+    Refusal::new(found, kinds.join(", "), "save the model anew in one of these")
 }
 
 /// A reader whose bytes are counted into a hash.
@@ -53,7 +106,7 @@ impl<R: Read> Source<R> {
     pub fn open(mut from: R, length: u64) -> Result<Self, Refusal> {
         let mut hash = Sha256::new();
         let header = Header::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
-        Ok(Self { from, header, hash, done: 0, bytes: Vec::new(), numbers: Vec::new() })
+        Ok(Self { from, header, hash, done: 0, reader: Reader::default() })
     }
 
     pub fn header(&self) -> &Header {
@@ -65,60 +118,33 @@ impl<R: Read> Source<R> {
         self.header.tensors.get(self.done)
     }
 
-    /// Reads the next tensor: `each` gets its numbers bit by bit, always whole rows of so many, and the number of the first
-    /// row. It returns `false` to end the reading.
+    /// Reads the next tensor, as [`Reader::read`] does.
     ///
     /// # Errors
-    /// If the file ends or cannot be read, the tensor's numbers are of a kind that is not read, or one of them is not
-    /// finite.
+    /// As there.
     pub fn read_next(&mut self, cols: usize, each: &mut dyn FnMut(usize, &[f32]) -> bool) -> Result<bool, Refusal> {
         let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
-        let refused = |refusal: Refusal| refusal.of_tensor(&tensor.name);
-        let Some(size) = tensor.dtype.bytes_read() else {
-            let kinds: Vec<&str> = Dtype::READ.iter().map(|dtype| dtype.name()).collect();
-            let advice = "save the model anew in one of these";
-            let (found, expected) = (format!("numbers of the kind {}", tensor.dtype.name()), kinds.join(", "));
-            return Err(refused(Refusal::new(found, expected, advice)));
-        };
         self.done += 1;
-        let row_bytes = (cols * size).max(1) as u64;
-        let chunk = (CHUNK as u64 / row_bytes).max(1) * row_bytes;
-        let (mut left, mut row) = (tensor.bytes(), 0);
         let mut from = Hashed { from: &mut self.from, hash: &mut self.hash };
-        while left > 0 {
-            let count = left.min(chunk);
-            self.bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
-            from.read_exact(&mut self.bytes).map_err(|error| refused(Refusal::unreadable(&error)))?;
-            tensor.dtype.widen(&self.bytes, &mut self.numbers);
-            if let Some(at) = first_not_finite(&self.numbers) {
-                let index = index_of(row * cols + at, &tensor.shape);
-                let found = format!("{} at {index:?}", self.numbers[at]);
-                let advice = "the training of this model went wrong, or its numbers do not fit 32 bits";
-                return Err(refused(Refusal::new(found, "finite numbers", advice)));
-            }
-            if !each(row, &self.numbers) {
-                return Ok(false);
-            }
-            left -= count;
-            row += usize::try_from(count / row_bytes).unwrap_or_default();
-        }
-        Ok(true)
+        self.reader.read(&mut from, tensor, cols, each)
     }
 
-    /// Passes the next tensor: its bytes count for the hash only. As with [`Self::read_next`], `each` may end it.
+    /// Passes the next tensor: its bytes count for the hash only. `each` gets the number of those that
+    /// were passed since it was called last, and may end it by `false`.
     ///
     /// # Errors
     /// If the file ends or cannot be read.
-    pub fn skip_next(&mut self, each: &mut dyn FnMut() -> bool) -> Result<bool, Refusal> {
+    pub fn skip_next(&mut self, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Refusal> {
         let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
         self.done += 1;
         let mut left = tensor.bytes();
         while left > 0 {
             let count = left.min(CHUNK as u64);
-            self.bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+            let bytes = &mut self.reader.bytes;
+            bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
             let mut from = Hashed { from: &mut self.from, hash: &mut self.hash };
-            from.read_exact(&mut self.bytes).map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
-            if !each() {
+            from.read_exact(bytes).map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
+            if !each(count) {
                 return Ok(false);
             }
             left -= count;

@@ -1,9 +1,10 @@
-//! Attacks made at random from a seed: lessons, commands and saved states that nobody would write, each with the
-//! promises that must hold whatever they are. `tests/attack` runs a few of each; `examples/attack.rs` runs them by the
-//! thousand.
+//! Attacks made at random from a seed: lessons, commands, models and saved states that nobody would write, each with
+//! the promises that must hold whatever they are. `tests/attack` runs a few of each; `examples/attack.rs` runs them by
+//! the thousand.
 
 pub mod commands;
 pub mod lessons;
+pub mod models;
 pub mod states;
 
 use std::time::{Duration, Instant};
@@ -41,11 +42,16 @@ pub trait Attack: Sized {
     /// The case, for who is to look into it.
     fn told(&self) -> String;
 
+    /// Allowed over the state at rest.
+    fn bytes_max(&self) -> usize {
+        BYTES_MAX
+    }
+
     /// Runs it within its bounds of time and memory; a panic is a promise broken.
     fn tried(&self) -> (Outcome, Taken) {
         let (outcome, taken) = taken(|| panics::quietly(|| self.run()));
         let outcome = outcome.unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
-        let is_within = taken.time <= TIME_MAX && taken.bytes <= BYTES_MAX;
+        let is_within = taken.time <= TIME_MAX && taken.bytes <= self.bytes_max();
         let outcome = if is_within { outcome } else { outcome.and_then(|_| Err(format!("it takes {taken}"))) };
         (outcome, taken)
     }

@@ -1,0 +1,395 @@
+//! A model's folder read into the engine: its config, then the heads of all files, and when everything fits, tensor by tensor
+//! into its final place.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::cache::{CONFIG, INDEX, WEIGHTS};
+use super::config::{CONFIG_BYTES_MAX, Config, Family};
+use super::names::{Found, Layout, Origin, Origins};
+use super::refusal::{Refusal, quoted};
+use super::safetensors::shards::Index;
+use super::safetensors::{Reader, Source, Tensor, hexadecimal};
+use crate::numerics::Matrix;
+use crate::numerics::attention::{AttentionConfig, Mask};
+use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Pooling, Readout};
+use crate::numerics::params::{Parameters, TensorId, TensorName};
+use crate::numerics::positions::Positions;
+
+/// Bytes of an index of shards.
+const INDEX_BYTES_MAX: u64 = 16 << 20;
+
+/// A model as it was read.
+#[derive(Clone, Debug)]
+pub struct Pretrained {
+    pub config: Config,
+    pub architecture: Architecture,
+    /// `E` (V, D)
+    pub embedding: Arc<Matrix<f32>>,
+    pub parameters: Parameters<f32>,
+    /// Where each number is from.
+    pub origins: Origins,
+    /// The files that were read; those of the weights first, as [`Origin::file`] counts them.
+    pub files: Vec<ModelFile>,
+    /// Whether the guesses are the model's own: without a head, a word is likely where the output is like its vector.
+    pub has_head: bool,
+}
+
+/// A file of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFile {
+    /// Within the folder.
+    pub name: String,
+    pub bytes: u64,
+    /// In hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The entry of a file that a number is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    pub file: &'a str,
+    pub tensor: &'a str,
+    pub index: Vec<usize>,
+}
+
+impl Pretrained {
+    /// The model that the engine runs, with every word of the vocabulary to choose among.
+    pub fn model(&self) -> AttentionModel<f32> {
+        let classes = Classes::Words(Candidates::all(self.embedding.rows()));
+        AttentionModel::new(self.architecture.clone(), self.embedding.clone(), classes)
+    }
+
+    /// Where one entry of a tensor is from; `None` for what no file has, as the zeros of a readout without bias.
+    pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<Entry<'_>> {
+        let origin = self.origins.of.get(&id.into())?;
+        let file = &self.files.get(origin.file)?.name;
+        Some(Entry { file, tensor: &origin.tensor, index: origin.index(row, col) })
+    }
+}
+
+impl std::fmt::Display for Entry<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "entry {:?} of {} in {}", self.index, quoted(self.tensor), self.file)
+    }
+}
+
+/// Bytes of a model's files that are read, of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub done: u64,
+    pub all: u64,
+}
+
+/// Why there is no model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    Refused(Box<Refusal>),
+    /// Whoever watched the progress ended it.
+    Cancelled,
+}
+
+impl From<Refusal> for Stopped {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Cancelled => f.write_str("the loading was ended"),
+        }
+    }
+}
+
+/// Reads a model's folder. `watch` hears of the progress some times for every megabyte, and ends the loading by `false`.
+///
+/// # Errors
+/// If something in the folder is not as it must be, or the loading was ended.
+pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pretrained, Stopped> {
+    let config_text = small(folder, CONFIG, CONFIG_BYTES_MAX)?;
+    let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
+    let (mut sources, index) = open(folder)?;
+    let tensors = sources.iter().enumerate();
+    let tensors = tensors.flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)));
+    let found = Found::new(config.family, tensors)?;
+    let (readout, has_head) = readout(&config, &found);
+    let architecture = architecture(&config, readout);
+    let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
+    let table = (TensorName::Embedding.into(), config.vocabulary, config.width);
+    let is_there = |id: TensorId| has_head || id.name != TensorName::LogitBias;
+    let wanted = std::iter::once(table).chain(shapes.iter().copied()).filter(|(id, ..)| is_there(*id));
+    let origins =
+        Origins::find(&found, &wanted.collect::<Vec<_>>(), &config).map_err(|refusal| name_file(refusal, &sources))?;
+    let parts = parts(&origins);
+    // The table once more, as the readout's own weights: not used, but it must be the same.
+    let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.tied);
+    let twin = twin.map(|(file, twin, _)| (file, twin.clone()));
+
+    // Everything is there and as large as it says; from here on memory is taken.
+    let mut model =
+        Model { table: vec![0.0; config.vocabulary * config.width], parameters: Parameters::zeros(&shapes) };
+    let mut progress = Progress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
+    for (file, open) in sources.iter_mut().enumerate() {
+        let in_file = |refusal: Refusal| refusal.in_file(&open.name);
+        progress.done += open.source.header().length;
+        while let Some(tensor) = open.source.next().cloned() {
+            let parts = parts.get(&(file, &*tensor.name)).map_or(&[][..], Vec::as_slice);
+            let mut told = |bytes: u64| {
+                progress.done += bytes;
+                watch(progress)
+            };
+            let went_on = if parts.is_empty() {
+                open.source.skip_next(&mut told).map_err(in_file)?
+            } else {
+                let cols = tensor.shape.last().copied().unwrap_or(1);
+                let size = tensor.dtype.bytes_read().unwrap_or_default();
+                let mut place = |row: usize, numbers: &[f32]| {
+                    parts.iter().for_each(|(id, layout)| model.place(*id, *layout, row, cols, numbers));
+                    told((numbers.len() * size) as u64)
+                };
+                open.source.read_next(cols, &mut place).map_err(in_file)?
+            };
+            if !went_on {
+                return Err(Stopped::Cancelled);
+            }
+        }
+    }
+    let Model { table, parameters } = model;
+    let embedding = Arc::new(Matrix::from_row_major(config.vocabulary, config.width, table));
+    if let Some((file, twin)) = twin {
+        let (name, start) = (&sources[file].name, sources[file].source.header().length);
+        check_twin(folder, name, start, &twin, &embedding).map_err(|refusal| refusal.in_file(name))?;
+    }
+    let mut files: Vec<ModelFile> = sources.into_iter().map(Open::into_file).collect();
+    let texts = std::iter::once((CONFIG, &config_text)).chain(index.iter().map(|text| (INDEX, text)));
+    files.extend(texts.map(|(name, text)| ModelFile {
+        name: name.to_owned(),
+        bytes: text.len() as u64,
+        sha256: hexadecimal(&Sha256::digest(text)),
+    }));
+    Ok(Pretrained { config, architecture, embedding, parameters, origins, files, has_head })
+}
+
+/// A file of weights whose head was read.
+struct Open {
+    name: String,
+    bytes: u64,
+    source: Source<File>,
+}
+
+impl Open {
+    fn into_file(self) -> ModelFile {
+        ModelFile { name: self.name, bytes: self.bytes, sha256: self.source.sha256() }
+    }
+}
+
+/// Opens the files of weights, and reads their heads; with the text of the index, if there is one.
+fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
+    if folder.join(WEIGHTS).exists() {
+        return Ok((vec![open_one(folder, WEIGHTS)?], None));
+    }
+    if !folder.join(INDEX).exists() {
+        return Err(no_weights(folder));
+    }
+    let text = small(folder, INDEX, INDEX_BYTES_MAX)?;
+    let index = Index::parse(&text).map_err(|refusal| refusal.in_file(INDEX))?;
+    let missing: Vec<String> =
+        index.files.iter().filter(|name| !folder.join(name).exists()).map(|it| quoted(it)).collect();
+    if !missing.is_empty() {
+        let found = format!("no {}, which the index names", missing.join(", "));
+        return Err(Refusal::new(found, "all files of the model", "fetch those too").in_file(INDEX));
+    }
+    let files = index.files.iter().map(|name| open_one(folder, name)).collect::<Result<Vec<Open>, Refusal>>()?;
+    for open in &files {
+        let tensors = &open.source.header().tensors;
+        if let Some(tensor) = tensors.iter().find(|tensor| index.tensors.get(&tensor.name) != Some(&open.name)) {
+            let refusal =
+                Refusal::new("a tensor that the index does not give to this file", "those that it does", SHARDS);
+            return Err(refusal.of_tensor(&tensor.name).in_file(&open.name));
+        }
+    }
+    Ok((files, Some(text)))
+}
+
+const SHARDS: &str = "the files are of two models: fetch all of them again";
+
+fn no_weights(folder: &Path) -> Refusal {
+    /// Weights as Python's pickle, which runs what it reads.
+    const PICKLED: &str = "pytorch_model.bin";
+    let expected = format!("{WEIGHTS} or {INDEX}");
+    if folder.join(PICKLED).exists() {
+        let advice = "files of PyTorch can run programs when they are read, and attune reads none: \
+                      open the model in transformers and save it anew with save_pretrained";
+        return Refusal::new(format!("{PICKLED} only"), expected, advice);
+    }
+    Refusal::new("no weights in the folder", expected, "fetch the whole folder")
+}
+
+fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
+    let (file, bytes) = plain(folder, name)?;
+    let source = Source::open(file, bytes).map_err(|refusal| refusal.in_file(name))?;
+    Ok(Open { name: name.to_owned(), bytes, source })
+}
+
+/// A plain file and its length: no folder, and no pipe that would be waited for without end.
+fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
+    let path = folder.join(name);
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Refusal::new("no such file", "the file of a model's folder", "fetch the whole folder").in_file(name)
+        }
+        _ => Refusal::unreadable(&error).in_file(name),
+    };
+    if !fs::metadata(&path).map_err(unreadable)?.is_file() {
+        return Err(Refusal::new("no plain file", "one", "fetch the whole folder").in_file(name));
+    }
+    let file = File::open(&path).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len();
+    Ok((file, bytes))
+}
+
+/// A text that is not large.
+fn small(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
+    let (file, bytes) = plain(folder, name)?;
+    let refusal = |found: String| {
+        let expected = format!("a text of at most {most} bytes");
+        Refusal::new(found, expected, "fetch the file again").in_file(name)
+    };
+    if bytes > most {
+        return Err(refusal(format!("{bytes} bytes")));
+    }
+    let mut text = String::new();
+    match file.take(most).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Err(refusal("bytes that are no UTF-8".to_owned()))
+        }
+        Err(error) => Err(Refusal::unreadable(&error).in_file(name)),
+    }
+}
+
+/// How words are guessed, and whether the files say so.
+fn readout(config: &Config, found: &Found<'_>) -> (Readout, bool) {
+    let has_transform = found.has(TensorName::TransformWeights);
+    match (config.family, config.tied) {
+        (Family::Gpt2, true) => (Readout::Tied, true),
+        (Family::Gpt2, false) => (Readout::Linear, true),
+        (_, true) if has_transform => (Readout::Transformed(config.activation), true),
+        // The engine's readout behind a layer of its own has no table of its own: the body is shown without this head.
+        _ => (Readout::Tied, false),
+    }
+}
+
+/// The engine's shape of a model.
+fn architecture(config: &Config, readout: Readout) -> Architecture {
+    let is_gpt2 = config.family == Family::Gpt2;
+    let block = |layer: usize| BlockConfig {
+        norm: if is_gpt2 { Norm::Pre } else { Norm::Post },
+        norm_epsilon: config.norm_epsilon,
+        feed_forward: Some(config.hidden),
+        activation: config.activation,
+        ..BlockConfig::plain(AttentionConfig {
+            mask: if config.causal { Mask::Causal } else { Mask::None },
+            scale: config.scaled,
+            // What a layer's scores are divided by besides.
+            temperature: if config.scaled_by_layer { (layer + 1) as f64 } else { 1.0 },
+            ..AttentionConfig::multi_head(config.width, config.heads)
+        })
+    };
+    Architecture {
+        width: config.width,
+        max_tokens: config.positions,
+        positions: Positions::Learned,
+        segments: (config.types > 0).then_some(config.types),
+        embedding_norm: !is_gpt2,
+        final_norm: is_gpt2,
+        norm_epsilon: config.norm_epsilon,
+        train_embedding: false,
+        source_blocks: Vec::new(),
+        blocks: (0..config.layers).map(block).collect(),
+        pooling: Pooling::Every,
+        readout,
+    }
+}
+
+/// The engine's tensors that are made of each of the files', by its file and name.
+fn parts(origins: &Origins) -> BTreeMap<(usize, &str), Vec<(TensorId, Layout)>> {
+    let mut parts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (id, Origin { file, tensor, layout, .. }) in &origins.of {
+        parts.entry((*file, &**tensor)).or_default().push((*id, *layout));
+    }
+    parts
+}
+
+/// The refusal of a tensor with the file that has it.
+fn name_file(refusal: Refusal, sources: &[Open]) -> Refusal {
+    let has = |open: &&Open| open.source.header().tensors.iter().any(|it| Some(&it.name) == refusal.tensor.as_ref());
+    match sources.iter().find(has) {
+        Some(open) => refusal.in_file(&open.name),
+        None => refusal,
+    }
+}
+
+/// A model that is being filled.
+struct Model {
+    table: Vec<f32>,
+    parameters: Parameters<f32>,
+}
+
+impl Model {
+    /// Puts rows of a file's tensor to where they belong.
+    fn place(&mut self, id: TensorId, layout: Layout, row: usize, cols: usize, numbers: &[f32]) {
+        let to = match id.name {
+            TensorName::Embedding => &mut *self.table,
+            _ => self.parameters.values_of_mut(id),
+        };
+        match layout {
+            Layout::Same => to[row * cols..][..numbers.len()].copy_from_slice(numbers),
+            Layout::Transposed => transpose(numbers, cols, row, to),
+            Layout::Slice { at, of } => {
+                let width = cols / of;
+                let rows = to[row * width..].chunks_exact_mut(width).zip(numbers.chunks_exact(cols));
+                rows.for_each(|(to, from)| to.copy_from_slice(&from[at * width..][..width]));
+            }
+        }
+    }
+}
+
+/// Puts rows of a matrix, from the `first` on, into the columns of its transpose.
+fn transpose(from: &[f32], cols: usize, first: usize, to: &mut [f32]) {
+    let width = to.len() / cols;
+    let rows = from.len() / cols;
+    for (i, to) in to.chunks_exact_mut(width).enumerate() {
+        let column = from[i..].iter().step_by(cols);
+        to[first..first + rows].iter_mut().zip(column).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// Weights of a readout that ought to be the table of words, number for number.
+fn check_twin(folder: &Path, name: &str, start: u64, twin: &Tensor, table: &Matrix<f32>) -> Result<(), Refusal> {
+    let is_table = twin.shape == [table.rows(), table.cols()] && twin.dtype.bytes_read().is_some();
+    let mut is_same = is_table;
+    if is_table {
+        let (mut file, _) = plain(folder, name)?;
+        file.seek(SeekFrom::Start(start + twin.begin)).map_err(|error| Refusal::unreadable(&error))?;
+        Reader::default().read(&mut file, twin, table.cols(), &mut |row, numbers| {
+            is_same = numbers == &table.flat()[row * table.cols()..][..numbers.len()];
+            is_same
+        })?;
+    }
+    if is_same {
+        return Ok(());
+    }
+    let advice = "if the model was trained so, write \"tie_word_embeddings\": false into config.json";
+    let found = "weights of the readout's own, other than the table of words";
+    Err(Refusal::new(found, "the table, for config.json ties the two", advice).of_tensor(&twin.name))
+}

@@ -1,0 +1,136 @@
+//! Folders that are no model, or not a whole one: each refused in words.
+
+use std::fs;
+
+use attune::pretrained::load;
+use attune::pretrained::load::Stopped;
+
+use crate::common::folder::Folder;
+use crate::written::{Model, Written, WrittenTensor, fixture};
+
+#[track_caller]
+fn refused(model: &Model, words: &[&str]) {
+    let said = model.load().map(|_| ()).expect_err("it is refused");
+    for words in words {
+        assert!(said.contains(words), "{said}\nlacks: {words}");
+    }
+}
+
+fn bert() -> Model {
+    Model::of("bert-wild")
+}
+
+#[test]
+fn tensors_that_are_missing_are_all_named() {
+    let mut model = bert();
+    let names = ["bert.encoder.layer.1.output.dense.weight", "bert.embeddings.LayerNorm.bias", "cls.predictions.bias"];
+    model.weights.tensors.retain(|tensor| !names.contains(&&*tensor.name));
+    let named = names.map(|name| format!("`{}`", name.trim_start_matches("bert.")));
+    refused(&model, &[&*named[0], &named[1], &named[2], "all tensors of BERT: 3 layers of 3 heads"]);
+    model.set("num_hidden_layers", 9);
+    refused(&model, &["encoder.layer.3.attention", "59 more"]);
+    let mut model = Model::of("gpt2-wild");
+    model.weights.tensors.retain(|tensor| !tensor.name.contains("1.attn.c_attn.weight"));
+    refused(&model, &["found no `h.1.attn.c_attn.weight`; expected"]);
+    model.set("tie_word_embeddings", false);
+    refused(&model, &["`lm_head.weight`"]);
+}
+
+#[test]
+fn shapes_that_do_not_fit_the_config_are_refused() {
+    let mut model = bert();
+    model.set("intermediate_size", 41);
+    refused(
+        &model,
+        &["model.safetensors: `bert.encoder.layer.0.intermediate.dense.", "found the shape (40", "expected (41"],
+    );
+    let mut model = bert();
+    model.set("vocab_size", 601);
+    refused(&model, &["word_embeddings.weight`: found the shape (600, 24); expected (601, 24), by config.json: BERT"]);
+    let mut model = bert();
+    model.weights.tensor_mut("bert.encoder.layer.2.attention.self.key.weight").shape = vec![576];
+    refused(&model, &["layer.2.attention.self.key.weight`: found the shape (576); expected (24, 24)"]);
+    let mut model = Model::of("gpt2-wild");
+    model.weights.tensor_mut("transformer.h.0.attn.c_attn.weight").shape = vec![72, 24];
+    refused(&model, &["c_attn.weight`: found the shape (72, 24); expected (24, 72)"]);
+    let mut model = Model::of("gpt2-wild");
+    model.set("n_embd", 3072);
+    refused(&model, &["found the shape (600, 24); expected (600, 3072)"]);
+}
+
+#[test]
+fn numbers_that_cannot_be_weights_are_refused() {
+    let mut model = bert();
+    let tensor = model.weights.tensor_mut("bert.encoder.layer.1.attention.self.key.weight");
+    tensor.bytes[4 * 50..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    refused(&model, &["model.safetensors: `bert.encoder.layer.1.attention.self.key.weight`: found NaN at [2, 2]"]);
+    let mut model = bert();
+    model.weights.tensor_mut("bert.encoder.layer.1.attention.self.key.weight").dtype = "I32";
+    refused(&model, &["self.key.weight`: found numbers of the kind I32; expected F32, F16, BF16, F64"]);
+}
+
+#[test]
+fn two_that_claim_to_be_one_are_refused() {
+    let mut model = bert();
+    let gain = model.weights.tensor("bert.embeddings.LayerNorm.weight").clone();
+    model.weights.tensors.push(WrittenTensor { name: "embeddings.LayerNorm.gamma".to_owned(), ..gain });
+    refused(
+        &model,
+        &["`bert.embeddings.LayerNorm.weight`", "`embeddings.LayerNorm.gamma`", "both name the same tensor"],
+    );
+    let mut model = Model::of("gpt2-wild");
+    let mut numbers = model.weights.tensor("transformer.wte.weight").numbers();
+    numbers[14_399] += 1.0;
+    model.weights.tensors.push(WrittenTensor::f32("lm_head.weight", &[600, 24], &numbers));
+    refused(&model, &["`lm_head.weight`: found weights of the readout's own", r#""tie_word_embeddings": false"#]);
+}
+
+#[test]
+fn folders_that_are_no_model_say_what_is_missing() {
+    let folder = Folder::new("no-model");
+    let said = |folder: &Folder| load(&folder.0, &mut |_| true).map(|_| ()).expect_err("it is refused").to_string();
+    assert!(said(&folder).starts_with("config.json: found no such file"), "{}", said(&folder));
+    fs::write(folder.join("config.json"), [0xff]).expect("written");
+    assert!(said(&folder).contains("no UTF-8"), "{}", said(&folder));
+    fs::write(folder.join("config.json"), " ".repeat(2 << 20)).expect("written");
+    assert!(said(&folder).contains("2097152 bytes"), "{}", said(&folder));
+    bert().put(&folder);
+    fs::remove_file(folder.join("model.safetensors")).expect("it is there");
+    assert!(said(&folder).contains("no weights in the folder"), "{}", said(&folder));
+    fs::write(folder.join("pytorch_model.bin"), "x").expect("written");
+    assert!(said(&folder).contains("can run programs when they are read"), "{}", said(&folder));
+    fs::create_dir(folder.join("model.safetensors")).expect("a folder");
+    assert!(said(&folder).starts_with("model.safetensors: found no plain file"), "{}", said(&folder));
+    fs::remove_dir(folder.join("model.safetensors")).expect("it is there");
+    let index = r#"{"weight_map":{"a":"../model.safetensors"}}"#;
+    fs::write(folder.join("model.safetensors.index.json"), index).expect("written");
+    let at = "model.safetensors.index.json: `a`: found the file `../model.safetensors`";
+    assert!(said(&folder).starts_with(at), "{}", said(&folder));
+    // A file that has more than its index says.
+    let index = r#"{"weight_map":{"a":"x.safetensors"}}"#;
+    fs::write(folder.join("model.safetensors.index.json"), index).expect("written");
+    let two = ["a", "b"].map(|name| WrittenTensor::f32(name, &[1], &[1.0]));
+    fs::write(folder.join("x.safetensors"), Written { tensors: two.to_vec() }.bytes()).expect("written");
+    assert!(said(&folder).starts_with("x.safetensors: `b`: found a tensor that the index"), "{}", said(&folder));
+}
+
+#[test]
+fn loading_tells_how_far_it_is_and_can_be_ended() {
+    let folder = fixture("bert-wild");
+    let mut heard = Vec::new();
+    load(&folder, &mut |progress| {
+        heard.push(progress);
+        true
+    })
+    .unwrap_or_else(|said| panic!("{said}"));
+    assert!(heard.windows(2).all(|pair| pair[0].done < pair[1].done && pair[0].all == pair[1].all));
+    let (first, last) = (heard[0], heard[heard.len() - 1]);
+    assert_eq!((last.done, last.all), (126_808, 126_808));
+    assert!(first.done < last.done);
+    let mut left = 3;
+    let ended = load(&folder, &mut |_| {
+        left -= 1;
+        left > 0
+    });
+    assert_eq!((ended.map(|_| ()), left), (Err(Stopped::Cancelled), 0));
+}

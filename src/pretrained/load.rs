@@ -1,5 +1,5 @@
-//! A model's folder read into the engine: its config, then the heads of all files, and when everything fits, tensor by tensor
-//! into its final place.
+//! A model's folder read into the engine: its config, then the heads of all files, and when everything fits, tensor by
+//! tensor into its final place.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -110,7 +110,8 @@ impl std::fmt::Display for Stopped {
     }
 }
 
-/// Reads a model's folder. `watch` hears of the progress some times for every megabyte, and ends the loading by `false`.
+/// Reads a model's folder. `watch` hears of the progress some times for every megabyte, and ends the loading by
+/// `false`.
 ///
 /// # Errors
 /// If something in the folder is not as it must be, or the loading was ended.

@@ -1,8 +1,8 @@
 //! Model folders as people have them: safetensors, configs and names, and out of them an architecture and parameters of
 //! the one engine in [`numerics`](crate::numerics).
 //!
-//! Everything here reads files that somebody else wrote. What does not fit is a [`Refusal`] that says where, what was found,
-//! what was expected and what to do, before anything large is allocated; nothing opens a network connection.
+//! Everything here reads files that somebody else wrote. What does not fit is a [`Refusal`] that says where, what was
+//! found, what was expected and what to do, before anything large is allocated; nothing opens a network connection.
 
 pub mod cache;
 pub mod config;

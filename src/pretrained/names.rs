@@ -1,8 +1,8 @@
 //! Which tensor of a file is which of the engine: the names that each family has, and their variants.
 //!
-//! The hub's oldest files call a norm's gain and bias `gamma` and `beta`; files of a bare model have no prefix; those of a
-//! model with a head have one. GPT-2 keeps its matrices as the engine does, (in, out), and queries, keys and values side
-//! by side in one; the others keep each as (out, in).
+//! The hub's oldest files call a norm's gain and bias `gamma` and `beta`; files of a bare model have no prefix; those
+//! of a model with a head have one. GPT-2 keeps its matrices as the engine does, (in, out), and queries, keys and
+//! values side by side in one; the others keep each as (out, in).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -246,7 +246,8 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Finds every tensor of the given shapes. One that the family has no name for stays zero: the readout's bias of GPT-2.
+    /// Finds every tensor of the given shapes. One that the family has no name for stays zero: the readout's bias of
+    /// GPT-2.
     ///
     /// # Errors
     /// If one is missing, has another shape, or numbers of a kind that is not read.

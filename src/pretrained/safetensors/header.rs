@@ -1,5 +1,5 @@
-//! The head of a file: which tensors it has, and where each lies. Nothing is believed before it is held against the file's
-//! length, and little memory is taken before it is.
+//! The head of a file: which tensors it has, and where each lies. Nothing is believed before it is held against the
+//! file's length, and little memory is taken before it is.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
 //! ([`header`]), and the tensors' bytes, row-major and one behind the other.
 //!
-//! A file is read once, from its beginning to its end ([`Source`]): tensor by tensor into the place that each will have, so
-//! that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that were used.
+//! A file is read once, from its beginning to its end ([`Source`]): tensor by tensor into the place that each will
+//! have, so that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that
+//! were used.
 
 pub mod dtype;
 pub mod header;
@@ -38,8 +39,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads a tensor whose bytes come next: `each` gets its numbers piece by piece, always whole rows of so many, and the
-    /// number of the first row. It returns `false` to end the reading, which this then returns too.
+    /// Reads a tensor whose bytes come next: `each` gets its numbers piece by piece, always whole rows of so many, and
+    /// the number of the first row. It returns `false` to end the reading, which this then returns too.
     ///
     /// # Errors
     /// If the bytes end or cannot be read, the tensor's numbers are of a kind that is not read, or one of them is not

@@ -10,6 +10,7 @@ pub mod load;
 pub mod names;
 pub mod refusal;
 pub mod safetensors;
+pub mod tokenizer;
 
 pub use config::{Config, Family};
 pub use load::{Pretrained, load};

@@ -8,5 +8,6 @@ mod config;
 mod forms;
 mod hostile;
 mod refused;
+mod tokenizer;
 mod values;
 mod written;

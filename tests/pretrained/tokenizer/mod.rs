@@ -1,0 +1,40 @@
+//! Tokenizers: ids, bytes and words as `tokenizers` of Hugging Face has them, older files, and files that are wrong.
+
+mod agreement;
+mod hostile;
+mod older;
+mod places;
+mod refusals;
+
+use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use serde_json::Value;
+
+const BERT: &str = include_str!("../../fixtures/pretrained/bert_tokenizer.json");
+const GPT2: &str = include_str!("../../fixtures/pretrained/gpt2_tokenizer.json");
+
+#[track_caller]
+fn tokenizer(json: &str) -> Tokenizer {
+    Tokenizer::read(TokenizerFiles::Json(json)).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+/// A file with other values at JSON pointers.
+fn changed(json: &str, change: &[(&str, Value)]) -> String {
+    let mut json: Value = serde_json::from_str(json).expect("JSON");
+    for (pointer, value) in change {
+        *json.pointer_mut(pointer).expect("a place") = value.clone();
+    }
+    json.to_string()
+}
+
+/// What another tokenizer made of texts: `make_tokens.py`.
+fn oracle() -> Value {
+    serde_json::from_str(include_str!("tokens.json")).expect("JSON")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}

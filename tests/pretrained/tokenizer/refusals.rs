@@ -1,0 +1,101 @@
+//! Tokenizers that are refused: by file, place and name, with what is supported.
+
+use attune::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use serde_json::{Value, json};
+
+use super::{BERT, GPT2, changed};
+
+#[track_caller]
+fn refused(files: TokenizerFiles<'_>, words: &[&str]) {
+    let said = Tokenizer::read(files).expect_err("it is refused").to_string();
+    for words in words {
+        assert!(said.contains(words), "{said}\nlacks: {words}");
+    }
+    assert!(said.len() < 1200, "{said}");
+}
+
+#[track_caller]
+fn refused_json(json: &str, change: &[(&str, Value)], words: &[&str]) {
+    refused(TokenizerFiles::Json(&changed(json, change)), &[&["tokenizer.json: "], words].concat());
+}
+
+#[test]
+fn a_step_that_is_not_supported_is_named_with_its_place() {
+    let nfc = json!({"type": "NFC"});
+    let nested = json!({"type": "Sequence", "normalizers": [{"type": "BertNormalizer"}, nfc]});
+    refused_json(BERT, &[("/normalizer", nfc)], &["type `NFC` at `normalizer`", "BertNormalizer or Sequence"]);
+    refused_json(BERT, &[("/normalizer", nested)], &["`NFC` at `normalizer.normalizers[1]`"]);
+    refused_json(
+        BERT,
+        &[("/pre_tokenizer/type", json!("Metaspace"))],
+        &["`Metaspace` at `pre_tokenizer`", "ByteLevel"],
+    );
+    refused_json(BERT, &[("/post_processor/type", json!("Odd"))], &["`Odd` at `post_processor`", "TemplateProcessing"]);
+    let unigram = json!({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]});
+    refused_json(BERT, &[("/model", unigram)], &["`Unigram` at `model`", "WordPiece or BPE"]);
+    refused_json(GPT2, &[("/model/byte_fallback", json!(true))], &["`model.byte_fallback`"]);
+    refused_json(GPT2, &[("/model/dropout", json!(0.1))], &["`model.dropout`"]);
+    refused_json(GPT2, &[("/model/end_of_word_suffix", json!("</w>"))], &["`model.end_of_word_suffix`"]);
+    let template: Value = serde_json::from_str::<Value>(BERT).expect("JSON")["post_processor"].clone();
+    let twice = json!({"type": "Sequence", "processors": [template.clone(), template]});
+    refused_json(BERT, &[("/post_processor", twice)], &["a second step", "`post_processor.processors[1]`"]);
+}
+
+#[test]
+fn parts_that_do_not_fit_each_other_are_said() {
+    refused_json(BERT, &[("/model/unk_token", json!("none"))], &["`none` at `model.unk_token`"]);
+    refused_json(BERT, &[("/model/vocab", json!({}))], &["no pieces"]);
+    refused_json(BERT, &[("/model/vocab", json!([["a", 1]]))], &["a list at `model.vocab`", "an object of pieces"]);
+    refused_json(BERT, &[("/model/vocab/the", json!(4_294_967_296_u64))], &["4294967296", "line 1 column"]);
+    refused_json(BERT, &[("/model/vocab/the", json!(-1))], &["-1", "line 1 column"]);
+    refused_json(BERT, &[("/model/vocab/the", json!(4_000_000))], &["id 4000000 of `the`", "ids below 1048576"]);
+    refused_json(BERT, &[("/added_tokens/0/content", json!("x".repeat(2000)))], &["a piece of 2000 bytes"]);
+    refused_json(GPT2, &[("/model/merges/0", json!(["Ġ", "nowhere"]))], &["`nowhere` at `model.merges[0]`"]);
+    refused_json(GPT2, &[("/model/merges/0", json!("a b c"))], &["a merge is two pieces", "line 1 column"]);
+    refused_json(BERT, &[("/post_processor/single/0/SpecialToken/id", json!("[X]"))], &["special token `[X]`"]);
+    let none = json!([600]);
+    refused_json(BERT, &[("/post_processor/special_tokens/[CLS]/ids", none)], &["id 600 at `post_processor.single`"]);
+    refused_json(BERT, &[("/post_processor/single/1/Sequence/id", json!("C"))], &["sequence `C`", "A or B"]);
+    refused_json(BERT, &[("/post_processor/single/1/Sequence/id", json!("B"))], &["`post_processor.single`", "A once"]);
+    refused_json(
+        BERT,
+        &[("/post_processor/pair/1/Sequence/id", json!("B"))],
+        &["`post_processor.pair`", "A and B once"],
+    );
+}
+
+#[test]
+fn files_that_are_no_tokenizers_are_refused() {
+    for json in ["", "{", "[]", "null", "{}", r#"{"model": 3}"#, r#"{"model": {"type": "BPE"}}"#] {
+        refused(TokenizerFiles::Json(json), &["tokenizer.json: ", "line "]);
+    }
+    let deep = "[".repeat(100_000);
+    refused(TokenizerFiles::Json(&deep), &["tokenizer.json"]);
+    let deep = BERT.replacen("\"BertNormalizer\"", &r#"{"type":"Sequence","normalizers":["#.repeat(10_000), 1);
+    refused(TokenizerFiles::Json(&deep), &["tokenizer.json"]);
+}
+
+#[test]
+fn older_files_are_named() {
+    let bert = |vocab, config| TokenizerFiles::WordPiece { vocab, config };
+    refused(bert("a\nb\n", None), &["vocab.txt: ", "`[UNK]`"]);
+    refused(bert("[UNK]\n[CLS]", None), &["vocab.txt: ", "`[SEP]`"]);
+    let vocab = "[UNK]\n[CLS]\n[SEP]\n";
+    refused(bert(vocab, Some("{]")), &["tokenizer_config.json: ", "line 1 column 2"]);
+    refused(
+        bert(vocab, Some(r#"{"tokenizer_class": "AlbertTokenizer"}"#)),
+        &["tokenizer_config.json: ", "AlbertTokenizer"],
+    );
+    refused(bert(vocab, Some(r#"{"do_basic_tokenize": false}"#)), &["do_basic_tokenize"]);
+    refused(
+        bert(vocab, Some(r#"{"added_tokens_decoder": {"x": {"content": "a"}}}"#)),
+        &["`x`", "added_tokens_decoder"],
+    );
+    let gpt2 = |vocab, merges, config| TokenizerFiles::BytePair { vocab, merges, config };
+    refused(gpt2("[]", "", None), &["vocab.json: ", "a list"]);
+    refused(gpt2(r#"{"a": 0}"#, "#version: 0.2\na b\n", None), &["merges.txt: ", "`b` at `line 2`"]);
+    refused(gpt2(r#"{"a": 0}"#, "a", None), &["merges.txt: ", "`a` in line 1"]);
+    let start = r#"{"add_bos_token": true, "bos_token": "<s>"}"#;
+    refused(gpt2(r#"{"a": 0}"#, "", Some(start)), &["tokenizer_config.json: ", "`<s>`"]);
+    refused(gpt2(r#"{"a": 0}"#, "", Some(r#"{"tokenizer_class": "RobertaTokenizer"}"#)), &["RobertaTokenizer"]);
+}

@@ -92,9 +92,12 @@ pub struct CheckOptions {
     #[arg(long, short)]
     pub verbose: bool,
     /// How long the cells, texts and exercises of one lesson may take together, its training aside.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
 }
+
+/// Seconds for the cells of a lesson together, if the user does not say otherwise.
+const WITHIN: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
@@ -133,6 +136,9 @@ pub struct ExportArgs {
     /// The file to write, such as apple.html; an existing file is replaced.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// How long the cells may take together; those that are left after it are exported without outputs.
+    #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
+    pub within: u64,
 }
 
 impl ValueEnum for Format {

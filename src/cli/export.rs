@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::args::{Common, ExportArgs};
 use super::fault::Fault;
 use super::{print, progress};
+use crate::code::budget::Allowance;
 use crate::export::Pictures;
 use crate::export::file::{ExportFault, Target};
 use crate::kernel::notebook::NotebookCommand;
-use crate::kernel::notebook::snapshot::CellStatus;
+use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use crate::kernel::{Command, Kernel, Snapshot};
 use crate::lesson::cells::CellKind;
 use crate::lesson::issue::printable;
@@ -26,8 +28,8 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     let mut kernel = progress::train(lesson, common);
     let trained = progress::trained(&kernel, &request.lesson)?;
     let written = if request.to.is_page() {
-        let snapshot = run_from_top(&mut kernel);
         let warnings = Warnings { is_quiet: common.quiet };
+        let snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
         warnings.about_cells(&snapshot);
         target.write(&snapshot, &pictures(&snapshot, request, common, &warnings))
     } else {
@@ -46,11 +48,28 @@ fn fault(fault: ExportFault) -> Fault {
 }
 
 /// A snapshot in which each cell shows its outputs as of its own position. A cell below may have changed the
-/// model since, but whoever reads from the top is not there yet.
-fn run_from_top(kernel: &mut Kernel) -> Snapshot {
+/// model since, but whoever reads from the top is not there yet. The cells for which `time` leaves none have no outputs.
+fn run_from_top(kernel: &mut Kernel, time: Duration, warnings: &Warnings) -> Snapshot {
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    let allowance = Allowance::within(time);
+    while kernel.is_busy() && !allowance.is_late() {
+        kernel.advance();
+    }
+    let is_late = kernel.is_busy();
+    if is_late {
+        kernel.apply(Command::Notebook(NotebookCommand::Interrupt));
+        kernel.settle();
+    }
     let mut snapshot = kernel.snapshot();
+    let is_left = |shown: &&CellSnapshot| shown.cell.is_code() && shown.run.is_none();
+    let left = snapshot.notebook.cells.iter().filter(is_left).map(|shown| format!("{:?}", shown.cell.id));
+    let left: Vec<String> = left.collect();
+    if is_late && !left.is_empty() {
+        let (seconds, ids) = (time.as_secs(), left.join(", "));
+        warnings.say(format_args!(
+            "not run: {ids}; the cells take more than {seconds} s together, and --within allows more"
+        ));
+    }
     let stale = Arc::make_mut(&mut snapshot.notebook).cells.iter_mut().filter(|cell| cell.status == CellStatus::Stale);
     stale.for_each(|cell| cell.status = CellStatus::Fresh);
     snapshot

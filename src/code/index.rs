@@ -1,5 +1,6 @@
 //! `A["bank", 1..3]`: which entries of a tensor an index in brackets names, to read and to write.
 
+use std::fmt::Debug;
 use std::ops::{Range, RangeInclusive};
 
 use rhai::{Array, Dynamic, INT, ImmutableString};
@@ -13,8 +14,8 @@ use super::value::type_name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole;
 
-/// The largest end of a range: the number after it is Rhai's sign for a range without an end.
-pub const END_MAX: INT = INT::MAX - 1;
+/// In the place of the largest number where a range ends with it: that itself is Rhai's sign for a range without an end.
+pub const LARGEST_END: INT = INT::MIN;
 
 /// The entries that an index takes from one axis.
 enum Pick {
@@ -76,20 +77,30 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
     if let Ok(i) = index.as_int() {
         return entry(len, i).map(Pick::One);
     }
-    let range = index.clone().try_cast::<Range<INT>>().or_else(|| {
-        let inclusive = index.clone().try_cast::<RangeInclusive<INT>>()?;
-        Some(*inclusive.start()..inclusive.end().saturating_add(1).min(END_MAX))
-    });
-    if let Some(range) = range {
-        // `2..` has no end.
-        let end = if range.end == INT::MAX { len as INT } else { range.end };
-        if (0..=len as INT).contains(&range.start) && (range.start..=len as INT).contains(&end) {
-            return Ok(Pick::Some(range.start as usize..end as usize));
-        }
-        return Err(Fault::new(format!("the range {}..{end} is not within 0..{len}", range.start)));
+    if let Some(Range { start, end }) = index.clone().try_cast::<Range<INT>>() {
+        let end = match end {
+            // `2..` has no end.
+            INT::MAX => len as INT,
+            LARGEST_END => INT::MAX,
+            end => end,
+        };
+        return within(len, start, Some(end)).ok_or_else(|| outside(&(start..end), len));
+    }
+    if let Some(range) = index.clone().try_cast::<RangeInclusive<INT>>() {
+        return within(len, *range.start(), range.end().checked_add(1)).ok_or_else(|| outside(&range, len));
     }
     Err(Fault::new(format!("{} cannot be an index", type_name(index)))
         .hint("use a number, a word in quotes, a range such as 0..2, or .. for all"))
+}
+
+/// The entries from one place up to another.
+fn within(len: usize, start: INT, end: Option<INT>) -> Option<Pick> {
+    let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end?).ok()?);
+    (start <= end && end <= len).then_some(Pick::Some(start..end))
+}
+
+fn outside(range: &dyn Debug, len: usize) -> Fault {
+    Fault::new(format!("the range {range:?} is not within 0..{len}"))
 }
 
 /// A number counts from the front, a negative one from the back.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhai::{Engine, INT, Token};
 
-use super::index::END_MAX;
+use super::index::LARGEST_END;
 
 /// The operator that a comma within an index becomes.
 pub const PAIR: &str = "⸴";
@@ -72,7 +72,7 @@ impl Brackets {
                 self.begins_index = true;
                 Token::Custom(Box::new(PAIR.into()))
             }
-            Token::IntegerConstant(INT::MAX) if in_index && self.ends_range => Token::IntegerConstant(END_MAX),
+            Token::IntegerConstant(INT::MAX) if in_index && self.ends_range => Token::IntegerConstant(LARGEST_END),
             Token::ExclusiveRange if begins => Token::Identifier(Box::new(WHOLE.into())),
             token => token,
         };

@@ -1,5 +1,9 @@
 //! Every way to grow ends in words with a place, below a gigabyte.
 
+use attune::kernel::model::HISTORY_BYTES_MAX;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel};
+
 use crate::peak::{Taken, taken};
 use crate::{code, fault, plot, run, shown, with_cells};
 
@@ -122,4 +126,33 @@ fn what_a_cell_shares_is_its_own_too() {
     });
     is_bounded(&taken, "eight generations of 100 MB");
     assert!(faults.iter().any(|fault| fault.contains(KEPT)), "{faults:?}");
+}
+
+/// What undo remembers of a notebook is what was written, and never what a run of it showed.
+#[test]
+fn undo_keeps_no_outputs() {
+    const EDITS: usize = 100;
+    const OUTPUTS: usize = 8 << 20;
+    let shows = "for i in 0..9 { show(ones(1000, 100)); }";
+    let mut kernel = with_cells(&[code(0, shows), code(1, "1")]);
+    let write = |kernel: &mut Kernel, id: usize, text: String| {
+        let set = CellCommand::SetText(text.as_str().into());
+        kernel.apply(Command::Notebook(NotebookCommand::Cell(format!("c{id}").as_str().into(), set)));
+        assert_eq!(fault(&run(kernel, id)), "");
+    };
+    let ((), taken) = taken(|| {
+        for i in 0..EDITS {
+            write(&mut kernel, 0, format!("{shows} // {i}{}", "x".repeat(60_000)));
+            write(&mut kernel, 1, format!("{i}"));
+        }
+    });
+    println!("{taken}: {EDITS} runs of {OUTPUTS} bytes, each of another text");
+    // A run beside the one that it replaces, and what both are measured by.
+    assert!(taken.bytes < HISTORY_BYTES_MAX + 4 * OUTPUTS, "{taken}");
+    let mut undone = 0;
+    while kernel.snapshot().history.undo.is_some() {
+        kernel.apply(Command::Undo);
+        undone += 1;
+    }
+    assert_eq!(undone, 2 * EDITS, "each was an edit of its own");
 }

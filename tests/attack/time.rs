@@ -45,6 +45,23 @@ fn cells_that_run_by_themselves_take_seconds_together() {
     assert!(run(&mut kernel, 8).fault.is_none(), "the learner asks for it");
 }
 
+/// Whatever a text names is written in one operation of the language; the clock is looked at all the same.
+#[test]
+fn texts_that_are_written_in_a_loop_end_in_time() {
+    let parts = "${a}".repeat(4);
+    for (what, source) in [
+        ("lists", format!("let a = []; a.pad(9999, 1); loop {{ `{parts}`; }}")),
+        ("long texts", format!("let a = \"\"; a.pad(32000, \"x\"); loop {{ `{parts}`; }}")),
+        ("many parts", format!("let a = 1; loop {{ `{}`; }}", "${a}".repeat(16_000))),
+    ] {
+        let mut kernel = with_cells(&[code(0, &source)]);
+        let (found, taken) = taken(|| fault(&run(&mut kernel, 0)));
+        println!("{taken}: {what}");
+        assert!(found.contains("takes longer than 4 s") || found.contains("operations"), "{what}: {found}");
+        assert!(taken.time < GUARD && taken.bytes < 64 << 20, "{what}: {taken}");
+    }
+}
+
 #[test]
 fn texts_take_seconds_together_and_a_check_ends() {
     let text = |id: usize| {

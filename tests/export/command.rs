@@ -31,6 +31,23 @@ fn every_format_is_written_whole() {
 }
 
 #[test]
+fn cells_that_take_too_long_together_are_left_out_with_words() {
+    let folder = Folder::new("late");
+    let (lesson, file) = (folder.0.join("late.ron"), folder.0.join("late.md"));
+    let small = fs::read_to_string("tests/fixtures/small.ron").unwrap();
+    let (head, tail) = small.split_once("    cells: [\n").unwrap();
+    let slow = r#"Code(id: "slow", src: "let a = []; a.pad(9999, \"x\"); loop { \"y\" in a; }"), Code(id: "next", src: "6 * 7"), Code(id: "last", src: "7 * 7"),"#;
+    fs::write(&lesson, format!("{head}    cells: [\n{slow}\n{tail}")).unwrap();
+    let [lesson, file] = [&lesson, &file].map(|path| path.to_str().unwrap());
+    let (code, said) = export(&[lesson, "--to", "md", "-o", file, "--within", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    let words = "not run: \"next\", \"last\"; the cells take more than 1 s together, and --within allows more";
+    assert!(said.contains(words), "{said}");
+    let page = fs::read_to_string(file).unwrap();
+    assert!(page.contains("6 * 7") && !page.contains("42") && page.contains("a.pad(9999"), "{page}");
+}
+
+#[test]
 fn wrong_usage_is_said_before_training() {
     let folder = Folder::new("usage");
     let lesson = folder.0.join("x.ron");

@@ -111,8 +111,9 @@ impl Notebook {
         }
     }
 
-    /// The learner has done something: what runs by itself may take its time anew.
-    pub fn renew_time(&mut self) {
+    /// The learner has done something: what runs by itself may take its time anew. Undo and redo answer no exercise.
+    pub fn begin(&mut self, is_step: bool) {
+        self.follows_step = is_step;
         (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
     }
 

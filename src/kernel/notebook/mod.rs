@@ -55,6 +55,8 @@ pub struct Notebook {
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
+    /// The last command was undo or redo.
+    follows_step: bool,
     /// Expressions within texts, of the cells that have some.
     texts: BTreeMap<CellId, CellTexts>,
     texts_waiting: BTreeSet<CellId>,
@@ -112,6 +114,7 @@ impl Notebook {
             unasked: BTreeSet::new(),
             unasked_time: Duration::ZERO,
             texts_time: Duration::ZERO,
+            follows_step: false,
             texts: BTreeMap::new(),
             texts_waiting: BTreeSet::new(),
             runs_done: 0,
@@ -295,7 +298,8 @@ impl Notebook {
         let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
         self.code_runs_done = self.code_runs_done.saturating_add(u64::from(is_code));
-        let moved = self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, &outcome));
+        let moved =
+            !self.follows_step && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, &outcome));
         if let Some(is_right) = execution::is_right(&outcome)
             && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
         {

@@ -298,7 +298,7 @@ impl Kernel {
 
     fn apply_next(&mut self, command: Command, more: &mut Peekable<impl Iterator<Item = Command>>) {
         self.revision += 1;
-        self.notebook.renew_time();
+        self.notebook.begin(command.is_step());
         let last_drag = self.last_drag.take();
         if !matches!(command, Command::Retrain(_)) {
             self.retrained = None;

@@ -32,6 +32,10 @@ fn mistakes_are_said_in_words() {
         ("E[0, 0, 0]", "1:2: 3 indices for a tensor of the shape (3, 2); give at most 2"),
         ("E[1.., 0]", "1:6: a range before a comma needs its end; write 1..3, or .. for all"),
         ("E[2..9]", "1:2: the range 2..9 is not within 0..3"),
+        ("E[0..9223372036854775806]", "1:2: the range 0..9223372036854775806 is not within 0..3"),
+        ("E[0..9223372036854775807]", "1:2: the range 0..9223372036854775807 is not within 0..3"),
+        ("E[1..=9223372036854775807]", "1:2: the range 1..=9223372036854775807 is not within 0..3"),
+        ("E[-1..=1]", "1:2: the range -1..=1 is not within 0..3"),
         (
             "W[0, 0] = \"x\";",
             "1:2: string cannot be an entry of a tensor; assign a number, or a tensor of the same shape",

@@ -172,6 +172,21 @@ fn an_exercise_may_be_solved_by_hand() {
     assert!(found(&kernel, "sharpen").cell.attempts().is_passed, "it was right once");
 }
 
+/// Whoever undoes a change tries nothing, and is as far as before when it is redone.
+#[test]
+fn undo_answers_no_exercise() {
+    let mut kernel = Kernel::embedded(kernel().snapshot().lesson);
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
+    let attempts = |kernel: &Kernel| found(kernel, "sharpen").cell.attempts().tried;
+    assert_eq!(attempts(&kernel), 0, "its check ran for the first time");
+    for step in [Command::Undo, Command::Redo] {
+        apply(&mut kernel, step);
+        assert_eq!(attempts(&kernel), 0);
+    }
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.6))));
+    assert_eq!(attempts(&kernel), 1);
+}
+
 /// `middle`, whose check is that the temperature is below 1.
 fn with_live_check() -> Kernel {
     let (check, value) = (r#"check: "middle(a, b) == b && temperature < 1""#, r#"value: "temperature""#);

@@ -28,8 +28,8 @@
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!
-//! One direction only: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! `numerics <- pretrained <- kernel`, and `store <- {app, cli}`. Panels and stage never import each other.
+//! One direction only: `numerics <- {quantity, code, pretrained} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
+//! and `store <- {app, cli}`. Panels and stage never import each other.
 //! `tests/architecture` holds the layers to this.
 //!
 //! Four boundaries, each a plain type: [`Lesson`](lesson::Lesson) (text becomes values),

@@ -17,7 +17,8 @@ pub struct Args {
     #[command(subcommand)]
     pub action: Option<Action>,
 
-    /// The lesson to open; without one, the course: every lesson of the folder `lessons`, here or above.
+    /// The lesson to open, or the folder or name of a pretrained model; without one, the course: every lesson of the
+    /// folder `lessons`, here or above.
     pub lesson: Option<PathBuf>,
 
     /// The look of the window.
@@ -65,11 +66,14 @@ pub enum Action {
     ///
     /// src/export/trace.md describes its keys and how heads and blocks are counted.
     Trace {
-        /// The lesson file, which is trained first.
+        /// The lesson file, which is trained first; or a model's folder or name.
         lesson: PathBuf,
-        /// Words of the lesson's vocabulary; without it, the lesson's first sentence.
+        /// Words of the lesson's vocabulary, or any text for a model; without it, the first sentence.
         #[arg(long, allow_hyphen_values = true)]
         sentence: Option<String>,
+        /// Rows of the vocabulary as they are, such as 2,45,311: the token ids of a model.
+        #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
+        ids: Option<Vec<usize>>,
     },
     /// Write a small, working, commented lesson to start from.
     New {

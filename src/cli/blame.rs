@@ -53,5 +53,6 @@ fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
         _ if has_weights => (&["model", "weights"], "its initial weights are too large".to_owned()),
         StaticEmbedding::Given(_) => (&["static_embedding"], "the given vectors are too large".to_owned()),
         StaticEmbedding::Word2Vec(_) => (&["static_embedding"], "the static vectors are too large".to_owned()),
+        StaticEmbedding::Pretrained(_) => (&[], "the model's own numbers are too large".to_owned()),
     }
 }

@@ -51,7 +51,9 @@ fn run() -> ExitCode {
         Some(_) if args.lesson.is_some() => Err(lesson_and_command(&args)),
         None => open::open(&args),
         Some(Action::Check { lessons, options }) => check::check(lessons, options, &args.common),
-        Some(Action::Trace { lesson, sentence }) => trace::trace(lesson, sentence.as_deref(), &args.common),
+        Some(Action::Trace { lesson, sentence, ids }) => {
+            trace::trace(lesson, sentence.as_deref(), ids.as_deref(), &args.common)
+        }
         Some(Action::New { lesson }) => new::new(lesson, &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),

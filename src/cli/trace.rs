@@ -8,21 +8,30 @@ use super::{blame, print, progress};
 use crate::export;
 use crate::kernel::Command;
 use crate::kernel::command::SentenceCommand;
-use crate::kernel::scene::sentence::read_sentence;
+use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::training::overflow::first_not_finite;
 
 /// Trains the lesson and prints the trace of a sentence.
-pub fn trace(path: &Path, sentence: Option<&str>, common: &Common) -> Result<(), Fault> {
+pub fn trace(path: &Path, sentence: Option<&str>, ids: Option<&[usize]>, common: &Common) -> Result<(), Fault> {
     let lesson = super::read::read(path, common.seed)?;
-    if let Some(sentence) = sentence {
-        // Before training, which may take long.
-        read_sentence(sentence, &lesson.vocabulary(), lesson.model.architecture.max_tokens)
-            .map_err(|issue| Fault::usage(format_args!("--sentence: {issue}")))?;
-    }
+    // Before training, which may take long.
+    let wanted = match (sentence, ids) {
+        (Some(text), _) => {
+            let read = Sentence::read(text, &lesson, &lesson.vocabulary());
+            read.map_err(|issue| Fault::usage(format_args!("--sentence: {issue}")))?;
+            Some(SentenceCommand::Set(text.to_owned()))
+        }
+        (None, Some(ids)) => {
+            let read = Sentence::of_ids(ids, &lesson, &lesson.vocabulary());
+            read.map_err(|issue| Fault::usage(format_args!("--ids: {issue}")))?;
+            Some(SentenceCommand::Ids(ids.to_vec()))
+        }
+        (None, None) => None,
+    };
     let mut kernel = progress::train(lesson, common);
     let mut snapshot = progress::trained(&kernel, path)?;
-    if let Some(sentence) = sentence {
-        kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
+    if let Some(wanted) = wanted {
+        kernel.apply(Command::Sentence(wanted));
         snapshot = kernel.snapshot();
     }
     if let Some(model) = &snapshot.model {

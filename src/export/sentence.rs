@@ -1,6 +1,5 @@
 //! The same model on another of the lesson's sentences.
 
-use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::scene::interventions::for_any_sentence;
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Snapshot;
@@ -15,9 +14,9 @@ pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     if model.sentence.index == Some(index) {
         return Some(snapshot.clone());
     }
-    let words = rows_of(snapshot.lesson.sentences.get(index)?, &index_of(&space.vocabulary))?;
+    let sentence = Sentence::of_lesson(&snapshot.lesson, &space.vocabulary, index)?;
     let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
-    let frame = SentenceFrame::new(Sentence { index: Some(index), words }, space, rewriter.as_ref());
+    let frame = SentenceFrame::new(sentence, space, rewriter.as_ref());
     let network = network(&snapshot.lesson, space);
     let interventions = for_any_sentence(&model.interventions);
     let sentence = frame.run(space, &network, &model.parameters, &model.trained, &interventions);

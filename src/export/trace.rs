@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
-use crate::lesson::schema::Objective;
+use crate::lesson::schema::{Objective, StaticEmbedding};
 use crate::numerics::Matrix;
 use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use crate::numerics::block::{BlockConfig, Norm};
@@ -31,6 +31,8 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
     let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model to trace"));
     };
+    // A model's own files have its tables and weights.
+    let is_read = matches!(snapshot.lesson.static_embedding, StaticEmbedding::Pretrained(_));
     let trace = Trace {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
@@ -38,10 +40,11 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         groups: snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words)).collect(),
         tokens: texts(&model.sentence.tokens),
         source: model.sentence.source.as_deref().map(texts),
-        classes: &model.classes,
-        vocabulary: &space.vocabulary,
-        r#static: rows(&space.vectors),
-        parameters: Parameters(model),
+        ids: is_read.then(|| model.sentence.tokens.iter().filter_map(|token| token.word).collect()),
+        classes: (!is_read).then_some(&model.classes[..]),
+        vocabulary: (!is_read).then_some(&space.vocabulary),
+        r#static: (!is_read).then(|| rows(&space.vectors)),
+        parameters: (!is_read).then_some(Parameters(model)),
         tensors: Tensors { architecture: &model.architecture, sentence: &model.sentence, space },
     };
     Ok(serde_json::to_writer(to, &trace)?)
@@ -56,11 +59,18 @@ struct Trace<'a> {
     tokens: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<Vec<&'a str>>,
+    /// Rows of the vocabulary, of a pretrained model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<usize>>,
     /// Columns of the logits.
-    classes: &'a [String],
-    vocabulary: &'a [String],
-    r#static: Vec<&'a [f32]>,
-    parameters: Parameters<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vocabulary: Option<&'a Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#static: Option<Vec<&'a [f32]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Parameters<'a>>,
     tensors: Tensors<'a>,
 }
 
@@ -261,9 +271,18 @@ impl Serialize for Tensors<'_> {
             map.serialize_entry("X[source]", &tensor(x))?;
         }
         map.serialize_entry("E[tokens]", &static_of(&sentence.tokens))?;
+        if let Some(embedded) = &activations.embedded {
+            map.serialize_entry("embedded", &tensor(embedded))?;
+        }
         map.serialize_entry("X", &tensor(&activations.input))?;
-        for block in 0..activations.blocks.len() {
-            self.traced(&mut map, Owner::Block(block), &format!("block {block}"))?;
+        for (number, block) in activations.blocks.iter().enumerate() {
+            self.traced(&mut map, Owner::Block(number), &format!("block {number}"))?;
+            let inner = [("normed", &block.normed), ("attended", &block.attended), ("hidden", &block.hidden)];
+            for (name, matrix) in inner {
+                if let Some(matrix) = matrix {
+                    map.serialize_entry(&format!("{name}[block {number}]"), &tensor(matrix))?;
+                }
+            }
         }
         for (h, head) in activations.heads().enumerate() {
             self.traced(&mut map, Owner::Head(h), &h.to_string())?;

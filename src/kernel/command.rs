@@ -122,6 +122,8 @@ pub enum SentenceCommand {
     Select(usize),
     /// Shows a sentence of the learner's own.
     Set(String),
+    /// Shows rows of the vocabulary as they are: token ids of a pretrained model.
+    Ids(Vec<usize>),
     /// The same while it is being typed: successive ones undo as one.
     Type(String),
     /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive

@@ -91,7 +91,7 @@ pub(super) fn fits(lesson: &Changed, words: usize, topics: usize, longest: usize
     let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
     let static_work = match static_embedding {
         StaticEmbedding::Word2Vec(config) => static_work(config, *sentences, longest, rewrites),
-        StaticEmbedding::Given(_) => 0.0,
+        StaticEmbedding::Given(_) | StaticEmbedding::Pretrained(_) => 0.0,
     };
     let classes = if model.objective == Objective::Label { topics } else { words };
     let Needs { numbers, multiplications, cost } = Needs::of(model, words, classes, longest);

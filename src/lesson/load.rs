@@ -29,17 +29,43 @@ use super::source::{Node, Source};
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
 use crate::nearest::nearest;
+use crate::pretrained::Refusal;
+use crate::pretrained::cache::{self, Environment, Given};
+use crate::pretrained::folder::ModelFolder;
 
 /// The advice where a path leads to something that is not a lesson.
-const A_LESSON: &str = "a lesson file, such as lessons/apple.ron";
+const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
+const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
 
-/// Reads a lesson file: the lesson, or every issue of it by place. Never both, never neither.
+/// Reads a lesson file, or opens a pretrained model: the lesson, or every issue of it by place. Never both, never
+/// neither. A model is its folder, or its name in the Hugging Face cache.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
     let file = path.display().to_string();
+    match cache::given(path) {
+        Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_folder(&folder, &file),
+        Given::Lesson(_) | Given::Folder(_) => {}
+        Given::Name(name) => {
+            return match cache::find(&name, &Environment::of_process()) {
+                Ok(folder) => of_folder(&folder, &file),
+                Err(absent) => Err(vec![LessonIssue::of_file(&file, absent.to_string(), A_LESSON_OR_MODEL)]),
+            };
+        }
+    }
     match read_text(path, &file) {
         Ok(text) => parse(&file, &text),
         Err(issue) => Err(vec![*issue]),
     }
+}
+
+/// The lesson of a model's folder.
+fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
+    ModelFolder::open(folder).map(Lesson::of_model).map_err(
+        |Refusal { file: part, tensor, found, expected, advice }| {
+            let of: String =
+                [part].into_iter().filter(|part| !part.is_empty()).chain(tensor).map(|it| it + ": ").collect();
+            vec![LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))]
+        },
+    )
 }
 
 /// Reads the text of a lesson; `file_name` is for the issues.

@@ -17,6 +17,7 @@ pub mod schema;
 
 pub mod load;
 pub mod locate;
+pub mod of_model;
 mod read_axes;
 mod read_cells;
 mod read_claims;

@@ -45,6 +45,9 @@ const SAME: f64 = 1e-9;
 
 /// All sliders of a lesson at a recipe's values; those with a single position are left out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
+    if matches!(lesson.static_embedding, StaticEmbedding::Pretrained(_)) {
+        return Vec::new();
+    }
     let measured = Measured::of(lesson);
     let mut offers = Vec::new();
     for ambiguous in &lesson.corpus.ambiguous {

@@ -1,6 +1,8 @@
 //! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
 //! in [`super::load`]; nothing here can be wrong in a way that the kernel would have to handle.
 
+use std::sync::Arc;
+
 pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use super::panels::PanelName;
 use crate::numerics::Matrix;
@@ -8,6 +10,7 @@ use crate::numerics::model::{Architecture, DistanceCosts, Pooling};
 use crate::numerics::optimiser::Method;
 use crate::numerics::params::TensorId;
 use crate::numerics::word2vec::Word2VecConfig;
+use crate::pretrained::folder::ModelFolder;
 
 /// One lesson, complete and checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +60,7 @@ pub struct AxisEnds {
 
 /// Sentences are drawn from templates, so that a lesson can state what its language is like; or they
 /// stand in the lesson.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corpus {
     /// How many sentences training sees.
     pub sentences: usize,
@@ -104,6 +107,8 @@ pub enum StaticEmbedding {
     Word2Vec(Word2VecConfig),
     /// Written in the lesson.
     Given(GivenVectors),
+    /// The table of a pretrained model, which is all of the lesson's model too.
+    Pretrained(Arc<ModelFolder>),
 }
 
 /// A vector for each word that the corpus can contain, and for others that the lesson shows.
@@ -120,6 +125,7 @@ impl StaticEmbedding {
         match self {
             Self::Word2Vec(config) => config.dim,
             Self::Given(given) => given.vectors.cols(),
+            Self::Pretrained(model) => model.config.width,
         }
     }
 
@@ -127,7 +133,7 @@ impl StaticEmbedding {
     pub fn epochs(&self) -> usize {
         match self {
             Self::Word2Vec(config) => config.epochs,
-            Self::Given(_) => 0,
+            Self::Given(_) | Self::Pretrained(_) => 0,
         }
     }
 }

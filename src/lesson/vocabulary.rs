@@ -7,9 +7,12 @@ use super::schema::{Corpus, Group, Lesson, Objective, StaticEmbedding};
 use super::template::{Piece, pieces};
 
 impl Lesson {
-    /// The words of the corpus, then those that the model writes in their places, then others that the
+    /// The pieces of a pretrained model; else the words of the corpus, then those that the model writes in their places, then others that the
     /// lesson gives vectors of.
     pub fn vocabulary(&self) -> Vec<String> {
+        if let StaticEmbedding::Pretrained(model) = &self.static_embedding {
+            return model.vocabulary();
+        }
         let words = with_rewritten(vocabulary(&self.corpus, &self.groups), Some(&self.model.objective));
         with_given(words, Some(&self.static_embedding))
     }

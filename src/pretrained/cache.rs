@@ -129,7 +129,7 @@ impl fmt::Display for Absent {
         if let Some(folder) = &self.looked_in {
             write!(f, "; looked in {}", folder.display())?;
         }
-        write!(f, ". attune opens no connection; this fetches it:\n\n    {}\n", self.command())
+        write!(f, "; attune opens no connection: `{}` fetches it", self.command())
     }
 }
 
@@ -175,6 +175,11 @@ pub fn lacks(folder: &Path) -> Option<&'static str> {
     }
     let has_weights = [WEIGHTS, INDEX].iter().any(|name| folder.join(name).is_file());
     (!has_weights).then_some(WEIGHTS)
+}
+
+/// A folder with any of a model's files.
+pub fn has_part_of_a_model(folder: &Path) -> bool {
+    [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists())
 }
 
 /// What a path on the command line means.

@@ -32,7 +32,7 @@ pub struct Pretrained {
     pub architecture: Architecture,
     /// `E` (V, D)
     pub embedding: Arc<Matrix<f32>>,
-    pub parameters: Parameters<f32>,
+    pub parameters: Arc<Parameters<f32>>,
     /// Where each number is from.
     pub origins: Origins,
     /// The files that were read; those of the weights first, as [`Origin::file`] counts them.
@@ -177,7 +177,19 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
         bytes: text.len() as u64,
         sha256: hexadecimal(&Sha256::digest(text)),
     }));
-    Ok(Pretrained { config, architecture, embedding, parameters, origins, files, has_head })
+    Ok(Pretrained { config, architecture, embedding, parameters: Arc::new(parameters), origins, files, has_head })
+}
+
+/// The shape of a folder's model, by its config and the heads of its files alone; and whether its guesses are its own.
+///
+/// # Errors
+/// If something there is not as it must be.
+pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Refusal> {
+    let (sources, _) = open(folder)?;
+    let tensors = sources.iter().enumerate();
+    let tensors = tensors.flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)));
+    let (readout, has_head) = readout(config, &Found::new(config.family, tensors)?);
+    Ok((architecture(config, readout), has_head))
 }
 
 /// A file of weights whose head was read.

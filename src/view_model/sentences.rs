@@ -4,7 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::models::Model;
-use crate::kernel::snapshot::{Snapshot, StaticSpace, Token};
+use crate::kernel::scene::sentence::Sentence;
+use crate::kernel::snapshot::{Snapshot, StaticSpace};
+use crate::lesson::Lesson;
+use crate::lesson::schema::StaticEmbedding;
 use crate::lesson::text::words_at;
 use crate::nearest::nearest_few;
 use crate::view_model::quoted;
@@ -39,6 +42,8 @@ pub struct Lexicon {
     /// Rows of the vocabulary by the alphabet.
     sorted: Vec<usize>,
     most_words: usize,
+    /// The lesson of a pretrained model, which reads any text.
+    pretrained: Option<Arc<Lesson>>,
 }
 
 /// A text as a model reads it.
@@ -99,7 +104,7 @@ impl SentencesModel {
         let most_words = model.architecture.max_tokens;
         let is_same = |lexicon: &&Arc<Lexicon>| Arc::ptr_eq(&lexicon.space, space) && lexicon.most_words == most_words;
         let lexicon = before.map(|before| &before.lexicon).filter(is_same).cloned();
-        let lexicon = lexicon.unwrap_or_else(|| Arc::new(Lexicon::new(space.clone(), most_words)));
+        let lexicon = lexicon.unwrap_or_else(|| Arc::new(Lexicon::new(space.clone(), &snapshot.lesson, most_words)));
         let chosen = model.sentence.chosen();
         // The word that a lesson is about is rather a long one than an article.
         let longest_shared = |sentence: &[String]| {
@@ -112,9 +117,9 @@ impl SentencesModel {
         Some(Self {
             lexicon,
             sentences: sentences.iter().map(|words| words.join(" ")).collect(),
-            shown: joined(chosen),
+            shown: model.sentence.written(),
             selected: model.sentence.index,
-            second: model.second.as_ref().map(|second| joined(second.sentence.chosen())),
+            second: model.second.as_ref().map(|second| second.sentence.written()),
             suggestion,
         })
     }
@@ -125,15 +130,12 @@ impl SentencesModel {
     }
 }
 
-fn joined(tokens: &[Token]) -> String {
-    tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
-}
-
 impl Lexicon {
-    fn new(space: Arc<StaticSpace>, most_words: usize) -> Self {
+    fn new(space: Arc<StaticSpace>, lesson: &Arc<Lesson>, most_words: usize) -> Self {
+        let is_pretrained = matches!(lesson.static_embedding, StaticEmbedding::Pretrained(_));
         let mut sorted: Vec<usize> = (0..space.vocabulary.len()).collect();
         sorted.sort_by(|&a, &b| space.vocabulary[a].cmp(&space.vocabulary[b]));
-        Self { sorted, most_words, space }
+        Self { sorted, most_words, space, pretrained: is_pretrained.then(|| lesson.clone()) }
     }
 
     /// Words that begin so, by the alphabet.
@@ -178,6 +180,9 @@ impl Lexicon {
     }
 
     pub fn read(&self, text: &str) -> Reading {
+        if let Some(lesson) = &self.pretrained {
+            return self.read_pieces(text, lesson);
+        }
         let most_words = self.most_words;
         let mut words = Vec::new();
         let (mut count, mut strange) = (0, 0);
@@ -198,6 +203,51 @@ impl Lexicon {
         Reading { words, count, most_words, fault }
     }
 }
+
+impl Lexicon {
+    /// A text as a pretrained model reads it: each word in its pieces.
+    fn read_pieces(&self, text: &str, lesson: &Lesson) -> Reading {
+        let most_words = self.most_words;
+        let sentence = match Sentence::read(text, lesson, &self.space.vocabulary) {
+            Ok(sentence) => sentence,
+            Err(why) => {
+                let fault = Some(Fault { words: format!("{}.", capitalised(&why)), is_early: text.trim().is_empty() });
+                return Reading { most_words, fault, ..Reading::default() };
+            }
+        };
+        let count = sentence.words.len();
+        let pieces = sentence.text.iter().flat_map(|text| &text.pieces).zip(&sentence.words);
+        let mut words: Vec<ReadWord> = Vec::new();
+        let mut last = None;
+        for (piece, row) in pieces.filter(|(piece, _)| !piece.is_added) {
+            let shown = self.space.vocabulary[*row].trim_start_matches("##");
+            match words.last_mut().filter(|_| last == Some(piece.word)) {
+                Some(word) => {
+                    word.at.end = piece.bytes.end;
+                    word.text.push(PIECE_MARK);
+                    word.text.push_str(shown);
+                }
+                None => words.push(ReadWord {
+                    at: piece.bytes.clone(),
+                    text: shown.to_owned(),
+                    kind: WordKind::Known(None),
+                    others: Vec::new(),
+                }),
+            }
+            last = Some(piece.word);
+        }
+        words.truncate(WORDS_TOLD);
+        Reading { words, count, most_words, fault: None }
+    }
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Stands between the pieces of a word.
+const PIECE_MARK: char = '·';
 
 fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Fault> {
     let unknown: Vec<&str> =

@@ -1,5 +1,5 @@
-//! The layers point one way: `numerics <- {quantity, code} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
-//! `numerics <- pretrained <- kernel`, and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and
+//! The layers point one way: `numerics <- {quantity, code, pretrained} <- lesson <- kernel <- view_model <- {export, app} <- cli`,
+//! and `store <- {app, cli}`. `fnv`, `nearest`, `numbers`, `panics`, `pattern` and
 //! `whole_file` are leaves that every layer may name.
 
 mod circles;
@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("quantity", &["numerics"]),
     ("code", &["numerics"]),
     ("pretrained", &["numerics"]),
-    ("lesson", &["numerics", "code"]),
+    ("lesson", &["numerics", "code", "pretrained"]),
     ("kernel", &["numerics", "quantity", "code", "pretrained", "lesson"]),
     ("view_model", &["numerics", "quantity", "code", "pretrained", "lesson", "kernel"]),
     ("export", &["numerics", "quantity", "code", "pretrained", "lesson", "kernel", "view_model"]),

@@ -82,14 +82,13 @@ fn a_model_that_is_absent_says_what_fetches_it() {
     let absent = find(&name("openai-community/gpt2"), &in_cache(&cache)).expect_err("it is not there");
     assert_eq!((absent.megabytes(), absent.lacks), (Some(548), None));
     let said = absent.to_string();
-    for words in
-        ["GPT-2, the writer of 2019, 548 MB", "    hf download openai-community/gpt2 --include", "no connection"]
+    for words in ["GPT-2, the writer of 2019, 548 MB", "`hf download openai-community/gpt2 --include", "no connection"]
     {
         assert!(said.contains(words), "{said}");
     }
     let absent = find(&name("me/mine"), &Environment::default()).expect_err("there is no cache");
     assert_eq!((absent.about(), absent.looked_in.clone()), (None, None));
-    assert!(absent.to_string().starts_with("the model me/mine is not on this computer. attune"), "{absent}");
+    assert!(absent.to_string().starts_with("the model me/mine is not on this computer; attune"), "{absent}");
 
     put(&cache.join("models--me--mine/snapshots").join(HASH), &["config.json"]);
     let absent = find(&name("me/mine"), &in_cache(&cache)).expect_err("it is there in part");

@@ -117,7 +117,7 @@ mod tests {
         let words = two.vocabulary.len();
         let side = |row: usize| if row < words / 2 { 10.0 } else { -10.0 };
         let noise = |row: usize, col: usize| ((row * 7 + col * 13) % 10) as f32 / 10.0;
-        two.vectors = crate::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col));
+        two.vectors = Arc::new(crate::numerics::Matrix::from_fn(words, 4, |row, col| side(row) + noise(row, col)));
         let model = draw(&two, &AtomicUsize::new(0)).expect("a map");
         let apart = |a: usize, b: usize| distance(&model.points[a].at, &model.points[b].at);
         for row in 0..words {

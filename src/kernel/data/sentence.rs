@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::answers::Answers;
 use super::moves::Moves;
 use super::neighbours::Neighbours;
-use super::token::Token;
+use super::token::{PieceText, Token};
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::contributions::Contributions;
@@ -20,6 +20,8 @@ pub struct SentenceSnapshot {
     /// The tokens that the model reads and the stage shows. With a source they are the target, made by the lesson's
     /// rule: each position knows the words before it, and the first one none.
     pub tokens: Vec<Token>,
+    /// The learner's text, of a model that reads pieces of words.
+    pub text: Option<Arc<PieceText>>,
     /// The learner's sentence, where it is the source.
     pub source: Option<Vec<Token>>,
     /// `X`, and of every block `Q`, `K`, `V`, scores, weights, mix, output.
@@ -49,6 +51,12 @@ pub struct SentenceSnapshot {
 }
 
 impl SentenceSnapshot {
+    /// The learner's sentence as they could have written it.
+    pub fn written(&self) -> String {
+        let words = || self.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ");
+        self.text.as_ref().map_or_else(words, |pieces| pieces.text.clone())
+    }
+
     /// The learner's sentence, whether it is read or looked at.
     pub fn chosen(&self) -> &[Token] {
         self.source.as_ref().unwrap_or(&self.tokens)

@@ -14,8 +14,10 @@ use crate::numerics::vectors::centroid;
 pub struct StaticSpace {
     /// Row order of `vectors`.
     pub vocabulary: Vec<String>,
-    /// `E` (V, D)
-    pub vectors: Matrix<f32>,
+    /// `E` (V, D), shared with the model.
+    pub vectors: Arc<Matrix<f32>>,
+    /// `‖e‖²` of each row.
+    pub squares: Arc<[f32]>,
     /// Fixed when the static vectors are trained, and changed by the learner's choice alone.
     pub projection: Projection,
     /// The choice behind the projection.

@@ -1,10 +1,34 @@
 //! Tokens, and their labels where they stand beside others: words that occur twice are numbered.
 
+use std::ops::Range;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     pub text: String,
     /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
     pub word: Option<usize>,
+    /// Where it stands in the learner's text, of a model that reads pieces of words.
+    pub piece: Option<Piece>,
+}
+
+/// One piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes of the text that it stands for; empty of one that the tokenizer added.
+    pub bytes: Range<usize>,
+    /// The number of the word that it is a part of; `None` of one that the tokenizer added.
+    pub word: Option<usize>,
+    /// The sentence of a pair that it belongs to, as the model is told.
+    pub segment: usize,
+    /// The tokenizer added it: `[CLS]`, `[SEP]`.
+    pub is_added: bool,
+}
+
+/// A learner's text in the pieces that a model reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PieceText {
+    pub text: String,
+    pub pieces: Vec<Piece>,
 }
 
 /// How a sentence stands for the start of one that is yet to be written.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::code::{Axis, Shape, Variable};
 use crate::kernel::data::token::token_labels;
-use crate::kernel::model::{LessonModel, chosen};
+use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::dependencies::Versions;
 use crate::kernel::notebook::execution::LiveModel;
 use crate::kernel::notebook::live::{Live, LiveName, live_names};
@@ -106,7 +106,7 @@ impl SpokenModel for LessonModel {
     }
 
     fn live_of(&self, sentence: usize) -> Option<Live> {
-        let sentence = chosen(&self.origin.lesson, &self.space, sentence)?;
+        let sentence = Sentence::of_lesson(&self.origin.lesson, &self.words, sentence)?;
         let (frame, interventions) = self.scene.beside(sentence);
         Some(of_frame(self, &frame, self.training.model().live(), &Arc::new(interventions)))
     }

@@ -17,7 +17,7 @@ use crate::kernel::data::answers::class_names;
 use crate::kernel::data::progress::Progress;
 use crate::kernel::data::space::Basis;
 use crate::kernel::data::space::StaticSpace;
-use crate::kernel::data::vocabulary::{index_of, rows_of};
+use crate::kernel::model::retraining::EmbeddedCorpus;
 use crate::kernel::scene::second::SecondSentence;
 use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::scene::{Scene, SentenceState};
@@ -34,6 +34,7 @@ use crate::lesson::schema::Lesson;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::TensorId;
 use crate::numerics::projection::Projection;
+use crate::pretrained::load::Pretrained;
 
 /// The most that undo remembers, in bytes ...
 pub const HISTORY_BYTES_MAX: usize = 64 << 20;
@@ -46,6 +47,8 @@ pub struct LessonModel {
     pub(in crate::kernel) words: Arc<[String]>,
     /// The training set of the model.
     pub(in crate::kernel) examples: Arc<[Example]>,
+    /// The model that was read with the vectors.
+    pub(in crate::kernel) pretrained: Option<Arc<Pretrained>>,
     pub(in crate::kernel) origin: ModelOrigin,
     pub(in crate::kernel) embedding_progress: Progress,
     pub(in crate::kernel) training: Training,
@@ -116,28 +119,29 @@ impl ScenePart {
 impl LessonModel {
     /// # Errors
     /// If the corpus has no sentence to train on.
-    pub fn new(
-        origin: ModelOrigin,
-        space: Arc<StaticSpace>,
-        examples: Arc<[Example]>,
-        embedding_progress: Progress,
-    ) -> Result<Self, LessonFault> {
+    pub fn new(origin: ModelOrigin, ground: &EmbeddedCorpus) -> Result<Self, LessonFault> {
+        let EmbeddedCorpus { space, examples, pretrained, progress, .. } = ground.clone();
         let lesson = &*origin.lesson;
-        let trainer = Trainer::new(lesson, &space, &examples);
+        let trainer = match &pretrained {
+            Some(model) => Trainer::of_pretrained(lesson, &space, model),
+            None => Trainer::new(lesson, &space, &examples),
+        };
         let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
-        if trainer.sentences() == 0 {
+        if trainer.sentences() == 0 && pretrained.is_none() {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
         // A checked lesson has a first sentence, of known words.
-        let sentence = chosen(lesson, &space, 0).unwrap_or(Sentence { index: None, words: vec![0] });
+        let sentence = Sentence::of_lesson(lesson, &space.vocabulary, 0);
+        let sentence = sentence.unwrap_or(Sentence { index: None, words: vec![0], text: None });
         let training = Training::new(trainer, lesson.model.stop.clone());
         Ok(Self {
             scene: Scene::new(lesson, &space, sentence),
             classes: classes.into(),
             words: space.vocabulary.as_slice().into(),
-            embedding_progress,
+            embedding_progress: progress,
             examples,
+            pretrained,
             origin,
             space,
             training,
@@ -281,10 +285,4 @@ impl LessonModel {
             checkpoints: CheckpointsSnapshot { bytes: steps.len() * model.run.latest().bytes(), steps },
         }
     }
-}
-
-/// One of the lesson's sentences.
-pub(super) fn chosen(lesson: &Lesson, space: &StaticSpace, index: usize) -> Option<Sentence> {
-    let words = lesson.sentences.get(index)?;
-    Some(Sentence { index: Some(index), words: rows_of(words, &index_of(&space.vocabulary))? })
 }

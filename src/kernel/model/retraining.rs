@@ -28,6 +28,7 @@ use crate::lesson::schema::Lesson;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::model::Architecture;
 use crate::numerics::model::activations::Interventions;
+use crate::pretrained::load::Pretrained;
 
 /// Static vectors with what a model is trained on: all that does not depend on the model.
 #[derive(Clone)]
@@ -35,6 +36,8 @@ pub struct EmbeddedCorpus {
     pub recipe: Arc<Recipe>,
     pub space: Arc<StaticSpace>,
     pub examples: Arc<[Example]>,
+    /// The model that was read with the vectors, which nothing trains.
+    pub pretrained: Option<Arc<Pretrained>>,
     pub progress: Progress,
 }
 
@@ -45,7 +48,8 @@ impl EmbeddedCorpus {
     /// If no vectors were trained.
     pub fn of_lesson(lesson: &Lesson, trainer: &SpaceTrainer) -> Result<Self, LessonFault> {
         let (space, examples) = (Arc::new(trainer.finish(lesson)?), trainer.examples().clone());
-        Ok(Self { recipe: Arc::default(), space, examples, progress: trainer.progress() })
+        let pretrained = trainer.pretrained()?;
+        Ok(Self { recipe: Arc::default(), space, examples, pretrained, progress: trainer.progress() })
     }
 
     /// That a model stands on.
@@ -54,6 +58,7 @@ impl EmbeddedCorpus {
             recipe: ready.origin.recipe.clone(),
             space: ready.space.clone(),
             examples: ready.examples.clone(),
+            pretrained: ready.pretrained.clone(),
             progress: ready.embedding_progress,
         }
     }
@@ -63,7 +68,7 @@ impl EmbeddedCorpus {
     /// # Errors
     /// If there is nothing to train it on.
     pub fn model(&self, origin: ModelOrigin) -> Result<LessonModel, LessonFault> {
-        LessonModel::new(origin, self.space.clone(), self.examples.clone(), self.progress)
+        LessonModel::new(origin, self)
     }
 }
 
@@ -119,6 +124,7 @@ impl Retraining {
                         recipe: self.recipe.clone(),
                         space: Arc::new(space),
                         examples: trainer.examples().clone(),
+                        pretrained: None,
                         progress: trainer.progress(),
                     })
                 } else {

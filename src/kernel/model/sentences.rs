@@ -1,8 +1,8 @@
 //! Commands of the sentences: the one on the stage, one beside it, and words that the model writes.
 
-use super::{Drag, LessonModel, ScenePart, chosen};
+use super::{Drag, LessonModel, ScenePart};
 use crate::kernel::command::SentenceCommand;
-use crate::kernel::scene::sentence::{Sentence, read_sentence};
+use crate::kernel::scene::sentence::Sentence;
 use crate::lesson::schema::Lesson;
 
 impl LessonModel {
@@ -15,7 +15,7 @@ impl LessonModel {
         match command {
             SentenceCommand::Select(index) => {
                 let count = lesson.sentences.len();
-                let sentence = chosen(lesson, &self.space, index).ok_or_else(|| {
+                let sentence = Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
                     format!("there is no sentence {}: the lesson has {count}", index.saturating_add(1))
                 })?;
                 self.show(sentence, false);
@@ -23,6 +23,10 @@ impl LessonModel {
             }
             SentenceCommand::Set(text) => {
                 self.show(self.read(&text, lesson)?, false);
+                Ok(())
+            }
+            SentenceCommand::Ids(ids) => {
+                self.show(Sentence::of_ids(&ids, lesson, &self.words)?, false);
                 Ok(())
             }
             SentenceCommand::Type(text) => {
@@ -56,10 +60,7 @@ impl LessonModel {
 
     /// A learner's words as a sentence, which may be one of the lesson's.
     fn read(&self, text: &str, lesson: &Lesson) -> Result<Sentence, String> {
-        let words = read_sentence(text, &self.words, lesson.model.architecture.max_tokens)?;
-        let texts = || words.iter().map(|&word| &self.words[word]);
-        let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(texts()));
-        Ok(Sentence { index, words })
+        Sentence::read(text, lesson, &self.words)
     }
 
     /// `goes_on`: the last command set one too.

@@ -15,7 +15,7 @@ use crate::kernel::training::Training;
 use crate::kernel::training::change_log::Change;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::issue::shorten;
-use crate::lesson::schema::Lesson;
+use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask, MaskTable};
 use crate::numerics::model::activations::Interventions;
@@ -173,6 +173,9 @@ impl LessonModel {
     }
 
     fn known(&self, words: &[String], lesson: &Lesson) -> Result<Sentence, String> {
+        if let (StaticEmbedding::Pretrained(_), [text]) = (&lesson.static_embedding, words) {
+            return Sentence::read(text, lesson, &self.words);
+        }
         let most = lesson.model.architecture.max_tokens;
         if words.is_empty() || words.len() > most {
             return Err(format!("it had {} words, and the model reads from 1 to {most}", words.len()));
@@ -183,7 +186,7 @@ impl LessonModel {
             format!("the lesson does not know its word “{}”", shorten(unknown.map_or("", String::as_str)))
         })?;
         let place = lesson.sentences.iter().position(|sentence| sentence == words);
-        Ok(Sentence { index: place, words: rows })
+        Ok(Sentence { index: place, words: rows, text: None })
     }
 
     /// The saved interventions, as far as they fit; some belong to their sentence.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::data::sentence::SentenceSnapshot;
 use crate::kernel::data::space::Axis;
 use crate::kernel::data::space::{ChosenAxis, StaticSpace};
-use crate::kernel::data::token::Token;
 use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::scene::interventions::are_none;
@@ -220,11 +220,15 @@ fn is_other_model(before: &ModelSnapshot, now: &ModelSnapshot) -> bool {
 
 /// The words of the second sentence.
 fn second_words(model: &ModelSnapshot) -> Option<Vec<String>> {
-    model.second.as_ref().map(|second| texts(second.sentence.chosen()))
+    model.second.as_ref().map(|second| texts(&second.sentence))
 }
 
-fn texts(tokens: &[Token]) -> Vec<String> {
-    tokens.iter().map(|token| token.text.clone()).collect()
+/// The words of a sentence, or the text that a pretrained model was given.
+fn texts(sentence: &SentenceSnapshot) -> Vec<String> {
+    match &sentence.text {
+        Some(pieces) => vec![pieces.text.clone()],
+        None => sentence.chosen().iter().map(|token| token.text.clone()).collect(),
+    }
 }
 
 impl SavedBasis {
@@ -250,7 +254,7 @@ impl SavedModel {
         let interventions = &*model.interventions;
         Self {
             recipe: (!model.recipe.is_default()).then(|| Recipe::clone(&model.recipe)),
-            sentence: (sentence.index != Some(0)).then(|| texts(sentence.chosen())),
+            sentence: (sentence.index != Some(0)).then(|| texts(sentence)),
             second: second_words(model),
             basis: None,
             retraining: None,

@@ -2,6 +2,8 @@
 //! model wrote after it.
 
 pub mod interventions;
+pub mod near;
+pub mod reading;
 pub mod second;
 pub mod sentence;
 

@@ -5,19 +5,15 @@ use std::sync::Arc;
 
 use crate::kernel::data::answers::{Answers, answers};
 use crate::kernel::data::moves::Moves;
-use crate::kernel::data::neighbours::NEIGHBOURS;
 use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
-use crate::kernel::data::neighbours::{Neighbour, Neighbours};
+use crate::kernel::data::neighbours::Neighbours;
 use crate::kernel::data::sentence::{SentenceSnapshot, Unchanged, UnchangedResult};
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::START;
-use crate::kernel::data::token::Token;
-use crate::kernel::data::vocabulary::index_of;
+use crate::kernel::data::token::{PieceText, Token};
 use crate::kernel::scene::interventions::are_none;
+use crate::kernel::scene::near::near;
 use crate::kernel::vectors::examples::Rewriter;
-use crate::lesson::issue::shorten;
-use crate::lesson::text::tokenize;
-use crate::nearest::nearest as nearest_name;
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::{Arithmetic, distance_scores};
 use crate::numerics::block::BlockConfig;
@@ -25,7 +21,7 @@ use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::{Parameters, TensorName};
-use crate::numerics::vectors::{Similarity, nearest};
+use crate::numerics::vectors::Similarity;
 
 /// A sentence that can be run: words of the vocabulary, at least one and not too many.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +30,8 @@ pub struct Sentence {
     pub index: Option<usize>,
     /// Rows of the vocabulary.
     pub words: Vec<usize>,
+    /// The text that it was read from, of a model that reads pieces of words.
+    pub text: Option<Arc<PieceText>>,
 }
 
 /// The sequence that a model reads of a learner's sentence, and the source that it looks at, if it has one.
@@ -75,16 +73,22 @@ impl SentenceFrame {
             })
         };
         let (start, source_start) = (points(&frame.input), frame.source.as_ref().map(points));
-        let near = |word: usize| neighbours(space, space.vectors.row(word), Some(word));
-        let static_neighbours = words.iter().map(|word| word.map_or_else(Neighbours::default, near)).collect();
+        let row = |word: Option<usize>, j: usize| word.map_or(0.0, |word| space.vectors.get(word, j));
+        let vectors = Matrix::from_fn(words.len(), space.vectors.cols(), |i, j| row(words[i], j));
+        let mut static_neighbours = near(space, &vectors, words);
+        // Nothing is near to no word.
+        let starts = words.iter().zip(&mut static_neighbours).filter(|(word, _)| word.is_none());
+        starts.for_each(|(_, neighbours)| *neighbours = Neighbours::default());
         Self { start, source_start, static_neighbours, ..frame }
     }
 
     /// A sentence that is read and not shown: neighbours are much work among many words.
     pub fn without_points(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
         let (input, source) = sequences(&sentence.words, rewriter);
+        let of_input = tokens(&input, space);
+        let (input, of_input) = in_pieces(input, of_input, sentence.text.as_deref());
         Self {
-            tokens: tokens(&input, space),
+            tokens: of_input,
             source_tokens: source.as_ref().map(|source| tokens(source, space)),
             input,
             source,
@@ -168,8 +172,7 @@ impl SentenceFrame {
             let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
             Unchanged { result, moved }
         });
-        let contextual_neighbours =
-            (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None)).collect();
+        let contextual_neighbours = near(space, &activations.output, &vec![None; self.len()]);
         let blocks = || model.architecture.numbered_blocks().zip(&activations.blocks);
         let arithmetic = blocks().flat_map(|((b, config), block)| arithmetic(config, b, live, block, interventions));
         let moves = blocks().zip(&contributions).map(|(((_, config), block), contributions)| {
@@ -184,6 +187,7 @@ impl SentenceFrame {
             moves,
             index: self.sentence.index,
             tokens: self.tokens.clone(),
+            text: self.sentence.text.clone(),
             source: self.source_tokens.clone(),
             answers: answers(model, live, &activations.output),
             start: self.start.clone(),
@@ -205,8 +209,7 @@ impl SentenceFrame {
         trained: &Parameters<f32>,
     ) -> (Arc<UnchangedResult>, Matrix<f32>) {
         let activations = self.activations(model, trained, &Interventions::default());
-        let rows = (0..self.len()).map(|i| neighbours(space, activations.output.row(i), None));
-        let contextual_neighbours = rows.collect();
+        let contextual_neighbours = near(space, &activations.output, &vec![None; self.len()]);
         let end = space.projection.points(&activations.output);
         (Arc::new(UnchangedResult { activations, contextual_neighbours }), end)
     }
@@ -235,7 +238,16 @@ fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
 }
 
 pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
-    Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word }
+    Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word, piece: None }
+}
+
+/// What the text says of each token that was cut from it.
+fn in_pieces(input: Sequences, mut tokens: Vec<Token>, text: Option<&PieceText>) -> (Sequences, Vec<Token>) {
+    let Some(PieceText { pieces, .. }) = text else { return (input, tokens) };
+    for (token, piece) in tokens.iter_mut().zip(pieces) {
+        token.piece = Some(piece.clone());
+    }
+    (input.with_segments(pieces.iter().map(|piece| piece.segment).collect()), tokens)
 }
 
 /// The arithmetic of a block, one for each head.
@@ -273,42 +285,4 @@ pub fn contributions(
         Contributions::of(config, b, parameters, activations, own)
     };
     model.architecture.numbered_blocks().zip(&activations.blocks).map(of_block).collect()
-}
-
-fn neighbours(space: &StaticSpace, vector: &[f32], except: Option<usize>) -> Neighbours {
-    let by = |similarity: Similarity| {
-        let found = nearest(similarity, &space.vectors, vector, NEIGHBOURS, except.as_slice());
-        let of = |measure: Similarity, word: usize| measure.of(space.vectors.row(word), vector);
-        let neighbour = |(word, _)| Neighbour {
-            word,
-            cosine: of(Similarity::Cosine, word),
-            distance: -of(Similarity::Euclidean, word),
-        };
-        found.into_iter().map(neighbour).collect()
-    };
-    Neighbours { by_cosine: by(Similarity::Cosine), by_distance: by(Similarity::Euclidean) }
-}
-
-/// A learner's sentence as rows of the vocabulary.
-///
-/// # Errors
-/// In words for the learner: nothing to read, too many words, or the first unknown one with the
-/// nearest known.
-pub fn read_sentence(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
-    let words = tokenize(text);
-    if words.is_empty() {
-        return Err("the sentence has no words".to_owned());
-    }
-    if words.len() > max_tokens {
-        return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
-    }
-    let rows = index_of(vocabulary);
-    let row = |word: &String| {
-        rows.get(word.as_str()).copied().ok_or_else(|| {
-            let known = nearest_name(word, vocabulary.iter().map(String::as_str));
-            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
-            format!("the word {:?} is not in the lesson's vocabulary of {}{hint}", shorten(word), vocabulary.len())
-        })
-    };
-    words.iter().map(row).collect()
 }

@@ -22,6 +22,9 @@ impl Kernel {
         let (Phase::Ready(ready), Some(own)) = (&mut self.phase, &self.own) else {
             return Err("wait until the static vectors are trained".to_owned());
         };
+        if ready.pretrained.is_some() {
+            return Err("a model that was read from files is not trained here".to_owned());
+        }
         let changes = recipe.changes_from(&ready.origin.recipe);
         if changes.is_empty() {
             self.retraining = None;

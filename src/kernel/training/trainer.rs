@@ -21,6 +21,7 @@ use crate::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConf
 use crate::numerics::params::Parameters;
 use crate::numerics::rng::{Generator, Stream, stream};
 use crate::numerics::tensor_norms::{TensorNorms, first_not_finite};
+use crate::pretrained::load::Pretrained;
 
 /// Everything that a training step reads and changes: from the same state come the same steps, bit
 /// for bit.
@@ -63,6 +64,13 @@ pub struct Trainer {
     longest: usize,
     rows: usize,
     batch: Batch,
+    /// Room for a step; none of a model that is not trained.
+    room: Option<StepRoom>,
+    /// The parameters of a model that was read.
+    read: Option<Arc<Parameters<f32>>>,
+}
+
+struct StepRoom {
     workspace: Workspace<f32>,
     norms: TensorNorms,
 }
@@ -91,8 +99,8 @@ impl Trainer {
         let batch = if config.architecture.has_source() { batch.with_source(config.batch, rows) } else { batch };
         Self {
             batch,
-            norms: TensorNorms::new(&workspace.gradient),
-            workspace,
+            room: Some(StepRoom { norms: TensorNorms::new(&workspace.gradient), workspace }),
+            read: None,
             model,
             config,
             examples,
@@ -100,6 +108,22 @@ impl Trainer {
             seed: lesson.seed,
             longest,
             rows,
+        }
+    }
+
+    /// A model that was read from files: it has no step to do.
+    pub fn of_pretrained(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained) -> Self {
+        Self {
+            model: network(lesson, space),
+            config: lesson.model.clone(),
+            examples: Vec::new(),
+            keeps: Vec::new(),
+            seed: lesson.seed,
+            longest: 0,
+            rows: 0,
+            batch: Batch::default(),
+            room: None,
+            read: Some(pretrained.parameters.clone()),
         }
     }
 
@@ -125,15 +149,22 @@ impl Trainer {
     /// The initialisation: the same whenever it is asked for.
     pub fn start(&self) -> TrainingState {
         let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
+        let draws = Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) };
+        let config = OptimiserConfig { method, learning_rate, weight_decay };
+        if let Some(parameters) = self.read.clone() {
+            // Nothing is learned, and so nothing remembered of it.
+            let optimiser = Optimiser::new(config, &Parameters::zeros(&[]));
+            return TrainingState { parameters, optimiser, step: 0, draws };
+        }
         let mut parameters = self.model.init(self.seed);
         for (tensor, values) in &self.config.weights {
             parameters.values_of_mut(*tensor).copy_from_slice(values.flat());
         }
         TrainingState {
-            optimiser: Optimiser::new(OptimiserConfig { method, learning_rate, weight_decay }, &parameters),
+            optimiser: Optimiser::new(config, &parameters),
             parameters: Arc::new(parameters),
             step: 0,
-            draws: Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) },
+            draws,
         }
     }
 
@@ -147,7 +178,8 @@ impl Trainer {
         let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
         let mut draws = state.draws.clone();
         self.draw_batch(&mut draws);
-        let Self { model, batch, workspace, norms, .. } = self;
+        let Self { model, batch, room, .. } = self;
+        let StepRoom { workspace, norms } = room.as_mut().expect("a model that was read has no step to do");
         let loss = model_forward(model, &state.parameters, batch, workspace);
         if !loss.is_finite() {
             return Err(Diverged { origin: origin(model, batch, &state.parameters), ..diverged(Overflow::Loss) });

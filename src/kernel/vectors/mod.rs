@@ -1,6 +1,7 @@
 //! The static vectors: the lesson's corpus as word indices, word2vec or a given table, and the basis of all pictures.
 
 pub mod examples;
+pub mod loading;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,7 +10,9 @@ use crate::kernel::data::progress::Progress;
 use crate::kernel::data::space::Basis;
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::vocabulary::{index_of, rows_of};
+use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::vectors::examples::{Example, Rewriter, examples};
+use crate::kernel::vectors::loading::Loading;
 use crate::lesson::corpus;
 use crate::lesson::locate::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
@@ -19,8 +22,9 @@ use crate::numerics::model::{AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::procrustes::turn_between;
 use crate::numerics::projection::AXES;
 use crate::numerics::spread::Spread;
-use crate::numerics::vectors::{add_scaled, centroid};
+use crate::numerics::vectors::{add_scaled, centroid, dot};
 use crate::numerics::word2vec::Word2Vec;
+use crate::pretrained::load::Pretrained;
 
 /// Work of one [`SpaceTrainer::advance`].
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
@@ -54,6 +58,8 @@ enum Source {
     },
     /// A row for each word of the vocabulary.
     Given(Matrix<f32>),
+    /// With all of its model.
+    Pretrained(Loading),
 }
 
 /// How many epochs were done when a vector was found not to be finite, and the first such word.
@@ -90,6 +96,7 @@ impl SpaceTrainer {
                     diverged: None,
                 }
             }
+            StaticEmbedding::Pretrained(model) => Source::Pretrained(Loading::start(model.path.clone())),
             StaticEmbedding::Given(given) => {
                 let rows =
                     rows_of(&vocabulary, &index_of(&given.words)).expect("each word has a vector: it was checked");
@@ -108,6 +115,7 @@ impl SpaceTrainer {
         match &self.source {
             Source::Training { word2vec, epochs, .. } => Progress { done: word2vec.epochs_done(), of: *epochs },
             Source::Given(_) => Progress { done: 0, of: 0 },
+            Source::Pretrained(loading) => loading.progress(),
         }
     }
 
@@ -126,6 +134,7 @@ impl SpaceTrainer {
                 word2vec.is_done() || diverged.is_some()
             }
             Source::Given(_) => true,
+            Source::Pretrained(loading) => loading.advance(),
         }
     }
 
@@ -139,9 +148,13 @@ impl SpaceTrainer {
             Source::Training { word2vec, .. } => {
                 let vectors = word2vec.vectors();
                 self.check_trained(lesson, &vectors)?;
-                centred(vectors)
+                Arc::new(centred(vectors))
             }
-            Source::Given(vectors) => vectors.clone(),
+            Source::Given(vectors) => Arc::new(vectors.clone()),
+            Source::Pretrained(_) => match self.pretrained()? {
+                Some(model) => model.embedding.clone(),
+                None => return Err(LessonFault { words: "the model is not read yet".to_owned(), field: &[] }),
+            },
         };
         let groups = lesson.groups.iter().enumerate();
         let of: HashMap<&str, usize> =
@@ -154,6 +167,7 @@ impl SpaceTrainer {
         let (points, own_projection) = (projection.points(&vectors), projection.clone());
         Ok(StaticSpace {
             vocabulary: self.vocabulary.clone(),
+            squares: (0..vectors.rows()).map(|row| dot(vectors.row(row), vectors.row(row))).collect(),
             vectors,
             projection,
             points,
@@ -166,6 +180,16 @@ impl SpaceTrainer {
 }
 
 impl SpaceTrainer {
+    /// The pretrained model, once it is read; `None` where the lesson trains its own.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn pretrained(&self) -> Result<Option<Arc<Pretrained>>, LessonFault> {
+        let Source::Pretrained(loading) = &self.source else { return Ok(None) };
+        let outcome = loading.outcome().cloned().transpose();
+        outcome.map_err(|words| LessonFault { words, field: &[] })
+    }
+
     fn check_trained(&self, lesson: &Lesson, vectors: &Matrix<f32>) -> Result<(), LessonFault> {
         let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding else { return Ok(()) };
         if let Source::Training { diverged: Some(Diverged { epoch, row }), .. } = self.source {
@@ -218,6 +242,13 @@ fn rows(of: &Matrix<f32>, chosen: &[usize]) -> Matrix<f32> {
 /// groups and sentences, so that what tells these apart is what the axes show. All words, where
 /// those are too few to span three axes.
 fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
+    if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
+        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
+        let mut rows: Vec<usize> = texts.flat_map(|sentence| sentence.words).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        return rows;
+    }
     let in_groups = lesson.groups.iter().flat_map(|group| &group.words);
     let named: HashSet<&String> = in_groups.chain(lesson.sentences.iter().flatten()).collect();
     let rows: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
@@ -239,8 +270,8 @@ pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
         Objective::Label => labels(lesson, &space.vocabulary),
         _ => Classes::Words(candidates(lesson, &space.vocabulary)),
     };
-    let embedding = Arc::new(space.vectors.clone());
-    AttentionModel::new(lesson.model.architecture.clone(), embedding, classes).with_costs(lesson.model.costs)
+    AttentionModel::new(lesson.model.architecture.clone(), space.vectors.clone(), classes)
+        .with_costs(lesson.model.costs)
 }
 
 /// The labels, which a tied readout reads as words.

@@ -18,6 +18,7 @@ impl Reader<'_> {
             Quantity::Static => {
                 let from = match self.snapshot.lesson.static_embedding {
                     StaticEmbedding::Given(_) => "The lesson gives it",
+                    StaticEmbedding::Pretrained(_) => "The model's file has it",
                     _ => "word2vec trained it on the lesson's corpus",
                 };
                 let note = format!("{from}; it is the same wherever the word stands.");

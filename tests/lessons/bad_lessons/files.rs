@@ -44,7 +44,10 @@ fn files_that_are_no_lessons() {
     check_file(&good.folder().join("nothing/apple.ron"), "apple.ron: no such file; expected a lesson file");
     let folder = good.folder().join("course.ron");
     fs::create_dir(&folder).expect("a folder");
-    check_file(&folder, "course.ron: this is a folder; expected a lesson file, such as lessons/apple.ron");
+    check_file(
+        &folder,
+        "course.ron: this is a folder; expected a lesson file, such as lessons/apple.ron, or the folder of a model",
+    );
 
     let empty = TempFile::new("empty", b"");
     check_file(&empty.0, "apple.ron:1:1: the file is empty; expected a lesson: Lesson(id: …, title: …, …)");

@@ -1,0 +1,150 @@
+//! From a learner's text to a sentence: words of the lesson's vocabulary, or the pieces of a pretrained model.
+
+use std::sync::Arc;
+
+use crate::kernel::data::token::{Piece, PieceText};
+use crate::kernel::data::vocabulary::{index_of, rows_of};
+use crate::kernel::scene::sentence::Sentence;
+use crate::lesson::issue::shorten;
+use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::lesson::text::tokenize;
+use crate::nearest::nearest;
+use crate::pretrained::folder::ModelFolder;
+use crate::pretrained::tokenizer::{Encoding, Origin};
+
+/// Pieces of a text on the stage.
+pub const PIECES_MAX: usize = 128;
+/// Bytes of a text that is looked at: a piece has some four, and what is longer has too many pieces.
+const TEXT_BYTES_MAX: usize = 1 << 16;
+/// Stands between the sentences of a pair.
+pub const PAIR: &str = "|||";
+
+impl Sentence {
+    /// A learner's text, which may be one of the lesson's sentences.
+    ///
+    /// # Errors
+    /// In words for the learner: nothing to read, too much, or the first unknown word with the nearest known.
+    pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
+        let most = lesson.model.architecture.max_tokens;
+        if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
+            let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq([text]));
+            return Ok(Self { index, ..in_pieces(text, model, most)? });
+        }
+        let words = read_words(text, vocabulary, most)?;
+        let texts = || words.iter().map(|&word| &vocabulary[word]);
+        let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(texts()));
+        Ok(Self { index, words, text: None })
+    }
+
+    /// One of the lesson's sentences; `None` if there is none such.
+    pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Option<Self> {
+        let words = lesson.sentences.get(index)?;
+        let sentence = match &lesson.static_embedding {
+            StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary).ok()?,
+            _ => Self { index: None, words: rows_of(words, &index_of(vocabulary))?, text: None },
+        };
+        Some(Self { index: Some(index), ..sentence })
+    }
+
+    /// Rows of the vocabulary as they are.
+    ///
+    /// # Errors
+    /// In words for the learner, if there are none or too many, or one is no row.
+    pub fn of_ids(ids: &[usize], lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
+        if let Some(id) = ids.iter().find(|id| **id >= vocabulary.len()) {
+            return Err(format!("there is no token {id}: the model has those from 0 to {}", vocabulary.len() - 1));
+        }
+        check_count(ids.len(), lesson.model.architecture.max_tokens)?;
+        Ok(Self { index: None, words: ids.to_vec(), text: None })
+    }
+}
+
+fn check_count(count: usize, most: usize) -> Result<(), String> {
+    let shown = most.min(PIECES_MAX);
+    if count == 0 {
+        return Err("the sentence has no words".to_owned());
+    }
+    if count > shown {
+        let why = if most <= PIECES_MAX { "the model reads" } else { "the stage shows" };
+        return Err(format!("the text has {count} pieces: {why} at most {shown}"));
+    }
+    Ok(())
+}
+
+/// A text as the model's tokenizer cuts it; token ids, where it has none.
+fn in_pieces(text: &str, model: &ModelFolder, most: usize) -> Result<Sentence, String> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(format!("the text has {} bytes: at most {TEXT_BYTES_MAX} are read", text.len()));
+    }
+    let Some(tokenizer) = &model.tokenizer else { return ids(text, model, most) };
+    let pair = text.split_once(PAIR).filter(|_| model.reads_pairs());
+    let encoding = match pair {
+        Some((first, second)) => tokenizer.encode_pair(first, second),
+        None => None,
+    };
+    let second_begins = pair.map_or(0, |(first, _)| first.len() + PAIR.len());
+    let Encoding { pieces, .. } = encoding.unwrap_or_else(|| tokenizer.encode(text));
+    if pieces.iter().all(|piece| piece.origin == Origin::Added) {
+        return Err("the sentence has no words".to_owned());
+    }
+    check_count(pieces.len(), most)?;
+    let words = pieces.iter().map(|piece| piece.id as usize).collect();
+    let of = |piece: &crate::pretrained::tokenizer::Piece| {
+        let shift = if piece.text == 1 { second_begins } else { 0 };
+        Piece {
+            bytes: piece.bytes.start + shift..piece.bytes.end + shift,
+            word: piece.word,
+            segment: piece.segment,
+            is_added: piece.origin == Origin::Added,
+        }
+    };
+    let pieces = PieceText { text: text.to_owned(), pieces: pieces.iter().map(of).collect() };
+    Ok(Sentence { index: None, words, text: Some(Arc::new(pieces)) })
+}
+
+/// Token ids with spaces or commas between them.
+fn ids(text: &str, model: &ModelFolder, most: usize) -> Result<Sentence, String> {
+    let vocabulary = model.config.vocabulary;
+    let read = |word: &str| {
+        word.parse().ok().filter(|id| *id < vocabulary).ok_or_else(|| {
+            let shown = shorten(word);
+            format!("{shown:?} is no token: the folder has no tokenizer, so write ids from 0 to {}", vocabulary - 1)
+        })
+    };
+    let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
+    let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    let piece = |(number, word): (usize, &str)| Piece {
+        bytes: begin(word)..begin(word) + word.len(),
+        word: Some(number),
+        segment: 0,
+        is_added: false,
+    };
+    let pieces = words.clone().enumerate().map(piece).collect();
+    let words: Vec<usize> = words.map(read).collect::<Result<_, _>>()?;
+    check_count(words.len(), most)?;
+    Ok(Sentence { index: None, words, text: Some(Arc::new(PieceText { text: text.to_owned(), pieces })) })
+}
+
+/// A learner's sentence as rows of the vocabulary.
+///
+/// # Errors
+/// In words for the learner: nothing to read, too many words, or the first unknown one with the
+/// nearest known.
+fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
+    let words = tokenize(text);
+    if words.is_empty() {
+        return Err("the sentence has no words".to_owned());
+    }
+    if words.len() > max_tokens {
+        return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
+    }
+    let rows = index_of(vocabulary);
+    let row = |word: &String| {
+        rows.get(word.as_str()).copied().ok_or_else(|| {
+            let known = nearest(word, vocabulary.iter().map(String::as_str));
+            let hint = known.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+            format!("the word {:?} is not in the lesson's vocabulary of {}{hint}", shorten(word), vocabulary.len())
+        })
+    };
+    words.iter().map(row).collect()
+}

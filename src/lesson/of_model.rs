@@ -1,0 +1,87 @@
+//! A lesson made of a pretrained model: an empty notebook, sentences to begin with, and nothing to train.
+
+use std::sync::Arc;
+
+use super::cells::{Cell, CellKind};
+use super::panels::PanelName;
+use super::schema::{Corpus, Lesson, ModelConfig, Objective, StaticEmbedding};
+use crate::numerics::model::DistanceCosts;
+use crate::numerics::optimiser::Method;
+use crate::pretrained::folder::ModelFolder;
+use crate::pretrained::{Config, Family};
+
+impl Lesson {
+    /// The lesson that opens on a model's folder.
+    pub fn of_model(model: ModelFolder) -> Self {
+        let config = &model.config;
+        let objective = if config.family == Family::Gpt2 {
+            Objective::NextWord
+        } else {
+            // The rate that BERT was trained with; nothing is trained here.
+            Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() }
+        };
+        Self {
+            id: id(&model.name),
+            title: model.name.clone(),
+            summary: Some(model.about()),
+            number: None,
+            minutes: None,
+            builds_on: Vec::new(),
+            seed: 0,
+            groups: Vec::new(),
+            axes: Vec::new(),
+            corpus: Corpus::default(),
+            model: ModelConfig {
+                architecture: model.architecture.clone(),
+                objective,
+                costs: DistanceCosts::default(),
+                weights: Vec::new(),
+                steps: 0,
+                batch: 1,
+                learning_rate: 1e-3,
+                weight_decay: 0.0,
+                optimiser: Method::ADAM,
+                stop: Vec::new(),
+            },
+            sentences: sentences(&model).into_iter().map(|text| vec![text]).collect(),
+            probes: Vec::new(),
+            panels: vec![PanelName::Attention],
+            cells: vec![notes(&model)],
+            claims: Vec::new(),
+            static_embedding: StaticEmbedding::Pretrained(Arc::new(model)),
+        }
+    }
+}
+
+/// Letters, digits, `-` and `_`, as the ids of lessons have them.
+fn id(name: &str) -> String {
+    let of_id = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' };
+    format!("model-{}", name.chars().map(of_id).collect::<String>())
+}
+
+/// Texts to begin with; token ids where there is no tokenizer.
+fn sentences(model: &ModelFolder) -> Vec<String> {
+    let Config { vocabulary, positions, .. } = model.config;
+    if model.tokenizer.is_none() {
+        const TOKENS: usize = 6;
+        let count = TOKENS.min(positions).max(1);
+        let ids: Vec<String> = (0..count).map(|i| (i * vocabulary / count).to_string()).collect();
+        return vec![ids.join(" ")];
+    }
+    let texts = [
+        "She sat on the bank of the river and ate an apple.",
+        "The bank lent her the money to buy shares of Apple.",
+        "The trophy does not fit in the suitcase because it is too big.",
+    ];
+    texts.map(str::to_owned).to_vec()
+}
+
+fn notes(model: &ModelFolder) -> Cell {
+    let markdown = format!(
+        "# {}\n\n{}.\n\nType a sentence above the stage, and every word goes from its place in the table of words through \
+         all layers. Add a code cell below to read and to change any tensor.",
+        model.name.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " "),
+        model.about(),
+    );
+    Cell { id: "about".to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+}

@@ -1,0 +1,135 @@
+//! A model's folder, opened: its shape and its tokenizer. The weights are read later, by [`super::load`].
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::cache::CONFIG;
+use super::config::{CONFIG_BYTES_MAX, Config, Family};
+use super::load::shape;
+use super::refusal::Refusal;
+use super::tokenizer::{Tokenizer, TokenizerFiles};
+use crate::numerics::model::Architecture;
+
+/// Bytes of each file of a tokenizer.
+const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
+
+/// A model that can be loaded.
+#[derive(Debug)]
+pub struct ModelFolder {
+    /// The name that people know it by.
+    pub name: String,
+    pub path: PathBuf,
+    pub config: Config,
+    pub architecture: Architecture,
+    /// Whether the guesses are the model's own: without a head, a word is likely where the output is like its vector.
+    pub has_head: bool,
+    /// None where the folder has no tokenizer: then token ids stand for words.
+    pub tokenizer: Option<Tokenizer>,
+}
+
+impl PartialEq for ModelFolder {
+    /// The same folder with a model of the same shape.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.path, &self.architecture) == (&other.path, &other.architecture)
+    }
+}
+
+impl ModelFolder {
+    /// # Errors
+    /// If the folder is no model's, or of a kind that is not known.
+    pub fn open(path: &Path) -> Result<Self, Refusal> {
+        let text = text(path, CONFIG, CONFIG_BYTES_MAX)?;
+        let text = text.ok_or_else(|| {
+            Refusal::new(format!("no {CONFIG}"), "a model's folder, with it and its weights", "fetch the whole folder")
+        })?;
+        let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
+        let tokenizer = tokenizer(path)?;
+        if let Some(tokenizer) = tokenizer.as_ref().filter(|tokenizer| tokenizer.len() > config.vocabulary) {
+            let found = format!("a tokenizer of {} pieces", tokenizer.len());
+            let expected = format!("at most {}, for so many vectors has the model", config.vocabulary);
+            return Err(Refusal::new(found, expected, "fetch the tokenizer of this very model"));
+        }
+        let (architecture, has_head) = shape(path, &config)?;
+        Ok(Self { name: name(path), path: path.to_owned(), config, architecture, has_head, tokenizer })
+    }
+
+    /// Whether two sentences can be read as a pair.
+    pub fn reads_pairs(&self) -> bool {
+        self.config.types > 1 && self.tokenizer.as_ref().is_some_and(Tokenizer::has_pairs)
+    }
+
+    /// A line on what it is.
+    pub fn about(&self) -> String {
+        let Config { family, layers, heads, width, vocabulary, .. } = self.config;
+        let kind = if family == Family::Gpt2 { "each word sees those before it" } else { "each word sees all" };
+        format!("{}: {layers} layers of {heads} heads, vectors of {width}, {vocabulary} pieces; {kind}", family.name())
+    }
+
+    /// Every piece of the vocabulary as a person reads it, by its id.
+    pub fn vocabulary(&self) -> Vec<String> {
+        let of = |id: usize| match &self.tokenizer {
+            Some(tokenizer) => shown(tokenizer, id),
+            None => id.to_string(),
+        };
+        (0..self.config.vocabulary).map(of).collect()
+    }
+}
+
+/// A piece that begins a word reads as the word, one that goes on with a word begins with `##`.
+fn shown(tokenizer: &Tokenizer, id: usize) -> String {
+    let id = id as u32;
+    let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
+    let shown = tokenizer.shown(id);
+    let text = if piece.starts_with("##") { piece } else { shown.strip_prefix(' ').unwrap_or(&shown) };
+    if text.is_empty() { piece.to_owned() } else { text.to_owned() }
+}
+
+/// `ORG/NAME` of a folder in the cache, else the folder's name.
+fn name(path: &Path) -> String {
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let parts = whole.ancestors().filter_map(|folder| folder.file_name()?.to_str());
+    let in_cache = parts.filter_map(|part| part.strip_prefix("models--")).next();
+    let own = || whole.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
+    in_cache.map_or_else(own, |name| name.replace("--", "/"))
+}
+
+fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
+    let read = |name| text(folder, name, TOKENIZER_BYTES_MAX);
+    let open = |files: TokenizerFiles<'_>, name: &str| Tokenizer::read(files).map_err(|refusal| refusal.in_file(name));
+    if let Some(json) = read("tokenizer.json")? {
+        return open(TokenizerFiles::Json(&json), "tokenizer.json").map(Some);
+    }
+    let config = read("tokenizer_config.json")?;
+    let config = config.as_deref();
+    if let Some(vocab) = read("vocab.txt")? {
+        return open(TokenizerFiles::WordPiece { vocab: &vocab, config }, "vocab.txt").map(Some);
+    }
+    if let (Some(vocab), Some(merges)) = (read("vocab.json")?, read("merges.txt")?) {
+        return open(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }, "vocab.json").map(Some);
+    }
+    Ok(None)
+}
+
+/// The text of a file; `None` where there is none.
+fn text(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
+    let path = folder.join(name);
+    let metadata = match fs::metadata(&path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Refusal::unreadable(&error).in_file(name)),
+    };
+    let refusal = |found: String| {
+        Refusal::new(found, format!("a text of at most {most} bytes"), "fetch the file again").in_file(name)
+    };
+    if !metadata.is_file() {
+        return Err(refusal("no plain file".to_owned()));
+    }
+    if metadata.len() > most {
+        return Err(refusal(format!("{} bytes", metadata.len())));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(&path).map_err(|error| Refusal::unreadable(&error).in_file(name))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| Refusal::unreadable(&error).in_file(name))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| refusal("bytes that are no UTF-8".to_owned()))
+}

@@ -1,0 +1,165 @@
+//! A model's folder as a running lesson: sentences in pieces, every tensor in the snapshot, and work that is kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attune::kernel::command::{SentenceCommand, WeightCommand};
+use attune::kernel::snapshot::ModelSnapshot;
+use attune::kernel::{Command, Kernel, Saved};
+use attune::lesson::{self, Lesson};
+use attune::numerics::params::TensorName;
+
+use crate::common::folder::Folder;
+use crate::values::{TOLERANCE, sentences};
+use crate::written::fixture;
+
+const ALL: [&str; 4] = ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"];
+
+fn opened(folder: &Path) -> Arc<Lesson> {
+    let lesson = lesson::read(folder).unwrap_or_else(|issues| panic!("{}: {issues:?}", folder.display()));
+    Arc::new(lesson)
+}
+
+/// A kernel whose model is read.
+fn running(lesson: &Arc<Lesson>) -> Kernel {
+    Kernel::embedded(lesson.clone())
+}
+
+/// A fixture with its tokenizer.
+fn with_tokenizer(name: &str) -> Folder {
+    let folder = Folder::new(&format!("opened-{name}"));
+    let tokenizer = fixture(&format!("{}_tokenizer.json", name.split('-').next().unwrap_or(name)));
+    for file in ["config.json", "model.safetensors"] {
+        std::fs::copy(fixture(name).join(file), folder.join(file)).expect("a copy");
+    }
+    std::fs::copy(tokenizer, folder.join("tokenizer.json")).expect("a copy");
+    folder
+}
+
+fn model(kernel: &Kernel) -> ModelSnapshot {
+    kernel.snapshot().model.expect("a model")
+}
+
+fn ask(kernel: &mut Kernel, command: SentenceCommand) -> Option<String> {
+    kernel.apply(Command::Sentence(command));
+    kernel.snapshot().notice.map(|notice| notice.to_string())
+}
+
+#[test]
+fn the_snapshot_has_the_oracle_s_numbers() {
+    for name in ALL {
+        let mut kernel = running(&opened(&fixture(name)));
+        for sentence in sentences(name).iter().filter(|sentence| sentence.types.iter().all(|kind| *kind == 0)) {
+            assert_eq!(ask(&mut kernel, SentenceCommand::Ids(sentence.ids.clone())), None);
+            let shown = model(&kernel).sentence;
+            let found = shown.answers.logits.flat();
+            let wanted = &sentence.tensors["logits"];
+            let worst = found.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(found.len() == wanted.len() && worst <= TOLERANCE, "{name}: logits differ by {worst}");
+        }
+    }
+}
+
+#[test]
+fn a_text_stands_on_the_stage_in_its_pieces() {
+    let folder = with_tokenizer("bert-wild");
+    let mut kernel = running(&opened(&folder.0));
+    let text = "The bank of the river";
+    assert_eq!(ask(&mut kernel, SentenceCommand::Set(text.to_owned())), None);
+    let shown = model(&kernel).sentence;
+    let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
+    assert_eq!(words, ["[CLS]", "the", "bank", "of", "the", "river", "[SEP]"]);
+    let pieces: Vec<_> = shown.tokens.iter().map(|token| token.piece.as_ref().expect("a piece")).collect();
+    assert!(pieces[0].is_added && pieces[6].is_added && pieces[1..6].iter().all(|piece| !piece.is_added));
+    assert_eq!(&text[pieces[2].bytes.clone()], "bank");
+    assert_eq!(shown.written(), text);
+}
+
+#[test]
+fn a_pair_is_read_as_two_sentences() {
+    let folder = with_tokenizer("bert-wild");
+    let mut kernel = running(&opened(&folder.0));
+    let text = "the bank ||| the river";
+    assert_eq!(ask(&mut kernel, SentenceCommand::Set(text.to_owned())), None);
+    let tokens = model(&kernel).sentence.tokens.clone();
+    let pieces: Vec<_> = tokens.iter().map(|token| token.piece.as_ref().expect("a piece")).collect();
+    let segments: Vec<usize> = pieces.iter().map(|piece| piece.segment).collect();
+    assert_eq!(segments, [0, 0, 0, 0, 1, 1, 1], "[CLS] the bank [SEP] the river [SEP]");
+    assert_eq!(&text[pieces[5].bytes.clone()], "river");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_and_the_sentence_stays() {
+    let folder = with_tokenizer("gpt2-wild");
+    let mut kernel = running(&opened(&folder.0));
+    let long = "word ".repeat(20_000);
+    for (text, said) in [
+        ("   ", "the sentence has no words"),
+        (&*"apple ".repeat(200), "pieces: the model reads at most 40"),
+        (&long, "bytes: at most 65536 are read"),
+    ] {
+        let before = model(&kernel).sentence.written();
+        let notice = ask(&mut kernel, SentenceCommand::Set(text.to_owned())).unwrap_or_default();
+        // GPT-2 has pieces for space, and so three spaces are a sentence.
+        let is_read = notice.is_empty() && text.trim().is_empty();
+        assert!(is_read || notice.contains(said), "{notice:?}, not {said:?}");
+        if !is_read {
+            assert_eq!(model(&kernel).sentence.written(), before);
+        }
+    }
+    let notice = ask(&mut kernel, SentenceCommand::Ids(vec![3, 600])).unwrap_or_default();
+    assert!(notice.contains("there is no token 600"), "{notice}");
+}
+
+#[test]
+fn without_a_tokenizer_ids_are_words() {
+    let mut kernel = running(&opened(&fixture("gpt2-wild")));
+    assert_eq!(ask(&mut kernel, SentenceCommand::Set("7, 12 599".to_owned())), None);
+    let tokens = model(&kernel).sentence.tokens.clone();
+    assert_eq!(tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>(), [7, 12, 599]);
+    let notice = ask(&mut kernel, SentenceCommand::Set("apple".to_owned())).unwrap_or_default();
+    assert!(notice.contains("the folder has no tokenizer"), "{notice}");
+}
+
+#[test]
+fn a_turned_weight_moves_the_words_and_is_kept() {
+    let folder = with_tokenizer("bert-wild");
+    let lesson = opened(&folder.0);
+    let mut kernel = running(&lesson);
+    assert_eq!(ask(&mut kernel, SentenceCommand::Set("an apple by the river".to_owned())), None);
+    let before = model(&kernel);
+    let tensor = TensorName::QueryWeights.of_block(1);
+    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 3, col: 5, value: 2.5 }));
+    let turned = model(&kernel);
+    assert_ne!(before.sentence.end, turned.sentence.end);
+    assert_eq!(before.sentence.activations.blocks[0], turned.sentence.activations.blocks[0], "below the weight");
+
+    let saved = Saved::of(&kernel.snapshot());
+    let mut again = Kernel::open(lesson, Some(saved));
+    again.settle();
+    let reopened = model(&again);
+    assert_eq!(reopened.sentence.written(), "an apple by the river");
+    assert_eq!(reopened.sentence.activations, turned.sentence.activations, "bit for bit");
+
+    kernel.apply(Command::Undo);
+    assert_eq!(model(&kernel).sentence.activations, before.sentence.activations);
+}
+
+#[test]
+fn a_model_that_cannot_be_read_says_why() {
+    let folder = with_tokenizer("bert-wild");
+    let lesson = opened(&folder.0);
+    // It is cut off after it was opened, and before its weights are read.
+    let file = folder.join("model.safetensors");
+    let bytes = std::fs::read(&file).expect("the weights");
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).expect("half of them");
+    let kernel = running(&lesson);
+    let fault = kernel.snapshot().fault.expect("a fault").words;
+    assert!(fault.contains("model.safetensors"), "{fault}");
+
+    let nowhere: PathBuf = folder.join("nowhere");
+    std::fs::create_dir(&nowhere).expect("a folder");
+    std::fs::write(nowhere.join("model.safetensors"), []).expect("a file");
+    let issues = lesson::read(&nowhere).expect_err("no model");
+    assert!(issues[0].to_string().contains("no config.json"), "{issues:?}");
+}

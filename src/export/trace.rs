@@ -45,7 +45,12 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         vocabulary: (!is_read).then_some(&space.vocabulary),
         r#static: (!is_read).then(|| rows(&space.vectors)),
         parameters: (!is_read).then_some(Parameters(model)),
-        tensors: Tensors { architecture: &model.architecture, sentence: &model.sentence, space },
+        tensors: Tensors {
+            has_contributions: !is_read,
+            architecture: &model.architecture,
+            sentence: &model.sentence,
+            space,
+        },
     };
     Ok(serde_json::to_writer(to, &trace)?)
 }
@@ -237,6 +242,7 @@ impl Serialize for Parameters<'_> {
 }
 
 struct Tensors<'a> {
+    has_contributions: bool,
     architecture: &'a Architecture,
     sentence: &'a SentenceSnapshot,
     space: &'a StaticSpace,
@@ -286,6 +292,9 @@ impl Serialize for Tensors<'_> {
         }
         for (h, head) in activations.heads().enumerate() {
             self.traced(&mut map, Owner::Head(h), &h.to_string())?;
+            if !self.has_contributions {
+                continue;
+            }
             let (block, _, own) = self.architecture.head(h);
             let contributions = &sentence.contributions[block];
             let (queries, keys) = (head.weights.rows(), contributions.keys());

@@ -182,6 +182,12 @@ pub fn has_part_of_a_model(folder: &Path) -> bool {
     [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists())
 }
 
+/// A file that only a model's folder has, by its name.
+pub fn is_named_as_part(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == CONFIG || name == INDEX || name.ends_with(".safetensors")
+}
+
 /// What a path on the command line means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
@@ -203,12 +209,10 @@ pub fn given(path: &Path) -> Given {
         };
         return Given::Folder(folder);
     }
-    let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_of_a_model = file == CONFIG || file == INDEX || file.ends_with(".safetensors");
     if path.is_file() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = || folder.unwrap_or(Path::new(".")).to_owned();
-        return if is_of_a_model { Given::Folder(folder()) } else { Given::Lesson(path.to_owned()) };
+        return if is_named_as_part(path) { Given::Folder(folder()) } else { Given::Lesson(path.to_owned()) };
     }
     // The first part of `lessons/aple.ron` is there: a slip of the pen, and no model.
     let begins_here = path.components().next().is_some_and(|first| match first {

@@ -89,7 +89,7 @@ action_table! {
         }
         Browse {
             text: "Open a file …",
-            tooltip: "Another lesson on this computer",
+            tooltip: "Another lesson on this computer, or a model by its config.json",
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
         }

@@ -223,7 +223,7 @@ fn find(home: Option<&Home>, kept: &Pictures) -> Found {
     let folder = course::folder();
     let files: Vec<CourseFile> = folder.as_deref().map(course::list).unwrap_or_default();
     let course = kept_course(home);
-    let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).is_file()).cloned().collect();
+    let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).exists()).cloned().collect();
     let pictures = files.iter().filter_map(|file| Some((file.path.clone(), present(&file.path, kept)?))).collect();
     Found { folder, files, course, missing, pictures }
 }

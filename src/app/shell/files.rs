@@ -9,6 +9,7 @@ use crate::app::actions::Action;
 use crate::app::theme::Palette;
 use crate::export::Format;
 use crate::lesson::course::is_named_as_lesson;
+use crate::pretrained::cache::is_named_as_part;
 
 use crate::app::actions::window::PictureChoice;
 
@@ -32,9 +33,10 @@ impl FilesUiState {
 
     /// Lets the learner choose a lesson.
     pub fn browse(&mut self, folder: Option<&Path>) {
-        let lessons = Filter::new(is_named_as_lesson);
-        const LESSONS: &str = "Lessons (.ron)";
-        let mut dialog = quiet(folder, "Open a lesson").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
+        let lessons = Filter::new(|path: &Path| is_named_as_lesson(path) || is_named_as_part(path));
+        const LESSONS: &str = "Lessons, and files of models";
+        let mut dialog =
+            quiet(folder, "Open a lesson or a model").add_file_filter(LESSONS, lessons).default_file_filter(LESSONS);
         dialog.pick_file();
         self.dialog = Some((dialog, Purpose::Open));
     }

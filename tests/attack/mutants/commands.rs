@@ -1,6 +1,7 @@
 //! Commands to a kernel, one after the other as no learner would give them.
 
 use std::fmt::Write;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 use attune::code::OWN_FAULT;
@@ -10,6 +11,7 @@ use attune::kernel::command::{
     WeightCommand,
 };
 use attune::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
+use attune::kernel::notebook::snapshot::RunSnapshot;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
 use attune::kernel::{Command, Kernel, Saved, Snapshot};
@@ -142,7 +144,7 @@ impl Attack for RandomCommands {
 fn step(dice: &mut Dice, lesson: &Lesson) -> Step {
     let command = command(dice, lesson);
     let advances = dice.once_in(6).then(|| dice.below(4));
-    Step { command, advances, travels: dice.once_in(3), reopens: dice.once_in(200) }
+    Step { command, advances, travels: dice.once_in(6), reopens: dice.once_in(200) }
 }
 
 /// A learner with `seed` for habits, and so many commands, all of which are done.
@@ -473,6 +475,11 @@ fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
         say("output", format!("{:x}", bits(model.sentence.activations.output.flat())));
         say("ends", format!("{:x}", bits(model.sentence.end.flat())));
         say("points", format!("{:x}", bits(space.points.flat())));
+        let second = model.second.as_ref().map(|second| bits(second.sentence.end.flat()));
+        say("second ends", format!("{second:x?}"));
+        say("neighbours", format!("{:?}", model.sentence.contextual_neighbours));
+        say("latest", format!("{:?}", model.training.edited_latest.as_ref().map(|(_, live)| bits(live.flat()))));
+        say("stopped", format!("{:?}", model.training.stopped));
         say("recipe", format!("{:?}", model.recipe));
         say("steps", format!("{:?}, {:?}", model.training.progress, model.training.look));
         say("losses", format!("{:x}", bits(&model.training.log.losses().collect::<Vec<_>>())));
@@ -500,46 +507,75 @@ fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     all
 }
 
-/// The differences between two descriptions.
-fn differences(before: &Snapshot, after: &Snapshot) -> Option<String> {
+/// Two snapshots show the same.
+fn same(before: &Snapshot, after: &Snapshot) -> Result<(), String> {
     let (before, after) = (described(before), described(after));
-    if before.len() != after.len() {
-        return Some(format!("{} things are {}", before.len(), after.len()));
-    }
+    ensure(before.len() == after.len(), || format!("{} things are {}", before.len(), after.len()))?;
     let differing: Vec<String> = before
         .iter()
         .zip(&after)
         .filter(|(before, after)| before != after)
         .map(|((name, before), (_, after))| format!("{name}: {before:.300} is {after:.300}"))
         .collect();
-    (!differing.is_empty()).then(|| differing.join("; "))
+    ensure(differing.is_empty(), || differing.join("; "))
 }
 
-/// Undoes what can be undone, some steps far, and redoes it.
+/// What runs of code left is there still, where they were not made again.
+fn same_outputs(before: &Snapshot, after: &Snapshot) -> Result<(), String> {
+    for (before, after) in before.notebook.cells.iter().zip(&after.notebook.cells) {
+        let Some(run) = before.run.as_ref().filter(|_| before.cell.is_code()) else { continue };
+        let again = after.run.as_ref().ok_or_else(|| format!("the run of {} is gone", before.cell.id))?;
+        if again.is_from_before {
+            let said = |run: &RunSnapshot| format!("{:?} {:?} {:?}", run.number, run.outputs, run.fault);
+            let why = || format!("the run of {}: {:.300} is {:.300}", before.cell.id, said(run), said(again));
+            ensure(said(run) == said(again), why)?;
+        }
+    }
+    Ok(())
+}
+
+/// Undoes what can be undone, some steps far, and redoes it: every state on the way back is that of the way there, and
+/// steps taken at once lead to where each leads by itself.
 fn travel(kernel: &mut Kernel) -> Result<(), String> {
     const FAR: usize = 3;
-    let before = kernel.snapshot();
-    let mut undone = 0;
-    while undone < FAR && kernel.snapshot().history.undo.is_some() {
+    let is_same = |there: &Snapshot, now: &Snapshot| {
+        same(there, now).and_then(|()| ensure(compared(there) == compared(now), || "another comparison".to_owned()))
+    };
+    let mut way = vec![kernel.snapshot()];
+    while way.len() <= FAR && kernel.snapshot().history.undo.is_some() {
         kernel.apply(Command::Undo);
         kernel.settle();
-        undone += 1;
-        check(&kernel.snapshot()).map_err(|why| format!("undone {undone} times: {why}"))?;
+        let undone = kernel.snapshot();
+        check(&undone).map_err(|why| format!("undone {} times: {why}", way.len()))?;
+        way.push(undone);
     }
-    let last = before.history.undo.clone();
-    for _ in 0..undone {
-        // A cell that runs by itself again, and writes to the model, is a change of its own.
-        if kernel.snapshot().history.redo.is_none() {
-            return Ok(());
-        }
+    let far = way.len() - 1;
+    for (i, there) in way[..far].iter().enumerate().rev() {
         kernel.apply(Command::Redo);
         kernel.settle();
+        let back = kernel.snapshot();
+        // A cell that runs by itself again, and writes to the model, is a change of its own.
+        if back.history != there.history {
+            return Ok(());
+        }
+        is_same(there, &back).map_err(|what| format!("undone {far} times and redone to {i}: {what}"))?;
     }
-    let after = kernel.snapshot();
-    match differences(&before, &after) {
-        Some(what) if after.history.undo == last => Err(format!("undone {undone} times and redone: {what}")),
-        _ => Ok(()),
+    for (step, there) in [(Command::Undo, &way[far]), (Command::Redo, &way[0])] {
+        kernel.apply_all(repeat_n(step.clone(), far));
+        kernel.settle();
+        let now = kernel.snapshot();
+        if now.history != there.history {
+            return Ok(());
+        }
+        is_same(there, &now).map_err(|what| format!("{step:?}, {far} times at once: {what}"))?;
     }
+    Ok(())
+}
+
+/// What the weights are compared with, which is not saved.
+fn compared(snapshot: &Snapshot) -> Option<(Reference, u64)> {
+    let comparison = snapshot.model.as_ref()?.comparison.as_ref()?;
+    Some((comparison.with, bits(comparison.difference.flat())))
 }
 
 /// Through JSON, and back.
@@ -552,5 +588,5 @@ fn reopen(kernel: &Kernel) -> Result<(), String> {
     let after = opened.snapshot();
     check(&after).map_err(|why| format!("opened again: {why}"))?;
     ensure(after.report.is_empty(), || format!("opened again, it reports {:?}", after.report))?;
-    differences(&before, &after).map_or(Ok(()), |what| Err(format!("opened again: {what}")))
+    same(&before, &after).and_then(|()| same_outputs(&before, &after)).map_err(|what| format!("opened again: {what}"))
 }

@@ -1,10 +1,13 @@
 //! Some of each attack that is made at random: short here, long by hand with `examples/attack.rs`.
 
+use attune::pretrained::safetensors::Source;
+
 use crate::mutants::commands::RandomCommands;
 use crate::mutants::lessons::{self, MutatedLesson};
-use crate::mutants::models::MutatedModel;
+use crate::mutants::models::{MutatedModel, OVER_FILES_MAX};
 use crate::mutants::states::MutatedState;
 use crate::mutants::{Attack, smallest_told};
+use crate::peak::taken;
 
 /// Cases of so many seeds, each of which must hold; returns what came of them.
 fn attack<A: Attack>(seeds: std::ops::Range<u64>) -> Vec<&'static str> {
@@ -39,5 +42,38 @@ fn mutated_models_open_or_are_refused_in_words() {
     let outcomes = attack::<MutatedModel>(1..500);
     for outcome in ["opened", "refused"] {
         assert!(outcomes.contains(&outcome), "none of the models is {outcome}");
+    }
+}
+
+/// Headers as large as a file can have them are refused, or passed, in the memory of the file and little more.
+#[test]
+fn huge_headers_take_little_memory() {
+    const BYTES: usize = 40_000_000;
+    const NAME: usize = 500;
+    let entry = r#"{"dtype":"U8","shape":[0],"data_offsets":[0,0]}"#;
+    let list = |of: &str| of.repeat(BYTES / of.len());
+    let names = (0..BYTES / (NAME + entry.len())).map(|i| format!("\"{i:0>NAME$}\":{entry}"));
+    let headers = [
+        format!("{{\"{}\":{entry}}}", list("x")),
+        format!("{{\"{}\":{entry}}}", list("\\n")),
+        format!("{{\"a\":{}", list("[")),
+        format!("{{\"__metadata__\":{}", list("{\"a\":")),
+        format!("{{\"__metadata__\":{{\"a\":\"{}\"}}}}", list("\\n")),
+        format!("{{\"__metadata__\":{{{}\"z\":\"\"}}}}", list("\"a\":\"b\",")),
+        format!("{{\"a\":{{\"dtype\":\"U8\",\"shape\":[{}0]", list("0,")),
+        format!("{{\"a\":{{\"dtype\":\"{}\"}}}}", list("\\n")),
+        format!("{{{}}}", names.collect::<Vec<_>>().join(",")),
+        format!("{{{}\"b\":{entry}}}", list(&format!("\"a\":{entry},"))),
+        list(" "),
+    ];
+    for header in headers {
+        let begin: String = header.chars().take(40).collect();
+        let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
+        drop(header);
+        let (opened, taken) =
+            taken(|| Source::open(&*file, file.len() as u64).err().map(|refusal| refusal.to_string()));
+        assert!(taken.bytes <= file.len() + OVER_FILES_MAX, "{begin}: {taken}");
+        let is_told = opened.as_ref().is_none_or(|said| said.len() < 1500);
+        assert!(is_told, "{begin}: {opened:?}");
     }
 }

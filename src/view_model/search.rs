@@ -1,6 +1,7 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
-use super::stage::StageModel;
+use super::stage::{StageModel, WordPoint};
+use crate::lesson::limits::VOCABULARY_MAX;
 use crate::pattern;
 
 /// Text to search for; a blank one finds nothing.
@@ -89,13 +90,31 @@ pub struct Emphasis {
 impl Emphasis {
     pub fn of(stage: &StageModel, choice: Choice) -> Emphasis {
         let found = choice.search.find(stage);
-        let Some(show) = choice.rule() else { return Emphasis { found, ..Emphasis::default() } };
-        Emphasis {
+        let Some(show) = choice.rule() else {
+            return Emphasis { found, ..Emphasis::default() }.without_table(stage, choice.near);
+        };
+        let emphasis = Emphasis {
             found,
             is_isolated: choice.is_isolated,
             tokens: stage.tokens.iter().map(|token| show(&token.text, token.group.is_some(), true)).collect(),
             words: stage.words.iter().map(|word| show(&word.text, word.group.is_some(), word.in_sentence)).collect(),
+        };
+        emphasis.without_table(stage, choice.near)
+    }
+
+    /// Hides the table of a pretrained model, which would bury the sentence: but for words that are found, or near.
+    fn without_table(mut self, stage: &StageModel, near: &[&str]) -> Self {
+        if stage.words.len() <= VOCABULARY_MAX {
+            return self;
         }
+        let is_searched = self.is_searched();
+        let shown = |(index, word): (usize, &WordPoint)| {
+            let is_found = is_searched && self.word(index) == Visibility::Lit;
+            let is_kept = is_found || word.in_sentence || near.contains(&word.text.as_str());
+            if is_kept { self.word(index) } else { Visibility::Hidden }
+        };
+        self.words = stage.words.iter().enumerate().map(shown).collect();
+        self
     }
 
     /// The same for a step of a walk: what takes part in it is lit, and so are the words that have a group, among which
@@ -108,7 +127,7 @@ impl Emphasis {
         let shown = |is_lit| if is_lit { Visibility::Lit } else { Visibility::Faded };
         self.tokens = (0..stage.tokens.len()).map(|position| shown(takes_part(position))).collect();
         self.words = stage.words.iter().map(|word| shown(word.group.is_some() && !word.in_sentence)).collect();
-        self
+        self.without_table(stage, &[])
     }
 
     pub fn token(&self, position: usize) -> Visibility {
@@ -204,6 +223,22 @@ mod tests {
             is_whole: false,
             radius: 1.0,
         }
+    }
+
+    #[test]
+    fn the_table_of_a_pretrained_model_is_shown_as_far_as_it_is_asked_for() {
+        let mut stage = stage();
+        let other = stage.words[3].clone();
+        stage.words.resize(VOCABULARY_MAX + 1, other);
+        let shown = |text: &str, near: &[&str]| {
+            let search = search(text, false);
+            let emphasis = Emphasis::of(&stage, Choice { search: &search, is_isolated: false, lit: &[], near });
+            let emphasis = emphasis.of_step(&stage, |_| true);
+            (0..stage.words.len()).filter(|word| emphasis.word(*word) != Visibility::Hidden).count()
+        };
+        assert_eq!(shown("", &[]), 2, "the sentence's own");
+        assert_eq!(shown("bank", &[]), 3, "with the one that is found beside them");
+        assert_eq!(shown("ärger", &[]), VOCABULARY_MAX, "whatever is found");
     }
 
     fn search(text: &str, is_pattern: bool) -> Search {

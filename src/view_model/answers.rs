@@ -8,8 +8,9 @@ use super::quoted;
 use crate::kernel::data::answers::{ANSWERS, check_generates};
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{Generated, ModelSnapshot, Snapshot, StaticSpace, Token};
+use crate::lesson::Lesson;
 use crate::lesson::limits::GENERATED_MAX;
-use crate::lesson::schema::Objective;
+use crate::lesson::schema::{Objective, StaticEmbedding};
 use crate::numerics::model::generate::Choice;
 use crate::quantity::{Entry, Quantity};
 
@@ -125,7 +126,7 @@ impl AnswersModel {
         let said = (0..answers.likeliest.len()).filter_map(|row| said(model, row)).collect();
         Some(Self {
             said,
-            question: question(objective),
+            question: question(&model.made_of),
             rows,
             is_by_token,
             writing: writing(model, objective),
@@ -137,8 +138,16 @@ impl AnswersModel {
     pub const NAMED: usize = ANSWERS;
 }
 
-fn question(objective: &Objective) -> &'static str {
-    match objective {
+fn question(lesson: &Lesson) -> &'static str {
+    if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
+        if !model.has_head {
+            return "This model guesses no words. A word counts here as likely where the output is like its row of the table.";
+        }
+        if lesson.model.objective != Objective::NextWord {
+            return "Which word belongs in each place? Write [MASK] in the place of a word to hide it from the model.";
+        }
+    }
+    match &lesson.model.objective {
         Objective::MaskedWord { .. } => {
             "Which word belongs in each place? In training some words were hidden; here the model sees them all."
         }
@@ -165,6 +174,9 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let likeliest = &model.sentence.answers.likeliest;
     let objective = &model.made_of.model.objective;
+    if matches!(&model.made_of.static_embedding, StaticEmbedding::Pretrained(model) if !model.has_head) {
+        return None;
+    }
     let answer =
         likeliest.get(token).filter(|_| !matches!(objective, Objective::Label)).or(likeliest.last())?.first()?;
     let word = quoted(&model.classes[answer.class]);

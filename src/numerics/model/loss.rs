@@ -89,7 +89,7 @@ pub(super) fn loss_forward<S: Scalar>(
     match model.architecture.readout {
         Readout::Tied | Readout::Transformed(_) => {
             gather_readout(model, parameters, readout);
-            let readout = model.readout.as_ref().unwrap_or(readout);
+            let readout = model.readout.as_deref().unwrap_or(readout);
             linear_forward(rows, readout.view().transpose(), bias, z);
         }
         Readout::Linear => linear_forward(rows, parameters.matrix(TensorName::LogitWeights), bias, z),
@@ -98,7 +98,7 @@ pub(super) fn loss_forward<S: Scalar>(
     let mut sum = cross_entropy_forward(z, model.classes.count(), targets);
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {
-        let centres = model.readout.as_ref().expect("costs: checked with the model");
+        let centres = model.readout.as_deref().expect("costs: checked with the model");
         sum += S::from_f64(arrive) * squared_distances(answers, centres, classes_of(batch));
     }
     if keep > 0.0 {
@@ -153,7 +153,7 @@ pub(super) fn loss_backward<S: Scalar>(
         Readout::Tied | Readout::Transformed(_) => {
             let d_bias = gradient.values_of_mut(TensorName::LogitBias);
             vectorized!(d_logits.chunks_exact(classes).for_each(|row| add(d_bias, row)),);
-            let readout = model.readout.as_ref().unwrap_or(readout);
+            let readout = model.readout.as_deref().unwrap_or(readout);
             let to = match &mut d_transformed {
                 Some(d) => d.top_flat_mut(count),
                 None => &mut *d_answers,
@@ -178,7 +178,7 @@ pub(super) fn loss_backward<S: Scalar>(
     }
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {
-        let centres = model.readout.as_ref().expect("costs: checked with the model");
+        let centres = model.readout.as_deref().expect("costs: checked with the model");
         squared_distances_backward(answers, centres, classes_of(batch), S::from_f64(arrive) * scale, d_answers);
     }
     d_kept.fill(S::zero());

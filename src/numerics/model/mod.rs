@@ -225,8 +225,8 @@ pub struct AttentionModel<S> {
     pub classes: Classes,
     /// Terms that the loss adds to the cross-entropy.
     costs: DistanceCosts,
-    /// `E_C` (C, D) of a tied readout, where `E` is frozen.
-    readout: Option<Matrix<S>>,
+    /// `E_C` (C, D) of a tied readout, where `E` is frozen: `E` itself, where all words are candidates.
+    readout: Option<Arc<Matrix<S>>>,
     /// `P` (T_max, D) where it is not learned.
     fixed_positions: Option<Arc<Matrix<S>>>,
 }
@@ -252,7 +252,10 @@ impl<S: Scalar> AttentionModel<S> {
             }
             _ => None,
         };
-        let readout = candidates.map(|words| Matrix::from_fn(words.len(), width, |i, j| embedding.get(words[i], j)));
+        let readout = candidates.map(|words| match words.iter().copied().eq(0..embedding.rows()) {
+            true => embedding.clone(),
+            false => Arc::new(Matrix::from_fn(words.len(), width, |i, j| embedding.get(words[i], j))),
+        });
         Self { architecture, embedding, classes, costs: DistanceCosts::default(), readout, fixed_positions }
     }
 

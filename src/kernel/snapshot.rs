@@ -26,6 +26,7 @@ use crate::numerics::model::Architecture;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::Parameters;
 use crate::numerics::tensor_norms::TensorNorms;
+use crate::pretrained::Pretrained;
 
 /// The state of a running lesson at one moment.
 #[derive(Clone, Debug)]
@@ -109,6 +110,8 @@ pub struct ModelSnapshot {
     /// The learner's changes of the lesson before it was trained, and the lesson with them.
     pub recipe: Arc<Recipe>,
     pub made_of: Arc<Lesson>,
+    /// The files that it was read from, if it was.
+    pub pretrained: Option<Arc<Pretrained>>,
     /// The model before the lesson was trained again.
     pub replaced: Option<Arc<Replaced>>,
 }

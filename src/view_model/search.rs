@@ -207,6 +207,7 @@ mod tests {
             start: [0.0; 3],
             end: [0.0; 3],
             trained_end: [0.0; 3],
+            is_added: false,
             static_nearest: None,
             contextual_nearest: None,
         };

@@ -65,6 +65,8 @@ pub struct TokenPoint {
     /// Contextual position with the trained weights: where `end` was before weights were turned.
     pub trained_end: [f32; 3],
     /// The nearest other word by cosine in the true space, of the static vector and of the output.
+    /// A piece that no letter of the text asked for: `[CLS]`.
+    pub is_added: bool,
     pub static_nearest: Option<(String, f32)>,
     pub contextual_nearest: Option<(String, f32)>,
 }
@@ -207,6 +209,7 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
         start: row3(&sentence.start, i),
         end: row3(&sentence.end, i),
         trained_end: row3(&sentence.trained_end, i),
+        is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
         static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
         contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
     };

@@ -163,3 +163,29 @@ fn a_model_that_cannot_be_read_says_why() {
     let issues = lesson::read(&nowhere).expect_err("no model");
     assert!(issues[0].to_string().contains("no config.json"), "{issues:?}");
 }
+
+#[test]
+fn work_on_files_that_changed_says_so() {
+    let folder = with_tokenizer("bert-wild");
+    let mut kernel = running(&opened(&folder.0));
+    let tensor = TensorName::ValueWeights.of_block(0);
+    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 2.5 }));
+    let saved = Saved::of(&kernel.snapshot());
+
+    let reopened = |saved: &Saved| {
+        let mut again = Kernel::open(opened(&folder.0), Some(saved.clone()));
+        again.settle();
+        (again.snapshot().report.to_vec(), model(&again))
+    };
+    assert!(reopened(&saved).0.is_empty(), "the same files");
+
+    // One number of the file is another.
+    let file = folder.join("model.safetensors");
+    let mut bytes = std::fs::read(&file).expect("the weights");
+    let last = bytes.len() - 4;
+    bytes[last..].copy_from_slice(&0.125f32.to_le_bytes());
+    std::fs::write(&file, bytes).expect("the same length");
+    let (report, now) = reopened(&saved);
+    assert!(report.iter().any(|words| words.contains("files are others")), "{report:?}");
+    assert_eq!(now.parameters.values_of(tensor)[0], 2.5, "the change is kept");
+}

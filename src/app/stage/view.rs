@@ -285,6 +285,9 @@ fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     for (name, at) in [("now", token.at(walk.layer_time())), (from, token.start), (to, token.end)] {
         ui.monospace(format!("{name:12} {}", place(model, at)));
     }
+    if token.is_added {
+        ui.label("added by the tokenizer");
+    }
     for (space, nearest) in [("static", &token.static_nearest), ("contextual", &token.contextual_nearest)] {
         if let Some((word, cosine)) = nearest {
             ui.label(format!("nearest, {space}: {word} (cosine {cosine:.3})"));

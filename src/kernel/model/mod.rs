@@ -261,6 +261,7 @@ impl LessonModel {
             generated: scene.generated(model.live()),
             sentence: Arc::new(sentence),
             second,
+            pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
             replaced: self.origin.replaced.clone(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::model::LessonModel;
 use crate::kernel::persist::saved::{
-    HIDDEN, SEEN, SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor,
+    HIDDEN, SEEN, SavedChange, SavedHead, SavedInterventions, SavedMask, SavedModel, SavedTensor, files,
 };
 use crate::kernel::scene::interventions::{self, check_temperature};
 use crate::kernel::scene::sentence::Sentence;
@@ -145,6 +145,14 @@ fn turn(training: &mut Training, edits: &[SavedTensor], report: &mut Vec<String>
 impl LessonModel {
     /// Shows the sentence again, with its interventions.
     pub(in crate::kernel) fn put_back(&mut self, saved: &SavedModel, lesson: &Lesson, report: &mut Vec<String>) {
+        if let Some(model) = &self.pretrained
+            && !saved.files.is_empty()
+            && saved.files != files(model)
+        {
+            report.push(
+                "The model's files are others than when you left: your changes stand on other numbers.".to_owned(),
+            );
+        }
         let is_back = saved.sentence.as_ref().is_none_or(|words| match self.known(words, lesson) {
             Ok(sentence) => {
                 self.scene.show(sentence);

@@ -22,6 +22,7 @@ use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::params::{Parameters, TensorSpec};
+use crate::pretrained::Pretrained;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -52,6 +53,9 @@ pub struct SavedModel {
     /// None where nothing is changed.
     pub interventions: Option<SavedInterventions>,
     pub training: SavedTraining,
+    /// Files of a pretrained model, each with its SHA-256.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -261,8 +265,14 @@ impl SavedModel {
             interventions: (!are_none(interventions))
                 .then(|| SavedInterventions::of(interventions, sentence.tokens.len())),
             training: SavedTraining::of(model),
+            files: model.pretrained.as_ref().map_or_else(Vec::new, |model| files(model)),
         }
     }
+}
+
+/// Names of a pretrained model's files, each with its SHA-256.
+pub fn files(model: &Pretrained) -> Vec<(String, String)> {
+    model.files.iter().map(|file| (file.name.clone(), file.sha256.clone())).collect()
 }
 
 impl SavedInterventions {

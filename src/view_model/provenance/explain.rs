@@ -22,7 +22,9 @@ impl Reader<'_> {
                     _ => "word2vec trained it on the lesson's corpus",
                 };
                 let note = format!("{from}; it is the same wherever the word stands.");
-                Some(("E".to_owned(), Worked::Given(Vec::new()), vec![note]))
+                let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, i, j));
+                let of_file = entry.map(|entry| format!("There it is {entry}."));
+                Some(("E".to_owned(), Worked::Given(Vec::new()), [note].into_iter().chain(of_file).collect()))
             }
             Quantity::Position => {
                 let note = "A fixed wave: sine and cosine of the place, slower from entry to entry.".to_owned();

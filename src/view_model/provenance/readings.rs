@@ -16,17 +16,26 @@ impl Reader<'_> {
         let trained = self.model.trained.values_of(tensor)[at];
         let start = self.model.start.values_of(tensor)[at];
         let steps = self.model.training.step_shown();
-        let mut others = vec![constant("before training", start)];
+        let is_read = self.model.pretrained.is_some();
+        let mut others = if is_read { Vec::new() } else { vec![constant("before training", start)] };
         if value != trained {
-            others.insert(0, constant("as training left it", trained));
+            let name = if is_read { "in the file" } else { "as training left it" };
+            others.insert(0, constant(name, trained));
         }
+        let origin = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
         let note = match (value == trained, steps) {
+            (false, _) if origin.is_some() => "It was turned by hand. The model's file has another number.".to_owned(),
+            (true, _) if origin.is_some() => "It was read from the model's file.".to_owned(),
             (false, _) => "It was turned by hand. Training left another number.".to_owned(),
             (true, 0) => "Training has not begun: it is as the seed drew it.".to_owned(),
             (true, steps) => format!("Training turned it to this in {steps} steps."),
         };
+        let of_file = origin.map(|entry| match entry {
+            Some(entry) => format!("There it is {entry}."),
+            None => "No file has it: it is 0.".to_owned(),
+        });
         let symbols = latex(tensor.name);
-        Some((symbols, Worked::Given(others), vec![note]))
+        Some((symbols, Worked::Given(others), [note].into_iter().chain(of_file).collect()))
     }
 
     /// An entry of the vector behind a point; none for the zero vector.

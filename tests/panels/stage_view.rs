@@ -40,6 +40,7 @@ fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPo
         start,
         end,
         trained_end: end,
+        is_added: false,
         static_nearest: None,
         contextual_nearest: None,
     }

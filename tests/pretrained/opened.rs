@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune::kernel::command::{SentenceCommand, WeightCommand};
+use attune::kernel::notebook::document::OwnKind;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel, Saved};
 use attune::lesson::{self, Lesson};
@@ -188,4 +190,33 @@ fn work_on_files_that_changed_says_so() {
     let (report, now) = reopened(&saved);
     assert!(report.iter().any(|words| words.contains("files are others")), "{report:?}");
     assert_eq!(now.parameters.values_of(tensor)[0], 2.5, "the change is kept");
+}
+
+/// A cell with code of the learner's own below the others, and what it showed.
+fn code(kernel: &mut Kernel, source: &str) -> String {
+    let mut cell = |id: &str, command| kernel.apply(Command::Notebook(NotebookCommand::Cell(id.into(), command)));
+    cell("about", CellCommand::Insert { kind: OwnKind::Code, is_above: false });
+    let id = kernel.snapshot().notebook.cells[1].cell.id.clone();
+    let mut cell = |command| kernel.apply(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
+    cell(CellCommand::SetText(source.into()));
+    cell(CellCommand::Run);
+    kernel.settle();
+    let notebook = kernel.snapshot().notebook;
+    format!("{:?}", notebook.cells[1].run.as_ref().expect("it ran"))
+}
+
+#[test]
+fn code_reads_and_writes_the_tensors_of_every_layer() {
+    let folder = with_tokenizer("bert-wild");
+    let mut kernel = running(&opened(&folder.0));
+    ask(&mut kernel, SentenceCommand::Set("the bank of the river".to_owned()));
+    let weight = model(&kernel).sentence.activations.blocks[2].heads[1].weights.get(2, 5);
+    let shown = code(&mut kernel, r#"A_3[1]["bank", "river"]"#);
+    assert!(shown.contains(&format!("{:.3}", weight)), "{weight}: {shown}");
+
+    let tensor = TensorName::KeyWeights.of_block(1);
+    code(&mut kernel, "W_K_2[3, 7] = 0.625;");
+    let now = model(&kernel);
+    let at = now.parameters.index(tensor, 3, 7).expect("an entry");
+    assert_eq!(now.parameters.flat()[at], 0.625);
 }

@@ -5,18 +5,25 @@
 //!     cargo run --no-default-features --example attack -- commands --seed 1 --count 4000
 //!     cargo run --no-default-features --example attack -- states --seed 1 --count 20000
 //!     cargo run --no-default-features --example attack -- models --seed 1 --count 10000
+//!     cargo run --no-default-features --example attack -- kills --seed 1 --count 125
+//!     cargo build --no-default-features && cargo run --no-default-features --example attack -- arguments --count 5000
 
 #[path = "../tests/attack/mutants/mod.rs"]
 mod mutants;
 #[path = "../tests/common/peak.rs"]
 mod peak;
+#[path = "../tests/common/watch.rs"]
+mod watch;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 
+#[cfg(unix)]
+use mutants::arguments::{self, MutatedArguments};
 use mutants::commands::{COMMANDS, RandomCommands};
+use mutants::kills::{self, KILLS, Kills};
 use mutants::lessons::{self, MutatedLesson};
 use mutants::models::MutatedModel;
 use mutants::states::MutatedState;
@@ -34,6 +41,10 @@ enum What {
     States,
     /// Folders with a config and weights.
     Models,
+    /// Each case is a learner whose program is killed some times.
+    Kills,
+    #[cfg(unix)]
+    Arguments,
 }
 
 #[derive(Debug, Parser)]
@@ -54,14 +65,20 @@ struct Args {
 }
 
 fn main() {
+    kills::edit_if_asked();
     let args = Args::parse();
     let broken = match args.what {
         What::Lessons => attack::<MutatedLesson>(&args),
         What::Commands => attack::<RandomCommands>(&args),
         What::States => attack::<MutatedState>(&args),
         What::Models => attack::<MutatedModel>(&args),
+        What::Kills => attack::<Kills>(&args),
+        #[cfg(unix)]
+        What::Arguments => attack::<MutatedArguments>(&args),
     };
     lessons::clean();
+    #[cfg(unix)]
+    arguments::clean();
     assert_eq!(broken, 0, "cases that break a promise");
 }
 
@@ -82,7 +99,7 @@ fn attack<A: Attack>(args: &Args) -> usize {
         if args.verbose {
             println!("seed {seed}");
         }
-        let (outcome, taken) = A::of(seed).tried();
+        let (outcome, taken) = A::of(seed).tried(seed);
         cases += 1;
         most.bytes = most.bytes.max(taken.bytes);
         most.time = most.time.max(taken.time);
@@ -98,8 +115,10 @@ fn attack<A: Attack>(args: &Args) -> usize {
         }
     }
     tell(cases, broken, &outcomes, &most);
-    if matches!(args.what, What::Commands) {
-        println!("{} commands", cases * COMMANDS);
+    match args.what {
+        What::Commands => println!("{} commands", cases * COMMANDS),
+        What::Kills => println!("{} kills; at most {:.2} s are lost", cases * KILLS, kills::greatest_loss()),
+        _ => {}
     }
     broken
 }

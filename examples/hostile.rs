@@ -5,6 +5,8 @@
 
 #[path = "../tests/common/peak.rs"]
 mod peak;
+#[path = "../tests/common/watch.rs"]
+mod watch;
 
 use std::iter;
 use std::sync::Arc;
@@ -18,9 +20,12 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use peak::{Taken, taken};
+use watch::watched;
 
 /// Allowed to one cell, with all that follows it.
 const TIME_MAX: Duration = Duration::from_secs(5);
+/// A case that takes longer will never end.
+const HANGS: Duration = TIME_MAX.saturating_mul(20);
 /// Allowed over the state at rest.
 const BYTES_MAX: usize = 1 << 30;
 /// Cells of one case: what one makes the next one reads.
@@ -50,7 +55,7 @@ fn main() {
         if args.verbose {
             println!("seed {seed}:\n{case}");
         }
-        for ran in case.run(&mut kernel) {
+        for ran in watched(HANGS, format!("seed {seed}"), || case.run(&mut kernel)) {
             cells += 1;
             if args.verbose {
                 println!("  {}: {}", ran.taken, ran.fault.as_deref().unwrap_or("no fault"));

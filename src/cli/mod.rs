@@ -70,6 +70,11 @@ fn run() -> ExitCode {
     }
 }
 
+/// The grammar of the command line.
+pub fn grammar() -> clap::Command {
+    Args::command()
+}
+
 fn ended(fault: &Fault) -> ExitCode {
     say(fault.text().trim_end_matches('\n'));
     fault.exit_code()
@@ -84,7 +89,7 @@ fn say(text: &str) {
 fn parse() -> Result<Args, clap::Error> {
     let no_color = std::env::args_os().any(|arg| arg == "--no-color");
     let color = if no_color { clap::ColorChoice::Never } else { clap::ColorChoice::Auto };
-    Args::from_arg_matches(&Args::command().color(color).try_get_matches()?)
+    Args::from_arg_matches(&grammar().color(color).try_get_matches()?)
 }
 
 /// A hint for an option that other commands have, in place of clap's tip, which is how to give it as a file.
@@ -93,7 +98,7 @@ fn misplaced_option(error: &mut clap::Error) -> Option<String> {
     let option = option.clone();
     let name = option.strip_prefix("--")?;
     let has = |command: &clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some(name));
-    let command = Args::command();
+    let command = grammar();
     let window = has(&command).then(|| "of the window: attune LESSON".to_owned());
     let others = command.get_subcommands().filter(|command| has(command));
     let owners: Vec<String> =
@@ -109,7 +114,7 @@ fn misplaced_option(error: &mut clap::Error) -> Option<String> {
 fn mistyped_command() -> Option<String> {
     let texts = std::env::args_os().skip(1).filter_map(|arg| arg.into_string().ok());
     let first = texts.into_iter().find(|arg| !arg.is_empty() && !arg.starts_with('-'))?;
-    let command = Args::command();
+    let command = grammar();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let meant = nearest(&first, names.iter().copied()).filter(|name| *name != first);
     let meant = meant.filter(|_| !Path::new(&first).exists())?;

@@ -20,8 +20,10 @@ pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
     }
 }
 
-/// Characters of a line of a message: more is an argument that nobody wrote by hand.
+/// Characters of a line of a message: more is an argument that nobody wrote by hand ...
 const LINE_CHARS_MAX: usize = 5000;
+/// ... and so many of them are the end of the line, where it says what is wrong.
+const END_CHARS: usize = 1000;
 
 /// Prints help, the version or an error of the arguments. With control characters or very long words among the
 /// arguments it is plain, and shows neither as they are.
@@ -41,10 +43,14 @@ pub fn answer(error: &clap::Error) -> Result<(), Fault> {
     }
 }
 
-/// The text with its longest lines cut.
+/// The text with the middle of its longest lines left out.
 pub fn of_bounded_lines(text: &str) -> String {
     let cut = |line: &str| match line.char_indices().nth(LINE_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &line[..end]),
+        Some(_) => {
+            let head: String = line.chars().take(LINE_CHARS_MAX - END_CHARS).collect();
+            let end = line.char_indices().nth_back(END_CHARS - 1).map_or(0, |(at, _)| at);
+            format!("{head} … {}", &line[end..])
+        }
         None => line.to_owned(),
     };
     text.lines().map(cut).collect::<Vec<_>>().join("\n")

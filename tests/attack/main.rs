@@ -5,6 +5,8 @@
 mod common;
 #[path = "../common/peak.rs"]
 mod peak;
+#[path = "../common/watch.rs"]
+mod watch;
 
 mod growth;
 mod mutants;

@@ -1,17 +1,26 @@
 //! Some of each attack that is made at random: short here, long by hand with `examples/attack.rs`.
 
+use std::env;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
 use attune::pretrained::safetensors::Source;
 
+#[cfg(unix)]
+use crate::mutants::arguments::{self, MutatedArguments};
 use crate::mutants::commands::RandomCommands;
+use crate::mutants::kills::{self, Kills};
 use crate::mutants::lessons::{self, MutatedLesson};
 use crate::mutants::models::{MutatedModel, OVER_FILES_MAX};
 use crate::mutants::states::MutatedState;
 use crate::mutants::{Attack, smallest_told};
 use crate::peak::taken;
+use crate::watch::watched;
 
 /// Cases of so many seeds, each of which must hold; returns what came of them.
 fn attack<A: Attack>(seeds: std::ops::Range<u64>) -> Vec<&'static str> {
-    let run = |seed| A::of(seed).tried().0.unwrap_or_else(|why| panic!("{}", smallest_told::<A>(seed, &why)));
+    let run = |seed| A::of(seed).tried(seed).0.unwrap_or_else(|why| panic!("{}", smallest_told::<A>(seed, &why)));
     seeds.map(run).collect()
 }
 
@@ -76,4 +85,41 @@ fn huge_headers_take_little_memory() {
         let is_told = opened.as_ref().is_none_or(|said| said.len() < 1500);
         assert!(is_told, "{begin}: {opened:?}");
     }
+}
+
+/// The program that [`a_killed_program_loses_no_more_than_its_last_moments`] starts; alone, nothing.
+#[test]
+fn edits_until_it_is_killed() {
+    kills::edit_if_asked();
+}
+
+#[test]
+fn a_killed_program_loses_no_more_than_its_last_moments() {
+    attack::<Kills>(1..2);
+}
+
+#[cfg(unix)]
+#[test]
+fn mutated_command_lines_end_in_words() {
+    let outcomes = attack::<MutatedArguments>(1..400);
+    arguments::clean();
+    for outcome in ["done", "faults of a lesson or an output", "wrong usage"] {
+        assert!(outcomes.contains(&outcome), "none of the command lines ends with {outcome}");
+    }
+}
+
+/// The program that [`a_case_that_hangs_ends_the_run_and_tells_its_seed`] starts.
+#[test]
+#[ignore = "it hangs"]
+fn hangs() {
+    watched(Duration::from_millis(50), "seed 7", || thread::sleep(Duration::from_secs(60)));
+}
+
+#[test]
+fn a_case_that_hangs_ends_the_run_and_tells_its_seed() {
+    let own = env::current_exe().expect("the name of this program");
+    let output = Command::new(own).args(["random::hangs", "--exact", "--ignored"]).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.status.code() != Some(101), "{}", output.status);
+    assert!(said.contains("seed 7 has not ended after 0.05 s: it hangs"), "{said}");
 }

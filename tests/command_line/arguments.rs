@@ -90,6 +90,13 @@ fn as_long_as_an_argument_can_be() {
     check(OsStr::new(&"é/".repeat(BYTES / 3)));
 }
 
+#[test]
+fn a_message_about_a_long_path_still_says_what_is_wrong() {
+    let output = program().args(["trace", &"x".repeat(20_000)]).output().expect("the program starts");
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(said.len() < 6000 && said.contains("xx … xx") && said.contains("name too long"), "{said}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn help_that_cannot_be_written_is_said_not_to_be() {

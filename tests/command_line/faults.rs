@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use crate::common::folder::Folder;
 use crate::common::program::{program, said};
 
 /// A lesson file that is gone after the test.
@@ -166,6 +167,29 @@ fn results_that_cannot_be_written_are_said_not_to_be() {
         let said = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.starts_with("error: the results cannot be written to standard output: "), "{said}");
+    }
+}
+
+/// A limit on the size of files stands for a disk without room: every system has it, for every user.
+#[cfg(unix)]
+#[test]
+fn an_export_without_room_leaves_what_was_there() {
+    let folder = Folder::new("no-room");
+    for format in ["html", "ipynb", "md", "tsv"] {
+        let out = folder.join(format);
+        fs::write(&out, "of before").expect("a file");
+        let names = || fs::read_dir(&folder.0).expect("a folder").flatten().count();
+        let before = names();
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]).arg(program().get_program());
+        limited.args(["export", "tests/fixtures/notebook.ron", "--to", format, "-o"]).arg(&out);
+        // Without a graphics adapter nothing is drawn, which takes its time.
+        let output = limited.env("VK_DRIVER_FILES", "/dev/null").output().expect("a shell");
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(1), "{format}: {said}");
+        assert!(said.contains("File too large"), "{format}: {said}");
+        assert_eq!(fs::read_to_string(&out).ok().as_deref(), Some("of before"), "{format}");
+        assert_eq!(names(), before, "{format}: an unfinished file is left");
     }
 }
 

@@ -158,6 +158,20 @@ pub fn after_some(seed: u64, count: usize) -> (Arc<Lesson>, Kernel) {
     (lesson, kernel)
 }
 
+/// Commands that leave the notebook's cells as they are.
+pub fn edit(dice: &mut Dice, lesson: &Lesson) -> Option<Command> {
+    match dice.below(16) {
+        0..4 => Some(Command::Weights(weight(dice, lesson))),
+        4..6 => Some(Command::Interventions(intervention(dice))),
+        6..8 => Some(Command::Sentence(sentence(dice, lesson))),
+        8 => Some(Command::Training(training(dice))),
+        9 => Some(Command::Axes(axis(dice, lesson))),
+        10 => Some(Command::Undo),
+        11 => Some(Command::Redo),
+        _ => None,
+    }
+}
+
 fn command(dice: &mut Dice, lesson: &Lesson) -> Command {
     match dice.below(100) {
         0..18 => Command::Weights(weight(dice, lesson)),

@@ -1,8 +1,11 @@
-//! Attacks made at random from a seed: lessons, commands, models and saved states that nobody would write, each with
-//! the promises that must hold whatever they are. `tests/attack` runs a few of each; `examples/attack.rs` runs them by
-//! the thousand.
+//! Attacks made at random from a seed: lessons, commands, command lines, models and saved states that nobody would
+//! write, and programs that are killed, each with the promises that must hold whatever they are. `tests/attack` runs a
+//! few of each; `examples/attack.rs` runs them by the thousand.
 
+#[cfg(unix)]
+pub mod arguments;
 pub mod commands;
+pub mod kills;
 pub mod lessons;
 pub mod models;
 pub mod states;
@@ -14,11 +17,14 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::peak::{Taken, taken};
+use crate::watch::watched;
 
 /// Allowed to one case, on a busy machine too.
 pub const TIME_MAX: Duration = Duration::from_secs(20);
 /// Allowed over the state at rest.
 pub const BYTES_MAX: usize = 1_500_000_000;
+/// A case that takes longer will never end, and nothing but the end of the program ends it.
+const HANGS: Duration = TIME_MAX.saturating_mul(3);
 /// Given to the search for the smallest case that breaks a promise.
 const SEARCH: Duration = Duration::from_secs(30);
 
@@ -47,9 +53,10 @@ pub trait Attack: Sized {
         BYTES_MAX
     }
 
-    /// Runs it within its bounds of time and memory; a panic is a promise broken.
-    fn tried(&self) -> (Outcome, Taken) {
-        let (outcome, taken) = taken(|| panics::quietly(|| self.run()));
+    /// Runs it within its bounds of time and memory; a panic is a promise broken. If it never ends, the program does, and
+    /// tells the seed.
+    fn tried(&self, seed: u64) -> (Outcome, Taken) {
+        let (outcome, taken) = taken(|| watched(HANGS, format!("seed {seed}"), || panics::quietly(|| self.run())));
         let outcome = outcome.unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
         let is_within = taken.time <= TIME_MAX && taken.bytes <= self.bytes_max();
         let outcome = if is_within { outcome } else { outcome.and_then(|_| Err(format!("it takes {taken}"))) };
@@ -57,14 +64,14 @@ pub trait Attack: Sized {
     }
 
     /// A case as small as can be found that breaks a promise too: ever smaller pieces are left out while it does.
-    fn smallest(self) -> Self {
+    fn smallest(self, seed: u64) -> Self {
         let (mut case, begun) = (self, Instant::now());
         let mut piece = case.parts().div_ceil(2).max(1);
         loop {
             let mut first = 0;
             while first < case.parts() && begun.elapsed() < SEARCH {
                 let without = case.without(first, piece.min(case.parts() - first));
-                if without.tried().0.is_err() { case = without } else { first += piece }
+                if without.tried(seed).0.is_err() { case = without } else { first += piece }
             }
             if piece == 1 || begun.elapsed() >= SEARCH {
                 return case;
@@ -76,8 +83,8 @@ pub trait Attack: Sized {
 
 /// The smallest case of a seed that breaks a promise, in words.
 pub fn smallest_told<A: Attack>(seed: u64, why: &str) -> String {
-    let smallest = A::of(seed).smallest();
-    let still = smallest.tried().0.err().unwrap_or_default();
+    let smallest = A::of(seed).smallest(seed);
+    let still = smallest.tried(seed).0.err().unwrap_or_default();
     format!("seed {seed}: {why}\nat its smallest: {still}\n{}", smallest.told())
 }
 
@@ -101,6 +108,11 @@ impl Dice {
 
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
+    }
+
+    /// From 0 to 1.
+    pub fn share(&mut self) -> f64 {
+        self.0.random()
     }
 
     pub fn seed(&mut self) -> u64 {

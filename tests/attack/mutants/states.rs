@@ -18,10 +18,17 @@ use super::{Attack, Dice, HOSTILE, Outcome};
 /// Work of one lesson, as the store keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Work(Saved);
+pub struct Work(pub Saved);
 
 impl Stored for Work {
     const VERSION: u32 = 1;
+}
+
+impl Work {
+    /// Numbers that are none are not equal to themselves; their texts are.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
 }
 
 /// A change of what was saved.
@@ -143,17 +150,16 @@ impl MutatedState {
         let work = Work(Saved::of(&kernel.snapshot()));
         opened.store.save(&work).map_err(|why| format!("not saved afterwards: {why}"))?;
         let back = read::<Work>(home, &key);
-        // Numbers that are none are not equal to themselves; their texts are.
-        let text = |work: &Work| serde_json::to_string(work).unwrap_or_default();
         match &back.value {
-            Some(again) if text(again) == text(&work) => Ok(outcome),
+            Some(again) if again.text() == work.text() => Ok(outcome),
             Some(_) => Err("what is saved afterwards is read as something else".to_owned()),
             None => Err(format!("what is saved afterwards is not read: {:?}", back.report())),
         }
     }
 }
 
-fn folder() -> PathBuf {
+/// The home of a case.
+pub fn folder() -> PathBuf {
     env::temp_dir().join(format!("attune-attack-{}-home", process::id()))
 }
 

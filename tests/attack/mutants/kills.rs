@@ -1,0 +1,239 @@
+//! A learner's program that is killed while its work is edited: what was saved is whole, and no more than the last moments
+//! are lost. The program runs itself for that; [`edit_if_asked`] is what it then does.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command as Program, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{env, fs, io, thread};
+
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel, Saved};
+use attune::lesson::{self, Lesson};
+use attune::store::{Home, Key, Lock, Opened, Saver, open, read};
+
+use super::commands::edit;
+use super::states::{Work, folder};
+use super::{Attack, Dice, Outcome};
+
+const LESSON: &str = include_str!("../../fixtures/notebook.ron");
+/// A cell of it, in which the number of the last edit stands.
+const CELL: &str = "double";
+/// The test that is the child; other programs take no notice of it.
+const CHILD: &[&str] = &["random::edits_until_it_is_killed", "--exact", "--nocapture"];
+const HOME: &str = "ATTUNE_ATTACK_HOME";
+const SEED: &str = "ATTUNE_ATTACK_SEED";
+
+/// Kills of one case, whose programs go on with the same work.
+pub const KILLS: usize = 4;
+/// The longest life of a program, from its first edit.
+const LIFE_MAX: Duration = Duration::from_secs(3);
+/// The longest pause between two edits.
+const PAUSE_MAX: Duration = Duration::from_millis(400);
+/// An edit that is older is saved.
+const LOSS_MAX: Duration = Duration::from_secs(2);
+/// Given to a program until its first edit.
+const START_MAX: Duration = Duration::from_secs(20);
+
+/// The age of the oldest edit that any case lost.
+static GREATEST_LOSS: AtomicU64 = AtomicU64::new(0);
+
+/// Seconds of work that were lost at most.
+#[allow(dead_code, reason = "the long attack tells it")]
+pub fn greatest_loss() -> f64 {
+    Duration::from_millis(GREATEST_LOSS.load(Ordering::Relaxed)).as_secs_f64()
+}
+
+/// Programs that edit and are killed, one after the other.
+#[derive(Clone)]
+pub struct Kills(Vec<Kill>);
+
+#[derive(Clone, Debug)]
+struct Kill {
+    seed: u64,
+    after: Duration,
+}
+
+impl Attack for Kills {
+    fn of(seed: u64) -> Self {
+        let mut dice = Dice::of(seed);
+        let kill = |_| Kill { seed: dice.seed(), after: LIFE_MAX.mul_f64(dice.share()) };
+        Self((0..KILLS).map(kill).collect())
+    }
+
+    fn run(&self) -> Outcome {
+        let home = folder();
+        let _ = fs::remove_dir_all(&home);
+        let result = self.run_in(&Home::at(&home));
+        let _ = fs::remove_dir_all(&home);
+        result
+    }
+
+    fn parts(&self) -> usize {
+        self.0.len()
+    }
+
+    fn without(&self, first: usize, count: usize) -> Self {
+        let mut without = self.clone();
+        without.0.drain(first..first + count);
+        without
+    }
+
+    fn told(&self) -> String {
+        self.0.iter().map(|kill| format!("  {kill:?}\n")).collect()
+    }
+}
+
+impl Kills {
+    fn run_in(&self, home: &Home) -> Outcome {
+        let mut greatest = Duration::ZERO;
+        for (i, kill) in self.0.iter().enumerate() {
+            let loss = killed(home, kill).map_err(|why| format!("kill {i}, after {:?}: {why}", kill.after))?;
+            greatest = greatest.max(loss);
+        }
+        let millis = u64::try_from(greatest.as_millis()).unwrap_or(u64::MAX);
+        GREATEST_LOSS.fetch_max(millis, Ordering::Relaxed);
+        Ok(match millis {
+            0..1000 => "lost less than 1 s",
+            1000..1500 => "lost 1 to 1.5 s",
+            _ => "lost 1.5 to 2 s",
+        })
+    }
+}
+
+/// An edit that the learner has made.
+struct Made {
+    number: u64,
+    at: Duration,
+}
+
+/// Kills a program that goes on with the work of a home. Returns the age of the oldest edit that is lost.
+fn killed(home: &Home, kill: &Kill) -> Result<Duration, String> {
+    let mut child = child(home, kill.seed).map_err(|error| format!("no program starts: {error}"))?;
+    let made = edits_of(&mut child);
+    let first = made.recv_timeout(START_MAX);
+    thread::sleep(kill.after);
+    let at = now();
+    // Of a program that has ended, what is missing tells.
+    let (_, status) = (child.kill(), child.wait());
+    let first = first.map_err(|_| format!("no edit is made: {status:?}"))?;
+    let made: Vec<Made> = [first].into_iter().chain(made).filter(|edit| edit.at <= at).collect();
+
+    let Opened { loaded, mut store } = open::<Work>(home, &key());
+    if !loaded.report().is_empty() {
+        return Err(format!("opening reports {:?}", loaded.report()));
+    }
+    if store.lock() != &Lock::Mine {
+        return Err(format!("not saved from now on: {}", store.lock()));
+    }
+    if store.folder().path().join("aside").exists() {
+        return Err("something is put aside".to_owned());
+    }
+    let mut kernel = Kernel::open(small(), loaded.value.map(|Work(saved)| saved));
+    kernel.settle();
+    if !kernel.snapshot().report.is_empty() {
+        return Err(format!("the kernel reports {:?}", kernel.snapshot().report));
+    }
+    let saved = number_in(&kernel)?;
+    let lost = made.iter().find(|edit| edit.number > saved);
+    let loss = lost.map_or(Duration::ZERO, |edit| at - edit.at);
+    if loss > LOSS_MAX {
+        let last = made.last().map_or(0, |edit| edit.number);
+        return Err(format!("{:.2} s are lost: edit {saved} of {last} is saved", loss.as_secs_f64()));
+    }
+    let work = Work(Saved::of(&kernel.snapshot()));
+    store.save(&work).map_err(|why| format!("not saved afterwards: {why}"))?;
+    let is_same = read::<Work>(home, &key()).value.is_some_and(|back| back.text() == work.text());
+    is_same.then_some(loss).ok_or_else(|| "what is saved afterwards is read as something else".to_owned())
+}
+
+fn key() -> Key {
+    Key::named("attack")
+}
+
+fn small() -> Arc<Lesson> {
+    Arc::new(lesson::parse("lesson.ron", LESSON).unwrap_or_else(|issues| panic!("{issues:#?}")))
+}
+
+/// The time of a clock that all programs share.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The number of the last edit in the work; 0 if there is none.
+fn number_in(kernel: &Kernel) -> Result<u64, String> {
+    let notebook = kernel.snapshot().notebook;
+    let cell = notebook.cells.iter().find(|cell| &*cell.cell.id == CELL).ok_or("the cell is gone")?;
+    let text = &cell.cell.text;
+    text.strip_prefix("// edit ").map_or(Ok(0), |number| number.parse().map_err(|_| format!("reads {text:?}")))
+}
+
+fn child(home: &Home, seed: u64) -> io::Result<Child> {
+    let mut program = Program::new(env::current_exe()?);
+    program.args(CHILD).env(HOME, home.root()).env(SEED, seed.to_string());
+    program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()
+}
+
+/// The edits that a program says it has made.
+fn edits_of(child: &mut Child) -> Receiver<Made> {
+    let (tell, told) = channel();
+    let out = child.stdout.take().expect("a pipe");
+    thread::spawn(move || {
+        let whole = |line: String| {
+            let (number, at) = line.strip_prefix("edit ")?.strip_suffix(" made")?.split_once(' ')?;
+            Some(Made { number: number.parse().ok()?, at: Duration::from_millis(at.parse().ok()?) })
+        };
+        for made in BufReader::new(out).lines().map_while(Result::ok).filter_map(whole) {
+            if tell.send(made).is_err() {
+                return;
+            }
+        }
+    });
+    told
+}
+
+/// In a program that was started to be killed: edits a home's work as the window does, without end. Otherwise nothing.
+pub fn edit_if_asked() {
+    let (Some(home), Ok(seed)) = (env::var_os(HOME), env::var(SEED)) else { return };
+    edit_without_end(&Home::at(home), &mut Dice::of(seed.parse().expect("a seed")));
+}
+
+fn edit_without_end(home: &Home, dice: &mut Dice) {
+    let opened = open::<Work>(home, &key());
+    let lesson = small();
+    let mut kernel = Kernel::open(lesson.clone(), opened.loaded.value.map(|Work(saved)| saved));
+    kernel.settle();
+    let saver = Saver::spawn(opened.store, || ());
+    let mut last = kernel.snapshot();
+    let first = number_in(&kernel).expect("a cell") + 1;
+    let begun = Instant::now();
+    let mut out = io::stdout();
+    for number in first.. {
+        // A parent that is gone kills nobody.
+        if begun.elapsed() > START_MAX + LIFE_MAX {
+            return;
+        }
+        let at = now().as_millis();
+        if let Some(command) = edit(dice, &lesson) {
+            kernel.apply(command);
+        }
+        let text = format!("// edit {number}").into();
+        kernel.apply(Command::Notebook(NotebookCommand::Cell(CELL.into(), CellCommand::SetText(text))));
+        kernel.settle();
+        let snapshot = kernel.snapshot();
+        if Saved::differs(&last, &snapshot) {
+            last = snapshot.clone();
+            saver.put_with(move || Arc::new(Work(Saved::of(&snapshot))));
+        }
+        // Said in whole lines; who hears them may have ended.
+        let _ = out.write_all(format!("\nedit {number} {at} made\n").as_bytes()).and_then(|()| out.flush());
+        // Now and then a learner thinks, or holds a key.
+        match dice.below(8) {
+            0..4 => {}
+            4 => thread::sleep(PAUSE_MAX * 3),
+            _ => thread::sleep(PAUSE_MAX.mul_f64(dice.share())),
+        }
+    }
+}

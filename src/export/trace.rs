@@ -298,8 +298,10 @@ impl Serialize for Tensors<'_> {
             let (block, _, own) = self.architecture.head(h);
             let contributions = &sentence.contributions[block];
             let (queries, keys) = (head.weights.rows(), contributions.keys());
-            let terms: Vec<Vec<&[f32]>> =
-                (0..queries).map(|query| (0..keys).map(|key| contributions.term(own, query, key)).collect()).collect();
+            let block = &activations.blocks[block];
+            let term = |query: usize, key: usize| contributions.term(block, own, query, key);
+            let terms: Vec<Vec<Vec<f32>>> =
+                (0..queries).map(|query| (0..keys).map(|key| term(query, key)).collect()).collect();
             let shape = vec![queries, keys, activations.output.cols()];
             map.serialize_entry(&format!("contributions[{h}]"), &Tensor { shape, rows: terms })?;
         }

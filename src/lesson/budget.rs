@@ -2,13 +2,13 @@
 //! own limit, must not run for hours or fill the memory.
 
 use crate::numerics::model::cost::{
-    contribution_cost, contribution_entries, forward_cost, forward_multiplications, generation_cost, parameters,
-    sentence_cost, workspace_entries,
+    contribution_cost, forward_cost, forward_multiplications, generation_cost, parameters, sentence_cost,
+    workspace_entries,
 };
 use crate::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
-use super::limits::{SNAPSHOT_BYTES_MAX, TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
+use super::limits::{TRAINING_BYTES_MAX, TRAINING_WORK_MAX, VOCABULARY_MAX};
 use super::read_claims::ClaimContext;
 use super::read_embedding::ReadEmbedding;
 use super::read_language::ReadCorpus;
@@ -42,7 +42,6 @@ pub(super) fn check_budget<'s>(
     };
     let needs = Needs::of(model, words, classes(model, corpus, words), longest);
     check_memory(*node, needs.numbers);
-    check_snapshot(*node, contribution_entries(&model.architecture));
 
     let remedy = "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim";
     // A small model does much besides multiplying.
@@ -97,7 +96,6 @@ pub(super) fn fits(lesson: &Changed, words: usize, topics: usize, longest: usize
     let Needs { numbers, multiplications, cost } = Needs::of(model, words, classes, longest);
     [static_work, multiplications, cost].iter().all(|work| *work <= TRAINING_WORK_MAX)
         && NUMBER_BYTES * numbers <= TRAINING_BYTES_MAX
-        && NUMBER_BYTES * contribution_entries(&model.architecture) <= SNAPSHOT_BYTES_MAX
 }
 
 fn classes(model: &ModelConfig, corpus: &ReadCorpus, words: usize) -> usize {
@@ -162,15 +160,6 @@ const UPDATE_MULTIPLICATIONS: f64 = 4.0;
 const PARAMETER_COPIES: f64 = 16.0;
 /// Numbers in the log for one step, beside one for each tensor.
 const LOGGED: usize = 2;
-
-fn check_snapshot(node: Node<'_>, entries: f64) {
-    let bytes = NUMBER_BYTES * entries;
-    if bytes > SNAPSHOT_BYTES_MAX {
-        let [needed, most] = [bytes, SNAPSHOT_BYTES_MAX].map(mebibytes);
-        node.field_issue(format!("what is shown of a sentence needs {needed:.0} MiB of memory"))
-            .expected(format!("at most {most:.0} MiB: fewer layers or heads, a smaller max_tokens or dim"));
-    }
-}
 
 fn mebibytes(bytes: f64) -> f64 {
     bytes / f64::from(1 << 20)

@@ -86,9 +86,6 @@ pub const TRAINING_WORK_MAX: f64 = 5e10;
 /// Bytes that one training step may need: more would not fit beside a window on a small laptop.
 pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// Bytes that a snapshot of one sentence may need: the window holds a few of them.
-pub const SNAPSHOT_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
-
 /// Issues that are kept; the others are counted.
 pub const ISSUES_MAX: usize = 100;
 /// Characters of offending text that an issue quotes.

@@ -167,6 +167,11 @@ impl<S: Scalar> TailCache<S> {
         self.forward.as_ref().map(|forward| &forward.layer.hidden)
     }
 
+    /// What goes into the norm behind a feed-forward layer, or comes out of the norm before it (R, D).
+    pub fn joined(&self) -> Option<&Matrix<S>> {
+        Some(&self.forward.as_ref()?.norm.as_ref()?.1)
+    }
+
     /// `Y` (R, D)
     pub fn output(&self) -> &Matrix<S> {
         self.forward.as_ref().map_or_else(|| self.attended(), |forward| &forward.output)

@@ -1,13 +1,24 @@
 //! Contributions to a token's movement: the output of a block as an exact sum over heads and source tokens.
 //!
 //! `A_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = z_j W_V^h + b_V^h`; without a residual
-//! `X_i` falls away, without `W_O` a value stands in its head's columns. Under a linear projection
-//! the terms are arrows that lead tip to tail from the input to the contextual point. The input of
-//! the first block is the static vector and its position, `X = E + P`: with positions, the way from
-//! the static point begins with the arrow `P_i`.
+//! `X_i` falls away, without `W_O` a value stands in its head's columns. The input of the first block is the
+//! static vector and its position, `X = E + P`: with positions, the way from the static point begins with the
+//! arrow `P_i`.
 //!
-//! The sum holds at `A`. What the block does next, a norm or a feed-forward layer, is no sum over
-//! tokens: [`Contributions::holds`] says so.
+//! What the block does next keeps the sum exact, up to its output. A norm, with the `σ` of the whole sum held, is
+//! linear in each term, `L t = γ ⊙ (t − mean t) / σ`, and adds its `β` once (Kobayashi et al. 2021,
+//! arXiv 2109.07152). The feed-forward layer is one term more, whatever it does inside. So
+//!
+//! ```text
+//! Y_i = X_i + (L X_i − X_i) + Σ_h Σ_j α_hij · L(V_hj W_O^h) + L b_O + shifts + feed-forward part
+//! ```
+//!
+//! and under a linear projection the terms are arrows that lead tip to tail from the input to the contextual point.
+//!
+//! Kept are `V_hj W_O^h` a key, and not the terms: those are of (H·T·T_k, D), and each is made of a key's
+//! vector and a weight when it is asked for.
+
+use std::borrow::Cow;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
@@ -15,8 +26,9 @@ use faer::{Accum, Par};
 use super::attention::HeadMode;
 use super::block::{BlockConfig, Norm};
 use super::model::activations::BlockActivations;
+use super::norm::inverse_deviations;
 use super::params::{Parameters, TensorName};
-use super::simd::vectorized;
+use super::simd::{Plain, sum, vectorized};
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
@@ -39,29 +51,89 @@ fn through_output<S: Scalar>(
     }
 }
 
-/// Every term of the sum.
+/// One of the terms of a block's output that no head adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// `L X_i − X_i`: what the norms make of the input, less the input itself.
+    Rescaled,
+    /// `L b_O`
+    Bias,
+    /// `β` of the norm that follows the attention, behind the norm that follows the feed-forward layer.
+    Shift,
+    /// `F(A_i)`, behind the norm that follows it; without a residual, `F(A_i) − A_i`: it takes the place of `A_i`.
+    FeedForward,
+    /// `β` of the norm that follows the feed-forward layer.
+    LastShift,
+}
+
+impl Part {
+    /// In the order of the forward pass.
+    pub const ALL: [Self; 5] = [Self::Rescaled, Self::Bias, Self::Shift, Self::FeedForward, Self::LastShift];
+
+    /// Norms that it does not go through, as it comes in behind them.
+    pub fn norms_before(self) -> usize {
+        match self {
+            Self::Rescaled | Self::Bias => 0,
+            Self::Shift | Self::FeedForward => 1,
+            Self::LastShift => 2,
+        }
+    }
+}
+
+/// A norm with the `σ` of the whole held: the linear map `t ↦ γ ⊙ (t − mean t) / σ_i`, and the shift `β`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldNorm<S> {
+    gain: Vec<S>,
+    shift: Vec<S>,
+    /// `1 / σ` by query.
+    inverse_deviations: Vec<S>,
+}
+
+impl<S: Scalar> HeldNorm<S> {
+    fn of(parameters: &Parameters<S>, block: usize, names: [TensorName; 2], whole: &Matrix<S>, epsilon: f64) -> Self {
+        let [gain, shift] = names.map(|name| parameters.values_of(name.of_block(block)).to_vec());
+        Self { gain, shift, inverse_deviations: inverse_deviations(whole, epsilon) }
+    }
+
+    pub fn inverse_deviation(&self, query: usize) -> S {
+        self.inverse_deviations[query]
+    }
+
+    /// `L t` of a query's term.
+    pub fn carry(&self, query: usize, term: &mut [S]) {
+        self.apply(self.inverse_deviations[query], term);
+    }
+
+    /// `factor · γ ⊙ (t − mean t)`
+    #[inline(always)]
+    fn apply(&self, factor: S, term: &mut [S]) {
+        let mean = sum(Plain, term) / S::from_f64(term.len() as f64);
+        term.iter_mut().zip(&self.gain).for_each(
+            #[inline(always)]
+            |(x, &gain)| *x = gain * ((*x - mean) * factor),
+        );
+    }
+}
+
+/// Every term of the sum, in its factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contributions<S> {
-    queries: usize,
     keys: usize,
-    /// Row `(h · T + i) · T_k + j` is `α_hij · V_hj W_O^h`; (H·T·T_k, D)
-    terms: Matrix<S>,
+    /// Row `h · T_k + j` is `V_hj W_O^h`, times the head's gain; (H·T_k, D)
+    moved: Matrix<S>,
+    /// Heads that take part.
+    is_on: Vec<bool>,
+    /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
+    added: Matrix<S>,
     /// `b_O`, the same for every token; zero where the model has none.
     pub bias: Vec<S>,
     /// `‖Σ_j α_hij · V_hj W_O^h‖` by head and query.
     pub head_lengths: Vec<Vec<S>>,
-    pub holds: Holds,
-}
-
-/// The point of the block at which the sum is exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// At the block's output.
-    AtOutput,
-    /// Before the norm that follows the attention.
-    BeforeNorm,
-    /// Before the feed-forward layer.
-    BeforeFeedForward,
+    /// `‖Σ_j α_hij · L(V_hj W_O^h)‖`: the same at the block's output.
+    pub head_arrow_lengths: Vec<Vec<S>>,
+    /// The norms between the sum and the block's output.
+    norms: Vec<HeldNorm<S>>,
+    parts: Vec<Part>,
 }
 
 impl<S: Scalar> Contributions<S> {
@@ -76,46 +148,137 @@ impl<S: Scalar> Contributions<S> {
         let layer = &config.attention;
         let (queries, width) = (activations.input.rows(), layer.width);
         let keys = activations.heads[0].key.rows();
-        let mut terms = Matrix::zeros(layer.heads * queries * keys, width);
-        let mut head_lengths = Vec::with_capacity(layer.heads);
+        let norms = held_norms(config, block, parameters, activations);
+        let mut found = Self {
+            keys,
+            moved: Matrix::zeros(layer.heads * keys, width),
+            is_on: Vec::with_capacity(layer.heads),
+            added: Matrix::zeros(queries, width),
+            bias: parameters.values_of(TensorName::OutputBias.of_block(block)).to_vec(),
+            head_lengths: Vec::with_capacity(layer.heads),
+            head_arrow_lengths: Vec::new(),
+            parts: Vec::new(),
+            norms,
+        };
+        let is_there = |part: &Part| match part {
+            Part::Rescaled => config.residual && !found.norms.is_empty(),
+            Part::Bias => !found.bias.is_empty(),
+            Part::Shift => !found.norms.is_empty(),
+            Part::FeedForward => config.feed_forward.is_some(),
+            Part::LastShift => found.norms.len() > 1,
+        };
+        found.parts = Part::ALL.into_iter().filter(is_there).collect();
+        found.bias.resize(width, S::zero());
+
         let (mut moved, mut sums) = (Matrix::zeros(keys, width), Matrix::zeros(queries, width));
-        let blocks = terms.flat_mut().chunks_exact_mut(queries * keys * width);
-        for (head, (activation, terms)) in activations.heads.iter().zip(blocks).enumerate() {
+        let rows = found.moved.flat_mut().chunks_exact_mut(keys * width);
+        let mut arrow_lengths = Vec::new();
+        for (head, (activation, rows)) in activations.heads.iter().zip(rows).enumerate() {
             let gain = modes.get(head).map_or(S::one(), HeadMode::gain);
+            found.is_on.push(gain != S::zero());
             if gain == S::zero() {
-                head_lengths.push(vec![S::zero(); queries]);
+                found.head_lengths.push(vec![S::zero(); queries]);
+                arrow_lengths.push(vec![S::zero(); queries]);
                 continue;
             }
             through_output(config, block, parameters, head, &activation.value, &mut moved); // V_h W_O^h
             if gain != S::one() {
                 moved.flat_mut().iter_mut().for_each(|x| *x *= gain);
             }
+            rows.copy_from_slice(moved.flat());
             through_output(config, block, parameters, head, &activation.mix, &mut sums); // Σ_j α_j V_hj W_O^h
-            let rows = terms.chunks_exact_mut(keys * width).zip(activation.weights.flat().chunks_exact(keys));
-            vectorized!(for (terms, weights) in rows {
-                let terms = terms.chunks_exact_mut(width).zip(weights).zip(moved.flat().chunks_exact(width));
-                for ((term, &weight), moved) in terms {
-                    term.iter_mut().zip(moved).for_each(
-                        #[inline(always)]
-                        |(to, &x)| *to = weight * x,
-                    );
-                }
-            });
-            head_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
+            found.head_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
+            vectorized!(add_scaled(found.added.flat_mut(), S::one(), sums.flat()),);
+            if !found.norms.is_empty() {
+                let norms = &found.norms;
+                (0..queries).for_each(|query| carry(norms, query, sums.row_mut(query)));
+                arrow_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
+            }
         }
-        let mut bias = parameters.values_of(TensorName::OutputBias.of_block(block)).to_vec();
-        bias.resize(width, S::zero());
-        let holds = match (config.norm, config.feed_forward) {
-            (Norm::Post, _) => Holds::BeforeNorm,
-            (_, Some(_)) => Holds::BeforeFeedForward,
-            _ => Holds::AtOutput,
-        };
-        Self { queries, keys, terms, bias, head_lengths, holds }
+        found.head_arrow_lengths = if found.norms.is_empty() { found.head_lengths.clone() } else { arrow_lengths };
+        found
     }
 
-    /// `α_hij · V_hj W_O^h` (D)
-    pub fn term(&self, head: usize, query: usize, key: usize) -> &[S] {
-        self.terms.row((head * self.queries + query) * self.keys + key)
+    /// `α_hij · V_hj W_O^h` (D); `activations` are those that the contributions are of.
+    pub fn term(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> Vec<S> {
+        let weight = self.weight(activations, head, query, key);
+        self.moved.row(head * self.keys + key).iter().map(|&x| weight * x).collect()
+    }
+
+    /// The same at the block's output: `α_hij · L(V_hj W_O^h)`
+    pub fn arrow(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> Vec<S> {
+        let mut term = self.term(activations, head, query, key);
+        self.carry(query, &mut term);
+        term
+    }
+
+    /// `α_hij`; 0 of a head that takes no part, whatever its numbers are.
+    pub fn weight(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> S {
+        if self.is_on[head] { activations.heads[head].weights.get(query, key) } else { S::zero() }
+    }
+
+    /// The terms that no head adds, in the order of the forward pass.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Adds a part of a query to `to` (D).
+    pub fn add_part(&self, part: Part, activations: &BlockActivations<S>, query: usize, to: &mut [S]) {
+        let mut term = match part {
+            Part::Rescaled => activations.input.row(query).to_vec(),
+            Part::Bias => self.bias.clone(),
+            Part::Shift => self.norms[0].shift.clone(),
+            Part::FeedForward => {
+                let mut joined = activations.joined().row(query).to_vec();
+                add_scaled(&mut joined, -S::one(), activations.attended().row(query));
+                joined
+            }
+            Part::LastShift => self.norms[1].shift.clone(),
+        };
+        carry(self.norms.get(part.norms_before()..).unwrap_or(&[]), query, &mut term);
+        add_scaled(to, S::one(), &term);
+        if part == Part::Rescaled {
+            add_scaled(to, -S::one(), activations.input.row(query));
+        }
+    }
+
+    /// A part of a query (D).
+    pub fn part(&self, part: Part, activations: &BlockActivations<S>, query: usize) -> Vec<S> {
+        let mut found = vec![S::zero(); self.bias.len()];
+        self.add_part(part, activations, query, &mut found);
+        found
+    }
+
+    /// The norms between the sum and the block's output, each a linear map.
+    pub fn norms(&self) -> &[HeldNorm<S>] {
+        &self.norms
+    }
+
+    /// `L t` of a query's term.
+    pub fn carry(&self, query: usize, term: &mut [S]) {
+        carry(&self.norms, query, term);
+    }
+
+    /// Rows `V_hj W_O^h` at the block's output, but for the `1 / σ` of the query: [`Self::shrinking`]; (H·T_k, D)
+    pub fn carried(&self) -> Cow<'_, Matrix<S>> {
+        if self.norms.is_empty() {
+            return Cow::Borrowed(&self.moved);
+        }
+        let mut carried = self.moved.clone();
+        vectorized!(for row in carried.flat_mut().chunks_exact_mut(self.bias.len()) {
+            self.norms.iter().for_each(|norm| norm.apply(S::one(), row));
+        });
+        Cow::Owned(carried)
+    }
+
+    /// `1 / σ` of a query, of all norms together.
+    pub fn shrinking(&self, query: usize) -> S {
+        self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
+    }
+
+    /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
+    pub fn added(&self) -> &Matrix<S> {
+        &self.added
     }
 
     /// How many keys a query has.
@@ -123,22 +286,48 @@ impl<S: Scalar> Contributions<S> {
         self.keys
     }
 
-    /// The largest entry, over all tokens, of `|A − X − Σ terms − b_O|`.
+    /// The largest entry, over all tokens, of `|Y − Σ terms|`.
     pub fn error(&self, config: &BlockConfig, activations: &BlockActivations<S>) -> S {
         let mut worst = S::zero();
-        for query in 0..self.queries {
-            let mut rest = activations.summed.row(query).to_vec();
+        let mut sum = vec![S::zero(); self.bias.len()];
+        for query in 0..activations.output.rows() {
+            sum.fill(S::zero());
+            for (head, key) in (0..self.is_on.len()).flat_map(|head| (0..self.keys).map(move |key| (head, key))) {
+                let weight = self.weight(activations, head, query, key);
+                add_scaled(&mut sum, weight, self.moved.row(head * self.keys + key));
+            }
+            self.carry(query, &mut sum); // linear: the sum of what it makes of each
             if config.residual {
-                add_scaled(&mut rest, -S::one(), activations.input.row(query));
+                add_scaled(&mut sum, S::one(), activations.input.row(query));
             }
-            add_scaled(&mut rest, -S::one(), &self.bias);
-            for head in 0..config.attention.heads {
-                for key in 0..self.keys {
-                    add_scaled(&mut rest, -S::one(), self.term(head, query, key));
-                }
-            }
-            worst = rest.iter().map(|x| x.abs()).fold(worst, Scalar::max);
+            self.parts.iter().for_each(|part| self.add_part(*part, activations, query, &mut sum));
+            let rest = sum.iter().zip(activations.output.row(query)).map(|(&x, &y)| (x - y).abs());
+            worst = rest.fold(worst, Scalar::max);
         }
         worst
+    }
+}
+
+/// `L t`, through these norms.
+fn carry<S: Scalar>(norms: &[HeldNorm<S>], query: usize, term: &mut [S]) {
+    vectorized!(for norm in norms {
+        norm.apply(norm.inverse_deviations[query], term);
+    });
+}
+
+fn held_norms<S: Scalar>(
+    config: &BlockConfig,
+    block: usize,
+    parameters: &Parameters<S>,
+    activations: &BlockActivations<S>,
+) -> Vec<HeldNorm<S>> {
+    use TensorName::*;
+    let held = |names, whole| HeldNorm::of(parameters, block, names, whole, config.norm_epsilon);
+    let after_attention = || held([AttentionNormGain, AttentionNormBias], &activations.summed);
+    let last = || held([ForwardNormGain, ForwardNormBias], activations.joined());
+    match (config.norm, config.feed_forward) {
+        (Norm::None | Norm::Pre, _) => Vec::new(),
+        (Norm::Post, None) => vec![after_attention()],
+        (Norm::Post, Some(_)) => vec![after_attention(), last()],
     }
 }

@@ -52,6 +52,20 @@ pub fn norm_forward<S: Scalar>(x: &[S], [gain, bias]: [&[S]; 2], epsilon: f64, c
     },);
 }
 
+/// `1 / σ` of each row, as [`norm_forward`] has it.
+pub fn inverse_deviations<S: Scalar>(x: &Matrix<S>, epsilon: f64) -> Vec<S> {
+    let (share, epsilon) = (S::one() / S::from_f64(x.cols() as f64), S::from_f64(epsilon));
+    let mut centred = vec![S::zero(); x.cols()];
+    let mut found = vec![S::zero(); x.rows()];
+    vectorized!(for (row, inverse) in found.iter_mut().enumerate() {
+        let x = x.row(row);
+        let mean = sum(Plain, x) * share;
+        centred.iter_mut().zip(x).for_each(|(to, &x)| *to = x - mean);
+        *inverse = S::one() / (dot(&centred, &centred) * share + epsilon).sqrt();
+    });
+    found
+}
+
 /// Gradients of [`norm_forward`]: those of `γ` and `β` are added; `d` holds `d_y` and becomes `d_x`.
 ///
 /// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`,

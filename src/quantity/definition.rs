@@ -29,12 +29,14 @@ pub enum Index {
     Class,
     /// Axes of the picture.
     Axis,
+    /// Terms of a block's output that no head adds.
+    Part,
 }
 
 /// How a quantity is called and counted.
 ///
 /// Texts name what varies in braces: `{query}`, `{key}`, `{word}` and `{class}` a word, `{dim}` and `{place}` a
-/// number, `{head}` the head.
+/// number, `{head}` the head, `{part}` a term that no head adds.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Symbol of the literature; `{}` is where block and head are named.

@@ -97,24 +97,39 @@ quantities! {
     /// `α v W_O`: what a key adds to a query through a head.
     Term = Definition::of_head("α V{} W_O", &[Query, Key, Dim]).short("{key} in {head}")
         .entry("entry {dim} of what {key} adds to {query} through {head}");
-    /// Length of what a key adds to a query through a head.
+    /// `L(α v W_O)`: the same at the block's output, behind its norms.
+    Arrow = Definition::of_head("Norm(α V{} W_O)", &[Query, Key, Dim]).short("{key} in {head}, normed")
+        .entry("entry {dim} of what {key} adds to {query} through {head}, behind the norm");
+    /// Length of what a key adds to a query through a head, at the block's output.
     TermLength = Definition::of_head("‖α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through {head}");
-    /// Length of what a key adds to a query through all heads of a block.
+    /// Length of what a key adds to a query through all heads of a block, at its output.
     WordLength = Definition::of_block("‖Σ_h α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through all heads");
     /// Length of what a head adds to a query.
     HeadLength = Definition::of_head("‖M{} W_O‖", &[Query])
         .entry("length of what {head} adds to {query}");
-    /// Length of `b_O`.
-    BiasLength = Definition::of_block("‖b_O{}‖", &[])
-        .entry("length of what is added to every word alike");
+    /// Length of what a head adds to a query, at the block's output, behind its norms.
+    HeadArrowLength = Definition::of_head("‖Norm(M{} W_O)‖", &[Query])
+        .entry("length of what {head} adds to {query}, behind the norm");
+    /// A term of a block's output that no head adds.
+    Part = Definition::of_block("", &[Part, Query, Dim]).short("{part}[{dim}]")
+        .entry("entry {dim} of the arrow of {query}: {part}");
+    /// Length of a term of a block's output that no head adds.
+    PartLength = Definition::of_block("‖‖", &[Part, Query])
+        .entry("length of the arrow of {query}: {part}");
     /// Length of a query's whole move in a block.
     MoveLength = Definition::of_block("‖Δ{}‖", &[Query])
-        .entry("how far attention moves {query}");
+        .entry("how far the layer moves {query}");
     /// `x + Σ α v W_O + b_O`
     Summed = Definition::of_block("X{} + Δ", &[Query, Dim]).trace("summed").short("a[{dim}]")
         .entry("entry {dim} of {query} with what the heads add");
+    /// `A`, of a block that norms the sum.
+    Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
+        .entry("entry {dim} of {query} behind the norm of the sum");
+    /// `A + F(A)`, of a block that norms behind its feed-forward layer.
+    Joined = Definition::of_block("B{} + F", &[Query, Dim]).short("c[{dim}]")
+        .entry("entry {dim} of {query} behind the feed-forward layer, and before its norm");
     /// Output of a block.
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
@@ -150,6 +165,8 @@ impl Quantity {
             Self::Input => Some(&block()?.input),
             Self::Normed => block()?.normed.as_ref(),
             Self::Summed => Some(&block()?.summed),
+            Self::Attended => block()?.attended.as_ref(),
+            Self::Joined => block()?.joined.as_ref(),
             Self::Output => Some(&block()?.output),
             Self::Query => Some(&head()?.query),
             Self::Key => Some(&head()?.key),
@@ -168,10 +185,13 @@ impl Quantity {
             | Self::RowSum
             | Self::Gain
             | Self::Term
+            | Self::Arrow
             | Self::TermLength
             | Self::WordLength
             | Self::HeadLength
-            | Self::BiasLength
+            | Self::HeadArrowLength
+            | Self::Part
+            | Self::PartLength
             | Self::MoveLength
             | Self::Logit
             | Self::Probability

@@ -34,6 +34,8 @@ pub struct HeadMap {
     pub keys_are_source: bool,
     /// `weights[query][key]`; each row sums to 1.
     pub weights: Vec<Vec<f32>>,
+    /// How much a key adds to a query, as `lengths[query][key]`: the weight times the length of what it weighs.
+    pub lengths: Vec<Vec<f32>>,
 }
 
 impl Model for AttentionModel {
@@ -59,6 +61,7 @@ impl AttentionModel {
                 is_of_source: labels.is_of_source(head),
                 keys_are_source: labels.keys_are_source(head),
                 weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
+                lengths: lengths(model, head, weights.rows(), weights.cols()),
             }
         };
         let heads = model.sentence.activations.heads().enumerate().map(map).collect();
@@ -87,17 +90,25 @@ impl AttentionModel {
         heads.iter().map(table).collect::<Vec<_>>().join("\n")
     }
 
-    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1`.
+    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds 0.4130`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
         let map = &self.heads[head];
         format!(
-            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}",
+            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds {:.4}",
             map.queries[query],
             map.keys[key],
             map.weights[query][key],
-            map.title.to_lowercase()
+            map.title.to_lowercase(),
+            map.lengths[query][key]
         )
     }
+}
+
+/// `‖α v W_O‖` of each query and key (Kobayashi et al. 2020, arXiv 2004.10102), at the block's output.
+fn lengths(model: &ModelSnapshot, head: usize, queries: usize, keys: usize) -> Vec<Vec<f32>> {
+    let (block, _, own) = model.architecture.head(head);
+    let moves = &model.sentence.moves[block];
+    (0..queries).map(|query| (0..keys).map(|key| moves.term_length(own, query, key)).collect()).collect()
 }
 
 /// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
@@ -135,6 +146,7 @@ mod tests {
             is_of_source: false,
             keys_are_source: false,
             weights: weights.map(|row| row.to_vec()).to_vec(),
+            lengths: vec![vec![0.0; 2]; 2],
         };
         let model = |maps: &[HeadMap]| AttentionModel { tokens: Vec::new(), heads: maps.to_vec(), note: None };
         let (alone, looks) = (map([[1.0, 0.0], [0.0, 1.0]]), map([[1.0, 0.0], [0.5, 0.5]]));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
+use super::parts::Part;
 use super::stage::crowd_of;
 use super::walk::Step;
 use crate::kernel::data::moves::{Moves, Point};
@@ -418,6 +419,13 @@ impl FoldModel {
         self.moves().head(own, query)
     }
 
+    /// Arrows of what no head adds, where norms or a feed-forward layer follow.
+    pub fn parts(&self, query: usize) -> impl Iterator<Item = (Part, Point)> {
+        let parts = &self.moves().parts;
+        let is_shown = parts.iter().any(|moves| moves.part != Part::Bias);
+        parts.iter().filter(move |_| is_shown).map(move |moves| (moves.part, moves.arrow(query)))
+    }
+
     pub fn weight(&self, own: usize, query: usize, key: usize) -> f32 {
         self.head(own).weights.get(query, key)
     }
@@ -454,10 +462,19 @@ impl FoldModel {
                 format!("Unfold: the mixes side by side are {} columns again, and W_O joins them.", heads * value_width)
             }
             Step::Output => format!("Unfold: the mixes side by side are {} columns again.", heads * value_width),
-            Step::Contextual if self.has_residual => {
-                "Y: each word's X and what its heads added, tip to tail.".to_owned()
+            Step::Contextual => {
+                let own =
+                    if self.has_residual { "each word's X and what its heads added" } else { "what the heads added" };
+                let parts = &self.moves().parts;
+                let does = |part: Part| parts.iter().any(|moves| moves.part == part);
+                let behind = match (does(Part::Shift), does(Part::FeedForward)) {
+                    (false, false) => "",
+                    (true, false) => ", then the norm",
+                    (false, true) => ", then the feed-forward layer",
+                    (true, true) => ", then the norms and the feed-forward layer",
+                };
+                format!("Y: {own}, tip to tail{behind}.")
             }
-            Step::Contextual => "Y: what the heads added, tip to tail.".to_owned(),
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod models;
 pub mod neighbours;
 pub mod notebook;
 pub mod output;
+pub mod parts;
 pub mod path;
 pub mod plot;
 pub mod provenance;

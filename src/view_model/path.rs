@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::head_labels::HeadLabels;
 use super::heads::strongest;
 use super::models::Model;
+use super::parts::{self, Part};
 use super::quoted;
-use crate::kernel::data::moves::{Moves, Point, sum};
+use crate::kernel::data::moves::{Moves, PartMoves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::quantity::{Entry, Quantity};
 
@@ -25,8 +26,10 @@ pub enum By {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathArrow {
-    /// Such as `phone`, `head 1`, `phone in head 1` or `b_O`.
+    /// Such as `phone`, `head 1`, `phone in head 1`, `b_O` or `rescaled by the norm`.
     pub label: String,
+    /// What it stands for, where no head adds it.
+    pub part: Option<Part>,
     /// Counted over all blocks; its hue.
     pub head: Option<usize>,
     pub key: Option<usize>,
@@ -43,7 +46,8 @@ pub struct PathArrow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathModel {
     pub query: usize,
-    /// Tip to tail, the longest first; the bias last.
+    /// Tip to tail: what the norm makes of the word itself, then what is added, the longest first, then `b_O` and what
+    /// the rest of the layer adds.
     pub arrows: Vec<PathArrow>,
     pub from: Point,
     /// The end of the last arrow, but for rounding.
@@ -81,15 +85,16 @@ impl PathModel {
         let from = moves.start(query);
         let mut parts = writer.parts(by);
         parts.sort_by(|a, b| b.length.total_cmp(&a.length));
-        let bias = writer.bias();
+        let others = moves.parts.iter().filter_map(|part| writer.part(part));
+        let (first, last): (Vec<_>, Vec<_>) = others.partition(|segment| segment.part == Some(Part::Rescaled));
         let mut tip = from;
         let mut lay = |part: Segment| {
             let start = tip;
             tip = std::array::from_fn(|axis| start[axis] + part.arrow[axis]);
-            let Segment { label, head, key, weight, length, entry, .. } = part;
-            PathArrow { label, head, key, weight, length, entry, from: start, to: tip }
+            let Segment { label, part, head, key, weight, length, entry, .. } = part;
+            PathArrow { label, part, head, key, weight, length, entry, from: start, to: tip }
         };
-        let arrows = parts.into_iter().chain(bias).map(&mut lay).collect();
+        let arrows = first.into_iter().chain(parts).chain(last).map(&mut lay).collect();
         Some(Self { query, arrows, from, to: moves.end(query), why: writer.why() })
     }
 }
@@ -123,6 +128,7 @@ struct Writer<'a> {
 
 struct Segment {
     label: String,
+    part: Option<Part>,
     head: Option<usize>,
     key: Option<usize>,
     weight: Option<f32>,
@@ -149,6 +155,7 @@ impl Writer<'_> {
             By::Word => (0..keys)
                 .map(|key| Segment {
                     label: names[key].clone(),
+                    part: None,
                     head: None,
                     key: Some(key),
                     weight: None,
@@ -160,11 +167,12 @@ impl Writer<'_> {
             By::Head => (0..heads)
                 .map(|own| Segment {
                     label: self.labels.title(self.first_head() + own).to_lowercase(),
+                    part: None,
                     head: Some(self.first_head() + own),
                     key: None,
                     weight: None,
-                    length: self.model.sentence.contributions[self.block].head_lengths[own][self.query],
-                    entry: Quantity::HeadLength.of_head(self.first_head() + own, [self.query]),
+                    length: self.model.sentence.contributions[self.block].head_arrow_lengths[own][self.query],
+                    entry: self.head_length().of_head(self.first_head() + own, [self.query]),
                     arrow: self.moves.head(own, self.query),
                 })
                 .collect(),
@@ -172,6 +180,7 @@ impl Writer<'_> {
                 .flat_map(|own| (0..keys).map(move |key| (own, key)))
                 .map(|(own, key)| Segment {
                     label: format!("{} in {}", names[key], self.labels.title(self.first_head() + own).to_lowercase()),
+                    part: None,
                     head: Some(self.first_head() + own),
                     key: Some(key),
                     weight: Some(self.weight(own, key)),
@@ -187,12 +196,29 @@ impl Writer<'_> {
         self.model.sentence.activations.blocks[self.block].heads[own].weights.get(self.query, key)
     }
 
-    fn bias(&self) -> Option<Segment> {
-        let arrow = self.moves.bias;
-        let length = self.moves.bias_length;
-        let entry = Quantity::BiasLength.of_block(self.block, []);
-        let part = Segment { label: "b_O".to_owned(), head: None, key: None, weight: None, length, entry, arrow };
-        (length > 0.0).then_some(part)
+    /// Norms between what the heads add and where the arrows end.
+    fn norms(&self) -> usize {
+        self.model.sentence.contributions[self.block].norms().len()
+    }
+
+    fn head_length(&self) -> Quantity {
+        if self.norms() > 0 { Quantity::HeadArrowLength } else { Quantity::HeadLength }
+    }
+
+    /// `None` of one without length.
+    fn part(&self, moves: &PartMoves) -> Option<Segment> {
+        let length = moves.lengths[self.query];
+        let segment = Segment {
+            label: parts::name(moves.part, self.norms()).to_owned(),
+            part: Some(moves.part),
+            head: None,
+            key: None,
+            weight: None,
+            length,
+            entry: Quantity::PartLength.of_block(self.block, [parts::index(moves.part), self.query]),
+            arrow: moves.arrow(self.query),
+        };
+        (length > 0.0).then_some(segment)
     }
 
     fn why(&self) -> String {
@@ -215,12 +241,16 @@ impl Writer<'_> {
                 format!("{} {} (weight {weight:.2} in {title})", quoted(&keys[*key]), percent(shares[*key]))
             })
             .collect();
-        let bias = self.moves.bias_shares[self.query];
         let rest: f32 = order.iter().skip(named.len()).map(|key| shares[*key]).sum();
         let others =
             if keys.len() > named.len() { format!(", the other words {}", percent(rest)) } else { String::new() };
-        let bias = if bias.abs() >= SHARE_MIN { format!(", b_O {}", percent(bias)) } else { String::new() };
-        let of_that = format!("{}{others}{bias}.", named.join(", "));
+        let part = |moves: &PartMoves| {
+            let share = moves.shares[self.query];
+            let said = format!(", {} {}", parts::name(moves.part, self.norms()), percent(share));
+            (share.abs() >= SHARE_MIN).then_some(said)
+        };
+        let parts: String = self.moves.parts.iter().filter_map(part).collect();
+        let of_that = format!("{}{others}{parts}.", named.join(", "));
         if self.model.architecture.head(self.head).1.residual {
             format!("{name} moved by {length:.3}. Of that way: {of_that}")
         } else {

@@ -5,7 +5,8 @@ use crate::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snaps
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
-use crate::numerics::block::BlockConfig;
+use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::contributions;
 use crate::numerics::model::activations::{BlockActivations, HeadActivations};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::projection::AXES;
@@ -49,13 +50,19 @@ impl<'a> Reader<'a> {
                 self.model.parameters.values_of(id)[i * spec.cols + j]
             }
             Static | Position | Input | Normed | Query | Key | Value | Product | DistanceBias | Score | Exponential
-            | Weight | Mix | WordLength | Summed | Output | Logit => at(self.matrix(quantity, owner)?, i, j)?,
+            | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
+                at(self.matrix(quantity, owner)?, i, j)?
+            }
             Scale => self.head(number)?.arithmetic.scale,
             RowSum => *self.head(number)?.arithmetic.sums.get(i)?,
             Gain => self.head(number)?.mode.gain(),
             Term => {
                 let parts = self.head(number).filter(|parts| parts.has(i, j))?;
-                *self.sentence.contributions[parts.block].term(parts.own, i, j).get(k)?
+                *self.sentence.contributions[parts.block].term(self.block(parts.block)?, parts.own, i, j).get(k)?
+            }
+            Arrow => {
+                let parts = self.head(number).filter(|parts| parts.has(i, j) && parts.is_normed_after())?;
+                *self.sentence.contributions[parts.block].arrow(self.block(parts.block)?, parts.own, i, j).get(k)?
             }
             TermLength => {
                 let parts = self.head(number).filter(|parts| parts.has(i, j))?;
@@ -65,7 +72,22 @@ impl<'a> Reader<'a> {
                 let parts = self.head(number)?;
                 *self.sentence.contributions[parts.block].head_lengths.get(parts.own)?.get(i)?
             }
-            BiasLength => moves()?.bias_length,
+            HeadArrowLength => {
+                let parts = self.head(number).filter(HeadParts::is_normed_after)?;
+                *self.sentence.contributions[parts.block].head_arrow_lengths.get(parts.own)?.get(i)?
+            }
+            Part => {
+                let (part, block) = (self.part(number, i)?, self.block(number)?);
+                let vector = (j < block.input.rows()).then(|| {
+                    let contributions = &self.sentence.contributions[number];
+                    contributions.part(part, block, j)
+                });
+                *vector?.get(k)?
+            }
+            PartLength => {
+                let part = self.part(number, i)?;
+                *moves()?.parts.iter().find(|moves| moves.part == part)?.lengths.get(j)?
+            }
             MoveLength => *moves()?.lengths.get(i)?,
             Probability => {
                 let best = self.sentence.answers.likeliest.get(i)?;
@@ -95,11 +117,11 @@ impl<'a> Reader<'a> {
             Exponential => Some(&arithmetic()?.exponentials),
             WordLength => Some(&self.sentence.moves.get(number)?.word_lengths),
             Logit => Some(&self.sentence.answers.logits),
-            Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Output => {
+            Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended | Joined | Output => {
                 quantity.matrix(&self.sentence.activations, owner)
             }
-            Parameter(_) | Scale | RowSum | Gain | Term | TermLength | HeadLength | BiasLength | MoveLength
-            | Probability | Visible | Temperature | Coordinate | Cosine | Distance => None,
+            Parameter(_) | Scale | RowSum | Gain | Term | Arrow | TermLength | HeadLength | HeadArrowLength | Part
+            | PartLength | MoveLength | Probability | Visible | Temperature | Coordinate | Cosine | Distance => None,
         }
     }
 
@@ -136,6 +158,13 @@ impl<'a> Reader<'a> {
             arithmetic: self.sentence.arithmetic.get(head)?,
             mode: model.interventions.heads.get(head).unwrap_or(&HeadMode::Live),
         })
+    }
+
+    /// A term of a block's output that no head adds, by its place in the list of all; `None` where the block has none
+    /// such.
+    pub fn part(&self, block: usize, index: usize) -> Option<contributions::Part> {
+        let part = *contributions::Part::ALL.get(index)?;
+        self.sentence.contributions.get(block)?.parts().contains(&part).then_some(part)
     }
 
     /// The first head of a block, counted over all.
@@ -178,6 +207,11 @@ impl<'a> Reader<'a> {
 }
 
 impl HeadParts<'_> {
+    /// A norm lies between what the head adds and the block's output.
+    pub fn is_normed_after(&self) -> bool {
+        self.config.norm == Norm::Post
+    }
+
     pub fn has(&self, query: usize, key: usize) -> bool {
         query < self.activations.weights.rows() && key < self.activations.weights.cols()
     }

@@ -3,16 +3,23 @@
 use std::sync::Arc;
 
 use attune::kernel::command::{InterventionCommand, Reference, TrainingCommand, WeightCommand};
+use attune::kernel::data::moves::Moves;
 use attune::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
 use attune::kernel::training::checkpoints::CHECKPOINT_BYTES_MAX;
 use attune::kernel::{Command, Kernel};
 use attune::lesson::Recipe;
 use attune::numerics::Matrix;
 use attune::numerics::attention::{AttentionConfig, Mask, Room};
+use attune::numerics::block::Norm;
+use attune::numerics::contributions::Contributions;
+use attune::numerics::model::activations::Interventions;
 use attune::numerics::model::cost::{parameters, workspace_entries};
-use attune::numerics::model::{Architecture, AttentionModel, Classes, Pooling, Readout, Workspace};
+use attune::numerics::model::{
+    Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences, Workspace,
+};
 use attune::numerics::params::TensorName;
 use attune::numerics::positions::Positions;
+use attune::numerics::projection::Projection;
 
 use crate::common::lessons::SMALL;
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
@@ -74,6 +81,30 @@ fn a_workspace_takes_no_more_than_is_counted() {
                 assert!(found as f64 <= limit, "{rows} rows, {longest} the longest: {found} bytes, {counted} counted");
             }
         }
+    }
+}
+
+/// What each key adds is kept a key, not a pair: what is drawn of a sentence takes no more than its forward pass.
+#[test]
+fn contributions_take_no_more_than_twice_the_activations() {
+    const HIDDEN: usize = 1536;
+    for (tokens, norm) in [(16, Norm::Pre), (64, Norm::None), (64, Norm::Post), (128, Norm::Post)] {
+        let mut built = Architecture::of_attention(AttentionConfig::multi_head(384, 12), Positions::Learned, tokens);
+        (built.pooling, built.readout) = (Pooling::Mean, Readout::Linear);
+        (built.blocks[0].norm, built.blocks[0].feed_forward) = (norm, Some(HIDDEN));
+        let (config, model) = (built.blocks[0].clone(), model(built));
+        let words: Vec<usize> = (0..tokens).map(|token| token % VOCABULARY).collect();
+        let (parameters, words) = (model.init(5), Sequences::one(&words));
+        let (shown, activations) =
+            bytes_of(|| Activations::of(&model, &parameters, &words, None, &Interventions::default()));
+        let block = &shown.blocks[0];
+        let (found, factored) = bytes_of(|| Contributions::of(&config, 0, &parameters, block, &[]));
+        let projection = Projection::principal_components(&block.input);
+        let (_moves, drawn) = bytes_of(|| Moves::of(&projection, block, &found, true));
+        let all_pairs = 12 * tokens * tokens * 384 * ENTRY;
+        assert!(factored < 2 * activations, "{tokens} tokens: {factored} bytes beside {activations}");
+        assert!(factored + drawn < 2 * activations, "{tokens} tokens: {factored} and {drawn} beside {activations}");
+        assert!(factored * (tokens / 2) < all_pairs, "{tokens} tokens: {factored} bytes, {all_pairs} for all pairs");
     }
 }
 

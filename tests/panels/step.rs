@@ -81,10 +81,12 @@ fn its_matrices_show_every_step_and_says_the_numbers_under_the_pointer() {
 fn the_arrows_of_the_heads_lead_from_the_word_to_its_output() {
     let snapshot = small().snapshot();
     let model = FoldModel::of(&snapshot, 1).expect("a model");
-    let bias = snapshot.model.as_ref().expect("a model").sentence.moves[0].bias;
+    let parts = &snapshot.model.as_ref().expect("a model").sentence.moves[0].parts;
     for query in 0..model.queries.len() {
         let mut tip = model.from(query);
-        for arrow in (0..model.heads.len()).map(|own| model.arrow(own, query)).chain([bias]) {
+        for arrow in
+            (0..model.heads.len()).map(|own| model.arrow(own, query)).chain(parts.iter().map(|part| part.arrow(query)))
+        {
             tip = std::array::from_fn(|axis| tip[axis] + arrow[axis]);
         }
         let to = model.to(query);

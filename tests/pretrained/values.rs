@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use attune::numerics::Matrix;
+use attune::numerics::contributions::Contributions;
 use attune::numerics::model::Sequences;
 use attune::numerics::model::activations::{Activations, HeadActivations, Interventions};
+use attune::numerics::vectors::{add_scaled, norm};
 use attune::pretrained::{Pretrained, load};
 use serde_json::Value;
 
@@ -119,5 +121,36 @@ fn every_tensor_is_that_of_numpy() {
         let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
         check(name, &model);
         assert!(model.has_head && model.origins.skipped.is_empty(), "{name}");
+    }
+}
+
+/// The arrows of every word lead from what goes into a layer to what comes out of it, through its norms and past its
+/// feed-forward layer.
+#[test]
+fn the_arrows_of_every_layer_add_up() {
+    /// Of the length of the vector.
+    const SHARE: f32 = 1e-4;
+    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
+        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let engine = model.model();
+        for Sentence { ids, types, .. } in sentences(name) {
+            let sentence = Sequences::one(&ids).with_segments(types);
+            let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
+            for ((layer, config), block) in engine.architecture.numbered_blocks().zip(&run.blocks) {
+                let found = Contributions::of(config, layer, &model.parameters, block, &[]);
+                for token in 0..ids.len() {
+                    let mut rest = block.output.row(token).to_vec();
+                    add_scaled(&mut rest, -1.0, block.input.row(token));
+                    for (head, key) in
+                        (0..block.heads.len()).flat_map(|head| (0..ids.len()).map(move |key| (head, key)))
+                    {
+                        add_scaled(&mut rest, -1.0, &found.arrow(block, head, token, key));
+                    }
+                    found.parts().iter().for_each(|part| add_scaled(&mut rest, -1.0, &found.part(*part, block, token)));
+                    let (error, length) = (norm(&rest), norm(block.output.row(token)));
+                    assert!(error <= SHARE * length, "{name}, layer {layer}, word {token}: {error:e} of {length}");
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attune::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::params::TensorName;
-use attune::numerics::vectors::Similarity;
+use attune::numerics::vectors::{Similarity, norm};
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::heads::HeadsModel;
 use attune::view_model::neighbours::{Measure, NeighboursModel};
@@ -56,8 +56,14 @@ fn rows_of_attention_sum_to_one_and_are_said_in_words() {
         }
     }
     let said = attention.say(1, 0, 2);
-    let weight = attention.heads[1].weights[0][2];
-    assert_eq!(said, format!("the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2"));
+    let (weight, length) = (attention.heads[1].weights[0][2], attention.heads[1].lengths[0][2]);
+    let expected = format!(
+        "the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2, which adds {length:.4}"
+    );
+    assert_eq!(said, expected);
+    let sentence = &snapshot.model.as_ref().expect("a model").sentence;
+    let (value, block) = (sentence.contributions[0].term(&sentence.activations.blocks[0], 1, 0, 2), weight);
+    assert!((norm(&value) - length).abs() < 1e-6 && length != block, "{length} is α·‖f(x)‖");
 }
 
 #[test]

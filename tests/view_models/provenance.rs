@@ -7,6 +7,7 @@ use attune::numerics::attention::{Mask, MaskTable};
 use attune::numerics::norm::NORM_EPSILON;
 use attune::numerics::params::TensorName;
 use attune::quantity::{Entry, Quantity, StagePoint};
+use attune::view_model::parts::{self, Part};
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::provenance::{Provenance, Worked};
 use attune::view_model::walk::{Focus, WalkModel};
@@ -26,22 +27,25 @@ fn odd(model: &str) -> String {
     )
 }
 
-const ODD: [&str; 8] = [
+const ODD: [&str; 11] = [
     "positions: Sinusoidal",
     "positions: Learned, layers: 2",
     "norm: Pre",
     "norm: Post, residual: false",
     "norm: Pre, feed_forward: 5, layers: 2",
     "norm: Post, feed_forward: 5",
+    "norm: Post, layers: 2, bias: true",
+    "feed_forward: 5, residual: false, bias: true",
+    "norm: Post, feed_forward: 5, residual: false, bias: true",
     "scale: false, temperature: 2.0, bias: true",
     "mask: Causal, readout: Linear",
 ];
 
-/// The formula's value; `None` where the number is given, or comes through layers that are not kept.
+/// The formula's value; `None` where the number is given.
 fn worked_out(worked: &Worked) -> Option<f64> {
     let value = |operand: &attune::view_model::provenance::Operand| f64::from(operand.value);
     Some(match worked {
-        Worked::Given(_) | Worked::Through(_) => return None,
+        Worked::Given(_) => return None,
         Worked::Sum(terms) => terms.iter().map(|term| term.value()).sum(),
         Worked::Exponential { score, largest } => (value(score) - value(largest)).exp(),
         Worked::Quotient { over, under } => value(over) / value(under),
@@ -83,10 +87,14 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
                     Quantity::Input.of_block(block, [token, dim]),
                     Quantity::Normed.of_block(block, [token, dim]),
                     Quantity::Summed.of_block(block, [token, dim]),
+                    Quantity::Attended.of_block(block, [token, dim]),
+                    Quantity::Joined.of_block(block, [token, dim]),
                     Quantity::Output.of_block(block, [token, dim]),
                 ]);
+                all.extend(Part::ALL.map(|part| Quantity::Part.of_block(block, [parts::index(part), token, dim])));
             }
-            all.extend([Quantity::MoveLength.of_block(block, [token]), Quantity::BiasLength.of_block(block, [])]);
+            all.push(Quantity::MoveLength.of_block(block, [token]));
+            all.extend(Part::ALL.map(|part| Quantity::PartLength.of_block(block, [parts::index(part), token])));
             all.push(Quantity::WordLength.of_block(block, [token, 0]));
         }
         all.push(Entry::parameter(TensorName::ValueWeights.of_block(block), 1, 1));
@@ -96,6 +104,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         let (queries, keys) = (activations.weights.rows(), activations.weights.cols());
         for query in 0..queries {
             all.extend([Quantity::RowSum.of_head(head, [query]), Quantity::HeadLength.of_head(head, [query])]);
+            all.push(Quantity::HeadArrowLength.of_head(head, [query]));
             all.extend([Quantity::Query.of_head(head, [query, 1]), Quantity::Mix.of_head(head, [query, 1])]);
             for key in 0..keys {
                 all.extend([
@@ -106,6 +115,7 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
                     Quantity::Exponential.of_head(head, [query, key]),
                     Quantity::Weight.of_head(head, [query, key]),
                     Quantity::TermLength.of_head(head, [query, key]),
+                    Quantity::Arrow.of_head(head, [query, key, 1]),
                     Quantity::Term.of_head(head, [query, key, 0]),
                     Quantity::Term.of_head(head, [query, key, width - 1]),
                 ]);
@@ -159,8 +169,20 @@ fn check(name: &str, snapshot: &Snapshot) -> usize {
             }
         }
     }
+    // Numbers that only some forms have.
     let optional = |entry: &Entry| {
-        matches!(entry.quantity, Quantity::Position | Quantity::Normed | Quantity::BiasLength | Quantity::Parameter(_))
+        matches!(
+            entry.quantity,
+            Quantity::Position
+                | Quantity::Normed
+                | Quantity::Attended
+                | Quantity::Joined
+                | Quantity::Arrow
+                | Quantity::HeadArrowLength
+                | Quantity::Part
+                | Quantity::PartLength
+                | Quantity::Parameter(_)
+        )
     };
     missing.retain(|entry| !optional(entry));
     assert!(missing.is_empty(), "{name}: {missing:?}");
@@ -269,7 +291,9 @@ fn what_is_not_there_has_no_provenance() {
 
 #[test]
 fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
-    for text in [SMALL, include_str!("../fixtures/forms/translation.ron")] {
+    let forms = ODD.map(odd);
+    let given = [SMALL, include_str!("../fixtures/forms/translation.ron")];
+    for text in given.into_iter().chain(forms.iter().map(String::as_str)) {
         let snapshot = kernel(text).snapshot();
         let heads = snapshot.model.as_ref().expect("a model").architecture.heads();
         for head in 0..heads {

@@ -114,22 +114,90 @@ fn each_number_leads_to_the_next() {
 
 #[test]
 fn arrows_lead_tip_to_tail_from_the_point_before_to_the_point_after() {
-    for snapshot in [small(), scaling(), kernel(APPLE).snapshot()] {
+    let forms = [NORMED, FED, REPLACED].map(|form| kernel(&formed(form)).snapshot());
+    for snapshot in [small(), scaling(), kernel(APPLE).snapshot()].into_iter().chain(forms) {
         let model = snapshot.model.as_ref().expect("a model");
         let space = snapshot.space.as_ref().expect("a space");
-        for moves in &model.sentence.moves {
+        for (moves, block) in model.sentence.moves.iter().zip(&model.sentence.activations.blocks) {
             for query in 0..moves.queries() {
-                let mut tip: Point = std::array::from_fn(|axis| moves.from.get(query, axis) + moves.bias[axis]);
+                let mut tip: Point = moves.start(query);
+                for part in &moves.parts {
+                    tip.iter_mut().zip(part.arrow(query)).for_each(|(tip, part)| *tip += part);
+                }
                 for (head, key) in (0..moves.heads()).flat_map(|head| (0..moves.keys()).map(move |key| (head, key))) {
                     let term = moves.term(head, query, key);
                     tip.iter_mut().zip(term).for_each(|(tip, term)| *tip += term);
                 }
                 let to: Vec<f32> = moves.to.row(query).to_vec();
+                let block = space.projection.points(&block.output);
+                assert_near(&to, block.row(query), 1e-6);
                 let scale = space.points.flat().iter().fold(1f32, |most, x| most.max(x.abs()));
                 assert_near(&tip, &to, 1e-5 * scale);
             }
         }
     }
+}
+
+/// A small model with norms and feed-forward parts.
+fn formed(model: &str) -> String {
+    format!(
+        r#"Lesson(
+            id: "formed", title: "Formed", seed: 3,
+            corpus: Sentences(["a b c d", "d c b a", "b a d c", "c d a b"]),
+            static_embedding: SkipGram(dim: 6, epochs: 2),
+            model: Attention(heads: 2, objective: NextWord, steps: 5, {model}),
+            sentences: ["a b c a"],
+        )"#
+    )
+}
+
+const NORMED: &str = "norm: Post, layers: 2, bias: false";
+const FED: &str = "norm: Post, feed_forward: 5, bias: true";
+const REPLACED: &str = "norm: Pre, feed_forward: 5, residual: false, bias: false";
+
+/// Labels of a path without those of the words.
+fn parts_of(form: &str) -> Vec<String> {
+    let path = PathModel::of(&kernel(&formed(form)).snapshot(), 1, 0, By::Word).expect("a path");
+    let labels = path.arrows.iter().filter(|arrow| arrow.part.is_some()).map(|arrow| arrow.label.clone());
+    let mut tip = path.from;
+    for arrow in &path.arrows {
+        assert_near(&arrow.from, &tip, 0.0);
+        tip = arrow.to;
+    }
+    assert_near(&tip, &path.to, 1e-5);
+    for name in labels.clone() {
+        assert!(path.why.contains(&name) || path.arrows.iter().any(|arrow| arrow.label == name && arrow.length < 0.1));
+    }
+    labels.collect()
+}
+
+#[test]
+fn norms_and_feed_forward_parts_are_arrows_of_their_own() {
+    assert_eq!(parts_of(NORMED), ["rescaled by the norm", "shift of the norm"]);
+    let all =
+        ["rescaled by the norms", "b_O", "shift of the first norm", "feed-forward part", "shift of the second norm"];
+    assert_eq!(parts_of(FED), all);
+    assert_eq!(parts_of(REPLACED), ["feed-forward part"]);
+    assert_eq!(parts_of("bias: true"), ["b_O"]);
+}
+
+#[test]
+fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
+    let last = |form: &str| {
+        let walk = WalkModel::of(&kernel(&formed(form)).snapshot(), Focus { query: 1, ..FIRST }).expect("a walk");
+        let step = walk.step(Step::Contextual);
+        (step.equation.clone(), step.said.clone())
+    };
+    let (equation, said) = last("norm: Post");
+    assert_eq!(equation, "y_i = \\operatorname{Norm}(x_i + \\Delta_i)");
+    assert!(said.contains("The norm rescales every arrow by one factor"), "{said}");
+    let (equation, said) = last(FED);
+    let expected = "a_i = \\operatorname{Norm}(x_i + \\Delta_i), \\quad y_i = \\operatorname{Norm}(a_i + \\operatorname{FFN}(a_i))";
+    assert_eq!(equation, expected);
+    assert!(said.contains("The norms rescale") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
+    let (equation, said) = last(REPLACED);
+    assert_eq!(equation, "a_i = \\Delta_i, \\quad y_i = \\operatorname{FFN}(\\operatorname{Norm}(a_i))");
+    assert!(said.contains("takes its place"), "{said}");
 }
 
 #[test]
@@ -204,11 +272,11 @@ fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
             tip = arrow.to;
         }
         assert_near(&tip, &path.to, 1e-4);
-        let terms = path.arrows.iter().filter(|arrow| arrow.label != "b_O");
+        let terms = path.arrows.iter().filter(|arrow| arrow.part.is_none());
         assert!(terms.map(|arrow| arrow.length).is_sorted_by(|a, b| a >= b), "the longest first");
     }
     let moves = &snapshot.model.as_ref().expect("a model").sentence.moves[0];
-    let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.bias_shares[0];
+    let shares = moves.word_shares.row(0).iter().sum::<f32>() + moves.parts[0].shares[0];
     assert!((shares - 1.0).abs() < 1e-5, "{shares}");
     let why = PathModel::of(&snapshot, 0, 0, By::Word).expect("a path").why;
     assert!(why.starts_with("“apple₁” moved by ") && why.contains(" %") && why.contains("the other words"), "{why}");

@@ -194,7 +194,8 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
     });
     for arrow in &path.arrows {
         ui.horizontal(|ui| {
-            let ink = arrow.head.map_or(palette.ink, |head| palette.head(head));
+            let of_part = arrow.part.map_or(palette.ink, |part| palette.part(part));
+            let ink = arrow.head.map_or(of_part, |head| palette.head(head));
             ui.label(RichText::new(&arrow.label).color(ink));
             let small = |text: String| RichText::new(text).font(theme::mono(size::SMALL)).color(palette.ink_soft);
             if let (Some(weight), Some(head), Some(key)) = (arrow.weight, arrow.head, arrow.key) {

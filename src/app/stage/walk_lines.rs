@@ -129,12 +129,12 @@ fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Ve
     place.into_iter().chain(grown).collect()
 }
 
-/// A head's hue; a word's colour where it counts through all heads.
+/// A head's hue; a word's colour where it counts through all heads; the part's of what no head adds.
 fn color(model: &StageModel, walk: &WalkModel, arrow: &PathArrow, palette: &Palette) -> egui::Color32 {
     let token = arrow.key.filter(|_| walk.key_side == Side::Sentence).and_then(|key| model.tokens.get(key));
     match (arrow.head, token) {
         (Some(head), _) => palette.head(head),
         (None, Some(token)) => palette.token(token.group),
-        (None, None) => palette.ink_soft,
+        (None, None) => arrow.part.map_or(palette.ink_soft, |part| palette.part(part)),
     }
 }

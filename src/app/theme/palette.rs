@@ -6,6 +6,7 @@
 //! | a word of the sentence without a group | `ink`, the same in every sentence |
 //! | any other word | `word`, a grey |
 //! | a head | `heads`: teal, rose, olive, … |
+//! | what no word and no head adds to a move | `parts`: pale tints; `ink_soft` for `b_O` |
 //! | the sign of a number | `negative` purple, `positive` green |
 //! | what the learner has chosen, links, focus | `accent`, an indigo |
 //! | a caution, a fault | `warn`, `error` |
@@ -16,6 +17,8 @@
 //! ground that they stand on; a test computes them.
 
 use egui::Color32;
+
+use crate::view_model::parts::Part;
 
 /// How light and ink meet in one theme.
 #[derive(Debug, PartialEq)]
@@ -49,6 +52,8 @@ pub struct Palette {
     pub positive: Color32,
     pub groups: [Color32; GROUPS],
     pub heads: [Color32; HEADS],
+    /// Rescaled by a norm, its shift, the feed-forward part, the shift of its norm.
+    pub parts: [Color32; PARTS],
     pub code: CodeColors,
 }
 
@@ -66,6 +71,7 @@ pub struct CodeColors {
 
 const GROUPS: usize = 8;
 const HEADS: usize = 6;
+const PARTS: usize = 4;
 
 const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
@@ -106,6 +112,7 @@ pub static DARK: Palette = Palette {
         hex(0x49c79a),
     ],
     heads: [hex(0x4cc5b4), hex(0xf08ba0), hex(0xb9c46a), hex(0xc3a3dd), hex(0xd2a679), hex(0x9db4d6)],
+    parts: [hex(0xc5d0f0), hex(0xcbe6b8), hex(0xf4dcae), hex(0xf0c4de)],
     code: CodeColors {
         keyword: hex(0xb79cf7),
         number: hex(0xe3c178),
@@ -150,6 +157,7 @@ pub static LIGHT: Palette = Palette {
         hex(0x0d7a57),
     ],
     heads: [hex(0x0a7365), hex(0xb03358), hex(0x5d6b0a), hex(0x7d4fa3), hex(0x86521f), hex(0x46608f)],
+    parts: [hex(0x34446e), hex(0x35512a), hex(0x6b4a12), hex(0x6c3459)],
     code: CodeColors {
         keyword: hex(0x6a3fb5),
         number: hex(0x855500),
@@ -181,6 +189,17 @@ impl Palette {
 
     pub fn head(&self, head: usize) -> Color32 {
         self.heads[head % HEADS]
+    }
+
+    /// Arrow of what no head adds.
+    pub fn part(&self, part: Part) -> Color32 {
+        match part {
+            Part::Bias => self.ink_soft,
+            Part::Rescaled => self.parts[0],
+            Part::Shift => self.parts[1],
+            Part::FeedForward => self.parts[2],
+            Part::LastShift => self.parts[3],
+        }
     }
 
     /// A stop of the time line: one that the walk has come to, or one ahead.
@@ -279,6 +298,10 @@ mod tests {
             check(palette, "group", &palette.groups, &grounds, TEXT_CONTRAST);
             check(palette, "head", &palette.heads, &grounds, TEXT_CONTRAST);
             check(palette, "sign", &[palette.negative, palette.positive], &grounds, MARK_CONTRAST);
+            let parts = Part::ALL.map(|part| palette.part(part));
+            check(palette, "part", &parts, &grounds, TEXT_CONTRAST);
+            let is_another = |at: usize| parts[..at].iter().all(|other| *other != parts[at]);
+            assert!((0..parts.len()).all(is_another), "each part has its colour");
             // The time line and the tabs lie on the surface.
             let stops = [palette.stop(false), palette.stop(true)];
             check(palette, "stop of the time line", &stops, &[surface], MARK_CONTRAST);

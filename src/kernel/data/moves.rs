@@ -1,8 +1,11 @@
 //! The moves of the points, in the basis: each block's contributions as arrows that lead, tip to tail, from
-//! what goes in to the sum.
+//! what goes in to what comes out.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
 
 use crate::numerics::Matrix;
-use crate::numerics::contributions::Contributions;
+use crate::numerics::contributions::{Contributions, Part};
 use crate::numerics::model::activations::BlockActivations;
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::vectors::{add_scaled, dot, norm};
@@ -10,34 +13,50 @@ use crate::numerics::vectors::{add_scaled, dot, norm};
 /// A point or an arrow in the basis.
 pub type Point = [f32; AXES];
 
-/// The moves of one block.
+/// The moves of one block. `L` is what its norms make of a term; without a norm behind the heads, the term itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moves {
     queries: usize,
     keys: usize,
-    /// Row `(h · T + i) · T_k + j` is `α_hij · V_hj W_O^h`; (H·T·T_k, 3)
+    /// Row `(h · T + i) · T_k + j` is `α_hij · L(V_hj W_O^h)`; (H·T·T_k, 3)
     terms: Matrix<f32>,
-    /// `b_O`
-    pub bias: Point,
+    /// Arrows that no head adds, in the order of the forward pass.
+    pub parts: Vec<PartMoves>,
     /// The input of each query, before anything moves it; (T, 3)
     pub at_rest: Matrix<f32>,
     /// The beginning of each query's arrows: its input, or, without a residual, the zero vector; (T, 3)
     pub from: Matrix<f32>,
-    /// Their end: `X + Σ … + b_O`; (T, 3)
+    /// Their end, the block's output; (T, 3)
     pub to: Matrix<f32>,
-    /// `‖α_hij · V_hj W_O^h‖` in the true space, a row as in `terms`; (H·T, T_k)
+    /// `‖α_hij · L(V_hj W_O^h)‖` in the true space, a row as in `terms`; (H·T, T_k)
     pub term_lengths: Matrix<f32>,
-    /// `‖Σ_h α_hij · V_hj W_O^h‖`: what a word adds through all heads; (T, T_k)
+    /// `‖Σ_h α_hij · L(V_hj W_O^h)‖`: what a word adds through all heads; (T, T_k)
     pub word_lengths: Matrix<f32>,
-    /// `‖Δ_i‖` of the whole move `Δ_i = Σ_h Σ_j α_hij · V_hj W_O^h + b_O`; (T)
+    /// `‖Δ_i‖` of the whole move `Δ_i`, of all arrows together; (T)
     pub lengths: Vec<f32>,
-    /// How much of the move is a word's: `Δ_i · Σ_h α_hij V_hj W_O^h / ‖Δ_i‖²`. With the bias's share they
+    /// How much of the move is a word's: `Δ_i · Σ_h α_hij L(V_hj W_O^h) / ‖Δ_i‖²`. With those of the parts they
     /// sum to 1; one that pulls back is negative. (T, T_k)
     pub word_shares: Matrix<f32>,
-    /// The same of `b_O`; (T)
-    pub bias_shares: Vec<f32>,
-    /// `‖b_O‖`
-    pub bias_length: f32,
+}
+
+/// A part of each query's move that no head adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartMoves {
+    pub part: Part,
+    /// (T, 3)
+    arrows: Matrix<f32>,
+    /// In the true space; (T)
+    pub lengths: Vec<f32>,
+    /// As those of the words; (T)
+    pub shares: Vec<f32>,
+}
+
+impl PartMoves {
+    /// # Panics
+    /// If there is no such query.
+    pub fn arrow(&self, query: usize) -> Point {
+        point(self.arrows.row(query))
+    }
 }
 
 impl Moves {
@@ -51,46 +70,83 @@ impl Moves {
         let width = block.input.cols();
         let at_rest = projection.points(&block.input);
         let from = if has_residual { at_rest.clone() } else { projection.points(&Matrix::zeros(queries, width)) };
-        let mut moves = Self {
+        // The norm's σ belongs to the query, all else of a term but its weight to the key.
+        let carried = contributions.carried();
+        let shrinking: Vec<f32> = (0..queries).map(|query| contributions.shrinking(query)).collect();
+        let by_key: Vec<(Point, f32)> =
+            (0..heads * keys).map(|row| carried.row(row)).map(|row| (projection.direction(row), norm(row))).collect();
+        let mut terms = Matrix::zeros(heads * queries * keys, AXES);
+        let mut term_lengths = Matrix::zeros(heads * queries, keys);
+        // `α_hij / σ_i`, a row as in `term_lengths`.
+        let mut weights = Matrix::zeros(heads * queries, keys);
+        let mut arrows = terms.flat_mut().as_chunks_mut().0.iter_mut();
+        for row in 0..heads * queries {
+            let (head, query) = (row / queries, row % queries);
+            let lengths = weights.row_mut(row).iter_mut().zip(term_lengths.row_mut(row));
+            let lengths = lengths.zip(&by_key[head * keys..]).zip(&mut arrows);
+            for (key, (((weight, length), (direction, norm)), arrow)) in lengths.enumerate() {
+                *weight = contributions.weight(block, head, query, key) * shrinking[query];
+                *arrow = direction.map(|x| *weight * x);
+                *length = weight.abs() * norm;
+            }
+        }
+        let word_lengths = if heads == 1 { term_lengths.clone() } else { word_lengths(&carried, &weights, queries) };
+
+        let mut whole = contributions.added().clone();
+        (0..queries).for_each(|query| contributions.carry(query, whole.row_mut(query)));
+        let parts = contributions.parts().iter().map(|&part| {
+            let mut moves = PartMoves {
+                part,
+                arrows: Matrix::zeros(queries, AXES),
+                lengths: vec![0.0; queries],
+                shares: vec![0.0; queries],
+            };
+            let vectors = (0..queries).map(|query| contributions.part(part, block, query)).collect::<Vec<_>>();
+            for (query, vector) in vectors.iter().enumerate() {
+                moves.arrows.row_mut(query).copy_from_slice(&projection.direction(vector));
+                moves.lengths[query] = norm(vector);
+                add_scaled(whole.row_mut(query), 1.0, vector);
+            }
+            (moves, vectors)
+        });
+        let parts: Vec<_> = parts.collect();
+        let squares: Vec<f32> = (0..queries).map(|query| dot(whole.row(query), whole.row(query))).collect();
+        // A token that does not move has no shares.
+        let share = |query: usize, along: f32| if squares[query] > 0.0 { along / squares[query] } else { 0.0 };
+        let parts = parts.into_iter().map(|(mut moves, vectors)| {
+            let along = |query: usize| share(query, dot(&vectors[query], whole.row(query)));
+            moves.shares = (0..queries).map(along).collect();
+            moves
+        });
+        let parts = parts.collect();
+        // `Δ_i · L(V_hj W_O^h)` but for the σ, of all queries, heads and keys at once.
+        let mut along = Matrix::zeros(queries, heads * keys);
+        matmul(along.view_mut(), Accum::Replace, whole.view(), carried.view().transpose(), 1.0, Par::Seq);
+        let mut word_shares = Matrix::zeros(queries, keys);
+        for query in 0..queries {
+            let shares = word_shares.row_mut(query);
+            for (head, along) in along.row(query).chunks_exact(keys).enumerate() {
+                let terms = along.iter().zip(weights.row(head * queries + query));
+                shares.iter_mut().zip(terms).for_each(|(share, (along, weight))| *share += weight * along);
+            }
+            shares.iter_mut().for_each(|along| *along = share(query, *along));
+        }
+        Self {
             queries,
             keys,
-            terms: Matrix::zeros(heads * queries * keys, AXES),
-            bias: projection.direction(&contributions.bias),
+            terms,
+            parts,
             at_rest,
             from,
-            to: projection.points(&block.summed),
-            term_lengths: Matrix::zeros(heads * queries, keys),
-            word_lengths: Matrix::zeros(queries, keys),
-            lengths: vec![0.0; queries],
-            word_shares: Matrix::zeros(queries, keys),
-            bias_shares: vec![0.0; queries],
-            bias_length: norm(&contributions.bias),
-        };
-        // What each word adds to one query, (T_k, D), and all of them together.
-        let (mut words, mut whole) = (Matrix::zeros(keys, width), vec![0.0; width]);
-        for query in 0..queries {
-            words.flat_mut().fill(0.0);
-            for (head, key) in (0..heads).flat_map(|head| (0..keys).map(move |key| (head, key))) {
-                let (term, row) = (contributions.term(head, query, key), head * queries + query);
-                moves.terms.row_mut(row * keys + key).copy_from_slice(&projection.direction(term));
-                moves.term_lengths.row_mut(row)[key] = norm(term);
-                add_scaled(words.row_mut(key), 1.0, term);
-            }
-            whole.copy_from_slice(&contributions.bias);
-            (0..keys).for_each(|key| add_scaled(&mut whole, 1.0, words.row(key)));
-            let square = dot(&whole, &whole);
-            // A token that does not move has no shares.
-            let share = |part: &[f32]| if square > 0.0 { dot(part, &whole) / square } else { 0.0 };
-            for key in 0..keys {
-                moves.word_lengths.row_mut(query)[key] = norm(words.row(key));
-                moves.word_shares.row_mut(query)[key] = share(words.row(key));
-            }
-            (moves.lengths[query], moves.bias_shares[query]) = (square.sqrt(), share(&contributions.bias));
+            to: projection.points(&block.output),
+            term_lengths,
+            word_lengths,
+            lengths: squares.iter().map(|square| square.sqrt()).collect(),
+            word_shares,
         }
-        moves
     }
 
-    /// `α_hij · V_hj W_O^h` as an arrow.
+    /// `α_hij · L(V_hj W_O^h)` as an arrow.
     ///
     /// # Panics
     /// If there is no such head, query or key.
@@ -106,7 +162,7 @@ impl Moves {
         self.term_lengths.get(head * self.queries + query, key)
     }
 
-    /// `Σ_j α_hij · V_hj W_O^h`: what a head adds to a query, as an arrow.
+    /// `Σ_j α_hij · L(V_hj W_O^h)`: what a head adds to a query, as an arrow.
     ///
     /// # Panics
     /// If there is no such head or query.
@@ -140,6 +196,31 @@ impl Moves {
     pub fn queries(&self) -> usize {
         self.queries
     }
+}
+
+/// `‖Σ_h α_hij · L(V_hj W_O^h)‖` (T, T_k), of `weights` (H·T, T_k): for each key by the products of the heads' vectors
+/// with each other, in double precision, as heads that pull against each other leave little.
+fn word_lengths(carried: &Matrix<f32>, weights: &Matrix<f32>, queries: usize) -> Matrix<f32> {
+    let keys = weights.cols();
+    let heads = carried.rows() / keys;
+    let mut lengths = Matrix::zeros(queries, keys);
+    let (mut own, mut products) = (Matrix::<f64>::zeros(heads, carried.cols()), Matrix::<f64>::zeros(heads, heads));
+    for key in 0..keys {
+        for head in 0..heads {
+            let row = own.row_mut(head).iter_mut().zip(carried.row(head * keys + key));
+            row.for_each(|(to, &x)| *to = f64::from(x));
+        }
+        matmul(products.view_mut(), Accum::Replace, own.view(), own.view().transpose(), 1.0, Par::Seq);
+        for query in 0..queries {
+            let weight = |head: usize| f64::from(weights.get(head * queries + query, key));
+            let square: f64 = (0..heads)
+                .map(|a| weight(a) * products.row(a).iter().enumerate().map(|(b, x)| weight(b) * x).sum::<f64>())
+                .sum();
+            // Rounding may leave less than nothing; NaN stays.
+            lengths.row_mut(query)[key] = (if square < 0.0 { 0.0 } else { square }).sqrt() as f32;
+        }
+    }
+    lengths
 }
 
 /// Arrows tip to tail.

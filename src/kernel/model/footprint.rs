@@ -3,6 +3,7 @@
 //! Small things of a fixed size are counted with what they hang on, and small texts not at all.
 
 use crate::kernel::data::answers::Answer;
+use crate::kernel::data::moves::PartMoves;
 use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
 use crate::kernel::data::sentence::SentenceSnapshot;
 use crate::kernel::data::space::StaticSpace;
@@ -14,6 +15,7 @@ use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::snapshot::Replaced;
 use crate::kernel::training::comparison::Comparison;
 use crate::numerics::Matrix;
+use crate::numerics::contributions::Part;
 use crate::numerics::model::Activations;
 use crate::numerics::projection::{AXES, Projection};
 
@@ -98,18 +100,19 @@ impl SentenceSnapshot {
 fn of_activations(activations: &Activations<f32>) -> usize {
     let source = activations.source.as_ref().map_or(0, |source| of_numbers(&[source]));
     let blocks = activations.blocks.iter().map(|block| {
-        let normed = block.normed.as_ref().map_or(0, |normed| of_numbers(&[normed]));
+        let some = [&block.normed, &block.attended, &block.hidden, &block.joined];
+        let some: usize = some.into_iter().flatten().map(|matrix| of_numbers(&[matrix])).sum();
         let heads = block.heads.iter().map(|head| {
             size_of_val(head)
                 + of_numbers(&[&head.query, &head.key, &head.value, &head.scores, &head.weights, &head.mix])
         });
-        size_of_val(block) + normed + heads.sum::<usize>() + of_numbers(&[&block.input, &block.summed, &block.output])
+        size_of_val(block) + some + heads.sum::<usize>() + of_numbers(&[&block.input, &block.summed, &block.output])
     });
     of_numbers(&[&activations.input, &activations.output]) + source + blocks.sum::<usize>()
 }
 
-/// Contributions with their moves, and the arithmetic: of each head, query and key so many numbers, and fewer
-/// of each query, of each pair and of each block.
+/// Contributions with their moves, and the arithmetic: so many numbers of each head, query and key, of each head and
+/// key, and of each block.
 fn of_what_follows(activations: &Activations<f32>) -> usize {
     let blocks = activations.blocks.iter().map(|block| {
         let width = block.output.cols();
@@ -118,17 +121,20 @@ fn of_what_follows(activations: &Activations<f32>) -> usize {
             .iter()
             .map(|head| {
                 let (queries, keys) = (head.weights.rows(), head.weights.cols());
-                // A term with its place in the basis and its length, a product, what distance adds to it, and an
-                // exponential.
-                let of_a_key = width + AXES + 1 + 3;
-                // A head's length, the largest score and the sum.
-                NUMBER * (queries * keys * of_a_key + 3 * queries) + 12 * size_of::<Matrix<f32>>()
+                // A term's arrow in the basis and its length, a product, what distance adds to it, and an exponential.
+                const OF_A_PAIR: usize = AXES + 1 + 3;
+                // Of each key what it adds, but for the weight; a head's lengths, the largest score and the sum.
+                let of_head = queries * keys * OF_A_PAIR + keys * width + 4 * queries;
+                NUMBER * of_head + 12 * size_of::<Matrix<f32>>()
             })
             .sum();
         let (queries, keys) = block.heads.first().map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
-        // Lengths and shares by word; where a move begins and ends, its length and the bias's share.
-        let of_block = 2 * queries * keys + queries * (2 * AXES + 2) + width;
-        of_heads + NUMBER * of_block + 12 * size_of::<Matrix<f32>>()
+        // Lengths and shares by word; what all heads add; the places at rest and where a move begins and ends, and its
+        // length; the terms that no head adds, each with an arrow, a length and a share; and the norms.
+        let of_query = width + 3 * AXES + 1 + Part::ALL.len() * (AXES + 2) + 2;
+        let of_block = 2 * queries * keys + queries * of_query + 5 * width;
+        let of_parts = Part::ALL.len() * size_of::<PartMoves>();
+        of_heads + NUMBER * of_block + of_parts + 12 * size_of::<Matrix<f32>>()
     });
     blocks.sum()
 }

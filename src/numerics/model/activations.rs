@@ -35,8 +35,22 @@ pub struct BlockActivations<S> {
     pub attended: Option<Matrix<S>>,
     /// `φ(… W_1 + b_1)` (T, hidden) of the feed-forward layer.
     pub hidden: Option<Matrix<S>>,
+    /// `A + F(A)`, without a residual `F(A)`; (T, D), of a block that norms after its feed-forward layer.
+    pub joined: Option<Matrix<S>>,
     /// The block's output, (T, D).
     pub output: Matrix<S>,
+}
+
+impl<S> BlockActivations<S> {
+    /// `A` (T, D)
+    pub fn attended(&self) -> &Matrix<S> {
+        self.attended.as_ref().unwrap_or(&self.summed)
+    }
+
+    /// `A + F(A)`, without a residual `F(A)`; (T, D), of a block that has a feed-forward layer.
+    pub fn joined(&self) -> &Matrix<S> {
+        self.joined.as_ref().unwrap_or(&self.output)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -234,6 +248,7 @@ fn run<S: Scalar>(
         output: cache.tail.output().clone(),
         attended: (config.norm == Norm::Post).then(|| cache.tail.attended().clone()),
         hidden: cache.tail.hidden().cloned(),
+        joined: cache.tail.joined().filter(|_| config.norm == Norm::Post).cloned(),
         summed: cache.tail.summed,
     }
 }

@@ -19,12 +19,6 @@ pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize
     (all.iter().sum::<usize>() as f64, all.len())
 }
 
-/// Entries of the contributions in all blocks, by far the most of what a viewer gets of one sentence.
-pub fn contribution_entries(architecture: &Architecture) -> f64 {
-    let [tokens, width] = [architecture.max_tokens, architecture.width].map(|n| n as f64);
-    architecture.heads() as f64 * tokens * tokens * width
-}
-
 /// Entries of a workspace without the gradient.
 pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
     let width = architecture.width as f64;
@@ -88,7 +82,7 @@ pub fn generation_cost(architecture: &Architecture, classes: usize, tokens: usiz
     (tokens as f64 / 2.0 + 1.0) * sentence_cost(architecture, classes, tokens)
 }
 
-/// The cost of one sentence's contributions: each is made once and summed up once.
+/// The cost of one sentence's contributions, each made and added to the others, as a claim asks it.
 pub fn contribution_cost(architecture: &Architecture, tokens: usize) -> f64 {
     let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
     2.0 * architecture.heads() as f64 * tokens * tokens * width

@@ -108,34 +108,4 @@ impl Reader<'_> {
         }
         Some((symbols, sum(terms), notes))
     }
-
-    pub(super) fn output(&self, block: usize, token: usize, dim: usize) -> Option<Explanation> {
-        let config = self.config(block)?;
-        let from = Quantity::Summed.of_block(block, [token, dim]);
-        match (config.norm, config.feed_forward) {
-            (Norm::None | Norm::Pre, None) => explained("y_i = a_i", sum(vec![self.operand(from)?])),
-            (Norm::Post, None) => {
-                let row = self.operands(self.width(), |dim| Quantity::Summed.of_block(block, [token, dim]))?;
-                let names = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
-                let symbols =
-                    "y_i = \\operatorname{Norm}(a_i), \\quad \\gamma_d \\, \\frac{a_d - \\mu}{\\sigma} + \\beta_d";
-                let note = "The heads' contributions add up before the norm, not behind it.".to_owned();
-                Some((symbols.to_owned(), self.norm(row, dim, block, names)?, vec![note]))
-            }
-            (norm, Some(hidden)) => {
-                let symbols = match norm {
-                    Norm::None => "y_i = a_i + \\operatorname{FFN}(a_i)",
-                    Norm::Pre => "y_i = a_i + \\operatorname{FFN}(\\operatorname{Norm}(a_i))",
-                    Norm::Post => {
-                        "b_i = \\operatorname{Norm}(a_i), \\quad y_i = \\operatorname{Norm}(b_i + \\operatorname{FFN}(b_i))"
-                    }
-                };
-                let note = format!(
-                    "A feed-forward layer of {hidden} units follows the attention; it works on each word by itself, \
-                     and its inner numbers are not kept. The heads' contributions add up before it."
-                );
-                Some((symbols.to_owned(), Worked::Through(self.operand(from)?), vec![note]))
-            }
-        }
-    }
 }

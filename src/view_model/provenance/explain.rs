@@ -4,6 +4,7 @@ use super::attention::{DISTANCE_BIAS, Effect};
 use super::readings::true_space;
 use super::worked::{Explanation, Worked, explained, sum};
 use crate::lesson::schema::StaticEmbedding;
+use crate::numerics::contributions::Part;
 use crate::numerics::params::TensorName;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::reader::Reader;
@@ -60,15 +61,24 @@ impl Reader<'_> {
             Quantity::Mix => self.mix(number, i, j),
             Quantity::Gain => explained("\\text{set by hand}", Worked::Given(Vec::new())),
             Quantity::Term => self.term(number, i, j, k),
+            Quantity::Arrow => self.arrow(number, i, j, k),
             Quantity::TermLength => {
-                let worked = self.length(|dim| vec![Quantity::Term.of_head(number, [i, j, dim])])?;
-                explained("\\lVert \\alpha_{ij} \\, v_j W_O \\rVert", worked)
+                let worked = self.length(|dim| vec![self.term_entry(number, [i, j, dim])])?;
+                let symbols = match self.head(number)?.is_normed_after() {
+                    true => "\\lVert L(\\alpha_{ij} \\, v_j W_O) \\rVert",
+                    false => "\\lVert \\alpha_{ij} \\, v_j W_O \\rVert",
+                };
+                explained(symbols, worked)
             }
             Quantity::WordLength => {
                 let heads = self.heads_of(number);
-                let term = |head, dim| Quantity::Term.of_head(head, [i, j, dim]);
-                let worked = self.length(|dim| heads.clone().map(|head| term(head, dim)).collect())?;
-                explained("\\lVert \\sum_h \\alpha_{ij}^h \\, v_j^h W_O^h \\rVert", worked)
+                let worked =
+                    self.length(|dim| heads.clone().map(|head| self.term_entry(head, [i, j, dim])).collect())?;
+                let symbols = match self.norms_after(number) {
+                    0 => "\\lVert \\sum_h \\alpha_{ij}^h \\, v_j^h W_O^h \\rVert",
+                    _ => "\\lVert \\sum_h L(\\alpha_{ij}^h \\, v_j^h W_O^h) \\rVert",
+                };
+                explained(symbols, worked)
             }
             Quantity::HeadLength => {
                 let keys = self.head(number)?.activations.weights.cols();
@@ -77,25 +87,28 @@ impl Reader<'_> {
                 let symbols = "\\lVert \\sum_j \\alpha_{ij} \\, v_j W_O \\rVert".to_owned();
                 Some((symbols, worked, self.head_notes(number, Effect::Sum)))
             }
-            Quantity::BiasLength => {
-                let tensor = TensorName::OutputBias.of_block(number);
-                self.model.parameters.spec(tensor)?;
-                explained("\\lVert b_O \\rVert", self.length(|col| vec![Entry::parameter(tensor, 0, col)])?)
+            Quantity::HeadArrowLength => {
+                let keys = self.head(number)?.activations.weights.cols();
+                let term = |key, dim| self.term_entry(number, [i, key, dim]);
+                let worked = self.length(|dim| (0..keys).map(|key| term(key, dim)).collect())?;
+                let symbols = "\\lVert \\sum_j L(\\alpha_{ij} \\, v_j W_O) \\rVert".to_owned();
+                Some((symbols, worked, self.head_notes(number, Effect::Sum)))
             }
+            Quantity::Part => self.part_formula(number, i, j, k),
+            Quantity::PartLength => self.part_length(number, i, j),
             Quantity::MoveLength => {
-                let bias = TensorName::OutputBias.of_block(number);
-                let has_bias = self.model.parameters.spec(bias).is_some();
-                let worked = self.length(|dim| {
-                    let mut terms = self.terms_of(number, i, dim);
-                    terms.extend(has_bias.then_some(Entry::parameter(bias, 0, dim)));
-                    terms
-                })?;
-                explained(
-                    "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\sum_h \\sum_j \\alpha_{ij}^h v_j^h W_O^h + b_O",
-                    worked,
-                )
+                let worked = self.length(|dim| self.move_of(number, i, dim))?;
+                let symbols = match self.sentence.contributions.get(number)?.parts() {
+                    [] | [Part::Bias] if self.norms_after(number) == 0 => {
+                        "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\sum_h \\sum_j \\alpha_{ij}^h v_j^h W_O^h + b_O"
+                    }
+                    _ => "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\text{all arrows together}",
+                };
+                explained(symbols, worked)
             }
             Quantity::Summed => self.summed(number, i, j),
+            Quantity::Attended => self.attended(number, i, j),
+            Quantity::Joined => self.joined(number, i, j),
             Quantity::Output => self.output(number, i, j),
             Quantity::Logit => self.logit(i, j),
             Quantity::Probability => {

@@ -5,6 +5,7 @@
 //! the numbers, [`names`] says how each is called and where it lies, [`explain`] how it is computed, and [`worked`] is
 //! a formula with its numbers in.
 
+mod arrows;
 mod attention;
 mod block;
 mod explain;

@@ -6,6 +6,7 @@ use crate::kernel::notebook::live::{distance_label, head_label, scored};
 use crate::numerics::params::{TensorId, TensorName, code_suffix, superscript};
 use crate::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 use crate::view_model::distance::{at_distance, distance_of};
+use crate::view_model::parts::{self, Part};
 use crate::view_model::reader::Reader;
 use crate::view_model::{axes, quoted};
 
@@ -60,7 +61,20 @@ impl Reader<'_> {
             }
             Owner::Model | Owner::Point(_) => String::new(),
         };
-        quantity.definition().symbol.replace("{}", &place)
+        let symbol = match self.part_of(entry) {
+            Some(part) => {
+                let symbol = parts::symbol(part, self.norms_after(owner.number()));
+                if quantity == Quantity::PartLength { format!("‖{symbol}‖") } else { symbol.to_owned() }
+            }
+            None => quantity.definition().symbol.to_owned(),
+        };
+        symbol.replace("{}", &place)
+    }
+
+    /// The term of a block's output that an entry is of, if no head adds it.
+    fn part_of(&self, entry: Entry) -> Option<Part> {
+        let is_part = entry.quantity.definition().counts(Index::Part);
+        self.part(entry.owner.number(), entry.index[0]).filter(|_| is_part)
     }
 
     fn block_of(&self, head: usize) -> (usize, usize) {
@@ -74,13 +88,18 @@ impl Reader<'_> {
             Index::Key => Label::Word(self.key_word(self.head_of(owner), index)),
             Index::Class => Label::Word(self.model.classes.get(index).cloned().unwrap_or_default()),
             Index::Axis => Label::Number(axes::names(self.space).into_iter().nth(index).unwrap_or_default()),
+            Index::Part => {
+                let part = self.part(owner.number(), index);
+                Label::Number(part.map_or("", |part| parts::name(part, self.norms_after(owner.number()))).to_owned())
+            }
             Index::Dim | Index::Place | Index::Row | Index::Col => Label::Number(index.to_string()),
         }
     }
 
     fn labels_of(&self, entry: Entry) -> Vec<Label> {
         let Entry { quantity, owner, index } = entry;
-        let indices = quantity.definition().indices.iter().zip(index);
+        // The symbol names the part.
+        let indices = quantity.definition().indices.iter().zip(index).filter(|(kind, _)| **kind != Index::Part);
         let point = owner.point().map(|point| Label::Word(self.point_word(point)));
         point.into_iter().chain(indices.map(|(kind, index)| self.label(*kind, owner, index))).collect()
     }
@@ -198,6 +217,7 @@ impl Reader<'_> {
                 Index::Dim => "{dim}",
                 Index::Axis => "{axis}",
                 Index::Place => "{place}",
+                Index::Part => "{part}",
                 Index::Row | Index::Col => continue,
             };
             fill(name, &|| match self.label(*kind, owner, index) {

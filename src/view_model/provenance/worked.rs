@@ -91,8 +91,6 @@ pub enum Worked {
         all: Vec<Operand>,
         at: usize,
     },
-    /// Through layers of which the snapshot keeps no entries: from this.
-    Through(Operand),
 }
 
 /// The formula in LaTeX, its numbers, and notes beside it.
@@ -150,7 +148,6 @@ impl Worked {
             }
             Self::Norm { row, at, .. } => row.get(*at)?.entry,
             Self::Softmax { all, at } => all.get(*at)?.entry,
-            Self::Through(from) => from.entry,
         }
     }
 
@@ -243,7 +240,6 @@ impl Worked {
                 lines.extend(order.iter().take(most).map(|&i| vec![number(&all[i])]));
                 (lines, all.len().saturating_sub(most))
             }
-            Self::Through(from) => (vec![vec![text("from"), number(from)]], 0),
         }
     }
 

@@ -5,10 +5,11 @@ use super::writer::{StepText, Writer, number};
 use super::{Columns, NumberRow};
 use crate::kernel::snapshot::{Neighbour, Neighbours};
 use crate::numerics::attention::HeadMode;
-use crate::numerics::contributions::Holds;
+use crate::numerics::block::Norm;
 use crate::numerics::params::TensorName;
 use crate::quantity::{Entry, Quantity};
 use crate::view_model::answers::said;
+use crate::view_model::parts::Part;
 use crate::view_model::quoted;
 
 /// Below this cosine the first of the neighbours is no nearer than chance has it.
@@ -21,6 +22,7 @@ impl<'a> Writer<'a> {
         let head = self.activations();
         let rows = vec![
             self.row("weight", Quantity::Weight),
+            self.added(),
             self.row(format!("v({})", self.keys[self.key]), Quantity::Value),
             self.row(format!("mix({})", self.name()), Quantity::Mix),
         ];
@@ -38,6 +40,18 @@ impl<'a> Writer<'a> {
             head.mix.cols()
         );
         (format!("m_i = {factor}\\sum_j \\alpha_{{ij}}\\, v_j"), said, rows)
+    }
+
+    /// How much each key adds, beside its weight: a key of a large weight and a short value adds little.
+    fn added(&self) -> NumberRow {
+        let moves = &self.reader.sentence.moves[self.block];
+        NumberRow {
+            label: "adds".to_owned(),
+            tensor: "‖α_j v_j W_O‖".to_owned(),
+            values: (0..self.keys.len()).map(|key| moves.term_length(self.own, self.query, key)).collect(),
+            columns: Columns::Keys,
+            first: Quantity::TermLength.of_head(self.head, [self.query, 0]),
+        }
     }
 
     pub(super) fn output(&self) -> StepText {
@@ -90,18 +104,17 @@ impl<'a> Writer<'a> {
             self.row(format!("x({})", self.name()), Quantity::Input),
             self.row(format!("y({})", self.name()), Quantity::Output),
         ];
-        let after = match self.reader.sentence.contributions[self.block].holds {
-            Holds::AtOutput => String::new(),
-            Holds::BeforeNorm => " That includes the norm, which stretches the sum.".to_owned(),
-            Holds::BeforeFeedForward => " That includes what the feed-forward layer adds.".to_owned(),
-        };
-        let equation = match (config.residual, self.reader.sentence.contributions[self.block].holds) {
-            (true, Holds::AtOutput) => "y_i = x_i + \\Delta_i",
-            (false, Holds::AtOutput) => "y_i = \\Delta_i",
-            (true, Holds::BeforeNorm) => "y_i = \\operatorname{Norm}(x_i + \\Delta_i)",
-            (false, Holds::BeforeNorm) => "y_i = \\operatorname{Norm}(\\Delta_i)",
-            (true, Holds::BeforeFeedForward) => "a_i = x_i + \\Delta_i, \\quad y_i = a_i + \\operatorname{FFN}(a_i)",
-            (false, Holds::BeforeFeedForward) => "a_i = \\Delta_i, \\quad y_i = a_i + \\operatorname{FFN}(a_i)",
+        let (x, a) = if config.residual { ("x_i + \\Delta_i", "a_i + ") } else { ("\\Delta_i", "") };
+        let equation = match (config.norm, config.feed_forward) {
+            (Norm::Post, None) => format!("y_i = \\operatorname{{Norm}}({x})"),
+            (Norm::Post, Some(_)) => format!(
+                "a_i = \\operatorname{{Norm}}({x}), \\quad y_i = \\operatorname{{Norm}}({a}\\operatorname{{FFN}}(a_i))"
+            ),
+            (Norm::Pre, Some(_)) => {
+                format!("a_i = {x}, \\quad y_i = {a}\\operatorname{{FFN}}(\\operatorname{{Norm}}(a_i))")
+            }
+            (Norm::None, Some(_)) => format!("a_i = {x}, \\quad y_i = {a}\\operatorname{{FFN}}(a_i)"),
+            (Norm::None | Norm::Pre, None) => format!("y_i = {x}"),
         };
         let is_last = self.block + 1 == self.reader.sentence.activations.blocks.len();
         let name = self.said_query();
@@ -120,7 +133,27 @@ impl<'a> Writer<'a> {
         };
         let answer = is_last.then(|| said(self.reader.model, self.query)).flatten();
         let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
-        (equation.to_owned(), format!("{moved}{after}{answer}"), rows)
+        (equation, format!("{moved}{}{answer}", self.behind_the_heads()), rows)
+    }
+
+    /// What the layer does to the move behind the heads, as a sentence of its own.
+    fn behind_the_heads(&self) -> String {
+        let length = |part: Part| {
+            let parts = &self.reader.sentence.moves[self.block].parts;
+            parts.iter().find(|moves| moves.part == part).map(|moves| number(moves.lengths[self.query]))
+        };
+        let norms = match self.reader.norms_after(self.block) {
+            0 => String::new(),
+            1 => {
+                " The norm rescales every arrow by one factor, the σ of their sum, and then shifts the word.".to_owned()
+            }
+            _ => " The norms rescale every arrow by one factor, the σ of their sums, and shift the word.".to_owned(),
+        };
+        let feeds = length(Part::FeedForward).map(|length| {
+            let verb = if self.config().residual { "adds an arrow" } else { "takes its place, by an arrow" };
+            format!(" The feed-forward layer {verb} of length {length}.")
+        });
+        format!("{norms}{}", feeds.unwrap_or_default())
     }
 
     /// The nearest static vectors at the beginning and at the end, as a sentence goes on; `None` for a word that has no

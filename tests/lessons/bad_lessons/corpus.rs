@@ -201,10 +201,8 @@ a.ron:7:110: on: found the number 3; expected text in double quotes"#,
         ("heads: 2", "heads: 16, layers: 8, steps: 1, batch: 1"),
         ("max_tokens: 4", "max_tokens: 64"),
     ];
-    check_small(
-        &wide,
-        "a.ron:5:12: model: what is shown of a sentence needs 512 MiB of memory; expected at most 256 MiB: fewer layers or heads, a smaller max_tokens or dim",
-    );
+    // What is shown of a sentence grows with its heads and keys, not with all pairs of words in all dimensions.
+    check_small(&wide, "no issues");
 }
 
 #[test]

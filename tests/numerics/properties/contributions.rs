@@ -1,92 +1,261 @@
-//! The arrows on the stage lead from the static point to the contextual one, exactly.
+//! The arrows on the stage lead from the static point to the contextual one, exactly, in every form of a block.
 
 use std::sync::Arc;
 
+use attune::kernel::data::moves::Moves;
 use attune::numerics::Matrix;
+use attune::numerics::activation::Activation;
 use attune::numerics::attention::HeadMode;
-use attune::numerics::block::{BlockConfig, Norm};
-use attune::numerics::contributions::{Contributions, Holds};
+use attune::numerics::block::{Attends, BlockConfig, Norm};
+use attune::numerics::contributions::Contributions;
 use attune::numerics::model::activations::{BlockActivations, Interventions};
 use attune::numerics::model::{Activations, AttentionModel};
 use attune::numerics::params::{Parameters, TensorName};
 use attune::numerics::positions::Positions;
-use attune::numerics::reference::{feed_forward, norm, sum};
+use attune::numerics::projection::{AXES, Projection};
+use attune::numerics::vectors::{add_scaled, dot, norm};
 use proptest::prelude::*;
 
 use super::{around, cases, layers, masks};
 use crate::common::numerics::{Net, architecture, cast, largest_difference, sentence, words};
 
 const TOKENS: usize = 6;
+const SENTENCE: [usize; TOKENS] = [1, 5, 0, 8, 2, 5];
+const SOURCE: [usize; TOKENS] = [7, 7, 3, 0, 4, 6];
 
-/// `X`, if there is a residual, and all terms and the bias: what should be `A`, or its sum before a norm.
-fn summed(config: &BlockConfig, found: &Contributions<f64>, block: &BlockActivations<f64>) -> Matrix<f64> {
-    let mut sums = block.input.clone();
-    for query in 0..sums.rows() {
-        let sum = sums.row_mut(query);
-        if !config.residual {
-            sum.fill(0.0);
-        }
-        let terms = (0..config.attention.heads).flat_map(|head| (0..found.keys()).map(move |key| (head, key)));
-        for term in terms.map(|(head, key)| found.term(head, query, key)).chain([&found.bias[..]]) {
-            sum.iter_mut().zip(term).for_each(|(sum, x)| *sum += x);
-        }
-    }
-    sums
+/// What a block is made of, what its heads do, and a factor of all its weights.
+#[derive(Clone, Debug)]
+struct Form {
+    config: BlockConfig,
+    modes: Vec<HeadMode<f64>>,
+    wild: f64,
 }
 
-fn forms() -> impl Strategy<Value = (BlockConfig, Vec<HeadMode<f64>>)> {
+fn forms() -> impl Strategy<Value = Form> {
     let config = layers().prop_flat_map(around);
-    (config, masks(TOKENS, TOKENS)).prop_flat_map(|(mut config, mask)| {
+    let rest = (
+        masks(TOKENS, TOKENS),
+        any::<bool>(),
+        prop_oneof![Just(Activation::Relu), Just(Activation::Gelu), Just(Activation::GeluTanh)],
+        prop_oneof![3 => Just(1.0), 1 => Just(20.0), 1 => Just(0.02)],
+        prop_oneof![Just(1e-5), Just(1e-12), Just(0.3)],
+    );
+    (config, rest).prop_flat_map(|(mut config, (mask, crosses, activation, wild, epsilon))| {
         config.attention.mask = mask;
-        let mode = prop_oneof![3 => Just(HeadMode::Live), 1 => Just(HeadMode::Off), 1 => Just(HeadMode::Uniform)];
-        (Just(config.clone()), proptest::collection::vec(mode, config.attention.heads))
+        (config.activation, config.norm_epsilon) = (activation, epsilon);
+        config.attends = if crosses { Attends::Source } else { Attends::OwnSentence };
+        let mode = prop_oneof![
+            3 => Just(HeadMode::Live),
+            1 => Just(HeadMode::Off),
+            1 => Just(HeadMode::Uniform),
+            1 => (-2.0..3.0).prop_map(HeadMode::Gain),
+        ];
+        let modes = proptest::collection::vec(mode, config.attention.heads);
+        modes.prop_map(move |modes| Form { config: config.clone(), modes, wild })
     })
+}
+
+/// A model of two such blocks, run; the first looks at its own sentence, or is the source's.
+fn run(form: &Form, seed: u64) -> (Net, Activations<f64>, Vec<BlockConfig>) {
+    let own = BlockConfig { attends: Attends::OwnSentence, ..form.config.clone() };
+    let blocks = vec![own, form.config.clone()];
+    let built = architecture(|a| {
+        (a.width, a.positions) = (form.config.attention.width, Positions::Learned);
+        a.blocks.clone_from(&blocks);
+        if form.config.attends == Attends::Source {
+            a.source_blocks = vec![a.blocks.remove(0)];
+        }
+    });
+    let mut net = Net::new(built, words(), seed);
+    net.parameters.flat_mut().iter_mut().for_each(|x| *x *= form.wild);
+    let source = sentence(&SOURCE);
+    let source = (form.config.attends == Attends::Source).then_some(&source);
+    let heads = [&form.modes[..], &form.modes[..]].concat();
+    let interventions = Interventions { heads, ..Interventions::default() };
+    let shown = Activations::of(&net.model, &net.parameters, &sentence(&SENTENCE), source, &interventions);
+    (net, shown, blocks)
+}
+
+/// The beginning of a query's arrows.
+fn start(config: &BlockConfig, block: &BlockActivations<f64>, query: usize) -> Vec<f64> {
+    if config.residual { block.input.row(query).to_vec() } else { vec![0.0; block.input.cols()] }
+}
+
+fn pairs(heads: usize, keys: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..heads).flat_map(move |head| (0..keys).map(move |key| (head, key)))
+}
+
+/// All arrows of a query, one after the other.
+fn end<S: attune::numerics::Scalar>(
+    found: &Contributions<S>,
+    block: &BlockActivations<S>,
+    query: usize,
+    start: Vec<S>,
+) -> Vec<S> {
+    let mut sum = start;
+    for (head, key) in pairs(block.heads.len(), found.keys()) {
+        add_scaled(&mut sum, S::one(), &found.arrow(block, head, query, key));
+    }
+    found.parts().iter().for_each(|part| add_scaled(&mut sum, S::one(), &found.part(*part, block, query)));
+    sum
+}
+
+/// `γ ⊙ (t − mean t) / σ`, with the deviation of `whole`.
+fn held(net: &Net, block: usize, name: TensorName, epsilon: f64, whole: &[f64], term: &[f64]) -> Vec<f64> {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let centre = mean(whole);
+    let variance = mean(&whole.iter().map(|x| (x - centre).powi(2)).collect::<Vec<_>>());
+    let gain = net.parameters.values_of(name.of_block(block));
+    let own = mean(term);
+    term.iter().zip(gain).map(|(t, gain)| gain * (t - own) / (variance + epsilon).sqrt()).collect()
+}
+
+fn size(row: &[f64]) -> f64 {
+    1.0 + norm(row)
+}
+
+/// The size of the numbers that a query's arrows are made of: a norm of nearly even numbers makes much of their rounding.
+fn size_of(form: &Form, found: &Contributions<f64>, block: &BlockActivations<f64>, query: usize) -> f64 {
+    let before = [&block.input, &block.summed].map(|matrix| size(matrix.row(query))).iter().sum::<f64>();
+    let gains = if found.norms().is_empty() { 1.0 } else { form.wild.max(1.0).powi(2) };
+    size(block.output.row(query)) + gains * found.shrinking(query) * before
 }
 
 proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn they_add_up_where_they_say((config, modes) in forms(), seed: u64) {
-        let built = architecture(|a| {
-            (a.width, a.positions) = (config.attention.width, Positions::Learned);
-            a.blocks = vec![config.clone()];
-        });
-        let net = Net::new(built, words(), seed);
-        let interventions = Interventions { heads: modes.clone(), ..Interventions::default() };
-        let shown = Activations::of(&net.model, &net.parameters, &sentence(&[1, 5, 0, 8, 2, 5]), None, &interventions);
-        let block = &shown.blocks[0];
-        let found = Contributions::of(&config, 0, &net.parameters, block, &modes);
+    fn they_add_up_at_the_output(form in forms(), seed: u64) {
+        let (net, shown, blocks) = run(&form, seed);
+        for (number, (config, block)) in blocks.iter().zip(&shown.blocks).enumerate() {
+            let found = Contributions::of(config, number, &net.parameters, block, &form.modes);
+            for query in 0..TOKENS {
+                let whole = block.output.row(query);
+                let sum = end(&found, block, query, start(config, block, query));
+                prop_assert!(largest_difference(&sum, whole) < 1e-11 * size_of(&form, &found, block, query), "{sum:?} is not {whole:?}");
 
-        let sum = summed(&config, &found, block);
-        prop_assert!(largest_difference(sum.flat(), block.summed.flat()) < 1e-11);
-        prop_assert!(found.error(&config, block) < 1e-11);
-
-        // From the place that `holds` names, the rest of the block leads to its output.
-        let p = &net.parameters;
-        let normed = |x: &Matrix<f64>, gain: TensorName, bias: TensorName| norm(p, [gain.of_block(0), bias.of_block(0)], config.norm_epsilon, x);
-        let output = match found.holds {
-            Holds::AtOutput => sum,
-            Holds::BeforeNorm => {
-                let attended = normed(&sum, TensorName::AttentionNormGain, TensorName::AttentionNormBias);
-                if config.feed_forward.is_some() { continue_after(&config, p, attended) } else { attended }
+                // Before a norm, the terms as they are.
+                let mut summed = start(config, block, query);
+                pairs(block.heads.len(), found.keys()).for_each(|(head, key)| add_scaled(&mut summed, 1.0, &found.term(block, head, query, key)));
+                add_scaled(&mut summed, 1.0, &found.bias);
+                let expected = block.summed.row(query);
+                prop_assert!(largest_difference(&summed, expected) < 1e-11 * size(expected));
             }
-            Holds::BeforeFeedForward => continue_after(&config, p, sum),
-        };
-        prop_assert!(largest_difference(output.flat(), block.output.flat()) < 1e-9);
-        let adds_up = config.residual && config.has_linear_tail();
-        prop_assert_eq!(adds_up, config.residual && found.holds == Holds::AtOutput);
+            let largest = (0..TOKENS).map(|query| size_of(&form, &found, block, query)).fold(0.0, f64::max);
+            prop_assert!(found.error(config, block) < 1e-11 * largest);
+        }
     }
-}
 
-/// The feed-forward layer and its norm.
-fn continue_after(config: &BlockConfig, parameters: &Parameters<f64>, attended: Matrix<f64>) -> Matrix<f64> {
-    let ids = [TensorName::ForwardNormGain, TensorName::ForwardNormBias].map(|name| name.of_block(0));
-    let normed = |x: &Matrix<f64>| norm(parameters, ids, config.norm_epsilon, x);
-    let input = if config.norm == Norm::Pre { normed(&attended) } else { attended.clone() };
-    let output = feed_forward(parameters, 0, config.activation, &input);
-    let output = if config.residual { sum(&output, &attended) } else { output };
-    if config.norm == Norm::Post { normed(&output) } else { output }
+    #[test]
+    fn each_goes_through_the_norms_by_itself(form in forms(), seed: u64) {
+        let (net, shown, blocks) = run(&form, seed);
+        for (number, (config, block)) in blocks.iter().zip(&shown.blocks).enumerate() {
+            let found = Contributions::of(config, number, &net.parameters, block, &form.modes);
+            let epsilon = config.norm_epsilon;
+            for (query, (head, key)) in (0..TOKENS).flat_map(|query| pairs(block.heads.len(), found.keys()).map(move |pair| (query, pair))) {
+                let mut expected = found.term(block, head, query, key);
+                if config.norm == Norm::Post {
+                    expected = held(&net, number, TensorName::AttentionNormGain, epsilon, block.summed.row(query), &expected);
+                    if config.feed_forward.is_some() {
+                        expected = held(&net, number, TensorName::ForwardNormGain, epsilon, block.joined().row(query), &expected);
+                    }
+                }
+                let arrow = found.arrow(block, head, query, key);
+                prop_assert!(largest_difference(&arrow, &expected) < 1e-11 * size(&expected), "{arrow:?} is not {expected:?}");
+            }
+        }
+    }
+
+    /// In three axes, without the terms in all dimensions: a key's vector is projected once, and weighed.
+    #[test]
+    fn they_add_up_in_a_picture(form in forms(), seed: u64, axes in proptest::collection::vec(-1.0..1.0, 3 * 40)) {
+        let (net, shown, blocks) = run(&form, seed);
+        for (number, (config, block)) in blocks.iter().zip(&shown.blocks).enumerate() {
+            let found = Contributions::of(config, number, &net.parameters, block, &form.modes);
+            let axis = |axis: usize| &axes[axis * block.input.cols()..][..block.input.cols()];
+            let seen = |vector: &[f64]| -> [f64; AXES] { std::array::from_fn(|a| dot(vector, axis(a))) };
+            let keys: Vec<[f64; AXES]> = (0..block.heads.len() * found.keys()).map(|row| seen(found.carried().row(row))).collect();
+            for query in 0..TOKENS {
+                let mut tip = seen(&start(config, block, query));
+                let mut step = |by: [f64; AXES]| tip.iter_mut().zip(by).for_each(|(tip, by)| *tip += by);
+                for (head, key) in pairs(block.heads.len(), found.keys()) {
+                    let weight = found.weight(block, head, query, key) * found.shrinking(query);
+                    step(keys[head * found.keys() + key].map(|x| weight * x));
+                }
+                found.parts().iter().for_each(|part| step(seen(&found.part(*part, block, query))));
+                let expected = block.output.row(query);
+                prop_assert!(largest_difference(&tip, &seen(expected)) < 1e-11 * size_of(&form, &found, block, query));
+            }
+        }
+    }
+
+    /// In single precision, which the stage shows: in all dimensions, and in the picture with its lengths and shares.
+    #[test]
+    fn they_add_up_in_single_precision(form in forms(), seed: u64) {
+        /// Of the length of the vector.
+        const TOLERANCE: f32 = 1e-4;
+        // Of shorter vectors, the squares are no numbers any more.
+        let least = f32::MIN_POSITIVE.sqrt() / TOLERANCE;
+        let (net, _, blocks) = run(&form, seed);
+        let model = &net.model;
+        let model = AttentionModel::<f32>::new(model.architecture.clone(), Arc::new(model.embedding.cast()), words());
+        let parameters: Parameters<f32> = cast(&net.parameters);
+        let modes: Vec<HeadMode<f32>> = form.modes.iter().map(|mode| match mode {
+            HeadMode::Gain(gain) => HeadMode::Gain(*gain as f32),
+            HeadMode::Off => HeadMode::Off,
+            HeadMode::Uniform => HeadMode::Uniform,
+            _ => HeadMode::Live,
+        }).collect();
+        let interventions = Interventions { heads: [&modes[..], &modes[..]].concat(), ..Interventions::default() };
+        let source = sentence(&SOURCE);
+        let source = (form.config.attends == Attends::Source).then_some(&source);
+        let shown = Activations::of(&model, &parameters, &sentence(&SENTENCE), source, &interventions);
+        for (number, (config, block)) in blocks.iter().zip(&shown.blocks).enumerate() {
+            let found = Contributions::of(config, number, &parameters, block, &modes);
+            let projection = Projection::principal_components(&block.input);
+            let moves = Moves::of(&projection, block, &found, config.residual);
+            let gains = if found.norms().is_empty() { 0.0 } else { form.wild.max(1.0).powi(2) as f32 };
+            for query in 0..TOKENS {
+                let start = if config.residual { block.input.row(query).to_vec() } else { vec![0.0; block.input.cols()] };
+                let whole = block.output.row(query);
+                // What the arrows come to can be known only as well as what they are made of.
+                let length = norm(whole) + norm(&start);
+                // A feed-forward layer without a residual takes away what the heads made, however long it was.
+                let is_replaced = !config.residual && config.feed_forward.is_some();
+                let length = length + if is_replaced { norm(block.attended().row(query)) } else { 0.0 };
+                let sum = end(&found, block, query, start);
+                let error: Vec<f32> = sum.iter().zip(whole).map(|(a, b)| a - b).collect();
+                prop_assert!(norm(&error) <= TOLERANCE * length, "{sum:?} is not {whole:?}");
+
+                let mut tip = moves.start(query);
+                let arrows = (0..moves.heads()).map(|head| moves.head(head, query)).chain(moves.parts.iter().map(|part| part.arrow(query)));
+                arrows.for_each(|arrow| tip = std::array::from_fn(|axis| tip[axis] + arrow[axis]));
+                let error: Vec<f32> = tip.iter().zip(moves.end(query)).map(|(a, b)| a - b).collect();
+                let length = length + norm(&moves.start(query)) + norm(&moves.end(query));
+                prop_assert!(norm(&error) <= TOLERANCE * length, "{tip:?} is not {:?}", moves.end(query));
+
+                let shares = moves.word_shares.row(query).iter().sum::<f32>() + moves.parts.iter().map(|part| part.shares[query]).sum::<f32>();
+                let sizes = moves.word_lengths.row(query).iter().chain(moves.parts.iter().map(|part| &part.lengths[query])).sum::<f32>();
+                let most = TOLERANCE * (1.0 + sizes / moves.lengths[query]);
+                prop_assert!(moves.lengths[query] == 0.0 || (shares - 1.0).abs() <= most, "shares of {shares}");
+                for key in 0..found.keys() {
+                    let terms: Vec<Vec<f32>> = (0..moves.heads()).map(|head| found.arrow(block, head, query, key)).collect();
+                    let mut word = vec![0.0; whole.len()];
+                    terms.iter().for_each(|term| add_scaled(&mut word, 1.0, term));
+                    // Of numbers that are nearly even, a norm leaves rounding.
+                    let made_of = |head: usize| {
+                        let term = found.term(block, head, query, key);
+                        norm(&terms[head]) + gains * found.shrinking(query) * norm(&term) + least
+                    };
+                    let sizes = (0..terms.len()).map(made_of).sum::<f32>();
+                    prop_assert!((moves.word_lengths.get(query, key) - norm(&word)).abs() <= TOLERANCE * sizes);
+                    for (head, term) in terms.iter().enumerate() {
+                        prop_assert!((moves.term_length(head, query, key) - norm(term)).abs() <= TOLERANCE * made_of(head));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// In single precision, which the stage shows, the error is rounding and no more.
@@ -103,4 +272,41 @@ fn the_error_in_single_precision_is_rounding() {
     found.bias[0] += 1e-3;
     let error = found.error(&blocks[0], &shown.blocks[0]);
     assert!((error - 1e-3).abs() < 1e-5, "a wrong term is an error of its size, not {error}");
+}
+
+/// Heads that pull a word apart with all their might leave the little that is left of them.
+#[test]
+fn the_length_of_a_word_is_that_of_what_its_heads_leave() {
+    let net = Net::new(architecture(|_| ()), words(), 3);
+    let blocks = &net.model.architecture.blocks;
+    let model =
+        AttentionModel::<f32>::new(net.model.architecture.clone(), Arc::new(net.model.embedding.cast()), words());
+    let mut parameters = cast::<f64, f32>(&net.parameters);
+    // The second head's values are those of the first, and its rows of W_O their opposites.
+    for name in [
+        TensorName::QueryWeights,
+        TensorName::KeyWeights,
+        TensorName::ValueWeights,
+        TensorName::QueryBias,
+        TensorName::KeyBias,
+        TensorName::ValueBias,
+    ] {
+        let (rows, cols) = blocks[0].shape(name).expect("such a tensor");
+        let values = parameters.values_of_mut(name);
+        (0..rows).for_each(|row| values.copy_within(row * cols..row * cols + cols / 2, row * cols + cols / 2));
+    }
+    let output = parameters.values_of_mut(TensorName::OutputWeights);
+    let half = output.len() / 2;
+    (0..half).for_each(|i| output[half + i] = -output[i]);
+    let shown = Activations::of(&model, &parameters, &sentence(&[1, 5, 0]), None, &Interventions::default());
+    let found = Contributions::of(&blocks[0], 0, &parameters, &shown.blocks[0], &[]);
+    let moves = Moves::of(
+        &Projection::principal_components(&Matrix::from_fn(4, 5, |i, j| (i * j) as f32)),
+        &shown.blocks[0],
+        &found,
+        true,
+    );
+    assert!(moves.term_length(0, 0, 1) > 0.1);
+    let largest = moves.word_lengths.flat().iter().fold(0f32, |most, x| most.max(*x));
+    assert!(largest < 1e-6, "{largest}");
 }

@@ -96,7 +96,9 @@ impl PictureUi<'_> {
             return arrows;
         }
         // Once they are one picture, it shows the arrows of all.
-        let heads = if self.joined >= 1.0 { 0..self.model.heads.len() } else { self.own..self.own + 1 };
+        let is_joined = self.joined >= 1.0;
+        let heads = if is_joined { 0..self.model.heads.len() } else { self.own..self.own + 1 };
+        let arrived = if is_joined { Step::Contextual.share(self.walk) } else { 0.0 };
         for query in 0..self.model.queries.len() {
             let strength = self.strength(query);
             for own in heads.clone() {
@@ -108,6 +110,16 @@ impl PictureUi<'_> {
                     arrow(painter, from, to, hue);
                     arrows.push([from, to]);
                 }
+            }
+            // From where the heads lead to where the word arrives.
+            let mut from = heads.clone().map(|own| self.model.arrow(own, query)).fold(self.model.from(query), add);
+            for (part, by) in self.model.parts(query).filter(|_| arrived > 0.0) {
+                let to = add(from, by.map(|x| x * arrived));
+                if let (Some(start), Some(end)) = (see(from), see(to)) {
+                    arrow(painter, start, end, palette.part(part).gamma_multiply(strength));
+                    arrows.push([start, end]);
+                }
+                from = to;
             }
         }
         arrows

@@ -309,7 +309,7 @@ fn mistake(dice: &mut Dice, words: &mut Vec<OsString>) {
         }
         9 => {
             let word = path(dice);
-            let times = *dice.pick(&[1, 2, 300]);
+            let times = *dice.pick(&[1, 2, 30]);
             words.splice(to..to, std::iter::repeat_n(word, times));
         }
         _ => words.insert(to, hostile(dice)),

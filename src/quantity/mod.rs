@@ -50,6 +50,9 @@ quantities! {
     /// `P`, where it is not learned.
     Position = Definition::of_model("P", &[Place, Dim])
         .entry("entry {dim} of what the place {place} adds");
+    /// `E + P + E_S`, where a norm follows it.
+    Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
+        .entry("entry {dim} of the sum of what {query} begins with, before its norm");
     /// Input of a block.
     Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
         .means("the sentence's vectors as attention gets them (T, D)")
@@ -134,6 +137,9 @@ quantities! {
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
         .entry("entry {dim} of what {query} hands to the next layer");
+    /// Output of the last block behind the norm of a model that ends with one.
+    Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
+        .entry("entry {dim} of {query} behind the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
         .means("the scores of the model's answers")
         .entry("how strongly the model answers {class}, before softmax");
@@ -162,6 +168,8 @@ impl Quantity {
         let block = || if let Owner::Block(number) = owner { activations.blocks.get(number) } else { None };
         let head = || if let Owner::Head(number) = owner { activations.heads().nth(number) } else { None };
         match self {
+            Self::Embedded => activations.embedded.as_ref(),
+            Self::Final => Some(&activations.output),
             Self::Input => Some(&block()?.input),
             Self::Normed => block()?.normed.as_ref(),
             Self::Summed => Some(&block()?.summed),

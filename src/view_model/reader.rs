@@ -49,8 +49,8 @@ impl<'a> Reader<'a> {
                 let spec = self.model.parameters.spec(id).filter(|spec| i < spec.rows && j < spec.cols)?;
                 self.model.parameters.values_of(id)[i * spec.cols + j]
             }
-            Static | Position | Input | Normed | Query | Key | Value | Product | DistanceBias | Score | Exponential
-            | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
+            Static | Position | Embedded | Final | Input | Normed | Query | Key | Value | Product | DistanceBias
+            | Score | Exponential | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
                 at(self.matrix(quantity, owner)?, i, j)?
             }
             Scale => self.head(number)?.arithmetic.scale,
@@ -117,9 +117,8 @@ impl<'a> Reader<'a> {
             Exponential => Some(&arithmetic()?.exponentials),
             WordLength => Some(&self.sentence.moves.get(number)?.word_lengths),
             Logit => Some(&self.sentence.answers.logits),
-            Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended | Joined | Output => {
-                quantity.matrix(&self.sentence.activations, owner)
-            }
+            Embedded | Final | Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended
+            | Joined | Output => quantity.matrix(&self.sentence.activations, owner),
             Parameter(_) | Scale | RowSum | Gain | Term | Arrow | TermLength | HeadLength | HeadArrowLength | Part
             | PartLength | MoveLength | Probability | Visible | Temperature | Coordinate | Cosine | Distance => None,
         }
@@ -188,6 +187,14 @@ impl<'a> Reader<'a> {
 
     pub fn last_block(&self) -> usize {
         self.sentence.activations.blocks.len().saturating_sub(1)
+    }
+
+    /// A contextual vector: an output of the last block, behind the last norm where the model ends with one.
+    pub fn contextual(&self, token: usize, dim: usize) -> Entry {
+        match self.model.architecture.final_norm {
+            true => Quantity::Final.of_model([token, dim]),
+            false => Quantity::Output.of_block(self.last_block(), [token, dim]),
+        }
     }
 
     /// The vocabulary's row of a token of a block's sentence; `None` where there is none.

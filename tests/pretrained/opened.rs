@@ -10,6 +10,8 @@ use attune::kernel::snapshot::ModelSnapshot;
 use attune::kernel::{Command, Kernel, Saved};
 use attune::lesson::{self, Lesson};
 use attune::numerics::params::TensorName;
+use attune::quantity::{Entry, Quantity, StagePoint};
+use attune::view_model::provenance::{Operand, Provenance, Worked};
 
 use crate::common::folder::Folder;
 use crate::values::{TOLERANCE, sentences};
@@ -219,4 +221,44 @@ fn code_reads_and_writes_the_tensors_of_every_layer() {
     let now = model(&kernel);
     let at = now.parameters.index(tensor, 3, 7).expect("an entry");
     assert_eq!(now.parameters.flat()[at], 0.625);
+}
+
+#[test]
+fn numbers_say_where_they_come_from_down_to_the_file() {
+    for name in ["bert-wild", "gpt2-wild"] {
+        let folder = with_tokenizer(name);
+        let mut kernel = running(&opened(&folder.0));
+        ask(&mut kernel, SentenceCommand::Set("the bank of the river".to_owned()));
+        let snapshot = kernel.snapshot();
+        let of = |entry| Provenance::of(&snapshot, entry).unwrap_or_else(|| panic!("{name}: {entry:?}"));
+
+        let weight = of(Entry::parameter(TensorName::QueryWeights.of_block(1), 3, 5));
+        let tensor = match name {
+            "bert-wild" => "entry [5, 3] of `bert.encoder.layer.1.attention.self.query.weight` in model.safetensors",
+            _ => "entry [3, 5] of `transformer.h.1.attn.c_attn.weight` in model.safetensors",
+        };
+        assert!(weight.notes.iter().any(|note| note.contains(tensor)), "{:?}", weight.notes);
+
+        // What goes in, and what comes out behind the last norm, come to what is shown.
+        let input = of(Quantity::Input.of_block(0, [2, 7]));
+        let place = of(Quantity::Coordinate.of_point(StagePoint::Contextual(2), 0));
+        for (what, found) in [("input", &input), ("place", &place)] {
+            let worked = worked_out(&found.worked);
+            assert!((worked - f64::from(found.value)).abs() < 2e-5, "{name}, {what}: {worked}, not {}", found.value);
+        }
+    }
+}
+
+/// The value of a norm or a sum, in double precision.
+fn worked_out(worked: &Worked) -> f64 {
+    match worked {
+        Worked::Sum(terms) => terms.iter().map(|term| term.value()).sum(),
+        Worked::Norm { row, at, gain, bias } => {
+            let value = |operand: &Operand| f64::from(operand.value);
+            let mean = row.iter().map(value).sum::<f64>() / row.len() as f64;
+            let variance = row.iter().map(|x| (value(x) - mean).powi(2)).sum::<f64>() / row.len() as f64;
+            value(gain) * (value(&row[*at]) - mean) / (variance + 1e-12).sqrt() + value(bias)
+        }
+        other => panic!("{other:?}"),
+    }
 }

@@ -22,6 +22,23 @@ impl Reader<'_> {
             let below = self.operand(Quantity::Output.of_block(block - 1, [token, dim]))?;
             return explained("x_i = y_i^{\\text{below}}", sum(vec![below]));
         }
+        if self.model.architecture.embedding_norm && !self.is_of_source(block) {
+            let row = self.operands(self.width(), |dim| Quantity::Embedded.of_model([token, dim]))?;
+            let worked = self.norm(row, dim, 0, [TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias])?;
+            return explained(
+                "x_i = \\operatorname{Norm}(e_i), \\quad \\gamma_d \\, \\frac{e_d - \\mu}{\\sigma} + \\beta_d",
+                worked,
+            );
+        }
+        self.sum_of_embeddings("x_i", block, token, dim)
+    }
+
+    /// The sum that a norm follows.
+    pub(super) fn embedded(&self, token: usize, dim: usize) -> Option<Explanation> {
+        self.sum_of_embeddings("e_i", self.first_block(), token, dim)
+    }
+
+    fn sum_of_embeddings(&self, symbol: &str, block: usize, token: usize, dim: usize) -> Option<Explanation> {
         let mut terms = Vec::new();
         let mut notes = Vec::new();
         match self.word(block, token) {
@@ -29,18 +46,25 @@ impl Reader<'_> {
             None => notes.push("No word stands here yet: its static vector is zero.".to_owned()),
         }
         let symbols = match self.model.architecture.positions {
-            Positions::None => "x_i = E_{w_i}",
+            Positions::None => "E_{w_i}",
             Positions::Sinusoidal => {
                 terms.push(self.operand(Quantity::Position.of_model([token, dim]))?);
-                "x_i = E_{w_i} + P_i"
+                "E_{w_i} + P_i"
             }
             Positions::Learned => {
                 let tensor = TensorId::from(TensorName::Positions);
                 terms.push(self.operand(Entry::parameter(tensor, token, dim))?);
-                "x_i = E_{w_i} + P_i"
+                "E_{w_i} + P_i"
             }
         };
-        Some((symbols.to_owned(), sum(terms), notes))
+        let mut symbols = format!("{symbol} = {symbols}");
+        if self.model.architecture.segments.is_some() {
+            let piece = self.sentence.tokens.get(token).and_then(|token| token.piece.as_ref());
+            let segment = piece.map_or(0, |piece| piece.segment);
+            terms.push(self.operand(Entry::parameter(TensorName::Segments.into(), segment, dim))?);
+            symbols.push_str(" + S_i");
+        }
+        Some((symbols, sum(terms), notes))
     }
 
     /// Entry that a head reads: of its input, behind its norm where it norms first, or of the source's last vectors.

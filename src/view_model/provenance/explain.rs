@@ -33,6 +33,13 @@ impl Reader<'_> {
                     "P_{t,2i} = \\sin\\frac{t}{10000^{2i/D}}, \\quad P_{t,2i+1} = \\cos\\frac{t}{10000^{2i/D}}";
                 Some((symbols.to_owned(), Worked::Given(Vec::new()), vec![note]))
             }
+            Quantity::Embedded => self.embedded(i, j),
+            Quantity::Final => {
+                let last = self.last_block();
+                let row = self.operands(self.width(), |dim| Quantity::Output.of_block(last, [i, dim]))?;
+                let worked = self.norm(row, j, 0, [TensorName::FinalNormGain, TensorName::FinalNormBias])?;
+                explained("\\gamma_d \\, \\frac{y_d - \\mu}{\\sigma} + \\beta_d", worked)
+            }
             Quantity::Input => self.input(number, i, j),
             Quantity::Normed => {
                 let row = self.operands(self.width(), |dim| Quantity::Input.of_block(number, [i, dim]))?;

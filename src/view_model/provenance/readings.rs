@@ -47,7 +47,7 @@ impl Reader<'_> {
                 let word = self.sentence.tokens.get(token)?.word?;
                 Some(Quantity::Static.of_model([word, dim]))
             }
-            StagePoint::Contextual(token) => Some(Quantity::Output.of_block(self.last_block(), [token, dim])),
+            StagePoint::Contextual(token) => Some(self.contextual(token, dim)),
         }
     }
 
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn logit(&self, row: usize, class: usize) -> Option<Explanation> {
-        let (architecture, block) = (&self.model.architecture, self.last_block());
+        let architecture = &self.model.architecture;
         let tokens = self.sentence.tokens.len();
         // Which outputs are read, and what each counts.
         let (read, share, said) = match architecture.pooling {
@@ -93,10 +93,21 @@ impl Reader<'_> {
             Pooling::Last => (tokens.checked_sub(1)?..tokens, None, "r = y_T"),
             Pooling::Mean => (0..tokens, Some(1.0 / tokens as f32), "r = \\tfrac{1}{T} \\sum_t y_t"),
         };
+        if let Readout::Transformed(_) = architecture.readout {
+            let symbols = format!(
+                "z_c = t \\cdot E_c + b_c, \\quad t = \\operatorname{{Norm}}(\\varphi(r W_T + b_T)), \\quad {said}"
+            );
+            let note = "The numbers of the readout's own layer are not kept.".to_owned();
+            return Some((symbols, Worked::Given(Vec::new()), vec![note]));
+        }
         let weights = |dim| match architecture.readout {
             Readout::Tied | Readout::Transformed(_) => {
-                let name = self.model.classes.get(class)?;
-                let word = self.space.vocabulary.iter().position(|word| word == name)?;
+                // Pieces of a pretrained model may look alike, but all of them are classes.
+                let is_class = |(_, word): &(usize, &String)| Some(*word) == self.model.classes.get(class);
+                let word = match self.model.pretrained {
+                    Some(_) => class,
+                    None => self.space.vocabulary.iter().enumerate().find(is_class)?.0,
+                };
                 self.operand(self.static_entry(word, dim))
             }
             Readout::Linear => self.operand(Entry::parameter(TensorName::LogitWeights.into(), dim, class)),
@@ -104,7 +115,7 @@ impl Reader<'_> {
         let mut terms = Vec::new();
         for token in read {
             for dim in 0..architecture.width {
-                let output = self.operand(Quantity::Output.of_block(block, [token, dim]))?;
+                let output = self.operand(self.contextual(token, dim))?;
                 let share = share.map(|share| constant("1/T", share));
                 terms.push(Term::of([Some(output), Some(weights(dim)?), share].into_iter().flatten()));
             }

@@ -54,7 +54,7 @@ fn random_parameters(model: &AttentionModel<f32>, seed: u64) -> Parameters<f32> 
     let bound = (3.0 / SIZES.width as f32).sqrt();
     let mut parameters = model.zeros();
     let weights: Vec<_> =
-        parameters.tensors().map(|(spec, _)| *spec).filter(|spec| spec.id.name.start() != Start::Zero).collect();
+        parameters.specs().iter().copied().filter(|spec| spec.id.name.start() != Start::Zero).collect();
     for spec in weights {
         parameters.values_of_mut(spec.id).fill_with(|| rng.random_range(-bound..bound));
     }

@@ -339,7 +339,7 @@ pub fn tail_forward<S: Scalar>(
     let sum = summed.top_flat_mut(rows);
     if config.attention.output {
         let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
-        linear_forward(MatRef::from_row_major_slice(mix, rows, values), p.matrix(w), p.values_of(b), sum);
+        linear_forward(MatRef::from_row_major_slice(mix, rows, values), p.weights(w), p.values_of(b), sum);
     } else {
         sum.copy_from_slice(mix);
     }

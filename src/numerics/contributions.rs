@@ -20,11 +20,9 @@
 
 use std::borrow::Cow;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
-
 use super::attention::HeadMode;
 use super::block::{BlockConfig, Norm};
+use super::linear::linear_forward;
 use super::model::activations::BlockActivations;
 use super::norm::inverse_deviations;
 use super::params::{Parameters, TensorName};
@@ -43,8 +41,8 @@ fn through_output<S: Scalar>(
 ) {
     let columns = config.attention.value_columns(head);
     if config.attention.output {
-        let w = parameters.matrix(TensorName::OutputWeights.of_block(block)).subrows(columns.start, columns.len());
-        matmul(to.view_mut(), Accum::Replace, x.view(), w, S::one(), Par::Seq);
+        let w = parameters.weights(TensorName::OutputWeights.of_block(block)).subrows(columns.start, columns.len());
+        linear_forward(x.view(), w, &[], to.flat_mut());
     } else {
         to.flat_mut().fill(S::zero());
         (0..x.rows()).for_each(|row| to.row_mut(row)[columns.clone()].copy_from_slice(x.row(row)));

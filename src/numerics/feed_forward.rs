@@ -44,12 +44,12 @@ pub fn feed_forward_forward<S: Scalar>(
     let tensor = |name: TensorName| name.of_block(block);
     let p = parameters;
     let summed = cache.summed.top_flat_mut(x.nrows());
-    linear_forward(x, p.matrix(tensor(HiddenWeights)), p.values_of(tensor(HiddenBias)), summed);
+    linear_forward(x, p.weights(tensor(HiddenWeights)), p.values_of(tensor(HiddenBias)), summed);
     let hidden = cache.hidden.top_flat_mut(x.nrows());
     hidden.copy_from_slice(summed);
     cache.activation.apply(hidden);
     let hidden = cache.hidden.top(x.nrows());
-    linear_forward(hidden, p.matrix(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
+    linear_forward(hidden, p.weights(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
 }
 
 /// Gradients of [`feed_forward_forward`], added to what is there. With `Z = X W_1 + b_1`:

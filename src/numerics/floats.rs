@@ -3,12 +3,13 @@
 use super::Scalar;
 use super::erf::erf_f32;
 use super::exp::exp_f32;
+use super::packed::{self, Product};
 #[cfg(target_arch = "x86_64")]
 use super::simd::x86;
 use super::simd::{Plain, Work};
 
 macro_rules! scalar {
-    ($float:ty, $exp:path, $erf:path, $dispatch:path) => {
+    ($float:ty, $exp:path, $erf:path, $dispatch:path, $multiply:path) => {
         impl Scalar for $float {
             const NEG_INFINITY: Self = <$float>::NEG_INFINITY;
             const MIN: Self = <$float>::MIN;
@@ -28,6 +29,9 @@ macro_rules! scalar {
             }
             fn dispatch<W: Work<Self>>(work: W) -> W::Output {
                 $dispatch(work)
+            }
+            fn multiply_packed(product: Product<'_, Self>) {
+                $multiply(product);
             }
             #[inline(always)]
             fn ln(self) -> Self {
@@ -53,8 +57,8 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32, exp_f32, erf_f32, dispatch_f32);
-scalar!(f64, f64::exp, libm::erf, dispatch_f64);
+scalar!(f32, exp_f32, erf_f32, dispatch_f32, multiply_f32);
+scalar!(f64, f64::exp, libm::erf, dispatch_f64, packed::on_plain_numbers);
 
 /// Runs work on the vectors of the processor at hand.
 fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
@@ -68,4 +72,18 @@ fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
 /// Runs work on plain numbers: no vectors are written for double precision.
 fn dispatch_f64<W: Work<f64>>(work: W) -> W::Output {
     work.run(Plain)
+}
+
+/// A product by packed weights on the vectors of the processor at hand.
+fn multiply_f32(product: Product<'_, f32>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = pulp::x86::V4::try_new() {
+            return packed::on_avx512(simd, product);
+        }
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            return packed::on_avx2(simd, product);
+        }
+    }
+    packed::on_plain_numbers(product);
 }

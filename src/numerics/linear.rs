@@ -4,16 +4,21 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::Scalar;
+use super::packed::Weights;
 use super::simd::{add, vectorized};
 
 /// `Y = X W + b`; an empty `b` stands for none.
 ///
 /// # Shapes
-/// `x` (N, in), `w` (in, out), `b` (out), `y` (N, out) row-major
+/// `x` (N, in), `w` (in, out) plain or packed, `b` (out), `y` (N, out) row-major
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub fn linear_forward<S: Scalar>(x: MatRef<'_, S>, w: MatRef<'_, S>, b: &[S], y: &mut [S]) {
+pub fn linear_forward<'w, S: Scalar + 'w>(x: MatRef<'_, S>, w: impl Into<Weights<'w, S>>, b: &[S], y: &mut [S]) {
+    let w = match w.into() {
+        Weights::Plain(w) => w,
+        Weights::Packed(w) => return w.multiply(x, b, y),
+    };
     let (n, outputs) = (x.nrows(), w.ncols());
     assert_eq!(x.ncols(), w.nrows(), "linear: X {:?} by W {:?}", x.shape(), w.shape());
     assert_eq!(y.len(), n * outputs, "linear: {} entries for Y ({n}, {outputs})", y.len());

@@ -30,6 +30,7 @@ pub mod matrix;
 pub mod model;
 pub mod norm;
 pub mod optimiser;
+pub mod packed;
 pub mod parallel;
 pub mod params;
 pub mod positions;
@@ -66,6 +67,8 @@ pub trait Scalar:
     fn exp(self) -> Self;
     /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
     fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output;
+    /// Multiplies by packed weights as compiled for the processor at hand: see [`packed`].
+    fn multiply_packed(product: packed::Product<'_, Self>);
     fn ln(self) -> Self;
     /// `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` within 1e-7, see [`erf`].
     fn erf(self) -> Self;

@@ -1,11 +1,18 @@
 //! Named tensors in one flat vector. Gradients and optimiser moments have the same type.
+//!
+//! Large weights of a model that is only looked at may stand beside the vector, packed for their products
+//! ([`Packed`]): clones share them, and a change of an entry copies the one tensor. Such a model is not trained:
+//! what wants a packed tensor as a slice or a gradient panics.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{MatMut, MatRef};
 
-use super::Scalar;
+use super::packed::{Packed, Weights};
+use super::{Matrix, Scalar};
 
 /// Declares the learned tensors: a symbol, the layer that each belongs to, what it starts from, and its purpose.
 macro_rules! tensors {
@@ -176,6 +183,11 @@ impl TensorName {
         !matches!(self.layer(), Layer::Input | Layer::Readout)
     }
 
+    /// Whether vectors are multiplied by it, which is where the work is: all matrices but the tables.
+    pub fn multiplies(self) -> bool {
+        self.start() == Start::Glorot
+    }
+
     /// The tensors of a block in the order of the flat vector: layer by layer.
     pub fn of_blocks() -> impl Iterator<Item = Self> {
         let mut names: Vec<Self> = Self::ALL.iter().copied().filter(|name| name.is_of_a_block()).collect();
@@ -242,26 +254,67 @@ impl fmt::Display for TensorId {
     }
 }
 
-/// The place of one tensor in the flat vector. Row-major.
+/// One tensor of a layout: its shape, and where its entries are. Row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
     pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
-    offset: usize,
+    /// The index of its first entry among those of all tensors.
+    first: usize,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the flat vector, from there on.
+    Flat(usize),
+    /// Beside it.
+    Packed(usize),
 }
 
 impl TensorSpec {
-    fn range(&self) -> std::ops::Range<usize> {
-        self.offset..self.offset + self.rows * self.cols
+    /// The number of its entries.
+    pub fn entries(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// The indices of its entries among those of all tensors: see [`Parameters::index`].
+    pub fn indices(&self) -> Range<usize> {
+        self.first..self.first + self.entries()
+    }
+
+    pub fn is_packed(&self) -> bool {
+        matches!(self.place, Place::Packed(_))
+    }
+
+    /// Its place in the flat vector.
+    ///
+    /// # Panics
+    /// If it is packed.
+    fn range(&self) -> Range<usize> {
+        match self.place {
+            Place::Flat(offset) => offset..offset + self.entries(),
+            Place::Packed(_) => panic!("parameters: {} is packed, to look at and not to train", self.id),
+        }
     }
 }
 
 /// All learned tensors, one after the other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Parameters<S> {
     layout: Arc<[TensorSpec]>,
     values: Vec<S>,
+    packed: Vec<Arc<Packed<S>>>,
+}
+
+impl<S: PartialEq> PartialEq for Parameters<S> {
+    /// Shared tensors are not looked into.
+    fn eq(&self, other: &Self) -> bool {
+        let has_layout = Arc::ptr_eq(&self.layout, &other.layout) || self.layout == other.layout;
+        let mut packed = self.packed.iter().zip(&other.packed);
+        has_layout && self.values == other.values && packed.all(|(a, b)| Arc::ptr_eq(a, b) || a == b)
+    }
 }
 
 impl<S: Scalar> Parameters<S> {
@@ -270,31 +323,57 @@ impl<S: Scalar> Parameters<S> {
     /// # Panics
     /// If a name stands twice.
     pub fn zeros(shapes: &[(TensorId, usize, usize)]) -> Self {
-        let mut offset = 0;
-        let mut layout: Vec<TensorSpec> = Vec::with_capacity(shapes.len());
-        for &(id, rows, cols) in shapes {
-            assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} stands twice");
-            layout.push(TensorSpec { id, rows, cols, offset });
-            offset += rows * cols;
-        }
-        Self { layout: layout.into(), values: vec![S::zero(); offset] }
+        Self::zeros_with_packed(shapes, |_| false)
     }
 
-    /// Zeros of the same shapes: a gradient, or a moment of Adam.
+    /// As [`Self::zeros`], some of the tensors packed.
+    ///
+    /// # Panics
+    /// If a name stands twice.
+    pub fn zeros_with_packed(shapes: &[(TensorId, usize, usize)], is_packed: impl Fn(TensorId) -> bool) -> Self {
+        let (mut first, mut offset) = (0, 0);
+        let (mut layout, mut packed): (Vec<TensorSpec>, Vec<_>) = (Vec::with_capacity(shapes.len()), Vec::new());
+        for &(id, rows, cols) in shapes {
+            assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} stands twice");
+            let place = if is_packed(id) { Place::Packed(packed.len()) } else { Place::Flat(offset) };
+            layout.push(TensorSpec { id, rows, cols, first, place });
+            first += rows * cols;
+            match place {
+                Place::Flat(_) => offset += rows * cols,
+                Place::Packed(_) => packed.push(Arc::new(Packed::zeros(rows, cols))),
+            }
+        }
+        Self { layout: layout.into(), values: vec![S::zero(); offset], packed }
+    }
+
+    /// Zeros in the shapes of the tensors that are trained, all but the packed ones: a gradient, or a moment of Adam.
     pub fn zeros_like(&self) -> Self {
-        Self { layout: self.layout.clone(), values: vec![S::zero(); self.values.len()] }
+        if self.packed.is_empty() {
+            return Self {
+                layout: self.layout.clone(),
+                values: vec![S::zero(); self.values.len()],
+                packed: Vec::new(),
+            };
+        }
+        let trained = self.layout.iter().filter(|spec| !spec.is_packed());
+        Self::zeros(&trained.map(|spec| (spec.id, spec.rows, spec.cols)).collect::<Vec<_>>())
     }
 
     /// The number of entries in all tensors together.
     pub fn len(&self) -> usize {
-        self.values.len()
+        self.layout.last().map_or(0, |last| last.indices().end)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.len() == 0
     }
 
-    /// Every entry, in layout order.
+    /// Whether some tensors are packed, so that there is nothing to train.
+    pub fn is_packed(&self) -> bool {
+        !self.packed.is_empty()
+    }
+
+    /// Every entry of the tensors that are not packed, in layout order.
     pub fn flat(&self) -> &[S] {
         &self.values
     }
@@ -303,22 +382,59 @@ impl<S: Scalar> Parameters<S> {
         &mut self.values
     }
 
+    /// All tensors, in order.
+    pub fn specs(&self) -> &[TensorSpec] {
+        &self.layout
+    }
+
     pub fn spec(&self, id: impl Into<TensorId>) -> Option<&TensorSpec> {
         let id = id.into();
         self.layout.iter().find(|spec| spec.id == id)
     }
 
-    /// The tensors with their values, row-major.
-    pub fn tensors(&self) -> impl Iterator<Item = (&TensorSpec, &[S])> {
-        self.layout.iter().map(|spec| (spec, &self.values[spec.range()]))
+    /// The tensors with their values, row-major; those of packed ones are copied as they come.
+    pub fn tensors(&self) -> impl Iterator<Item = (&TensorSpec, Cow<'_, [S]>)> {
+        self.layout.iter().map(|spec| (spec, self.row_major_of(spec)))
+    }
+
+    /// The values of one tensor, row-major; empty if the model does not have it. A packed one is copied.
+    pub fn row_major(&self, id: impl Into<TensorId>) -> Cow<'_, [S]> {
+        self.spec(id).map_or(Cow::Borrowed(&[]), |spec| self.row_major_of(spec))
+    }
+
+    fn row_major_of(&self, spec: &TensorSpec) -> Cow<'_, [S]> {
+        match spec.place {
+            Place::Flat(_) => Cow::Borrowed(&self.values[spec.range()]),
+            Place::Packed(at) => Cow::Owned(self.packed[at].to_row_major()),
+        }
+    }
+
+    /// Some rows of a tensor; none if the model does not have it. Nothing else is copied.
+    pub fn rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Cow<'_, [S]> {
+        let Some(spec) = self.spec(id).filter(|spec| rows.start <= rows.end && rows.end <= spec.rows) else {
+            return Cow::Borrowed(&[]);
+        };
+        match spec.place {
+            Place::Flat(_) => Cow::Borrowed(&self.values[spec.range()][rows.start * spec.cols..rows.end * spec.cols]),
+            Place::Packed(at) => {
+                let entries = rows.flat_map(|row| (0..spec.cols).map(move |col| (row, col)));
+                entries.map(|(row, col)| self.packed[at].get(row, col)).collect()
+            }
+        }
     }
 
     /// The values of one tensor, row-major; empty if the model does not have it.
+    ///
+    /// # Panics
+    /// If it is packed: [`Self::row_major`] reads any.
     pub fn values_of(&self, id: impl Into<TensorId>) -> &[S] {
         self.spec(id).map_or(&[], |spec| &self.values[spec.range()])
     }
 
     /// As [`Self::values_of`].
+    ///
+    /// # Panics
+    /// If it is packed: [`Self::set_row_major`] writes any.
     pub fn values_of_mut(&mut self, id: impl Into<TensorId>) -> &mut [S] {
         match self.spec(id).map(TensorSpec::range) {
             Some(range) => &mut self.values[range],
@@ -326,13 +442,94 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// One tensor as a matrix.
+    /// Writes all values of a tensor.
+    ///
+    /// # Panics
+    /// If the model does not have it, or it has another number of entries.
+    pub fn set_row_major(&mut self, id: impl Into<TensorId>, values: &[S]) {
+        let spec = *self.expect(id.into());
+        match spec.place {
+            Place::Flat(_) => self.values[spec.range()].copy_from_slice(values),
+            Place::Packed(at) => {
+                self.packed[at] = Arc::new(Packed::from_row_major(spec.rows, spec.cols, values));
+            }
+        }
+    }
+
+    /// One tensor becomes that of others, which share it where it is packed.
+    ///
+    /// # Panics
+    /// If either does not have it, or in another shape.
+    pub fn take(&mut self, id: impl Into<TensorId>, from: &Self) {
+        let id = id.into();
+        let (own, other) = (*self.expect(id), *from.expect(id));
+        match (own.place, other.place) {
+            (Place::Packed(at), Place::Packed(other)) => self.packed[at] = from.packed[other].clone(),
+            _ => self.set_row_major(id, &from.row_major_of(&other)),
+        }
+    }
+
+    /// Writes a tensor, entry by entry, whatever order its source is in.
     ///
     /// # Panics
     /// If the model does not have it.
+    pub fn fill_with(&mut self, id: impl Into<TensorId>, mut entry: impl FnMut(usize, usize) -> S) {
+        let spec = *self.expect(id.into());
+        match spec.place {
+            Place::Flat(_) => {
+                let values = self.values[spec.range()].iter_mut().enumerate();
+                values.for_each(|(i, to)| *to = entry(i / spec.cols, i % spec.cols));
+            }
+            Place::Packed(at) => self.packed[at] = Arc::new(Packed::from_fn(spec.rows, spec.cols, entry)),
+        }
+    }
+
+    /// The same with some tensors packed, to be looked at and no longer trained.
+    #[must_use]
+    pub fn with_packed(&self, is_packed: impl Fn(TensorId) -> bool) -> Self {
+        let shapes: Vec<_> = self.layout.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();
+        let mut packed = Self::zeros_with_packed(&shapes, is_packed);
+        self.tensors().for_each(|(spec, values)| packed.set_row_major(spec.id, &values));
+        packed
+    }
+
+    /// Some of the tensors, none of them packed: to be read as slices.
+    #[must_use]
+    pub fn plain(&self, ids: &[TensorId]) -> Self {
+        let some: Vec<&TensorSpec> = self.layout.iter().filter(|spec| ids.contains(&spec.id)).collect();
+        let mut plain = Self::zeros(&some.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect::<Vec<_>>());
+        some.into_iter().for_each(|spec| plain.set_row_major(spec.id, &self.row_major_of(spec)));
+        plain
+    }
+
+    /// One tensor as a matrix.
+    ///
+    /// # Panics
+    /// If the model does not have it, or it is packed: [`Self::weights`] multiplies by any.
     pub fn matrix(&self, id: impl Into<TensorId>) -> MatRef<'_, S> {
         let spec = self.expect(id.into());
         MatRef::from_row_major_slice(&self.values[spec.range()], spec.rows, spec.cols)
+    }
+
+    /// One tensor to multiply by.
+    ///
+    /// # Panics
+    /// If the model does not have it.
+    pub fn weights(&self, id: impl Into<TensorId>) -> Weights<'_, S> {
+        let spec = self.expect(id.into());
+        match spec.place {
+            Place::Flat(_) => Weights::Plain(self.matrix(spec.id)),
+            Place::Packed(at) => Weights::from(&*self.packed[at]),
+        }
+    }
+
+    /// One tensor as a matrix of its own.
+    ///
+    /// # Panics
+    /// If the model does not have it.
+    pub fn to_matrix(&self, id: impl Into<TensorId>) -> Matrix<S> {
+        let spec = self.expect(id.into());
+        Matrix::from_row_major(spec.rows, spec.cols, self.row_major_of(spec).into_owned())
     }
 
     /// Two tensors at once, of which the second lies behind the first; one that the model does not
@@ -366,9 +563,123 @@ impl<S: Scalar> Parameters<S> {
         self.spec(id).unwrap_or_else(|| panic!("parameters: the model has no {id}"))
     }
 
-    /// Index into [`Self::flat`] of one entry, if the tensor exists and has it.
+    /// Index of one entry among those of all tensors, if the tensor exists and has it; where none is packed, that is
+    /// the index into [`Self::flat`].
     pub fn index(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<usize> {
         let spec = self.spec(id)?;
-        (row < spec.rows && col < spec.cols).then(|| spec.offset + row * spec.cols + col)
+        (row < spec.rows && col < spec.cols).then(|| spec.first + row * spec.cols + col)
+    }
+
+    /// One entry, if the tensor exists and has it.
+    pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<S> {
+        self.index(id, row, col).map(|index| self.at(index))
+    }
+
+    /// Changes one entry; of a packed tensor that others share, a copy is made.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub fn set(&mut self, id: impl Into<TensorId>, row: usize, col: usize, value: S) {
+        let id = id.into();
+        let index = self.index(id, row, col).unwrap_or_else(|| panic!("parameters: no entry {id}[{row}, {col}]"));
+        self.set_at(index, value);
+    }
+
+    /// The entry of an [`index`](Self::index).
+    ///
+    /// # Panics
+    /// If there are fewer entries.
+    pub fn at(&self, index: usize) -> S {
+        if self.packed.is_empty() {
+            return self.values[index];
+        }
+        let (spec, own) = self.tensor_at(index);
+        match spec.place {
+            Place::Flat(offset) => self.values[offset + own],
+            Place::Packed(at) => self.packed[at].get(own / spec.cols, own % spec.cols),
+        }
+    }
+
+    /// As [`Self::set`].
+    ///
+    /// # Panics
+    /// If there are fewer entries.
+    pub fn set_at(&mut self, index: usize, value: S) {
+        if self.packed.is_empty() {
+            self.values[index] = value;
+            return;
+        }
+        let (spec, own) = self.tensor_at(index);
+        match spec.place {
+            Place::Flat(offset) => self.values[offset + own] = value,
+            Place::Packed(at) => Arc::make_mut(&mut self.packed[at]).set(own / spec.cols, own % spec.cols, value),
+        }
+    }
+
+    /// The tensor of an index, and the index in the tensor.
+    fn tensor_at(&self, index: usize) -> (TensorSpec, usize) {
+        let behind = self.layout.partition_point(|spec| spec.indices().end <= index);
+        let spec = self.layout.get(behind).unwrap_or_else(|| panic!("parameters: no entry {index} of {}", self.len()));
+        (*spec, index - spec.first)
+    }
+
+    /// The entries in which others of the same shapes differ by their bits (−0 is not 0), with the values there; packed
+    /// tensors that both share are not looked into.
+    pub fn changed_to(&self, others: &Self) -> Vec<(usize, S)> {
+        let mut changed = Vec::new();
+        for (spec, other) in self.layout.iter().zip(others.specs()) {
+            if self.shares(spec, others, other) {
+                continue;
+            }
+            let (old, new) = (self.row_major_of(spec), others.row_major_of(other));
+            let pairs = spec.indices().zip(old.iter().zip(new.iter()));
+            let differ = pairs.filter(|(_, (old, new))| old.to_f64().to_bits() != new.to_f64().to_bits());
+            changed.extend(differ.map(|(index, (_, new))| (index, *new)));
+        }
+        changed
+    }
+
+    /// These less others of the same shapes. Packed tensors that both share have one tensor of zeros of each shape.
+    #[must_use]
+    pub fn less(&self, others: &Self) -> Self {
+        let values = self.values.iter().zip(&others.values).map(|(&x, &y)| x - y).collect();
+        let mut zeros: Vec<Arc<Packed<S>>> = Vec::new();
+        let packed = self.packed.iter().zip(&others.packed).map(|(own, other)| {
+            if !Arc::ptr_eq(own, other) {
+                return Arc::new(Packed::from_fn(own.rows(), own.cols(), |i, j| own.get(i, j) - other.get(i, j)));
+            }
+            let has_shape = |zero: &&Arc<Packed<S>>| (zero.rows(), zero.cols()) == (own.rows(), own.cols());
+            let known = zeros.iter().find(has_shape).cloned();
+            known.unwrap_or_else(|| {
+                let zero = Arc::new(Packed::zeros(own.rows(), own.cols()));
+                zeros.push(zero.clone());
+                zero
+            })
+        });
+        Self { layout: self.layout.clone(), values, packed: packed.collect() }
+    }
+
+    /// The memory of the numbers, without packed tensors that others share with these; in bytes.
+    pub fn bytes_beside(&self, others: &Self) -> usize {
+        let own = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
+        own.map(|(spec, _)| spec.entries() * size_of::<S>()).sum()
+    }
+
+    /// Whether a tensor is packed here and there, and the same.
+    fn shares(&self, spec: &TensorSpec, others: &Self, other: &TensorSpec) -> bool {
+        match (spec.place, other.place) {
+            (Place::Packed(own), Place::Packed(at)) => Arc::ptr_eq(&self.packed[own], &others.packed[at]),
+            _ => false,
+        }
+    }
+
+    /// Whether one tensor is the same in others, without a look into packed ones that both share.
+    pub fn has_same(&self, id: impl Into<TensorId>, others: &Self) -> bool {
+        let id = id.into();
+        match (self.spec(id), others.spec(id)) {
+            (Some(own), Some(other)) if self.shares(own, others, other) => true,
+            (Some(own), Some(other)) => self.row_major_of(own) == others.row_major_of(other),
+            (own, other) => own.is_none() && other.is_none(),
+        }
     }
 }

@@ -14,7 +14,7 @@ pub struct TensorNorms {
 impl TensorNorms {
     /// Room for the tensors of `parameters`.
     pub fn new<S: Scalar>(parameters: &Parameters<S>) -> Self {
-        Self { overall: 0.0, by_tensor: vec![0.0; parameters.tensors().count()] }
+        Self { overall: 0.0, by_tensor: vec![0.0; parameters.specs().len()] }
     }
 
     /// Those of the difference between two sets of parameters, for example.
@@ -34,7 +34,7 @@ impl TensorNorms {
     pub fn measure<S: Scalar>(&mut self, gradient: &Parameters<S>) -> Result<(), TensorId> {
         let (mut all, mut overflowed) = (0.0, None);
         for ((spec, values), norm) in gradient.tensors().zip(&mut self.by_tensor) {
-            let sum = square_sum(values);
+            let sum = square_sum(&values);
             if !(sum as f32).is_finite() {
                 overflowed = Some(spec.id);
             }

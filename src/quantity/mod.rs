@@ -168,7 +168,7 @@ impl Quantity {
         let block = || if let Owner::Block(number) = owner { activations.blocks.get(number) } else { None };
         let head = || if let Owner::Head(number) = owner { activations.heads().nth(number) } else { None };
         match self {
-            Self::Embedded => activations.embedded.as_ref(),
+            Self::Embedded => activations.embedded.as_deref(),
             Self::Final => Some(&activations.output),
             Self::Input => Some(&block()?.input),
             Self::Normed => block()?.normed.as_ref(),

@@ -157,6 +157,7 @@ pub struct Crowd {
 #[derive(Clone, Debug)]
 pub struct FoldModel {
     sentence: Arc<SentenceSnapshot>,
+    /// At least those of the sheets.
     parameters: Arc<Parameters<f32>>,
     block: usize,
     /// The blocks by name, each with its first head; one where there is nothing to choose.
@@ -229,7 +230,13 @@ impl FoldModel {
         };
         Some(Self {
             sentence: sentence.clone(),
-            parameters: model.parameters.clone(),
+            parameters: if model.parameters.is_packed() {
+                let of_sheets = Role::ALL.map(Role::weights).into_iter().chain([TensorName::OutputWeights]);
+                let of_block: Vec<_> = of_sheets.map(|name| name.of_block(block)).collect();
+                Arc::new(model.parameters.plain(&of_block))
+            } else {
+                model.parameters.clone()
+            },
             block,
             blocks: first_heads.map(|head| (labels.block(head), head)).collect(),
             queries: labels.queries(head).to_vec(),

@@ -395,7 +395,7 @@ pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64>
         Bind::Temperature => model.map(|model| model.interventions.temperature_of(&model.architecture.blocks[0])),
         Bind::Weight { tensor, row, col } => {
             let parameters = &model?.parameters;
-            parameters.index(*tensor, *row, *col).map(|index| f64::from(parameters.flat()[index]))
+            parameters.entry(*tensor, *row, *col).map(f64::from)
         }
         Bind::Mask => {
             let own = &model?.architecture.blocks[0].attention.mask;

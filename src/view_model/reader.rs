@@ -46,8 +46,7 @@ impl<'a> Reader<'a> {
         Some(match quantity {
             Parameter(name) => {
                 let id = name.of_block(number);
-                let spec = self.model.parameters.spec(id).filter(|spec| i < spec.rows && j < spec.cols)?;
-                self.model.parameters.values_of(id)[i * spec.cols + j]
+                self.model.parameters.entry(id, i, j)?
             }
             Static | Position | Embedded | Final | Input | Normed | Query | Key | Value | Product | DistanceBias
             | Score | Exponential | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
@@ -136,7 +135,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn block(&self, block: usize) -> Option<&'a BlockActivations<f32>> {
-        self.sentence.activations.blocks.get(block)
+        self.sentence.activations.blocks.get(block).map(|block| &**block)
     }
 
     pub fn config(&self, block: usize) -> Option<&'a BlockConfig> {

@@ -92,7 +92,7 @@ impl TrainingModel {
             checkpoints: checkpoints_words(&training.checkpoints),
             learning_rate: training.learning_rate,
             log: training.log.clone(),
-            tensors: model.parameters.tensors().map(|(spec, _)| spec.id.to_string()).collect(),
+            tensors: model.parameters.specs().iter().map(|spec| spec.id.to_string()).collect(),
             chance: Some(training.chance),
             honest_label: label(model.parameters.len()),
         }

@@ -101,16 +101,20 @@ impl WeightsModel {
             .tensors()
             .enumerate()
             .map(|(place, (spec, values))| {
-                let trained = model.trained.values_of(spec.id);
+                let trained = model.trained.row_major(spec.id);
                 TensorModel {
                     id: spec.id,
                     rows: spec.rows,
                     cols: spec.cols,
-                    values: values.to_vec(),
-                    trained: trained.to_vec(),
-                    difference: comparison.map(|with| with.difference.values_of(spec.id).to_vec()),
+                    changed: if model.parameters.has_same(spec.id, &model.trained) {
+                        0
+                    } else {
+                        values.iter().zip(trained.iter()).filter(|(live, trained)| live != trained).count()
+                    },
+                    values: values.into_owned(),
+                    trained: trained.into_owned(),
+                    difference: comparison.map(|with| with.difference.row_major(spec.id).into_owned()),
                     difference_norm: comparison.map_or(0.0, |with| with.norms.by_tensor[place]),
-                    changed: values.iter().zip(trained).filter(|(live, trained)| live != trained).count(),
                     heads: model
                         .architecture
                         .numbered_blocks()

@@ -156,7 +156,7 @@ impl WhatIfModel {
                 count => said.push(format!("{count} pairs are {what}.")),
             }
         }
-        let turned = model.parameters.flat().iter().zip(model.trained.flat()).filter(|(now, own)| now != own).count();
+        let turned = model.trained.changed_to(&model.parameters).len();
         match turned {
             0 => {}
             1 => said.push("One weight is turned.".to_owned()),

@@ -34,7 +34,7 @@ fn check(path: &str) {
     let space = embedding.finish(&lesson).expect("finite");
     let mut trainer = Trainer::new(&lesson, &space, embedding.examples());
     let mut state = trainer.start();
-    let mut log = TrainingLog::new(state.parameters.tensors().count());
+    let mut log = TrainingLog::new(state.parameters.specs().len());
     // The first steps fill the matrix product's packing buffers, once per thread.
     for _ in 0..20 {
         log.push(&trainer.step(&mut state).expect("finite"));

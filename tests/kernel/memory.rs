@@ -12,7 +12,7 @@ use attune::numerics::Matrix;
 use attune::numerics::attention::{AttentionConfig, Mask, Room};
 use attune::numerics::block::Norm;
 use attune::numerics::contributions::Contributions;
-use attune::numerics::model::activations::Interventions;
+use attune::numerics::model::activations::{BlockActivations, Interventions};
 use attune::numerics::model::cost::{parameters, workspace_entries};
 use attune::numerics::model::{
     Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences, Workspace,
@@ -202,7 +202,19 @@ fn what_a_sentence_shows_is_counted() {
         let (_copy, mut measured) = bytes_of(|| attune::kernel::snapshot::SentenceSnapshot::clone(&model.sentence));
         let unchanged = model.sentence.unchanged.as_ref().expect("a ghost");
         measured += bytes_of(|| attune::kernel::snapshot::UnchangedResult::clone(&unchanged.result)).1;
+        for run in [&model.sentence.activations, &unchanged.result.activations] {
+            measured += bytes_of(|| of_its_own(run)).1;
+        }
         let counted = model.sentence.bytes();
         assert!((measured..2 * measured).contains(&counted), "{path}: {counted} counted, {measured} measured");
     }
+}
+
+/// Copies of what clones of a pass share.
+fn of_its_own(run: &Activations<f32>) -> (Vec<BlockActivations<f32>>, Vec<Matrix<f32>>) {
+    let blocks = run.blocks.iter().map(|block| BlockActivations::clone(block)).collect();
+    let own_output = run.blocks.last().filter(|last| !Arc::ptr_eq(&last.output, &run.output)).map(|_| &run.output);
+    let sentences = [run.embedded.as_ref(), Some(&run.input), run.source.as_ref(), own_output];
+    let outputs = run.blocks.iter().map(|block| &block.output);
+    (blocks, sentences.into_iter().flatten().chain(outputs).map(|matrix| Matrix::clone(matrix)).collect())
 }

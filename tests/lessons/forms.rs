@@ -90,7 +90,7 @@ fn every_view_shows_every_form() {
         let stage = StageModel::of(&snapshot).expect("a space");
         assert_eq!(stage.tokens.len(), attention.tokens.len());
         let weights = WeightsModel::of(&snapshot).expect("a model");
-        assert_eq!(weights.tensors.len(), snapshot.model.expect("a model").parameters.tensors().count());
+        assert_eq!(weights.tensors.len(), snapshot.model.expect("a model").parameters.specs().len());
     }
 }
 
@@ -228,7 +228,7 @@ fn nothing_to_learn_is_nothing_to_train() {
     let snapshot = with("parameter_free", &[Command::Training(TrainingCommand::Play)]);
     assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training: its steps are 0"));
     let model = snapshot.model.expect("a model");
-    let names: Vec<String> = model.parameters.tensors().map(|(spec, _)| spec.id.to_string()).collect();
+    let names: Vec<String> = model.parameters.specs().iter().map(|spec| spec.id.to_string()).collect();
     assert_eq!(names, ["b_logits"], "the readout's bias is all there is");
     // softmax(X Xᵀ) X of the words alone.
     let (run, x) = (&model.sentence.activations, &model.sentence.activations.input);
@@ -247,7 +247,7 @@ fn nothing_to_learn_is_nothing_to_train() {
 #[test]
 fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
     let model = with("given_weights", &[]).model.expect("a model");
-    let names: Vec<String> = model.start.tensors().map(|(spec, _)| spec.id.to_string()).collect();
+    let names: Vec<String> = model.start.specs().iter().map(|spec| spec.id.to_string()).collect();
     assert_eq!(names, ["W_Q", "W_K", "W_V", "b_logits"]);
     let given = [
         [0.3, 0.6, 0.9, 0.1, 0.4, 0.7, 0.2, 0.5, 0.8],
@@ -255,7 +255,7 @@ fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
         [0.6, 0.1, 0.4, 0.3, 0.5, 0.2, 0.8, 0.7, 0.9],
     ];
     for ((_, values), given) in model.start.tensors().zip(given) {
-        assert_eq!(values, given);
+        assert_eq!(values[..], given[..]);
     }
     assert_eq!(model.parameters, model.start);
 }

@@ -56,7 +56,7 @@ fn a_vocabulary_of_one_word_is_known_from_the_start() {
 #[test]
 fn numbers_that_are_none_come_out_as_such() {
     let batch = batches::masked();
-    for (spec, _) in net().parameters.clone().tensors() {
+    for spec in net().parameters.specs() {
         for poison in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             if spec.id.name == TensorName::HiddenBias && poison == f64::NEG_INFINITY {
                 continue; // a hidden unit that is always off, which is a number

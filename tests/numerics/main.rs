@@ -8,6 +8,7 @@ mod edges;
 mod generation;
 mod gradients;
 mod oracle;
+mod packed;
 mod properties;
 mod threads;
 mod word2vec;

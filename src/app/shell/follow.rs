@@ -40,7 +40,7 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         TextLink::Time(time) => world.resource_mut::<ViewState>().walk.glide_to(time),
         TextLink::Weight { tensor, row, col } => {
             let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
-            let spec = model.parameters.tensors().map(|(spec, _)| spec).find(|spec| spec.id.code_name() == tensor);
+            let spec = model.parameters.specs().iter().find(|spec| spec.id.code_name() == tensor);
             let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
             let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
             world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));

@@ -2,6 +2,8 @@
 //!
 //! Small things of a fixed size are counted with what they hang on, and small texts not at all.
 
+use std::sync::Arc;
+
 use crate::kernel::data::answers::Answer;
 use crate::kernel::data::moves::PartMoves;
 use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
@@ -17,6 +19,7 @@ use crate::kernel::training::comparison::Comparison;
 use crate::numerics::Matrix;
 use crate::numerics::contributions::Part;
 use crate::numerics::model::Activations;
+use crate::numerics::model::activations::BlockActivations;
 use crate::numerics::projection::{AXES, Projection};
 
 /// A word's text, about.
@@ -97,18 +100,24 @@ impl SentenceSnapshot {
     }
 }
 
+/// A block's input is the output before it, and is counted there.
 fn of_activations(activations: &Activations<f32>) -> usize {
-    let source = activations.source.as_ref().map_or(0, |source| of_numbers(&[source]));
+    let some = |matrix: Option<&Matrix<f32>>| matrix.map_or(0, |matrix| of_numbers(&[matrix]));
     let blocks = activations.blocks.iter().map(|block| {
-        let some = [&block.normed, &block.attended, &block.hidden, &block.joined];
-        let some: usize = some.into_iter().flatten().map(|matrix| of_numbers(&[matrix])).sum();
         let heads = block.heads.iter().map(|head| {
             size_of_val(head)
                 + of_numbers(&[&head.query, &head.key, &head.value, &head.scores, &head.weights, &head.mix])
         });
-        size_of_val(block) + some + heads.sum::<usize>() + of_numbers(&[&block.input, &block.summed, &block.output])
+        let others = [&block.normed, &block.attended, &block.hidden, &block.joined].map(|matrix| some(matrix.as_ref()));
+        size_of_val(&**block)
+            + heads.sum::<usize>()
+            + of_numbers(&[&block.summed, &block.output])
+            + others.iter().sum::<usize>()
     });
-    of_numbers(&[&activations.input, &activations.output]) + source + blocks.sum::<usize>()
+    let is_last = |block: &Arc<BlockActivations<f32>>| Arc::ptr_eq(&block.output, &activations.output);
+    let output = if activations.blocks.last().is_some_and(is_last) { None } else { Some(&*activations.output) };
+    let sentences = [activations.embedded.as_deref(), Some(&*activations.input), activations.source.as_deref(), output];
+    sentences.map(some).iter().sum::<usize>() + blocks.sum::<usize>()
 }
 
 /// Contributions with their moves, and the arithmetic: so many numbers of each head, query and key, of each head and

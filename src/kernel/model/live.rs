@@ -196,7 +196,7 @@ fn with_written(
                 let narrow = |x: &f64| Some(*x as f32).filter(|x| x.is_finite());
                 let values: Option<Vec<f32>> = entries.iter().map(narrow).collect();
                 let values = values.ok_or_else(|| format!("`{name}` would have an entry that is no finite number"))?;
-                parameters.values_of_mut(id).copy_from_slice(&values);
+                parameters.set_row_major(id, &values);
             }
             (Quantity::Temperature, _) => {
                 let temperature = variable.as_number().ok_or("`temperature` must stay a number")?;

@@ -31,7 +31,7 @@ impl LessonModel {
             WeightCommand::Perturb { tensor, scale, draw } => self.perturb(tensor, scale, draw),
             WeightCommand::Reset { tensor, row, col } => {
                 let index = self.index((tensor, row, col))?;
-                let trained = self.training.model().trained().flat()[index];
+                let trained = self.training.model().trained().at(index);
                 self.set_weight((tensor, row, col), trained, false)
             }
             WeightCommand::ResetTensor(tensor) => self.reset_tensor(tensor),
@@ -44,9 +44,7 @@ impl LessonModel {
     }
 
     fn index(&self, (tensor, row, col): Entry) -> Result<usize, String> {
-        let live = self.training.model().live();
-        let has_entry = live.spec(tensor).is_some_and(|spec| row < spec.rows && col < spec.cols);
-        let index = has_entry.then(|| live.index(tensor, row, col)).flatten();
+        let index = self.training.model().live().index(tensor, row, col);
         index.ok_or_else(|| format!("the model has no {tensor}[{row}, {col}]"))
     }
 
@@ -56,11 +54,11 @@ impl LessonModel {
         if !value.is_finite() {
             return Err(format!("{tensor}[{row}, {col}] cannot be {value}: a weight is a finite number"));
         }
-        if self.training.model().live().flat()[index] == value {
+        if self.training.model().live().at(index) == value {
             return Ok(());
         }
         let label = format!("{tensor}[{row}, {col}]");
-        self.edit(&label, goes_on, |live| live.flat_mut()[index] = value)
+        self.edit(&label, goes_on, |live| live.set_at(index, value))
     }
 
     fn reset_tensor(&mut self, tensor: TensorId) -> Result<(), String> {
@@ -68,12 +66,11 @@ impl LessonModel {
         if model.live().spec(tensor).is_none() {
             return Err(format!("the model has no {tensor}"));
         }
-        let trained = model.trained().values_of(tensor).to_vec();
-        if model.live().values_of(tensor) == trained {
+        if model.live().has_same(tensor, model.trained()) {
             return Ok(());
         }
-        let label = format!("reset of {tensor}");
-        self.edit(&label, false, |live| live.values_of_mut(tensor).copy_from_slice(&trained))
+        let (trained, label) = (model.trained().clone(), format!("reset of {tensor}"));
+        self.edit(&label, false, |live| live.take(tensor, &trained))
     }
 
     pub(in crate::kernel) fn edit(
@@ -97,26 +94,26 @@ impl LessonModel {
     ) -> Result<(), String> {
         let places: Vec<usize> =
             entries.iter().map(|&(row, col)| self.index((tensor, row, col))).collect::<Result<_, _>>()?;
-        let live = self.training.model().live().flat();
+        let live = self.training.model().live();
         let painted = |index: usize| match brush {
             Brush::Set(value) => value,
-            Brush::Add(value) => live[index] + value,
+            Brush::Add(value) => live.at(index) + value,
         };
         let changed: Vec<(usize, f32)> = places.into_iter().map(|index| (index, painted(index))).collect();
         if changed.iter().any(|(_, value)| !value.is_finite()) {
             return Err(format!("the brush would leave {tensor} with an entry that is no finite number"));
         }
-        if changed.iter().all(|&(index, value)| live[index] == value) {
+        if changed.iter().all(|&(index, value)| live.at(index) == value) {
             return Ok(());
         }
         self.edit(&format!("painting of {tensor}"), goes_on, |live| {
-            changed.into_iter().for_each(|(index, value)| live.flat_mut()[index] = value);
+            changed.into_iter().for_each(|(index, value)| live.set_at(index, value));
         })
     }
 
     fn perturb(&mut self, tensor: TensorId, scale: f32, draw: u64) -> Result<(), String> {
         let live = self.training.model().live();
-        let Some(place) = live.tensors().position(|(spec, _)| spec.id == tensor) else {
+        let Some(place) = live.specs().iter().position(|spec| spec.id == tensor) else {
             return Err(format!("the model has no {tensor}"));
         };
         if !(scale > 0.0 && scale <= PERTURBATION_MAX) {
@@ -125,12 +122,12 @@ impl LessonModel {
         // Each tensor draws for itself.
         let mut rng = part(draw, Stream::Perturbation, place);
         let shaken: Vec<f32> =
-            live.values_of(tensor).iter().map(|value| value + rng.random_range(-scale..=scale)).collect();
+            live.row_major(tensor).iter().map(|value| value + rng.random_range(-scale..=scale)).collect();
         if !shaken.iter().all(|value| value.is_finite()) {
             return Err(format!("{tensor} has entries that are too large to be shaken"));
         }
         self.edit(&format!("shake of {tensor} by ±{scale}"), false, |live| {
-            live.values_of_mut(tensor).copy_from_slice(&shaken);
+            live.set_row_major(tensor, &shaken);
         })
     }
 }

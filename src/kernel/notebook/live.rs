@@ -113,7 +113,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
         };
         tensors.extend(blocks.map(|block| LiveTensor { quantity, block }));
     }
-    let learned = parameters.tensors().map(|(spec, _)| spec.id);
+    let learned = parameters.specs().iter().map(|spec| spec.id);
     tensors.extend(learned.map(|id| LiveTensor { quantity: Quantity::Parameter(id.name), block: id.block }));
     let named = |tensor: LiveTensor| LiveName {
         name: tensor.name(),
@@ -222,7 +222,7 @@ impl Live {
     fn entries(&self, tensor: LiveTensor) -> Vec<f64> {
         match tensor.quantity {
             Quantity::Static => wide(self.space.vectors.flat()),
-            Quantity::Parameter(name) => wide(self.parameters.values_of(name.of_block(tensor.block))),
+            Quantity::Parameter(name) => wide(&self.parameters.row_major(name.of_block(tensor.block))),
             Quantity::Logit => wide(self.answers.logits.flat()),
             Quantity::Visible => {
                 let mask = self.interventions.mask.as_ref().unwrap_or(&self.architecture.blocks[0].attention.mask);

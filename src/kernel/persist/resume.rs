@@ -135,7 +135,7 @@ fn turn(training: &mut Training, edits: &[SavedTensor], report: &mut Vec<String>
     let mut live = training.model().live().as_ref().clone();
     for tensor in edits {
         match tensor.entries(&live) {
-            Some(entries) => entries.into_iter().for_each(|(index, value)| live.flat_mut()[index] = value),
+            Some(entries) => entries.into_iter().for_each(|(index, value)| live.set_at(index, value)),
             None => report.push(format!("What was turned is left out: {}.", misfit(tensor))),
         }
     }

@@ -3,6 +3,7 @@
 //! Training is deterministic, so of the model only that is kept which the learner did: how far it was
 //! trained, what was changed on its way, and what was turned since. [`crate::kernel::persist::resume`] does it again.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ use crate::numbers;
 use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
 use crate::numerics::model::activations::Interventions;
-use crate::numerics::params::{Parameters, TensorSpec};
+use crate::numerics::params::Parameters;
 use crate::pretrained::Pretrained;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -335,17 +336,15 @@ impl SavedTensor {
         if Arc::ptr_eq(trained, live) {
             return Vec::new();
         }
-        let pairs = trained.flat().iter().zip(live.flat()).enumerate();
-        let differ = pairs.filter(|(_, (old, new))| old.to_bits() != new.to_bits());
-        let entries: Vec<(usize, f32)> = differ.map(|(index, (_, new))| (index, *new)).collect();
-        Self::all(live, &entries)
+        Self::all(live, &trained.changed_to(live))
     }
 
-    /// Entries of the flat parameters, in their order, by the tensors that they belong to.
+    /// Entries of all tensors, in their order, by the tensors that they belong to.
     fn all(parameters: &Parameters<f32>, entries: &[(usize, f32)]) -> Vec<Self> {
         let mut rest = entries;
         let mut saved = Vec::new();
-        for (spec, begin, end) in ranges(parameters) {
+        for spec in parameters.specs() {
+            let Range { start: begin, end } = spec.indices();
             let count = rest.partition_point(|(index, _)| *index < end);
             let (own, others) = rest.split_at(count);
             rest = others;
@@ -359,10 +358,11 @@ impl SavedTensor {
         saved
     }
 
-    /// The entries of the flat parameters; `None` where these have no such tensor, or it could not hold
+    /// The entries with their indices among those of all tensors; `None` where these have no such tensor, or it could not hold
     /// the values.
     pub(in crate::kernel) fn entries(&self, parameters: &Parameters<f32>) -> Option<Vec<(usize, f32)>> {
-        let (spec, begin, end) = ranges(parameters).into_iter().find(|(spec, ..)| spec.id.code_name() == self.name)?;
+        let spec = parameters.specs().iter().find(|spec| spec.id.code_name() == self.name)?;
+        let Range { start: begin, end } = spec.indices();
         let count = self.at.as_ref().map_or(end - begin, Vec::len);
         let fits = (spec.rows, spec.cols) == (self.rows, self.cols)
             && count == self.values.len()
@@ -371,15 +371,4 @@ impl SavedTensor {
         let place = |i: usize| begin + self.at.as_ref().map_or(i, |at| at[i]);
         fits.then(|| self.values.iter().enumerate().map(|(i, value)| (place(i), *value)).collect())
     }
-}
-
-/// Each tensor with where it begins and ends in the flat parameters.
-fn ranges(parameters: &Parameters<f32>) -> Vec<(TensorSpec, usize, usize)> {
-    let mut end = 0;
-    let range = |(spec, values): (&TensorSpec, &[f32])| {
-        let begin = end;
-        end += values.len();
-        (*spec, begin, end)
-    };
-    parameters.tensors().map(range).collect()
 }

@@ -214,7 +214,7 @@ impl Scene {
     }
 
     /// The output of each sentence.
-    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Parameters<f32>) -> Vec<Matrix<f32>> {
+    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Parameters<f32>) -> Vec<Arc<Matrix<f32>>> {
         let first = self.frame.activations(model, live, &self.interventions).output;
         let interventions = interventions::for_any_sentence(&self.interventions);
         let second = self.second.as_ref().map(|second| second.activations(model, live, &interventions).output);

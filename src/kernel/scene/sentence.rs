@@ -279,7 +279,7 @@ pub fn contributions(
     interventions: &Interventions<f32>,
 ) -> Vec<Contributions<f32>> {
     let mut modes = &interventions.heads[..];
-    let of_block = |((b, config), activations): ((usize, &BlockConfig), _)| {
+    let of_block = |((b, config), activations): ((usize, &BlockConfig), &Arc<BlockActivations<f32>>)| {
         let (own, others) = modes.split_at(config.attention.heads.min(modes.len()));
         modes = others;
         Contributions::of(config, b, parameters, activations, own)

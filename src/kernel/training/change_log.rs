@@ -13,7 +13,7 @@ pub struct TimedChange {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Entries of the flat parameters with their new values.
+    /// Entries of all tensors, by their indices, with their new values.
     Entries(Arc<[(usize, f32)]>),
     LearningRate(f64),
 }
@@ -29,8 +29,8 @@ impl Change {
     pub fn apply(&self, state: &mut TrainingState) {
         match self {
             Change::Entries(entries) => {
-                let parameters = Arc::make_mut(&mut state.parameters).flat_mut();
-                entries.iter().for_each(|&(index, value)| parameters[index] = value);
+                let parameters = Arc::make_mut(&mut state.parameters);
+                entries.iter().for_each(|&(index, value)| parameters.set_at(index, value));
             }
             Change::LearningRate(rate) => state.optimiser.set_learning_rate(*rate),
         }

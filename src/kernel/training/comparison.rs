@@ -52,10 +52,7 @@ impl Comparison {
             Comparison::Start(parameters) => (Reference::Start, parameters),
             Comparison::Step(Replay { state, .. }) => (Reference::Step(state.steps_done()), &state.parameters),
         };
-        let mut difference = Parameters::clone(model.live());
-        for (live, other) in difference.flat_mut().iter_mut().zip(reference.flat()) {
-            *live -= other;
-        }
+        let difference = model.live().less(reference);
         let norms = TensorNorms::of(&difference);
         ComparisonSnapshot {
             with,

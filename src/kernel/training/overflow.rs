@@ -92,7 +92,7 @@ fn is_finite(matrix: &Matrix<f32>) -> bool {
 /// The tensor with the largest norm.
 pub fn largest(parameters: &Parameters<f32>) -> Option<TensorId> {
     let norms = TensorNorms::of(parameters).by_tensor;
-    let tensors = parameters.tensors().map(|(spec, _)| spec.id).zip(norms);
+    let tensors = parameters.specs().iter().map(|spec| spec.id).zip(norms);
     tensors.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(tensor, _)| tensor)
 }
 

@@ -46,7 +46,7 @@ impl TrainingRun {
         let latest = Arc::new(trainer.start());
         let mut checkpoints = Checkpoints::new(latest.bytes());
         checkpoints.offer(0, &latest);
-        let log = TrainingLog::new(latest.parameters.tensors().count());
+        let log = TrainingLog::new(latest.parameters.specs().len());
         Self {
             latest,
             log,
@@ -130,10 +130,8 @@ impl TrainingRun {
     /// # Errors
     /// In words for the learner, if the run would have to remember too much.
     pub fn set_parameters(&mut self, parameters: Arc<Parameters<f32>>) -> Result<(), String> {
-        let pairs = self.latest.parameters.flat().iter().zip(parameters.flat()).enumerate();
         // By their bits: -0 is not 0 to a training that is to be the same.
-        let differ = pairs.filter(|(_, (old, new))| old.to_bits() != new.to_bits());
-        let entries: Arc<[(usize, f32)]> = differ.map(|(index, (_, new))| (index, *new)).collect();
+        let entries: Arc<[(usize, f32)]> = self.latest.parameters.changed_to(&parameters).into();
         if !entries.is_empty() {
             self.change(Change::Entries(entries))?;
             Arc::make_mut(&mut self.latest).parameters = parameters;

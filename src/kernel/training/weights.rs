@@ -124,8 +124,10 @@ impl WeightState {
 
     /// The memory that it takes, in bytes, when frozen: the latest state and a replayed one, each with edits.
     pub fn bytes(&self) -> usize {
-        let edits = |edited: &Edited| edited.as_ref().map_or(0, |live| size_of_val(live.flat()));
-        let look = self.look.as_ref().map_or(0, |look| look.at.state.bytes() + edits(&look.edited));
-        size_of::<Self>() + self.run.bytes() + edits(&self.edited) + look
+        let edits = |edited: &Edited, state: &TrainingState| {
+            edited.as_ref().map_or(0, |live| live.bytes_beside(&state.parameters))
+        };
+        let look = self.look.as_ref().map(|look| look.at.state.bytes() + edits(&look.edited, &look.at.state));
+        size_of::<Self>() + self.run.bytes() + edits(&self.edited, self.run.latest()) + look.unwrap_or(0)
     }
 }

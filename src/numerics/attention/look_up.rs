@@ -6,6 +6,7 @@
 use faer::MatRef;
 
 use crate::numerics::linear::{linear_backward_input, linear_backward_weights, linear_forward};
+use crate::numerics::packed::Weights;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::simd::{add, vectorized};
 use crate::numerics::{Matrix, Scalar};
@@ -41,7 +42,7 @@ impl<S: Scalar> LookUpCache<S> {
 #[inline(always)]
 pub fn look_up_forward<S: Scalar>(
     from: LookUp<'_, S>,
-    w: MatRef<'_, S>,
+    w: Weights<'_, S>,
     b: &[S],
     cache: &mut LookUpCache<S>,
     to: &mut [S],

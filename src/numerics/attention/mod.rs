@@ -96,7 +96,7 @@ pub fn attention_forward<S: Scalar>(
     ] {
         let to = to.top_flat_mut(x.rows.total());
         if config.projected {
-            let (w, b) = (parameters.matrix(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
+            let (w, b) = (parameters.weights(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
             match (x.look_up, &mut *look_up) {
                 (Some(from), Some(cache)) => look_up_forward(from, w, b, cache, to),
                 _ => linear_forward(x.view(config.width), w, b, to),

@@ -1,4 +1,7 @@
-//! One sentence through the model, every tensor kept: what a viewer may see.
+//! One sentence through the model, every tensor kept: what a viewer may see. A change in a block computes that block
+//! and those behind it again ([`Activations::again`]); what lies before it is shared.
+
+use std::sync::Arc;
 
 use super::{AttentionModel, Sequences};
 use crate::numerics::attention::{HeadMode, Mask, Room, Tokens};
@@ -11,21 +14,21 @@ use crate::numerics::{Matrix, Scalar};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activations<S> {
     /// `E[words] + P + E_S` of a model with a norm behind it, (T, D).
-    pub embedded: Option<Matrix<S>>,
+    pub embedded: Option<Arc<Matrix<S>>>,
     /// `X` (T, D)
-    pub input: Matrix<S>,
+    pub input: Arc<Matrix<S>>,
     /// `X` of the source sentence (T_s, D).
-    pub source: Option<Matrix<S>>,
+    pub source: Option<Arc<Matrix<S>>>,
     /// Those of the source sentence first.
-    pub blocks: Vec<BlockActivations<S>>,
+    pub blocks: Vec<Arc<BlockActivations<S>>>,
     /// `Y` (T, D), of the last block, behind the last norm where there is one.
-    pub output: Matrix<S>,
+    pub output: Arc<Matrix<S>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockActivations<S> {
     /// The block's input, (T, D).
-    pub input: Matrix<S>,
+    pub input: Arc<Matrix<S>>,
     /// The same behind its norm, of a block that norms first; (T, D).
     pub normed: Option<Matrix<S>>,
     pub heads: Vec<HeadActivations<S>>,
@@ -38,7 +41,7 @@ pub struct BlockActivations<S> {
     /// `A + F(A)`, without a residual `F(A)`; (T, D), of a block that norms after its feed-forward layer.
     pub joined: Option<Matrix<S>>,
     /// The block's output, (T, D).
-    pub output: Matrix<S>,
+    pub output: Arc<Matrix<S>>,
 }
 
 impl<S> BlockActivations<S> {
@@ -159,43 +162,46 @@ impl<S: Scalar> Activations<S> {
         source: Option<&Sequences>,
         interventions: &Interventions<S>,
     ) -> Self {
-        let architecture = &model.architecture;
-        assert_eq!(source.is_some(), architecture.has_source(), "activations: the source and the model do not fit");
-        let (modes, heads) = (interventions.heads.len(), architecture.heads());
-        assert!(modes == 0 || modes == heads, "activations: modes for {modes} heads of {heads}");
-        let longest = architecture.max_tokens;
+        let longest = model.architecture.max_tokens;
         for sequences in [Some(sentence), source].into_iter().flatten() {
             let tokens = sequences.rows.total();
             assert!((1..=longest).contains(&tokens), "activations: a sentence of {tokens} tokens, {longest} at most");
         }
-        let source_input = source.map(|source| model.embedded(parameters, source).1);
+        let source_input = source.map(|source| Arc::new(model.embedded(parameters, source).1));
         let (embedded, input) = model.embedded(parameters, sentence);
+        let start = Self {
+            embedded: embedded.map(Arc::new),
+            source: source_input,
+            blocks: Vec::new(),
+            ..Self::at(input.into())
+        };
+        Pass { model, parameters, sentence, source, interventions }.from(start)
+    }
 
-        let mut memory = source_input.clone();
-        let mut x = input.clone();
-        let mut blocks = Vec::with_capacity(architecture.blocks.len() + architecture.source_blocks.len());
-        let mut first_head = 0;
-        for (b, block) in architecture.numbered_blocks() {
-            let of_source = b < architecture.source_blocks.len();
-            let config = interventions.changed(block, of_source);
-            let heads = config.attention.heads;
-            let modes = interventions.heads.get(first_head..first_head + heads).unwrap_or(&[]);
-            first_head += heads;
-            let activations = match (of_source, &memory, source) {
-                (true, Some(before), Some(source)) => run(&config, parameters, b, (before, source), None, modes),
-                (_, Some(memory), Some(source)) => {
-                    run(&config, parameters, b, (&x, sentence), Some((memory, source)), modes)
-                }
-                _ => run(&config, parameters, b, (&x, sentence), None, modes),
-            };
-            if of_source {
-                memory = Some(activations.output.clone());
-            } else {
-                x.clone_from(&activations.output);
-            }
-            blocks.push(activations);
-        }
-        Self { embedded, input, source: source_input, blocks, output: model.behind_blocks(parameters, x) }
+    /// Before all blocks.
+    fn at(input: Arc<Matrix<S>>) -> Self {
+        Self { embedded: None, source: None, blocks: Vec::new(), output: input.clone(), input }
+    }
+
+    /// The pass after a change of what one block or those behind it work with, of their parameters or interventions:
+    /// the blocks before it are shared, and all numbers have the bits of a whole pass.
+    ///
+    /// # Panics
+    /// As [`Self::of`], or if the pass has no block before that one.
+    #[must_use]
+    pub fn again(
+        &self,
+        from_block: usize,
+        model: &AttentionModel<S>,
+        parameters: &Parameters<S>,
+        sentence: &Sequences,
+        source: Option<&Sequences>,
+        interventions: &Interventions<S>,
+    ) -> Self {
+        let blocks = self.blocks[..from_block].to_vec();
+        let (embedded, source_input) = (self.embedded.clone(), self.source.clone());
+        let start = Self { embedded, source: source_input, blocks, ..Self::at(self.input.clone()) };
+        Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
     /// The heads of all blocks, the source's first.
@@ -204,13 +210,69 @@ impl<S: Scalar> Activations<S> {
     }
 }
 
-type Input<'a, S> = (&'a Matrix<S>, &'a Sequences);
+/// What a pass is of.
+struct Pass<'a, S> {
+    model: &'a AttentionModel<S>,
+    parameters: &'a Parameters<S>,
+    sentence: &'a Sequences,
+    source: Option<&'a Sequences>,
+    interventions: &'a Interventions<S>,
+}
+
+impl<S: Scalar> Pass<'_, S> {
+    /// Goes on behind the blocks that there are.
+    fn from(&self, mut done: Activations<S>) -> Activations<S> {
+        let Self { model, parameters, sentence, source, interventions } = *self;
+        let architecture = &model.architecture;
+        assert_eq!(source.is_some(), architecture.has_source(), "activations: the source and the model do not fit");
+        let (modes, heads) = (interventions.heads.len(), architecture.heads());
+        assert!(modes == 0 || modes == heads, "activations: modes for {modes} heads of {heads}");
+        let (sources, before) = (architecture.source_blocks.len(), done.blocks.len());
+        let (of_source, of_sentence) = done.blocks.split_at(sources.min(before));
+        let output = |blocks: &[Arc<BlockActivations<S>>]| blocks.last().map(|block| block.output.clone());
+        let mut memory = output(of_source).or_else(|| done.source.clone());
+        let mut x = output(of_sentence).unwrap_or_else(|| done.input.clone());
+        let mut room = None;
+        for (b, block) in architecture.numbered_blocks().skip(before) {
+            let of_source = b < sources;
+            let config = interventions.changed(block, of_source);
+            let modes = interventions.heads.get(architecture.heads_of(b)).unwrap_or(&[]);
+            let (input, keys) = match (of_source, &memory, source) {
+                (true, Some(before), Some(source)) => ((before, source), None),
+                (_, Some(memory), Some(source)) => ((&x, sentence), Some((memory, source))),
+                _ => ((&x, sentence), None),
+            };
+            let activations = run(&config, parameters, b, input, keys, modes, &mut room);
+            if of_source {
+                memory = Some(activations.output.clone());
+            } else {
+                x = activations.output.clone();
+            }
+            done.blocks.push(Arc::new(activations));
+        }
+        done.output = match model.final_norm(parameters) {
+            Some(affine) => Arc::new(model.normed(affine, &x)),
+            None => x,
+        };
+        done
+    }
+}
+
+type Input<'a, S> = (&'a Arc<Matrix<S>>, &'a Sequences);
 
 fn tokens<'a, S>((x, sequences): Input<'a, S>) -> Tokens<'a, S>
 where
     S: Scalar,
 {
     Tokens::new(x.flat(), &sequences.rows)
+}
+
+/// Room for a block of a shape, which those of the same shape use in turn.
+struct Shared<S> {
+    config: BlockConfig,
+    queries: usize,
+    keys: usize,
+    cache: BlockCache<S>,
 }
 
 fn run<S: Scalar>(
@@ -220,13 +282,24 @@ fn run<S: Scalar>(
     x: Input<'_, S>,
     source: Option<Input<'_, S>>,
     modes: &[HeadMode<S>],
+    room: &mut Option<Shared<S>>,
 ) -> BlockActivations<S> {
     let layer = &config.attention;
     let queries = x.0.rows();
     let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
-    let mut cache = BlockCache::with_scores(config, Room::one(queries), Room::one(keys));
+    let fits = |room: &Shared<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
+    let room = match room.take().filter(fits) {
+        Some(fitting) => room.insert(fitting),
+        None => room.insert(Shared {
+            config: config.clone(),
+            queries,
+            keys,
+            cache: BlockCache::with_scores(config, Room::one(queries), Room::one(keys)),
+        }),
+    };
+    let cache = &mut room.cache;
     let (from, source) = (tokens(x), source.map(tokens));
-    attend_forward(config, parameters, b, from, source, modes, &mut cache);
+    attend_forward(config, parameters, b, from, source, modes, cache);
     tail_forward(config, parameters, b, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
     let attention = &cache.attention;
     let heads = (0..layer.heads).map(|head| {
@@ -245,10 +318,10 @@ fn run<S: Scalar>(
         input: x.0.clone(),
         normed: cache.normed_input().cloned(),
         heads: heads.collect(),
-        output: cache.tail.output().clone(),
+        output: Arc::new(cache.tail.output().clone()),
         attended: (config.norm == Norm::Post).then(|| cache.tail.attended().clone()),
         hidden: cache.tail.hidden().cloned(),
         joined: cache.tail.joined().filter(|_| config.norm == Norm::Post).cloned(),
-        summed: cache.tail.summed,
+        summed: cache.tail.summed.clone(),
     }
 }

@@ -79,7 +79,7 @@ impl<S: Scalar> AttentionModel<S> {
                 let words = candidates.words();
                 tied(&Matrix::from_fn(words.len(), width, |i, j| embedding[words[i] * width + j]));
             }
-            _ => linear_forward(read.view(), parameters.matrix(TensorName::LogitWeights), bias, logits.flat_mut()),
+            _ => linear_forward(read.view(), parameters.weights(TensorName::LogitWeights), bias, logits.flat_mut()),
         }
         logits
     }

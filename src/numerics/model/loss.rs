@@ -92,7 +92,7 @@ pub(super) fn loss_forward<S: Scalar>(
             let readout = model.readout.as_deref().unwrap_or(readout);
             linear_forward(rows, readout.view().transpose(), bias, z);
         }
-        Readout::Linear => linear_forward(rows, parameters.matrix(TensorName::LogitWeights), bias, z),
+        Readout::Linear => linear_forward(rows, parameters.weights(TensorName::LogitWeights), bias, z),
     }
     let targets = batch.targets.iter().map(|&(_, class)| class);
     let mut sum = cross_entropy_forward(z, model.classes.count(), targets);

@@ -277,14 +277,23 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
-        Parameters::zeros(&self.architecture.shapes(self.embedding.rows(), self.classes.count()))
+        Parameters::zeros(&self.shapes())
+    }
+
+    /// Zeros in the model's shapes, weights packed for their products: of a model that is looked at and not trained.
+    pub fn zeros_packed(&self) -> Parameters<S> {
+        Parameters::zeros_with_packed(&self.shapes(), |id| id.name.multiplies())
+    }
+
+    fn shapes(&self) -> Vec<(TensorId, usize, usize)> {
+        self.architecture.shapes(self.embedding.rows(), self.classes.count())
     }
 
     /// The initialisation of a seed: of each tensor its [`Start`].
     pub fn init(&self, seed: u64) -> Parameters<S> {
         let mut rng = stream(seed, Stream::ModelInit);
         let mut parameters = self.zeros();
-        let specs: Vec<_> = parameters.tensors().map(|(spec, _)| *spec).collect();
+        let specs = parameters.specs().to_vec();
         for spec in specs {
             let values = parameters.values_of_mut(spec.id);
             let bound = match spec.id.name.start() {

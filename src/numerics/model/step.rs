@@ -269,12 +269,16 @@ fn pool_backward<S: Scalar>(pooling: Pooling, batch: &Batch, d_to: &[S], width: 
 }
 
 /// The gradient of [`model_forward`], left in `workspace.gradient`.
+///
+/// # Panics
+/// If parameters are packed: such a model is looked at and not trained.
 pub fn model_backward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
     batch: &Batch,
     workspace: &mut Workspace<S>,
 ) {
+    assert!(!parameters.is_packed(), "model backward: packed parameters are not trained");
     let architecture = &model.architecture;
     workspace.gradient.flat_mut().fill(S::zero());
     let Workspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, final_norm, loss, gradient } = workspace;

@@ -49,7 +49,7 @@ pub fn transform_forward<S: Scalar>(
     let TransformCache { summed, hidden, norm, output } = cache;
     let width = output.cols();
     let rows = read.len() / width;
-    let (w, b) = (parameters.matrix(TensorName::TransformWeights), parameters.values_of(TensorName::TransformBias));
+    let (w, b) = (parameters.weights(TensorName::TransformWeights), parameters.values_of(TensorName::TransformBias));
     linear_forward(MatRef::from_row_major_slice(read, rows, width), w, b, summed.top_flat_mut(rows));
     let hidden = hidden.top_flat_mut(rows);
     hidden.copy_from_slice(summed.top_flat(rows));

@@ -10,11 +10,9 @@ use crate::view_model::reader::Reader;
 
 impl Reader<'_> {
     pub(super) fn parameter(&self, tensor: TensorId, row: usize, col: usize) -> Option<Explanation> {
-        let spec = self.model.parameters.spec(tensor)?;
-        let at = row * spec.cols + col;
-        let value = self.model.parameters.values_of(tensor)[at];
-        let trained = self.model.trained.values_of(tensor)[at];
-        let start = self.model.start.values_of(tensor)[at];
+        let value = self.model.parameters.entry(tensor, row, col)?;
+        let trained = self.model.trained.entry(tensor, row, col)?;
+        let start = self.model.start.entry(tensor, row, col)?;
         let steps = self.model.training.step_shown();
         let is_read = self.model.pretrained.is_some();
         let mut others = if is_read { Vec::new() } else { vec![constant("before training", start)] };

@@ -48,7 +48,7 @@ pub fn with(parameters: &Parameters<f64>, entries: &[f64]) -> Parameters<f64> {
 
 /// The same parameters, rounded.
 pub fn cast<R: Scalar, S: Scalar>(parameters: &Parameters<R>) -> Parameters<S> {
-    let shapes: Vec<_> = parameters.tensors().map(|(spec, _)| (spec.id, spec.rows, spec.cols)).collect();
+    let shapes: Vec<_> = parameters.specs().iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();
     let mut to = Parameters::zeros(&shapes);
     to.flat_mut().iter_mut().zip(parameters.flat()).for_each(|(to, &x)| *to = S::from_f64(x.to_f64()));
     to
@@ -206,7 +206,7 @@ impl<S: Scalar> Net<S> {
         is_close("the loss", &[self.loss(batch)], &[loss], tolerance)?;
         let found = self.gradient(batch);
         for (spec, expected) in gradient.tensors() {
-            is_close(&spec.id.to_string(), found.values_of(spec.id), expected, tolerance)?;
+            is_close(&spec.id.to_string(), found.values_of(spec.id), &expected, tolerance)?;
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ impl<S: Scalar> Input<S> {
             }
         }
         for (spec, expected) in gradient.tensors() {
-            is_close(&spec.id.to_string(), found.parameters.values_of(spec.id), expected, tolerance)?;
+            is_close(&spec.id.to_string(), found.parameters.values_of(spec.id), &expected, tolerance)?;
         }
         Ok(())
     }

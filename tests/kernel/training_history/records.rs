@@ -23,7 +23,7 @@ fn differences_are_data() {
         assert_eq!(comparison.difference.flat(), expected);
         let length = expected.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         assert!((f64::from(comparison.norms.overall) - length).abs() < 1e-6 * length.max(1.0));
-        assert_eq!(comparison.norms.by_tensor.len(), model.parameters.tensors().count());
+        assert_eq!(comparison.norms.by_tensor.len(), model.parameters.specs().len());
     };
     apply(&mut kernel, set(4.0));
     apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Trained))));
@@ -55,7 +55,7 @@ fn gradient_norms_are_recorded_by_tensor() {
     let model = model(&kernel);
     assert_eq!(model.training.log.len(), 30);
     for step in model.training.log.steps() {
-        assert_eq!(step.by_tensor.len(), model.parameters.tensors().count());
+        assert_eq!(step.by_tensor.len(), model.parameters.specs().len());
         let whole = step.by_tensor.iter().map(|norm| norm * norm).sum::<f32>().sqrt();
         assert!(whole > 0.0 && (whole - step.gradient_norm).abs() < 1e-5 * whole, "{whole}");
     }

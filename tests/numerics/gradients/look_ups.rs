@@ -109,7 +109,7 @@ fn among_many(net: &Net) -> Net {
     let model = AttentionModel::new(architecture.clone(), Arc::new(embedding.clone()), classes);
     let mut parameters = model.zeros();
     for (spec, values) in net.parameters.tensors() {
-        parameters.values_of_mut(spec.id)[..values.len()].copy_from_slice(values);
+        parameters.values_of_mut(spec.id)[..values.len()].copy_from_slice(&values);
     }
     Net { model, parameters }
 }
@@ -125,7 +125,7 @@ fn what_is_looked_up_is_what_would_be_projected() {
         let (found, expected) = (looks_up.gradient(&batch), projects.gradient(&batch));
         for (spec, found) in found.tensors() {
             let expected = &expected.values_of(spec.id)[..found.len()];
-            assert!(largest_difference(found, expected) < 1e-13, "{name}: {}", spec.id);
+            assert!(largest_difference(&found, expected) < 1e-13, "{name}: {}", spec.id);
         }
         // Sums in another order round otherwise: it is another way that was taken.
         let query = TensorName::QueryWeights;

@@ -53,8 +53,8 @@ fn check<S: Scalar>(tolerance: f64) {
     let model = model::<S>();
     let mut parameters: Parameters<S> = model.zeros();
     let given = FIXTURE["parameters"].as_object().expect("tensors by name");
-    assert_eq!(parameters.tensors().count(), given.len(), "the tensors are the same");
-    let ids: Vec<_> = parameters.tensors().map(|(spec, _)| spec.id).collect();
+    assert_eq!(parameters.specs().len(), given.len(), "the tensors are the same");
+    let ids: Vec<_> = parameters.specs().iter().map(|spec| spec.id).collect();
     for &id in &ids {
         parameters.values_of_mut(id).copy_from_slice(cast::<S>(&given[id.name.symbol()]).flat());
     }

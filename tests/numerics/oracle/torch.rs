@@ -53,10 +53,10 @@ fn assert_gradient<S: Scalar>(case: &Value, gradient: &Parameters<S>, tolerance:
         if spec.id.name == TensorName::KeyBias {
             // It adds the same to all scores of a query, which the softmax takes away again: rounding is left.
             let scale = largest(&matrix(of(TensorName::KeyWeights)));
-            let most = largest_difference(found, &vec![S::default(); found.len()]);
+            let most = largest_difference(&found, &vec![S::default(); found.len()]);
             assert!(most <= tolerance * scale, "{name} is {most:e}, not 0");
         } else {
-            assert_close(&name, found, of(spec.id.name), tolerance);
+            assert_close(&name, &found, of(spec.id.name), tolerance);
         }
     }
 }

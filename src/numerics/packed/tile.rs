@@ -1,0 +1,271 @@
+//! The product of a few rows by a panel of packed weights, the sums in registers all the way down.
+
+#[cfg(target_arch = "x86_64")]
+use pulp::{
+    NullaryFnOnce, cast, f32x8, f32x16,
+    x86::{V3, V4},
+};
+
+use crate::numerics::Scalar;
+use crate::numerics::simd::{LANES, Lane};
+
+/// Columns of a panel: two of the widest registers.
+pub const PANEL: usize = 32;
+
+/// The most rows of a tile.
+const ROWS_MAX: usize = 12;
+
+/// Entries of a row that are put beside those of the other rows of its tile at a time: the tile's stay in the nearest cache.
+const STRETCH: usize = 128;
+
+/// A product and its operands.
+pub struct Product<'a, S> {
+    /// Rows of `X`, each as long as `count`.
+    pub x: Vec<&'a [S]>,
+    pub panels: &'a [[S; PANEL]],
+    /// Rows of a panel ...
+    pub stride: usize,
+    /// ... of which these are multiplied by.
+    pub first: usize,
+    pub count: usize,
+    /// Empty where there is none.
+    pub b: &'a [S],
+    /// Rows of `Y`.
+    pub y: Vec<&'a mut [S]>,
+}
+
+/// Registers of a generation of processors.
+trait Registers<S>: Copy {
+    type Register: Copy;
+    /// Entries of a register.
+    const WIDTH: usize;
+    /// The most rows of a tile, so that its sums fit in the registers.
+    const ROWS: usize;
+    /// Columns of a tile.
+    const COLUMNS: usize;
+
+    fn splat(self, x: S) -> Self::Register;
+    /// The register of a panel's row that begins at this column.
+    fn load(self, row: &[S; PANEL], column: usize) -> Self::Register;
+    fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
+    fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// [`sums`] of so many rows.
+    fn tile(self, rows: usize, x: &[S], panel: &[[S; PANEL]], column: usize, to: &mut [[S; PANEL]; ROWS_MAX]);
+}
+
+/// `X W` of a tile: `x` by columns, each of `R` entries; `C` registers of a panel's columns.
+#[inline(always)]
+fn sums<S: Scalar, V: Registers<S>, const R: usize, const C: usize>(
+    simd: V,
+    x: &[S],
+    panel: &[[S; PANEL]],
+    column: usize,
+    to: &mut [[S; PANEL]; ROWS_MAX],
+) {
+    let mut sums = [[simd.splat(S::zero()); C]; R];
+    for (x, w) in x.as_chunks::<R>().0.iter().zip(panel) {
+        let mut weights = [simd.splat(S::zero()); C];
+        for (c, weights) in weights.iter_mut().enumerate() {
+            *weights = simd.load(w, column + c * V::WIDTH);
+        }
+        for (sums, &x) in sums.iter_mut().zip(x) {
+            let x = simd.splat(x);
+            for (sum, &weights) in sums.iter_mut().zip(&weights) {
+                *sum = simd.mul_add(x, weights, *sum);
+            }
+        }
+    }
+    for (sums, to) in sums.into_iter().zip(to) {
+        for (c, sum) in sums.into_iter().enumerate() {
+            simd.store(sum, to, column + c * V::WIDTH);
+        }
+    }
+}
+
+/// [`Registers::tile`] of any number of rows up to the most, with so many registers of columns.
+macro_rules! tile {
+    ($scalar:ty, $registers:literal: $($rows:literal)+) => {
+        #[inline(always)]
+        fn tile(
+            self,
+            rows: usize,
+            x: &[$scalar],
+            panel: &[[$scalar; PANEL]],
+            column: usize,
+            to: &mut [[$scalar; PANEL]; ROWS_MAX],
+        ) {
+            match rows {
+                $($rows => sums::<_, _, $rows, $registers>(self, x, panel, column, to),)+
+                _ => unreachable!("a tile of {rows} rows"),
+            }
+        }
+    };
+}
+
+/// Numbers in the compiler's own vectors.
+#[derive(Clone, Copy)]
+struct PlainNumbers;
+
+impl<S: Scalar> Registers<S> for PlainNumbers {
+    type Register = Lane<S>;
+    const WIDTH: usize = LANES;
+    const ROWS: usize = 4;
+    const COLUMNS: usize = LANES;
+
+    #[inline(always)]
+    fn splat(self, x: S) -> Lane<S> {
+        [x; LANES]
+    }
+    #[inline(always)]
+    fn load(self, row: &[S; PANEL], column: usize) -> Lane<S> {
+        row.as_chunks().0[column / LANES]
+    }
+    #[inline(always)]
+    fn store(self, x: Lane<S>, row: &mut [S; PANEL], column: usize) {
+        row.as_chunks_mut().0[column / LANES] = x;
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Lane<S>, b: Lane<S>, c: Lane<S>) -> Lane<S> {
+        std::array::from_fn(
+            #[inline(always)]
+            |i| a[i] * b[i] + c[i],
+        )
+    }
+    tile!(S, 1: 1 2 3 4);
+}
+
+/// Registers of `f32` on a generation of x86.
+#[cfg(target_arch = "x86_64")]
+macro_rules! registers {
+    ($simd:ty, $register:ty, $width:literal, $splat:ident, $mul_add:ident, $most:literal, $registers:literal: $($rows:literal)+) => {
+        impl Registers<f32> for $simd {
+            type Register = $register;
+            const WIDTH: usize = $width;
+            const ROWS: usize = $most;
+            const COLUMNS: usize = $registers * $width;
+
+            #[inline(always)]
+            fn splat(self, x: f32) -> $register {
+                self.$splat(x)
+            }
+            #[inline(always)]
+            fn load(self, row: &[f32; PANEL], column: usize) -> $register {
+                cast(row.as_chunks::<$width>().0[column / $width])
+            }
+            #[inline(always)]
+            fn store(self, x: $register, row: &mut [f32; PANEL], column: usize) {
+                row.as_chunks_mut::<$width>().0[column / $width] = cast(x);
+            }
+            #[inline(always)]
+            fn mul_add(self, a: $register, b: $register, c: $register) -> $register {
+                self.$mul_add(a, b, c)
+            }
+            tile!(f32, $registers: $($rows)+);
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+registers!(V3, f32x8, 8, splat_f32x8, mul_add_f32x8, 6, 2: 1 2 3 4 5 6);
+#[cfg(target_arch = "x86_64")]
+registers!(V4, f32x16, 16, splat_f32x16, mul_add_f32x16, 12, 2: 1 2 3 4 5 6 7 8 9 10 11 12);
+
+impl<S: Scalar> Product<'_, S> {
+    #[inline(always)]
+    fn run<V: Registers<S>>(self, simd: V) {
+        let Self { x, panels, stride, first, count, b, mut y } = self;
+        let tiles = Tiles { rows: x.len(), tiles: x.len().div_ceil(V::ROWS) };
+        let mut by_columns = vec![S::zero(); x.len() * count];
+        for (begin, end) in tiles.all() {
+            let rows = &x[begin..end];
+            let to = &mut by_columns[begin * count..end * count];
+            for (begin, to) in (0..count).step_by(STRETCH).zip(to.chunks_mut(STRETCH * rows.len())) {
+                for (i, row) in rows.iter().enumerate() {
+                    to[i..].iter_mut().step_by(rows.len()).zip(&row[begin..]).for_each(|(to, &x)| *to = x);
+                }
+            }
+        }
+        let mut sums = [[S::zero(); PANEL]; ROWS_MAX];
+        for (at, panel) in panels.chunks_exact(stride.max(1)).enumerate() {
+            let panel = &panel[first..first + count];
+            let column = at * PANEL;
+            let mut bias = [S::zero(); PANEL];
+            bias.iter_mut().zip(b.get(column..).unwrap_or_default()).for_each(|(to, &b)| *to = b);
+            for (begin, end) in tiles.all() {
+                let x = &by_columns[begin * count..end * count];
+                for column in (0..PANEL).step_by(V::COLUMNS) {
+                    simd.tile(end - begin, x, panel, column, &mut sums);
+                }
+                for (y, sums) in y[begin..end].iter_mut().zip(&sums) {
+                    let y = &mut y[column..];
+                    // A whole panel has a length that the compiler knows.
+                    match y.first_chunk_mut::<PANEL>() {
+                        Some(to) => {
+                            *to = std::array::from_fn(
+                                #[inline(always)]
+                                |j| sums[j] + bias[j],
+                            )
+                        }
+                        None => y.iter_mut().zip(sums).zip(&bias).for_each(|((to, &sum), &b)| *to = sum + b),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows shared out evenly: 16 of at most 12 are 8 and 8.
+#[derive(Clone, Copy)]
+struct Tiles {
+    rows: usize,
+    tiles: usize,
+}
+
+impl Tiles {
+    /// The first row of each tile, and the end.
+    #[inline(always)]
+    fn all(self) -> impl Iterator<Item = (usize, usize)> {
+        let Self { rows, tiles } = self;
+        (0..tiles).map(
+            #[inline(always)]
+            move |i| (i * rows / tiles, (i + 1) * rows / tiles),
+        )
+    }
+}
+
+/// On any processor, of any scalar.
+pub fn on_plain_numbers<S: Scalar>(product: Product<'_, S>) {
+    product.run(PlainNumbers);
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_for {
+    ($(#[$doc:meta])* $name:ident, $simd:ty) => {
+        $(#[$doc])*
+        pub fn $name(simd: $simd, product: Product<'_, f32>) {
+            struct Run<'a>($simd, Product<'a, f32>);
+
+            impl NullaryFnOnce for Run<'_> {
+                type Output = ();
+
+                #[inline(always)]
+                fn call(self) {
+                    self.1.run(self.0)
+                }
+            }
+
+            simd.vectorize(Run(simd, product));
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+compiled_for! {
+    /// On processors with AVX2 and FMA (since 2013).
+    on_avx2, V3
+}
+#[cfg(target_arch = "x86_64")]
+compiled_for! {
+    /// On processors with AVX-512.
+    on_avx512, V4
+}

@@ -1,0 +1,169 @@
+//! Packed parameters: the same entries and the same numbers as plain ones, whatever the model's form; clones share, and
+//! an edit copies one tensor.
+
+use attune::numerics::activation::Activation;
+use attune::numerics::block::BlockConfig;
+use attune::numerics::contributions::Contributions;
+use attune::numerics::model::activations::{Activations, Interventions};
+use attune::numerics::model::{Readout, model_backward};
+use attune::numerics::params::{Parameters, TensorId, TensorName};
+use attune::numerics::tensor_norms::TensorNorms;
+use attune::numerics::{Matrix, Scalar};
+
+use crate::common::numerics::{Net, architecture, batches, block_forms, largest_difference, layer, sentence, words};
+
+fn is_packed(id: TensorId) -> bool {
+    id.name.multiplies()
+}
+
+/// Two blocks of every form, with all that a real model has around them.
+fn nets() -> impl Iterator<Item = Net> {
+    block_forms(&layer(|_| ())).into_iter().enumerate().map(|(i, form)| {
+        let activation = Activation::ALL[i % Activation::ALL.len()];
+        let form = BlockConfig { activation, norm_epsilon: 1e-12, ..form };
+        let is_even = i % 2 == 0;
+        let architecture = architecture(|of| {
+            of.segments = is_even.then_some(2);
+            of.embedding_norm = is_even;
+            of.final_norm = !is_even;
+            of.readout = [Readout::Tied, Readout::Transformed(activation), Readout::Linear][i % 3];
+            of.blocks = vec![form.clone(), form];
+        });
+        Net::new(architecture, words(), i as u64)
+    })
+}
+
+/// All numbers of a pass and what is made of them.
+fn numbers<S: Scalar>(net: &Net<S>, parameters: &Parameters<S>) -> Vec<S> {
+    let run = Activations::of(&net.model, parameters, &sentence(&[1, 3, 0, 8]), None, &Interventions::default());
+    let mut all = net.model.logits_of(parameters, &run.output).flat().to_vec();
+    for (b, block) in run.blocks.iter().enumerate() {
+        let config = &net.model.architecture.blocks[b];
+        let terms = Contributions::of(config, b, parameters, block, &[]);
+        all.extend(terms.head_lengths.iter().flatten());
+        let heads = block.heads.iter().flat_map(|head| [&head.query, &head.key, &head.value, &head.weights, &head.mix]);
+        let others = [Some(&block.summed), block.normed.as_ref(), block.attended.as_ref(), block.hidden.as_ref()];
+        let all_matrices = heads.chain(others.into_iter().flatten()).chain([&*block.output]);
+        all.extend(all_matrices.flat_map(|matrix: &Matrix<S>| matrix.flat().iter().copied()));
+    }
+    all
+}
+
+#[test]
+fn every_form_of_the_engine_gives_the_numbers_of_plain_weights() {
+    for net in nets() {
+        let packed = net.parameters.with_packed(is_packed);
+        assert!(packed.is_packed() && packed.flat().len() < packed.len() && !net.parameters.is_packed());
+        assert!(largest_difference(&numbers(&net, &packed), &numbers(&net, &net.parameters)) < 1e-12);
+        let net = net.cast::<f32>();
+        let packed = net.parameters.with_packed(is_packed);
+        let (found, expected) = (numbers(&net, &packed), numbers(&net, &net.parameters));
+        // Shares of the largest: some of these nets, without norms, have numbers up to hundreds.
+        let largest = expected.iter().fold(1f32, |most, x| most.max(x.abs()));
+        assert!(largest_difference(&found, &expected) < 1e-5 * f64::from(largest));
+    }
+}
+
+#[test]
+fn entries_and_their_indices_are_those_of_plain_parameters() {
+    let net = nets().last().expect("forms");
+    let (plain, mut packed) = (&net.parameters, net.parameters.with_packed(is_packed));
+    assert_eq!((packed.len(), packed.specs().len()), (plain.len(), plain.specs().len()));
+    assert!(packed.changed_to(plain).is_empty() && plain.changed_to(&packed).is_empty());
+    for spec in plain.specs() {
+        let (id, last) = (spec.id, (spec.rows - 1, spec.cols - 1));
+        assert_eq!(packed.index(id, last.0, last.1), plain.index(id, last.0, last.1));
+        assert_eq!(packed.entry(id, last.0, last.1), plain.values_of(id).last().copied());
+        assert_eq!(packed.entry(id, spec.rows, 0), None);
+        assert_eq!(packed.row_major(id), plain.values_of(id));
+        assert_eq!(packed.rows(id, last.0..spec.rows), plain.rows(id, last.0..spec.rows));
+        assert_eq!(packed.to_matrix(id).view(), plain.matrix(id));
+        packed.set(id, last.0, last.1, 7.5);
+        let index = spec.indices().end - 1;
+        assert_eq!(plain.changed_to(&packed), [(index, 7.5)], "{id}");
+        packed.set_at(index, plain.at(index));
+        assert_eq!(packed.changed_to(plain), [], "{id}");
+    }
+    let (norms, expected) = (TensorNorms::of(&packed), TensorNorms::of(plain));
+    assert_eq!(norms, expected);
+}
+
+#[test]
+fn clones_share_and_an_edit_copies_one_tensor() {
+    let net = nets().last().expect("forms");
+    let start = net.parameters.with_packed(is_packed);
+    let flat = size_of_val(start.flat());
+    let mut edited = start.clone();
+    assert_eq!((edited.bytes_beside(&start), &edited), (flat, &start));
+    let id = TensorName::HiddenWeights.of_block(1);
+    let before = start.entry(id, 2, 3).expect("an entry");
+    edited.set(id, 2, 3, before + 1.0);
+    let size = start.spec(id).expect("a tensor").entries() * size_of::<f64>();
+    assert_eq!(edited.bytes_beside(&start), flat + size);
+    assert_eq!(start.entry(id, 2, 3), Some(before), "the others keep theirs");
+    assert!(edited != start && !edited.has_same(id, &start));
+    assert!(edited.has_same(TensorName::HiddenWeights, &start));
+
+    let difference = edited.less(&start);
+    let places: Vec<usize> = (0..difference.len()).filter(|&i| difference.at(i) != 0.0).collect();
+    assert_eq!(places, [start.index(id, 2, 3).expect("an entry")]);
+    edited.take(id, &start);
+    assert_eq!((edited.bytes_beside(&start), &edited), (flat, &start));
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let net = nets().last().expect("forms");
+    let mut packed = net.model.zeros_packed();
+    assert!(packed.is_packed());
+    for (i, spec) in net.parameters.specs().iter().enumerate() {
+        let values = net.parameters.values_of(spec.id);
+        match i % 2 {
+            0 => packed.set_row_major(spec.id, values),
+            _ => packed.fill_with(spec.id, |row, col| values[row * spec.cols + col]),
+        }
+    }
+    assert_eq!(packed, net.parameters.with_packed(is_packed));
+    let id = TensorName::OutputWeights.of_block(1);
+    let plain = packed.plain(&[id]);
+    assert!(!plain.is_packed() && plain.specs().len() == 1);
+    assert_eq!(plain.values_of(id), net.parameters.values_of(id));
+}
+
+#[test]
+#[should_panic(expected = "packed parameters are not trained")]
+fn packed_parameters_are_not_trained() {
+    let net = nets().next().expect("forms");
+    let batch = batches::next();
+    let packed = Net { parameters: net.parameters.with_packed(is_packed), model: net.model.clone() };
+    packed.loss(&batch);
+    model_backward(&packed.model, &packed.parameters, &batch, &mut packed.workspace(&batch));
+}
+
+#[test]
+#[should_panic(expected = "is packed")]
+fn a_packed_tensor_is_no_slice() {
+    let net = nets().next().expect("forms");
+    let _ = net.parameters.with_packed(is_packed).values_of(TensorName::QueryWeights);
+}
+
+#[test]
+fn again_from_a_block_has_the_bits_of_a_whole_pass_and_shares_what_lies_before() {
+    for net in nets().filter(|net| net.model.architecture.blocks[0].feed_forward.is_some()) {
+        let words = sentence(&[1, 3, 0, 8]);
+        let none = Interventions::default();
+        let start = net.parameters.with_packed(is_packed);
+        let before = Activations::of(&net.model, &start, &words, None, &none);
+        for block in [0, 1] {
+            let mut turned = start.clone();
+            turned.set(TensorName::HiddenWeights.of_block(block), 1, 1, 0.7);
+            let off = Interventions::heads(&[true, true, false, true]);
+            let whole = Activations::of(&net.model, &turned, &words, None, &off);
+            let again = before.again(block, &net.model, &turned, &words, None, &off);
+            assert_eq!(again, whole);
+            assert_ne!(again.output, before.output);
+            assert!(again.blocks.iter().zip(&before.blocks).take(block).all(|(a, b)| std::sync::Arc::ptr_eq(a, b)));
+        }
+        assert_eq!(before.again(2, &net.model, &start, &words, None, &none), before, "nothing but the output is made");
+    }
+}

@@ -116,10 +116,10 @@ quantities! {
     HeadArrowLength = Definition::of_head("‖Norm(M{} W_O)‖", &[Query])
         .entry("length of what {head} adds to {query}, behind the norm");
     /// A term of a block's output that no head adds.
-    Part = Definition::of_block("", &[Part, Query, Dim]).short("{part}[{dim}]")
+    Part = Definition::of_block("part{}", &[Part, Query, Dim]).short("{part}[{dim}]")
         .entry("entry {dim} of the arrow of {query}: {part}");
     /// Length of a term of a block's output that no head adds.
-    PartLength = Definition::of_block("‖‖", &[Part, Query])
+    PartLength = Definition::of_block("‖part{}‖", &[Part, Query])
         .entry("length of the arrow of {query}: {part}");
     /// Length of a query's whole move in a block.
     MoveLength = Definition::of_block("‖Δ{}‖", &[Query])

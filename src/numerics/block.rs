@@ -167,7 +167,7 @@ impl<S: Scalar> TailCache<S> {
         self.forward.as_ref().map(|forward| &forward.layer.hidden)
     }
 
-    /// What goes into the norm behind a feed-forward layer, or comes out of the norm before it (R, D).
+    /// The input of the norm behind a feed-forward layer, or the output of the norm before it (R, D).
     pub fn joined(&self) -> Option<&Matrix<S>> {
         Some(&self.forward.as_ref()?.norm.as_ref()?.1)
     }

@@ -5,7 +5,7 @@
 //! static vector and its position, `X = E + P`: with positions, the way from the static point begins with the
 //! arrow `P_i`.
 //!
-//! What the block does next keeps the sum exact, up to its output. A norm, with the `σ` of the whole sum held, is
+//! The rest of the block keeps the sum exact, up to its output. A norm, with the `σ` of the whole sum held, is
 //! linear in each term, `L t = γ ⊙ (t − mean t) / σ`, and adds its `β` once (Kobayashi et al. 2021,
 //! arXiv 2109.07152). The feed-forward layer is one term more, whatever it does inside. So
 //!

@@ -1,4 +1,4 @@
-//! Where a model lies: a folder, or a name in the Hugging Face cache. What is not there is said with the command that
+//! The place of a model: a folder, or a name in the Hugging Face cache. What is not there is said with the command that
 //! fetches it; nothing here opens a connection.
 
 use std::env;
@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// What a folder with a model has.
+/// The files of a folder with a model.
 pub const CONFIG: &str = "config.json";
 pub const WEIGHTS: &str = "model.safetensors";
 pub const INDEX: &str = "model.safetensors.index.json";
@@ -87,14 +87,14 @@ const KNOWN: &[(&str, &str, u32)] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absent {
     pub name: ModelName,
-    /// Where it would be; none if no variable says where the cache is.
+    /// The place where it would be; none if no variable says where the cache is.
     pub looked_in: Option<PathBuf>,
-    /// What is not there of a model that is there in part.
+    /// The missing files of a model that is there in part.
     pub lacks: Option<&'static str>,
 }
 
 impl Absent {
-    /// What the model is, if it is well known.
+    /// A description of the model, if it is well known.
     pub fn about(&self) -> Option<&'static str> {
         self.known().map(|(_, about, _)| *about)
     }
@@ -168,7 +168,7 @@ fn revisions(repository: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(others).collect()
 }
 
-/// What a folder lacks to be a model's.
+/// The files that a folder lacks to be a model's.
 pub fn lacks(folder: &Path) -> Option<&'static str> {
     if !folder.join(CONFIG).is_file() {
         return Some(CONFIG);
@@ -188,7 +188,7 @@ pub fn is_named_as_part(file: &Path) -> bool {
     name == CONFIG || name == INDEX || name.ends_with(".safetensors")
 }
 
-/// What a path on the command line means.
+/// The meaning of a path on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// A lesson's file, or what is meant to be one.

@@ -1,4 +1,4 @@
-//! What `config.json` says of a model, for every family in the same words. Fields that are missing have the values that
+//! The `config.json` of a model, for every family in the same words. Fields that are missing have the values that
 //! transformers gives them.
 
 use std::fmt;
@@ -214,7 +214,7 @@ impl Fields<'_> {
     }
 
     fn distilbert(&self) -> Result<Config, Refusal> {
-        /// Of every norm; DistilBERT has no field for it.
+        /// The epsilon of every norm; DistilBERT has no field for it.
         const EPSILON: f64 = 1e-12;
         Ok(Config {
             family: Family::DistilBert,

@@ -1,11 +1,11 @@
 //! A model's folder, opened: its shape and its tokenizer. The weights are read later, by [`super::load`].
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::cache::CONFIG;
 use super::config::{CONFIG_BYTES_MAX, Config, Family};
+use super::files::text_if_there;
 use super::load::shape;
 use super::refusal::Refusal;
 use super::tokenizer::{Tokenizer, TokenizerFiles};
@@ -39,7 +39,7 @@ impl ModelFolder {
     /// # Errors
     /// If the folder is no model's, or of a kind that is not known.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
-        let text = text(path, CONFIG, CONFIG_BYTES_MAX)?;
+        let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| {
             Refusal::new(format!("no {CONFIG}"), "a model's folder, with it and its weights", "fetch the whole folder")
         })?;
@@ -95,7 +95,7 @@ fn name(path: &Path) -> String {
 }
 
 fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
-    let read = |name| text(folder, name, TOKENIZER_BYTES_MAX);
+    let read = |name| text_if_there(folder, name, TOKENIZER_BYTES_MAX);
     let open = |files: TokenizerFiles<'_>, name: &str| Tokenizer::read(files).map_err(|refusal| refusal.in_file(name));
     if let Some(json) = read("tokenizer.json")? {
         return open(TokenizerFiles::Json(&json), "tokenizer.json").map(Some);
@@ -109,27 +109,4 @@ fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
         return open(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }, "vocab.json").map(Some);
     }
     Ok(None)
-}
-
-/// The text of a file; `None` where there is none.
-fn text(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
-    let path = folder.join(name);
-    let metadata = match fs::metadata(&path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Refusal::unreadable(&error).in_file(name)),
-    };
-    let refusal = |found: String| {
-        Refusal::new(found, format!("a text of at most {most} bytes"), "fetch the file again").in_file(name)
-    };
-    if !metadata.is_file() {
-        return Err(refusal("no plain file".to_owned()));
-    }
-    if metadata.len() > most {
-        return Err(refusal(format!("{} bytes", metadata.len())));
-    }
-    let mut bytes = Vec::new();
-    let file = fs::File::open(&path).map_err(|error| Refusal::unreadable(&error).in_file(name))?;
-    file.take(most).read_to_end(&mut bytes).map_err(|error| Refusal::unreadable(&error).in_file(name))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| refusal("bytes that are no UTF-8".to_owned()))
 }

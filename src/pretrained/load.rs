@@ -2,8 +2,8 @@
 //! tensor into its final place.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{CONFIG, INDEX, WEIGHTS};
 use super::config::{CONFIG_BYTES_MAX, Config, Family};
+use super::files::{plain, text};
 use super::names::{Found, Layout, Origin, Origins};
 use super::refusal::{Refusal, quoted};
 use super::safetensors::shards::Index;
@@ -33,7 +34,7 @@ pub struct Pretrained {
     /// `E` (V, D)
     pub embedding: Arc<Matrix<f32>>,
     pub parameters: Arc<Parameters<f32>>,
-    /// Where each number is from.
+    /// The source of each number.
     pub origins: Origins,
     /// The files that were read; those of the weights first, as [`Origin::file`] counts them.
     pub files: Vec<ModelFile>,
@@ -66,7 +67,7 @@ impl Pretrained {
         AttentionModel::new(self.architecture.clone(), self.embedding.clone(), classes)
     }
 
-    /// Where one entry of a tensor is from; `None` for what no file has, as the zeros of a readout without bias.
+    /// The source of one entry of a tensor; `None` for what no file has, as the zeros of a readout without bias.
     pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<Entry<'_>> {
         let origin = self.origins.of.get(&id.into())?;
         let file = &self.files.get(origin.file)?.name;
@@ -116,7 +117,7 @@ impl std::fmt::Display for Stopped {
 /// # Errors
 /// If something in the folder is not as it must be, or the loading was ended.
 pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pretrained, Stopped> {
-    let config_text = small(folder, CONFIG, CONFIG_BYTES_MAX)?;
+    let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
     let (mut sources, index) = open(folder)?;
     let tensors = sources.iter().enumerate();
@@ -213,7 +214,7 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
     if !folder.join(INDEX).exists() {
         return Err(no_weights(folder));
     }
-    let text = small(folder, INDEX, INDEX_BYTES_MAX)?;
+    let text = text(folder, INDEX, INDEX_BYTES_MAX)?;
     let index = Index::parse(&text).map_err(|refusal| refusal.in_file(INDEX))?;
     let missing: Vec<String> =
         index.files.iter().filter(|name| !folder.join(name).exists()).map(|it| quoted(it)).collect();
@@ -251,43 +252,6 @@ fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
     let (file, bytes) = plain(folder, name)?;
     let source = Source::open(file, bytes).map_err(|refusal| refusal.in_file(name))?;
     Ok(Open { name: name.to_owned(), bytes, source })
-}
-
-/// A plain file and its length: no folder, and no pipe that would be waited for without end.
-fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
-    let path = folder.join(name);
-    let unreadable = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Refusal::new("no such file", "the file of a model's folder", "fetch the whole folder").in_file(name)
-        }
-        _ => Refusal::unreadable(&error).in_file(name),
-    };
-    if !fs::metadata(&path).map_err(unreadable)?.is_file() {
-        return Err(Refusal::new("no plain file", "one", "fetch the whole folder").in_file(name));
-    }
-    let file = File::open(&path).map_err(unreadable)?;
-    let bytes = file.metadata().map_err(unreadable)?.len();
-    Ok((file, bytes))
-}
-
-/// A text that is not large.
-fn small(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
-    let (file, bytes) = plain(folder, name)?;
-    let refusal = |found: String| {
-        let expected = format!("a text of at most {most} bytes");
-        Refusal::new(found, expected, "fetch the file again").in_file(name)
-    };
-    if bytes > most {
-        return Err(refusal(format!("{bytes} bytes")));
-    }
-    let mut text = String::new();
-    match file.take(most).read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Err(refusal("bytes that are no UTF-8".to_owned()))
-        }
-        Err(error) => Err(Refusal::unreadable(&error).in_file(name)),
-    }
 }
 
 /// How words are guessed, and whether the files say so.

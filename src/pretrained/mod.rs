@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod config;
+mod files;
 pub mod folder;
 pub mod load;
 pub mod names;

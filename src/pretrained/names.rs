@@ -22,7 +22,7 @@ pub enum Layout {
     Slice { at: usize, of: usize },
 }
 
-/// Of each family the tensors: the engine's name, the file's with `{}` for the number of the layer, the layout.
+/// The tensors of each family: the engine's name, the file's with `{}` for the number of the layer, the layout.
 type Row = (TensorName, &'static str, Layout);
 
 const fn third(at: usize) -> Layout {
@@ -133,7 +133,7 @@ impl Family {
         }
     }
 
-    /// What stands before the names of a model that has a head.
+    /// The prefix of the names of a model that has a head.
     fn prefix(self) -> &'static str {
         match self {
             Self::Bert => "bert.",
@@ -209,7 +209,7 @@ impl Family {
     }
 }
 
-/// Where a tensor of the engine comes from.
+/// The source of a tensor of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The number of the file.
@@ -236,7 +236,7 @@ impl Origin {
     }
 }
 
-/// Where each tensor of a model comes from; the table of words is [`TensorName::Embedding`].
+/// The source of each tensor of a model; the table of words is [`TensorName::Embedding`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
     /// In the order of the engine.

@@ -7,7 +7,7 @@
 //! - `alive-TOKEN` is locked for as long as that owner lives. The operating system unlocks it
 //!   however the owner ends, so a killed program leaves no stale lock.
 //!
-//! Where the file system has no locks, tokens still keep a former owner from writing; the last
+//! On a file system without locks, tokens still keep a former owner from writing; the last
 //! program to open the folder then owns it.
 
 use std::fmt;

@@ -5,6 +5,7 @@ use crate::kernel::snapshot::ModelSnapshot;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::model::Architecture;
 use crate::numerics::params::TensorName;
+use crate::view_model::capitalised;
 
 pub struct HeadLabels<'a> {
     architecture: &'a Architecture,
@@ -24,12 +25,12 @@ impl<'a> HeadLabels<'a> {
     /// `Cross-attention, head 1`, with their layer where there are several.
     pub fn title(&self, head: usize) -> String {
         let (_, _, own) = self.architecture.head(head);
-        sentence_case([self.kind_and_layer(head), vec![format!("head {}", own + 1)]].concat())
+        capitalised(&[self.kind_and_layer(head), vec![format!("head {}", own + 1)]].concat().join(", "))
     }
 
     /// Name of the head's block: `Layer 2`, `Source`; empty where there is only one.
     pub fn block(&self, head: usize) -> String {
-        sentence_case(self.kind_and_layer(head))
+        capitalised(&self.kind_and_layer(head).join(", "))
     }
 
     /// Names of all blocks, in the order of their heads.
@@ -96,10 +97,4 @@ impl<'a> HeadLabels<'a> {
         let to = output.then(|| format!("; rows {values} of {}", symbol(TensorName::OutputWeights)));
         [Some(from), distances, to].into_iter().flatten().collect()
     }
-}
-
-fn sentence_case(parts: Vec<String>) -> String {
-    let title = parts.join(", ");
-    let mut letters = title.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

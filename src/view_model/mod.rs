@@ -43,6 +43,17 @@ pub mod walk;
 pub mod weights;
 pub mod what_if;
 
+/// The words with a capital letter.
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The words with a capital letter and a full stop.
+pub fn sentence(words: &str) -> String {
+    capitalised(words) + "."
+}
+
 /// A word as a sentence names it.
 fn quoted(word: &str) -> String {
     format!("“{word}”")

@@ -28,7 +28,7 @@ pub enum By {
 pub struct PathArrow {
     /// Such as `phone`, `head 1`, `phone in head 1`, `b_O` or `rescaled by the norm`.
     pub label: String,
-    /// What it stands for, where no head adds it.
+    /// Its meaning, where no head adds it.
     pub part: Option<Part>,
     /// Counted over all blocks; its hue.
     pub head: Option<usize>,

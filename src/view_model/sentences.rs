@@ -10,7 +10,7 @@ use crate::lesson::Lesson;
 use crate::lesson::schema::StaticEmbedding;
 use crate::lesson::text::words_at;
 use crate::nearest::nearest_few;
-use crate::view_model::quoted;
+use crate::view_model::{quoted, sentence};
 
 /// Letters that a field takes; a sentence that a model reads is far shorter.
 pub const CHARS_MAX: usize = 2000;
@@ -211,7 +211,7 @@ impl Lexicon {
         let sentence = match Sentence::read(text, lesson, &self.space.vocabulary) {
             Ok(sentence) => sentence,
             Err(why) => {
-                let fault = Some(Fault { words: format!("{}.", capitalised(&why)), is_early: text.trim().is_empty() });
+                let fault = Some(Fault { words: sentence(&why), is_early: text.trim().is_empty() });
                 return Reading { most_words, fault, ..Reading::default() };
             }
         };
@@ -239,11 +239,6 @@ impl Lexicon {
         words.truncate(WORDS_TOLD);
         Reading { words, count, most_words, fault: None }
     }
-}
-
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Stands between the pieces of a word.

@@ -128,7 +128,7 @@ fn what_a_cell_shares_is_its_own_too() {
     assert!(faults.iter().any(|fault| fault.contains(KEPT)), "{faults:?}");
 }
 
-/// What undo remembers of a notebook is what was written, and never what a run of it showed.
+/// The part of a notebook that undo remembers is what was written, and never what a run of it showed.
 #[test]
 fn undo_keeps_no_outputs() {
     const EDITS: usize = 100;

@@ -21,6 +21,19 @@ pub fn lesson(text: &str) -> Arc<Lesson> {
     Arc::new(parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
+/// A lesson of four letters whose model has these fields too.
+pub fn formed(model: &str) -> String {
+    format!(
+        r#"Lesson(
+            id: "formed", title: "Formed", seed: 3,
+            corpus: Sentences(["a b c d", "d c b a", "b a d c", "c d a b"]),
+            static_embedding: SkipGram(dim: 6, epochs: 2),
+            model: Attention(heads: 2, objective: NextWord, steps: 5, {model}),
+            sentences: ["a b c a"],
+        )"#
+    )
+}
+
 /// The small lesson with a change.
 #[track_caller]
 pub fn changed(change: impl FnOnce(&mut Lesson)) -> Arc<Lesson> {

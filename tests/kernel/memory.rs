@@ -84,7 +84,7 @@ fn a_workspace_takes_no_more_than_is_counted() {
     }
 }
 
-/// What each key adds is kept a key, not a pair: what is drawn of a sentence takes no more than its forward pass.
+/// Contributions are kept a key, not a pair: what is drawn of a sentence takes no more than its forward pass.
 #[test]
 fn contributions_take_no_more_than_twice_the_activations() {
     const HIDDEN: usize = 1536;

@@ -1,4 +1,4 @@
-//! Where a model lies: the Hugging Face cache, and what a path means.
+//! The place of a model: the Hugging Face cache, and what a path means.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ const WHOLE: [&str; 2] = ["config.json", "model.safetensors"];
 #[test]
 fn the_cache_is_where_hugging_face_looks() {
     let path = |path: &str| Some(PathBuf::from(path));
-    let home = Environment { home: path("/home/ada"), ..Environment::default() };
-    assert_eq!(home.root(), path("/home/ada/.cache/huggingface/hub"));
+    let home = Environment { home: path("/learner"), ..Environment::default() };
+    assert_eq!(home.root(), path("/learner/.cache/huggingface/hub"));
     let caches = Environment { caches: path("/caches"), ..home };
     assert_eq!(caches.root(), path("/caches/huggingface/hub"));
     let hugging_face = Environment { hugging_face: path("/hf"), ..caches };

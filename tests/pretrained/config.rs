@@ -1,4 +1,4 @@
-//! What `config.json` says, and what is refused.
+//! The fields of `config.json`, and what is refused.
 
 use attune::numerics::activation::Activation;
 use attune::pretrained::{Config, Family};

@@ -128,7 +128,7 @@ fn every_tensor_is_that_of_numpy() {
 /// feed-forward layer.
 #[test]
 fn the_arrows_of_every_layer_add_up() {
-    /// Of the length of the vector.
+    /// The share of the vector's length that rounding may take.
     const SHARE: f32 = 1e-4;
     for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
         let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));

@@ -8,7 +8,7 @@ use attune::numerics::softmax::softmax_forward;
 use attune::view_model::path::{By, PathModel};
 use attune::view_model::walk::{Columns, Focus, NumberRow, Step, WalkModel};
 
-use crate::common::lessons::{APPLE, SMALL, kernel};
+use crate::common::lessons::{APPLE, SMALL, formed, kernel};
 
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
 
@@ -136,19 +136,6 @@ fn arrows_lead_tip_to_tail_from_the_point_before_to_the_point_after() {
             }
         }
     }
-}
-
-/// A small model with norms and feed-forward parts.
-fn formed(model: &str) -> String {
-    format!(
-        r#"Lesson(
-            id: "formed", title: "Formed", seed: 3,
-            corpus: Sentences(["a b c d", "d c b a", "b a d c", "c d a b"]),
-            static_embedding: SkipGram(dim: 6, epochs: 2),
-            model: Attention(heads: 2, objective: NextWord, steps: 5, {model}),
-            sentences: ["a b c a"],
-        )"#
-    )
 }
 
 const NORMED: &str = "norm: Post, layers: 2, bias: false";

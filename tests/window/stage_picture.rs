@@ -93,7 +93,7 @@ fn a_point_is_where_its_projection_says() {
 /// A line of the grid or an axis may cross the disc's middle.
 const AROUND: [(f32, f32); 5] = [(0.0, 0.0), (3.0, 0.0), (-3.0, 0.0), (0.0, 3.0), (0.0, -3.0)];
 
-/// Of a contrast, by the steps of a colour channel.
+/// A part of a contrast, by the steps of a colour channel.
 const ROUNDING: f32 = 0.1;
 
 /// The difference in the channel that differs most, from the colour in the thickness of fog that fits best.

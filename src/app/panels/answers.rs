@@ -12,8 +12,9 @@ use crate::numerics::model::generate::Choice;
 use crate::view_model::answers::{AnswerRow, AnswersModel, NamedAnswer, Writing, Written};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::widgets::controls::{hint, sentence};
+use crate::app::widgets::controls::hint;
 use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
+use crate::view_model::sentence;
 
 pub struct AnswersPanel {
     count: usize,

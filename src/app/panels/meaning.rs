@@ -26,7 +26,7 @@ pub struct MeaningPanel {
     /// How nearness is measured.
     measure: Measure,
     field: SentenceFieldState,
-    /// There was a second sentence in the last frame.
+    /// Whether there was a second sentence in the last frame.
     is_comparing: bool,
 }
 

@@ -4,11 +4,11 @@ use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, V
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
+use crate::view_model::sentence;
 use crate::view_model::table::TableModel;
 use crate::view_model::variables::{VariableKind, VariableModel, VariableValue, VariablesModel};
 
 use super::{Panel, PanelContext, PanelId, PanelName, Region};
-use crate::app::widgets::controls::sentence;
 use crate::app::widgets::table::table_ui;
 use crate::app::widgets::traced::ASK_HINT;
 

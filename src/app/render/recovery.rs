@@ -40,9 +40,9 @@ pub struct Recovery {
 enum Phase {
     #[default]
     Whole,
-    /// There is no device since then.
+    /// The time since which there is no device.
     Waiting(Instant),
-    /// There is a new one since then.
+    /// The time since which there is a new one.
     DrawingAnew(Instant),
 }
 

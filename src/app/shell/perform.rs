@@ -117,7 +117,7 @@ pub fn perform(world: &mut World) {
             Action::Follow(link) => follow(world, link),
         }
         // What comes next may open another lesson: commands are for this one.
-        world.run_system_cached(send).expect("its resources are the window's own");
+        world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
     }
 }
 

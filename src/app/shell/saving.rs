@@ -5,7 +5,7 @@ use egui::{Align, Frame, Layout, Margin, RichText, ScrollArea, Ui};
 use crate::app::theme::{Palette, size};
 
 use super::note::{NotePlace, note_ui};
-use crate::app::widgets::controls::sentence;
+use crate::view_model::sentence;
 
 /// Points of height; a longer report is scrolled.
 const REPORT_MAX: f32 = 110.0;
@@ -13,7 +13,7 @@ const REPORT_MAX: f32 = 110.0;
 /// How the work stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SavingStatus {
-    /// There is nothing to say: nothing has changed, or nothing is to be saved.
+    /// Nothing to say: nothing has changed, or nothing is to be saved.
     #[default]
     Quiet,
     Saving,

@@ -116,7 +116,7 @@ impl Walk {
         Step::ALL[self.goal().ceil() as usize % STEPS]
     }
 
-    /// There is no step back.
+    /// Whether there is a step back.
     pub fn is_at_start(&self) -> bool {
         self.goal() == 0.0
     }

@@ -86,12 +86,6 @@ pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows:
     (moved(row, Key::ArrowUp, Key::ArrowDown, rows), moved(col, Key::ArrowLeft, Key::ArrowRight, cols))
 }
 
-/// With a capital letter and a full stop.
-pub fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
-}
-
 /// A line in place of a panel that has nothing to show yet.
 pub fn waiting_ui(ui: &mut Ui) {
     ui.centered_and_justified(|ui| ui.weak("The static vectors are being trained …"));

@@ -7,7 +7,7 @@ pub struct Token {
     pub text: String,
     /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
     pub word: Option<usize>,
-    /// Where it stands in the learner's text, of a model that reads pieces of words.
+    /// Its place in the learner's text, of a model that reads pieces of words.
     pub piece: Option<Piece>,
 }
 

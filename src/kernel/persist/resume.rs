@@ -30,7 +30,7 @@ pub struct Resuming {
     pub is_paused: bool,
     /// Training goes on when it is where it was.
     pub plays: bool,
-    /// It had diverged, and stood still while something was turned or looked at since.
+    /// Diverged training, which stood still while something was turned or looked at since.
     had_diverged: bool,
 }
 

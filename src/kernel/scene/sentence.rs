@@ -241,7 +241,7 @@ pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
     Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word, piece: None }
 }
 
-/// What the text says of each token that was cut from it.
+/// The text's part of each token that was cut from it.
 fn in_pieces(input: Sequences, mut tokens: Vec<Token>, text: Option<&PieceText>) -> (Sequences, Vec<Token>) {
     let Some(PieceText { pieces, .. }) = text else { return (input, tokens) };
     for (token, piece) in tokens.iter_mut().zip(pieces) {

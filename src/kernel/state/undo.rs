@@ -73,7 +73,7 @@ impl Kernel {
     }
 }
 
-/// What there is on the way through the history.
+/// The model on the way through the history.
 enum Present {
     Living(Phase),
     /// A model that undo remembered, and that comes to life where the way ends.

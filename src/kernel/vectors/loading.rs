@@ -13,7 +13,7 @@ use crate::pretrained::load::{Pretrained, Stopped, load};
 /// How long one look waits for the end.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What came of the loading.
+/// The outcome of the loading.
 pub type Outcome = Result<Arc<Pretrained>, String>;
 
 pub struct Loading {

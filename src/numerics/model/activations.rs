@@ -210,7 +210,7 @@ impl<S: Scalar> Activations<S> {
     }
 }
 
-/// What a pass is of.
+/// The model, text and interventions of a pass.
 struct Pass<'a, S> {
     model: &'a AttentionModel<S>,
     parameters: &'a Parameters<S>,

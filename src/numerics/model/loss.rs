@@ -39,7 +39,7 @@ pub(super) struct LossCache<S> {
     d_readout: Matrix<S>,
     /// Logits, then probabilities, then the gradient of the logits (N, C).
     logits: Matrix<S>,
-    /// Of a readout with a layer of its own, and `d_T` (N, D).
+    /// The cache of a readout with a layer of its own, and `d_T` (N, D).
     transform: Option<(TransformCache<S>, Matrix<S>)>,
 }
 

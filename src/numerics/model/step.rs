@@ -20,7 +20,7 @@ pub struct Workspace<S> {
     d_pooled_mix: Matrix<S>,
     /// (R, D)
     d_pooled: Matrix<S>,
-    /// Of the norm behind all blocks, and what comes out of it (N, D) or (R, D).
+    /// The cache of the norm behind all blocks, and its output (N, D) or (R, D).
     final_norm: Option<(NormCache<S>, Matrix<S>)>,
     loss: LossCache<S>,
     pub gradient: Parameters<S>,
@@ -30,7 +30,7 @@ pub struct Workspace<S> {
 struct Stack<S> {
     /// `X` (N, D)
     embedded: Matrix<S>,
-    /// Of the norm behind the embeddings, and what goes into it (N, D).
+    /// The cache of the norm behind the embeddings, and its input (N, D).
     embedding_norm: Option<(NormCache<S>, Matrix<S>)>,
     blocks: Vec<BlockCache<S>>,
     /// Gradient of what has been come back to.

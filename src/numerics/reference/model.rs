@@ -190,7 +190,8 @@ fn readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> 
     }
 }
 
-/// What is read from `y`: in a readout with a layer of its own `norm(φ(y W_T + b_T))`, with the steps before the norm.
+/// The vector that logits are read from: in a readout with a layer of its own `norm(φ(y W_T + b_T))`, with the steps
+/// before the norm.
 fn transformed<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,

@@ -26,10 +26,10 @@ const DEPTH_MAX: usize = 16;
 /// Bytes before the header, that say its length.
 const LENGTH_BYTES: u64 = 8;
 
-/// What is no tensor in a header: texts about the file.
+/// The entry of a header that is no tensor: texts about the file.
 const METADATA: &str = "__metadata__";
 
-/// Where a tensor lies, and what it is.
+/// The place, shape and kind of numbers of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
     pub name: String,
@@ -158,7 +158,7 @@ fn check_depth_and_texts(json: &[u8]) -> Result<(), Refusal> {
 #[derive(Default)]
 struct Found {
     tensors: Vec<Tensor>,
-    /// Of the tensor that is read just now.
+    /// The name of the tensor that is read just now.
     name: String,
     refusal: Option<Refusal>,
 }

@@ -1,4 +1,4 @@
-//! What a text becomes: pieces with their ids, and the words that they belong to.
+//! The encoding of a text: pieces with their ids, and the words that they belong to.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub struct Piece {
 /// How a piece came to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was cut from the text.
+    /// Cut from the text.
     Text,
     /// The text spells it out: `[MASK]`, `<|endoftext|>` and others that are never cut.
     Spelled,

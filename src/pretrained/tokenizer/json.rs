@@ -153,6 +153,18 @@ fn too_many<E: Error>(most: usize) -> E {
     E::custom(format_args!("more than {most} entries"))
 }
 
+/// All that comes; no more than so many.
+fn at_most<T, E: Error>(most: usize, mut next: impl FnMut() -> Result<Option<T>, E>) -> Result<Vec<T>, E> {
+    let mut all = Vec::new();
+    while let Some(item) = next()? {
+        if all.len() == most {
+            return Err(too_many(most));
+        }
+        all.push(item);
+    }
+    Ok(all)
+}
+
 impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<List<T, MOST>> {
     type Value = List<T, MOST>;
 
@@ -161,14 +173,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<List<T,
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            if list.len() == MOST {
-                return Err(too_many(MOST));
-            }
-            list.push(item);
-        }
-        Ok(List(list))
+        at_most(MOST, || seq.next_element()).map(List)
     }
 }
 
@@ -180,14 +185,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<Entries
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            if entries.len() == MOST {
-                return Err(too_many(MOST));
-            }
-            entries.push(entry);
-        }
-        Ok(Entries(entries))
+        at_most(MOST, || map.next_entry()).map(Entries)
     }
 }
 

@@ -323,7 +323,7 @@ fn read_model(mut json: ModelJson) -> Read<(Vocabulary, Model, Spelling)> {
     Ok((vocabulary, Model::BytePair(model), Spelling::Plain))
 }
 
-/// What a vocabulary in JSON is.
+/// The words for a vocabulary in JSON.
 pub const PIECES_EXPECTED: &str = "an object of pieces and their ids";
 
 /// Pieces of a file with their ids.

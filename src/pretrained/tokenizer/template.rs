@@ -1,4 +1,4 @@
-//! Where a tokenizer puts pieces of its own: `[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]` for a pair of texts.
+//! The places at which a tokenizer puts pieces of its own: `[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]` for a pair of texts.
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -60,7 +60,7 @@ impl Reader<'_> {
         HELD_NORMS[(self.norms_after(block) - skip).clamp(1, HELD_NORMS.len()) - 1]
     }
 
-    /// What a key adds to a query through a head, at the block's output.
+    /// The arrow that a key adds to a query through a head, at the block's output.
     pub(super) fn arrow(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Explanation> {
         let block = self.head(head)?.block;
         let own = self.head(head)?.own;

@@ -64,7 +64,7 @@ impl Step {
     }
 }
 
-/// Whose way is shown.
+/// The word and the head whose way is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
     /// Position of the query in its sentence.

@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
         (equation, format!("{moved}{}{answer}", self.behind_the_heads()), rows)
     }
 
-    /// What the layer does to the move behind the heads, as a sentence of its own.
+    /// The layer's effect on the move behind the heads, as a sentence of its own.
     fn behind_the_heads(&self) -> String {
         let length = |part: Part| {
             let parts = &self.reader.sentence.moves[self.block].parts;

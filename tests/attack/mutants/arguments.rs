@@ -164,6 +164,8 @@ const NOBODY: u32 = 65_534;
 pub struct MutatedArguments(Vec<OsString>);
 
 impl Attack for MutatedArguments {
+    type Part = OsString;
+
     fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         let mut words = valid(&mut dice);
@@ -204,14 +206,8 @@ impl Attack for MutatedArguments {
         Ok(["done", "faults of a lesson or an output", "wrong usage", "no screen"][code as usize])
     }
 
-    fn parts(&self) -> usize {
-        self.0.len()
-    }
-
-    fn without(&self, first: usize, count: usize) -> Self {
-        let mut without = self.clone();
-        without.0.drain(first..first + count);
-        without
+    fn parts(&mut self) -> &mut Vec<OsString> {
+        &mut self.0
     }
 
     fn told(&self) -> String {
@@ -322,7 +318,7 @@ struct Scratch {
     here: PathBuf,
 }
 
-/// What a run left.
+/// The files that a run left.
 struct Ran {
     status: ExitStatus,
     out: Vec<u8>,

@@ -66,7 +66,7 @@ const CODE: &[&str] = &[
 
 /// A command, and how many pieces of the work that follows are done before the next; all, if none is said.
 #[derive(Clone, Debug)]
-struct Step {
+pub struct Step {
     command: Command,
     advances: Option<usize>,
     /// Undone and redone after it; saved and opened after it.
@@ -82,6 +82,8 @@ pub struct RandomCommands {
 }
 
 impl Attack for RandomCommands {
+    type Part = Step;
+
     fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         let text = LESSONS[usize::try_from(seed).unwrap_or_default() % LESSONS.len()];
@@ -122,14 +124,8 @@ impl Attack for RandomCommands {
         Ok("held")
     }
 
-    fn parts(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn without(&self, first: usize, count: usize) -> Self {
-        let mut without = self.clone();
-        without.steps.drain(first..first + count);
-        without
+    fn parts(&mut self) -> &mut Vec<Step> {
+        &mut self.steps
     }
 
     fn told(&self) -> String {
@@ -534,7 +530,7 @@ fn same(before: &Snapshot, after: &Snapshot) -> Result<(), String> {
     ensure(differing.is_empty(), || differing.join("; "))
 }
 
-/// What runs of code left is there still, where they were not made again.
+/// Outputs that runs of code left are there still, where they were not made again.
 fn same_outputs(before: &Snapshot, after: &Snapshot) -> Result<(), String> {
     for (before, after) in before.notebook.cells.iter().zip(&after.notebook.cells) {
         let Some(run) = before.run.as_ref().filter(|_| before.cell.is_code()) else { continue };
@@ -586,7 +582,7 @@ fn travel(kernel: &mut Kernel) -> Result<(), String> {
     Ok(())
 }
 
-/// What the weights are compared with, which is not saved.
+/// The comparison of the weights, which is not saved.
 fn compared(snapshot: &Snapshot) -> Option<(Reference, u64)> {
     let comparison = snapshot.model.as_ref()?.comparison.as_ref()?;
     Some((comparison.with, bits(comparison.difference.flat())))

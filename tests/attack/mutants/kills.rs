@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use std::{env, fs, io, thread};
+use std::{env, io, thread};
 
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::{Command, Kernel, Saved};
@@ -15,8 +15,8 @@ use attune::lesson::{self, Lesson};
 use attune::store::{Home, Key, Lock, Opened, Saver, open, read};
 
 use super::commands::edit;
-use super::states::{Work, folder};
-use super::{Attack, Dice, Outcome};
+use super::states::Work;
+use super::{Attack, Dice, Outcome, in_folder};
 
 const LESSON: &str = include_str!("../../fixtures/notebook.ron");
 /// A cell of it, in which the number of the last edit stands.
@@ -51,12 +51,14 @@ pub fn greatest_loss() -> f64 {
 pub struct Kills(Vec<Kill>);
 
 #[derive(Clone, Debug)]
-struct Kill {
+pub struct Kill {
     seed: u64,
     after: Duration,
 }
 
 impl Attack for Kills {
+    type Part = Kill;
+
     fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         let kill = |_| Kill { seed: dice.seed(), after: LIFE_MAX.mul_f64(dice.share()) };
@@ -64,21 +66,11 @@ impl Attack for Kills {
     }
 
     fn run(&self) -> Outcome {
-        let home = folder();
-        let _ = fs::remove_dir_all(&home);
-        let result = self.run_in(&Home::at(&home));
-        let _ = fs::remove_dir_all(&home);
-        result
+        in_folder("home", |home| self.run_in(&Home::at(home)))
     }
 
-    fn parts(&self) -> usize {
-        self.0.len()
-    }
-
-    fn without(&self, first: usize, count: usize) -> Self {
-        let mut without = self.clone();
-        without.0.drain(first..first + count);
-        without
+    fn parts(&mut self) -> &mut Vec<Kill> {
+        &mut self.0
     }
 
     fn told(&self) -> String {

@@ -117,11 +117,14 @@ const MARKS: &[&str] = &[
 const NOT_TEXT: &[&[u8]] = &[b"\xff", b"\xc3", b"\xf0\x9f", b"\xed\xa0\x80"];
 
 /// The bytes of a file.
+#[derive(Clone)]
 pub struct MutatedLesson {
     lines: Vec<Vec<u8>>,
 }
 
 impl Attack for MutatedLesson {
+    type Part = Vec<u8>;
+
     fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         // The quick ones get as far as their cells.
@@ -181,14 +184,8 @@ impl Attack for MutatedLesson {
         Ok(if overflows { "overflows" } else { "checked" })
     }
 
-    fn parts(&self) -> usize {
-        self.lines.len()
-    }
-
-    fn without(&self, first: usize, count: usize) -> Self {
-        let mut lines = self.lines.clone();
-        lines.drain(first..first + count);
-        Self { lines }
+    fn parts(&mut self) -> &mut Vec<Vec<u8>> {
+        &mut self.lines
     }
 
     fn told(&self) -> String {

@@ -10,7 +10,9 @@ pub mod lessons;
 pub mod models;
 pub mod states;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{env, fs, process};
 
 use attune::panics;
 use rand::rngs::StdRng;
@@ -32,18 +34,18 @@ const SEARCH: Duration = Duration::from_secs(30);
 pub type Outcome = Result<&'static str, String>;
 
 /// A case of an attack.
-pub trait Attack: Sized {
+pub trait Attack: Clone {
+    /// A part that can be left out.
+    type Part;
+
     /// The case of a seed.
     fn of(seed: u64) -> Self;
 
     /// Runs it.
     fn run(&self) -> Outcome;
 
-    /// Parts that can be left out.
-    fn parts(&self) -> usize;
-
-    /// The case without some of its parts.
-    fn without(&self, first: usize, count: usize) -> Self;
+    /// All its parts.
+    fn parts(&mut self) -> &mut Vec<Self::Part>;
 
     /// The case, for who is to look into it.
     fn told(&self) -> String;
@@ -66,11 +68,13 @@ pub trait Attack: Sized {
     /// A case as small as can be found that breaks a promise too: ever smaller pieces are left out while it does.
     fn smallest(self, seed: u64) -> Self {
         let (mut case, begun) = (self, Instant::now());
-        let mut piece = case.parts().div_ceil(2).max(1);
+        let mut piece = case.parts().len().div_ceil(2).max(1);
         loop {
             let mut first = 0;
-            while first < case.parts() && begun.elapsed() < SEARCH {
-                let without = case.without(first, piece.min(case.parts() - first));
+            while first < case.parts().len() && begun.elapsed() < SEARCH {
+                let mut without = case.clone();
+                let parts = without.parts();
+                parts.drain(first..parts.len().min(first + piece));
                 if without.tried(seed).0.is_err() { case = without } else { first += piece }
             }
             if piece == 1 || begun.elapsed() >= SEARCH {
@@ -86,6 +90,16 @@ pub fn smallest_told<A: Attack>(seed: u64, why: &str) -> String {
     let smallest = A::of(seed).smallest(seed);
     let still = smallest.tried(seed).0.err().unwrap_or_default();
     format!("seed {seed}: {why}\nat its smallest: {still}\n{}", smallest.told())
+}
+
+/// Runs a case in a folder of this process, which is not there before and after it.
+pub fn in_folder(name: &str, run: impl FnOnce(&Path) -> Outcome) -> Outcome {
+    let folder = env::temp_dir().join(format!("attune-attack-{}-{name}", process::id()));
+    // A case that panicked left it.
+    let _ = fs::remove_dir_all(&folder);
+    let outcome = run(&folder);
+    let _ = fs::remove_dir_all(&folder);
+    outcome
 }
 
 /// Draws of one seed.

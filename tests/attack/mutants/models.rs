@@ -1,14 +1,14 @@
 //! Model folders that were damaged, or made to do harm.
 
-use std::path::PathBuf;
-use std::{env, fs, process};
+use std::fs;
+use std::path::Path;
 
 use attune::numerics::model::Sequences;
 use attune::numerics::model::activations::{Activations, Interventions};
 use attune::pretrained::load;
 use serde_json::{Map, Value, json};
 
-use super::{Attack, Dice, HOSTILE, Outcome};
+use super::{Attack, Dice, HOSTILE, Outcome, in_folder};
 
 /// Memory over the size of the files.
 pub const OVER_FILES_MAX: usize = 64 << 20;
@@ -30,13 +30,13 @@ const LENGTH_BYTES: usize = 8;
 
 /// A change of a model's files.
 #[derive(Clone, Debug)]
-enum Edit {
-    /// Of one field of the config, or one more.
+pub enum Edit {
+    /// Another value of one field of the config, or one field more.
     Config {
         field: usize,
         value: Value,
     },
-    /// What the header says of one tensor.
+    /// Another value in the header's entry of one tensor.
     Entry {
         tensor: usize,
         field: &'static str,
@@ -56,7 +56,7 @@ enum Edit {
     },
     /// The header's length is another.
     Length(u64),
-    /// Of four bytes behind the header.
+    /// Another number in four bytes behind the header.
     Number {
         share: f64,
         number: f32,
@@ -85,6 +85,8 @@ pub struct MutatedModel {
 }
 
 impl Attack for MutatedModel {
+    type Part = Edit;
+
     fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         let edits = (0..1 + dice.below(3)).map(|_| edit(&mut dice)).collect();
@@ -92,22 +94,11 @@ impl Attack for MutatedModel {
     }
 
     fn run(&self) -> Outcome {
-        let folder = env::temp_dir().join(format!("attune-attack-{}-model", process::id()));
-        // Of the case before.
-        let _ = fs::remove_dir_all(&folder);
-        let result = self.run_in(&folder);
-        let _ = fs::remove_dir_all(&folder);
-        result
+        in_folder("model", |folder| self.run_in(folder))
     }
 
-    fn parts(&self) -> usize {
-        self.edits.len()
-    }
-
-    fn without(&self, first: usize, count: usize) -> Self {
-        let mut without = self.clone();
-        without.edits.drain(first..first + count);
-        without
+    fn parts(&mut self) -> &mut Vec<Edit> {
+        &mut self.edits
     }
 
     fn told(&self) -> String {
@@ -124,7 +115,7 @@ impl Attack for MutatedModel {
 }
 
 impl MutatedModel {
-    fn run_in(&self, folder: &PathBuf) -> Outcome {
+    fn run_in(&self, folder: &Path) -> Outcome {
         let (config, weights) = FIXTURES[self.fixture];
         let written = |result: std::io::Result<()>| result.map_err(|error| format!("it cannot be written: {error}"));
         written(fs::create_dir_all(folder))?;

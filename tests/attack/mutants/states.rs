@@ -1,9 +1,7 @@
 //! Saved work that was changed behind the program's back.
 
 use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::{env, process};
 
 use attune::kernel::command::SentenceCommand;
 use attune::kernel::{Command, Kernel, Saved};
@@ -13,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::commands::after_some;
-use super::{Attack, Dice, HOSTILE, Outcome};
+use super::{Attack, Dice, HOSTILE, Outcome, in_folder};
 
 /// Work of one lesson, as the store keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,8 +31,8 @@ impl Work {
 
 /// A change of what was saved.
 #[derive(Clone, Debug)]
-enum Edit {
-    /// Of the value at the `at`th place of the tree: another value.
+pub enum Edit {
+    /// Another value at the `at`th place of the tree.
     Replace {
         at: usize,
         with: Value,
@@ -52,7 +50,7 @@ enum Edit {
         at: usize,
         count: usize,
     },
-    /// Of the bytes of the file, which no longer match their checksum.
+    /// Fewer bytes of the file, which no longer match their checksum.
     Cut {
         share: f64,
     },
@@ -71,8 +69,10 @@ pub struct MutatedState {
 }
 
 impl Attack for MutatedState {
+    type Part = Edit;
+
     fn of(seed: u64) -> Self {
-        /// Of the learner.
+        /// The most commands of the learner.
         const COMMANDS: usize = 40;
         let mut dice = Dice::of(seed);
         let count = dice.below(COMMANDS);
@@ -84,22 +84,11 @@ impl Attack for MutatedState {
     }
 
     fn run(&self) -> Outcome {
-        let home = folder();
-        // Of the case before.
-        let _ = fs::remove_dir_all(&home);
-        let result = self.run_in(&Home::at(&home));
-        let _ = fs::remove_dir_all(&home);
-        result
+        in_folder("home", |home| self.run_in(&Home::at(home)))
     }
 
-    fn parts(&self) -> usize {
-        self.edits.len()
-    }
-
-    fn without(&self, first: usize, count: usize) -> Self {
-        let mut without = self.clone();
-        without.edits.drain(first..first + count);
-        without
+    fn parts(&mut self) -> &mut Vec<Edit> {
+        &mut self.edits
     }
 
     fn told(&self) -> String {
@@ -158,11 +147,6 @@ impl MutatedState {
     }
 }
 
-/// The home of a case.
-pub fn folder() -> PathBuf {
-    env::temp_dir().join(format!("attune-attack-{}-home", process::id()))
-}
-
 /// The file of a value, with the right checksum.
 fn file(value: &Value) -> Vec<u8> {
     let body = format!("{}\n{value}\n", json!({ "id": "attack", "saved": 1_763_732_302_000_u64 }));
@@ -217,7 +201,13 @@ fn at(value: &mut Value, place: usize) -> Option<&mut Value> {
     if place == 0 {
         return Some(value);
     }
-    let mut left = place - 1;
+    let (child, left) = child_around(value, place)?;
+    at(child, left)
+}
+
+/// The child that a place lies in, and the place within it.
+fn child_around(value: &mut Value, place: usize) -> Option<(&mut Value, usize)> {
+    let mut left = place.checked_sub(1)?;
     let children: Vec<&mut Value> = match value {
         Value::Array(all) => all.iter_mut().collect(),
         Value::Object(all) => all.values_mut().collect(),
@@ -226,7 +216,7 @@ fn at(value: &mut Value, place: usize) -> Option<&mut Value> {
     for child in children {
         let count = places(child);
         if left < count {
-            return at(child, left);
+            return Some((child, left));
         }
         left -= count;
     }
@@ -244,23 +234,7 @@ fn remove(value: &mut Value, place: usize) -> bool {
         }
         _ => None,
     };
-    if found.is_some() || place == 0 {
-        return found.is_some();
-    }
-    let mut left = place - 1;
-    let children: Vec<&mut Value> = match value {
-        Value::Array(all) => all.iter_mut().collect(),
-        Value::Object(all) => all.values_mut().collect(),
-        _ => return false,
-    };
-    for child in children {
-        let count = places(child);
-        if left < count {
-            return remove(child, left);
-        }
-        left -= count;
-    }
-    false
+    found.is_some() || child_around(value, place).is_some_and(|(child, left)| remove(child, left))
 }
 
 /// Whether the place is the child itself; counts on over it if not.

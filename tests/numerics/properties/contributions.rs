@@ -23,7 +23,7 @@ const TOKENS: usize = 6;
 const SENTENCE: [usize; TOKENS] = [1, 5, 0, 8, 2, 5];
 const SOURCE: [usize; TOKENS] = [7, 7, 3, 0, 4, 6];
 
-/// What a block is made of, what its heads do, and a factor of all its weights.
+/// The parts of a block, what its heads do, and a factor of all its weights.
 #[derive(Clone, Debug)]
 struct Form {
     config: BlockConfig,
@@ -192,7 +192,7 @@ proptest! {
     /// In single precision, which the stage shows: in all dimensions, and in the picture with its lengths and shares.
     #[test]
     fn they_add_up_in_single_precision(form in forms(), seed: u64) {
-        /// Of the length of the vector.
+        /// The share of the vector's length that rounding may take.
         const TOLERANCE: f32 = 1e-4;
         // Of shorter vectors, the squares are no numbers any more.
         let least = f32::MIN_POSITIVE.sqrt() / TOLERANCE;

@@ -26,7 +26,7 @@ fn changed(json: &str, change: &[(&str, Value)]) -> String {
     json.to_string()
 }
 
-/// What another tokenizer made of texts: `make_tokens.py`.
+/// The pieces that another tokenizer made of texts: `make_tokens.py`.
 fn oracle() -> Value {
     serde_json::from_str(include_str!("tokens.json")).expect("JSON")
 }

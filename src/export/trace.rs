@@ -10,9 +10,11 @@ use serde::ser::{SerializeMap, Serializer};
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use crate::lesson::schema::{Objective, StaticEmbedding};
 use crate::numerics::Matrix;
+use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::{Architecture, Pooling, Readout};
+use crate::numerics::norm::NORM_EPSILON;
 use crate::numerics::positions::Positions;
 use crate::quantity::{Owner, Quantity};
 
@@ -90,7 +92,17 @@ struct Config {
     arrive: f64,
     #[serde(skip_serializing_if = "is_zero")]
     keep: f64,
+    #[serde(skip_serializing_if = "is_false")]
+    embedding_norm: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    final_norm: bool,
+    /// Of the norms outside of the blocks.
+    #[serde(skip_serializing_if = "is_usual")]
+    norm_epsilon: f64,
     readout: &'static str,
+    /// Of a transformed readout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    readout_activation: Option<&'static str>,
     pooling: &'static str,
     source_blocks: usize,
     steps_trained: usize,
@@ -114,7 +126,11 @@ struct Block {
     attends_to: &'static str,
     residual: bool,
     norm: &'static str,
+    #[serde(skip_serializing_if = "is_usual")]
+    norm_epsilon: f64,
     feed_forward: Option<usize>,
+    #[serde(skip_serializing_if = "is_relu")]
+    activation: &'static str,
 }
 
 /// Parts of the score formula that `scale` lacks where distance adds to a score.
@@ -133,6 +149,29 @@ impl Distances {
 
 fn is_zero(cost: &f64) -> bool {
     *cost == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(is_there: &bool) -> bool {
+    !is_there
+}
+
+fn is_usual(epsilon: &f64) -> bool {
+    *epsilon == NORM_EPSILON
+}
+
+const RELU: &str = "relu";
+
+fn is_relu(activation: &&str) -> bool {
+    *activation == RELU
+}
+
+fn activation(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Relu => RELU,
+        Activation::Gelu => "gelu",
+        Activation::GeluTanh => "gelu_tanh",
+    }
 }
 
 fn visible(table: &MaskTable) -> Vec<Vec<u8>> {
@@ -168,7 +207,9 @@ impl Block {
                 Norm::Pre => "pre",
                 Norm::Post => "post",
             },
+            norm_epsilon: block.norm_epsilon,
             feed_forward: block.feed_forward,
+            activation: activation(block.activation),
         }
     }
 }
@@ -193,6 +234,13 @@ impl Config {
             },
             arrive: snapshot.lesson.model.costs.arrive,
             keep: snapshot.lesson.model.costs.keep,
+            embedding_norm: config.embedding_norm,
+            final_norm: config.final_norm,
+            norm_epsilon: config.norm_epsilon,
+            readout_activation: match config.readout {
+                Readout::Transformed(of_layer) => Some(activation(of_layer)),
+                Readout::Tied | Readout::Linear => None,
+            },
             readout: match config.readout {
                 Readout::Tied => "tied",
                 Readout::Transformed(_) => "transformed",

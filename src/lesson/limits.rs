@@ -64,6 +64,9 @@ pub const FEED_FORWARD_MAX: usize = 1024;
 /// Scores are divided by a temperature; nearer to 0 or further away they would leave the numbers.
 pub const TEMPERATURE_MIN: f64 = 0.01;
 pub const TEMPERATURE_MAX: f64 = 100.0;
+/// Added to the variance in a norm: below, `f32` would not see it; above, norms would not norm.
+pub const NORM_EPSILON_MIN: f64 = 1e-12;
+pub const NORM_EPSILON_MAX: f64 = 0.1;
 /// Words that a model writes at once.
 pub const GENERATED_MAX: usize = 64;
 /// Words of one sentence.

@@ -12,7 +12,7 @@ use super::limits::{
 use super::links::LinkContext;
 use super::panels::read_panels;
 use super::read_sentences::sentence_index;
-use super::read_weights::{shapes, shapes_of_ends};
+use super::read_weights::shapes;
 use super::record::{Record, complete, fields};
 use super::source::Node;
 use crate::numerics::model::Architecture;
@@ -67,9 +67,11 @@ impl<'c> CellContext<'c> {
         let cells: Vec<&str> = referred.ids.iter().map(|id| id.value.as_str()).collect();
         let weights = self.architecture.zip(self.answers).map(|(architecture, answers)| {
             let words = self.names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len());
-            let ends = shapes_of_ends(architecture, words, answers);
-            let all = shapes(architecture).into_iter().chain(ends);
-            all.map(|(id, rows, cols)| (id.code_name(), rows, cols)).collect::<Vec<_>>()
+            architecture
+                .shapes(words, answers)
+                .into_iter()
+                .map(|(id, rows, cols)| (id.code_name(), rows, cols))
+                .collect::<Vec<_>>()
         });
         let words = |words: &'c Vec<String>| words.iter().map(String::as_str).collect::<Vec<&str>>();
         let sentences: Vec<_> = self.sentences.iter().map(|sentence| sentence.as_ref().map(words)).collect();

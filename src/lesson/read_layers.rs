@@ -1,11 +1,16 @@
 //! Reads the form of the model's layers, which are all alike.
 
+use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
 use crate::numerics::block::{BlockConfig, Norm};
+use crate::numerics::norm::NORM_EPSILON;
 
 use super::decode::{choice, flag, list, number, whole, wrong};
 use super::issue::one_of;
-use super::limits::{DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, TEMPERATURE_MAX, TEMPERATURE_MIN, TOKENS_MAX};
+use super::limits::{
+    DIM_MAX, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, NORM_EPSILON_MAX, NORM_EPSILON_MIN, TEMPERATURE_MAX,
+    TEMPERATURE_MIN, TOKENS_MAX,
+};
 use super::record::{Record, fields};
 use super::schema::Objective;
 use super::source::Node;
@@ -21,6 +26,13 @@ const TEMPERATURE: &str = "a number from 0.01 to 100";
 
 pub fn is_temperature(x: f64) -> bool {
     (TEMPERATURE_MIN..=TEMPERATURE_MAX).contains(&x)
+}
+
+/// The values that [`is_norm_epsilon`] takes, in words.
+const NORM_EPSILON_RANGE: &str = "a number from 1e-12 to 0.1";
+
+fn is_norm_epsilon(x: f64) -> bool {
+    (NORM_EPSILON_MIN..=NORM_EPSILON_MAX).contains(&x)
 }
 
 /// The fields of the layers among those of the model.
@@ -43,7 +55,9 @@ pub(super) fn read_layers(
         mask: read_mask, or if looks_back { Mask::Causal } else { Mask::None };
         residual: flag, or true;
         norm: choice(NORMS), or Norm::None;
+        norm_epsilon: number(is_norm_epsilon, NORM_EPSILON_RANGE), or NORM_EPSILON;
         feed_forward: whole(1..=FEED_FORWARD_MAX), optional;
+        activation: choice(ACTIVATIONS), or Activation::Relu;
     }
     if dim == Some(1) && norm.is_some_and(|norm| norm != Norm::None) {
         let message = "norm: the norm of a single number is always 0";
@@ -64,8 +78,14 @@ pub(super) fn read_layers(
         mask: mask?,
         distances: None,
     };
-    let block =
-        BlockConfig { residual: residual?, norm: norm?, feed_forward: feed_forward?, ..BlockConfig::plain(attention) };
+    let block = BlockConfig {
+        residual: residual?,
+        norm: norm?,
+        norm_epsilon: norm_epsilon?,
+        feed_forward: feed_forward?,
+        activation: activation?,
+        ..BlockConfig::plain(attention)
+    };
     Some(Layers { count: count?, block })
 }
 
@@ -146,4 +166,6 @@ fn read_table(node: Node<'_>) -> Option<MaskTable> {
     good.then(|| MaskTable::from_fn(rows.len(), keys, |query, key| rows[query].0[key]))
 }
 
+const ACTIVATIONS: &[(&str, Activation)] =
+    &[("Relu", Activation::Relu), ("Gelu", Activation::Gelu), ("GeluTanh", Activation::GeluTanh)];
 const NORMS: &[(&str, Norm)] = &[("None", Norm::None), ("Pre", Norm::Pre), ("Post", Norm::Post)];

@@ -1,9 +1,9 @@
 //! Reads the attention model.
 
+use crate::numerics::activation::Activation;
 use crate::numerics::attention::Mask;
 use crate::numerics::block::{Attends, BlockConfig};
 use crate::numerics::model::{Architecture, DistanceCosts, Pooling, Readout};
-use crate::numerics::norm::NORM_EPSILON;
 use crate::numerics::optimiser::Method;
 use crate::numerics::positions::Positions;
 
@@ -41,11 +41,13 @@ pub(super) fn read_attention<'s>(
     fields! { record;
         positions: choice(POSITIONS), or Places::Vectors(Positions::Learned);
         max_tokens: whole(2..=TOKENS_MAX), or 32;
+        embedding_norm: flag, or false;
+        final_norm: flag, or false;
         train_embedding: flag, or false;
     }
     let answer = read_answer(&mut record, objective);
     let is_tied_label =
-        objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout == Readout::Tied);
+        objective == Some(&Objective::Label) && answer.is_some_and(|(readout, _)| readout.is_by_static_vectors());
     let tied_labels = is_tied_label.then(|| record.place_of("readout"));
 
     let costs = read_costs(&mut record, objective, answer, train_embedding);
@@ -62,16 +64,21 @@ pub(super) fn read_attention<'s>(
 
     let config = || {
         let distances = (positions? == Places::Distances).then_some(max_tokens?);
-        let (source_blocks, blocks) = blocks(layers.as_ref()?, distances, objective?);
+        let layers = layers.as_ref()?;
+        let (source_blocks, blocks) = blocks(layers, distances, objective?);
         let (readout, pooling) = answer?;
+        let readout = match readout {
+            Readout::Transformed(_) => Readout::Transformed(layers.block.activation),
+            Readout::Tied | Readout::Linear => readout,
+        };
         let architecture = Architecture {
             width: dim?,
             max_tokens: max_tokens?,
             positions: positions?.vectors(),
             segments: None,
-            embedding_norm: false,
-            final_norm: false,
-            norm_epsilon: NORM_EPSILON,
+            embedding_norm: embedding_norm?,
+            final_norm: final_norm?,
+            norm_epsilon: layers.block.norm_epsilon,
             train_embedding: train_embedding?,
             source_blocks,
             blocks,
@@ -140,11 +147,18 @@ fn read_costs(
             "train_embedding: false",
         );
     }
-    if costs.arrive > 0.0 && readout == Readout::Linear {
-        wrong("arrive", "with a Linear readout an answer has no place to arrive at", "readout: Tied");
+    match readout {
+        Readout::Linear if costs.arrive > 0.0 => {
+            wrong("arrive", "with a Linear readout an answer has no place to arrive at", "readout: Tied");
+        }
+        Readout::Transformed(_) if costs.arrive > 0.0 => {
+            wrong("arrive", "a Transformed readout answers by another vector than the output", "readout: Tied");
+        }
+        Readout::Tied | Readout::Linear | Readout::Transformed(_) => {}
     }
     // A Linear readout is asked for candidates alone; the other words may keep their places.
-    let leaves_none = objective?.reads_every_output(pooling) && (readout == Readout::Tied || pooling == Pooling::Mean);
+    let leaves_none =
+        objective?.reads_every_output(pooling) && (readout.is_by_static_vectors() || pooling == Pooling::Mean);
     if costs.keep > 0.0 && leaves_none {
         let message = "every output gives an answer, so that none is left to stay at its word";
         wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
@@ -204,5 +218,7 @@ const POSITIONS: &[(&str, Places)] = &[
     ("Learned", Places::Vectors(Positions::Learned)),
     ("Distances", Places::Distances),
 ];
-const READOUTS: &[(&str, Readout)] = &[("Tied", Readout::Tied), ("Linear", Readout::Linear)];
+/// That of a transformed readout is the layers' own.
+const READOUTS: &[(&str, Readout)] =
+    &[("Tied", Readout::Tied), ("Transformed", Readout::Transformed(Activation::Relu)), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];

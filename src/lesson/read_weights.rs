@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use crate::numerics::Matrix;
-use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::model::Architecture;
 use crate::numerics::params::{TensorId, TensorName};
-use crate::numerics::positions::Positions;
 
 use super::decode::{At, list, map, number, wrong};
 use super::issue::{one_of, shorten};
@@ -78,23 +77,9 @@ pub(super) fn check_weights(
     all.into_iter().collect()
 }
 
-/// Those before and after the blocks: of the words, where they are trained too, and of the answers.
-pub(super) fn shapes_of_ends(
-    architecture: &Architecture,
-    words: usize,
-    answers: usize,
-) -> Vec<(TensorId, usize, usize)> {
-    let width = architecture.width;
-    let embedding = architecture.train_embedding.then_some((TensorName::Embedding.into(), words, width));
-    let is_linear = architecture.readout == Readout::Linear;
-    let weights = is_linear.then_some((TensorName::LogitWeights.into(), width, answers));
-    embedding.into_iter().chain(weights).chain([(TensorName::LogitBias.into(), 1, answers)]).collect()
-}
-
-/// Those of the blocks, and the positions: what a sentence's own vectors depend on.
+/// All but those that grow with the vocabulary or the answers: what a sentence's own vectors depend on, and the layer of
+/// a readout.
 pub(super) fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
-    let positions = (TensorName::Positions.into(), architecture.max_tokens, architecture.width);
-    let positions = (architecture.positions == Positions::Learned).then_some(positions);
-    let blocks = architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
-    positions.into_iter().chain(blocks).collect()
+    let grows = |name| matches!(name, TensorName::Embedding | TensorName::LogitWeights | TensorName::LogitBias);
+    architecture.shapes(0, 0).into_iter().filter(|(id, ..)| !grows(id.name)).collect()
 }

@@ -13,8 +13,17 @@ use attune::view_model::notebook::NotebookModel;
 use attune::view_model::stage::StageModel;
 use attune::view_model::weights::WeightsModel;
 
-const FORMS: [&str; 7] =
-    ["label", "next_word", "parameter_free", "given_weights", "reversal", "translation", "custom_mask"];
+const FORMS: [&str; 9] = [
+    "label",
+    "next_word",
+    "encoder",
+    "decoder",
+    "parameter_free",
+    "given_weights",
+    "reversal",
+    "translation",
+    "custom_mask",
+];
 
 fn trained(form: &str) -> Kernel {
     let path = format!("{}/tests/fixtures/forms/{form}.ron", env!("CARGO_MANIFEST_DIR"));

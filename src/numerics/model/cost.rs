@@ -2,21 +2,11 @@
 
 use super::{Architecture, Readout};
 use crate::numerics::block::{BlockConfig, Norm};
-use crate::numerics::positions::Positions;
 
 /// Learned numbers, and in how many tensors.
 pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize) -> (f64, usize) {
-    let Architecture { width, max_tokens, .. } = *architecture;
-    let in_blocks = architecture.numbered_blocks().flat_map(|(number, block)| block.shapes(number));
-    let of_the_model = [
-        (architecture.train_embedding, vocabulary * width),
-        (architecture.positions == Positions::Learned, max_tokens * width),
-        (architecture.readout == Readout::Linear, width * classes),
-        (true, classes),
-    ];
-    let of_the_model = of_the_model.into_iter().filter(|(there, _)| *there).map(|(_, entries)| entries);
-    let all: Vec<usize> = in_blocks.map(|(_, rows, cols)| rows * cols).chain(of_the_model).collect();
-    (all.iter().sum::<usize>() as f64, all.len())
+    let shapes = architecture.shapes(vocabulary, classes);
+    (shapes.iter().map(|(_, rows, cols)| rows * cols).sum::<usize>() as f64, shapes.len())
 }
 
 /// Entries of a workspace without the gradient.
@@ -31,7 +21,9 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
         4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + 3.0 * hidden
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
-    rows * (blocks + 6.0 * width + classes as f64) + longest * longest
+    // The input of each, what comes out, and its gradient.
+    let ends = 3.0 * width * norms_of_ends(architecture);
+    rows * (blocks + ends + 6.0 * width + classes as f64) + longest * longest
 }
 
 /// The cost of a training step of a batch, in multiplications of its forward pass as a large model does
@@ -66,7 +58,18 @@ fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) ->
         OF_A_BLOCK + sentences * heads * OF_A_HEAD_IN_A_SENTENCE + rows * of_row
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
-    blocks + sentences * OF_A_SENTENCE + rows * OF_A_ROW
+    let ends = norms_of_ends(architecture) * rows * (OF_A_ROW + width * OF_A_NORMED_ENTRY);
+    blocks + ends + sentences * OF_A_SENTENCE + rows * OF_A_ROW
+}
+
+fn transforms(architecture: &Architecture) -> bool {
+    matches!(architecture.readout, Readout::Transformed(_))
+}
+
+/// Norms outside of the blocks.
+fn norms_of_ends(architecture: &Architecture) -> f64 {
+    let Architecture { embedding_norm, final_norm, .. } = *architecture;
+    [embedding_norm, final_norm, transforms(architecture)].iter().filter(|is_there| **is_there).count() as f64
 }
 
 /// The cost of one sentence for a viewer, by the same measure: there is no backward pass, but all tensors
@@ -103,7 +106,8 @@ pub fn forward_multiplications(architecture: &Architecture, classes: usize, rows
             + 2.0 * width * hidden
     };
     let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
-    rows * (blocks + width * classes as f64)
+    let transform = if transforms(architecture) { width * width } else { 0.0 };
+    rows * (blocks + transform + width * classes as f64)
 }
 
 /// Zeros that fill the rows of weights up to whole lanes, at most.

@@ -126,6 +126,18 @@ a.ron:19:76: temperature: found the number NaN; expected a number from 0.01 to 1
     );
     check(
         "heads: 2",
+        "heads: 2, norm: Pre, norm_epsilon: 0, feed_forward: 8, activation: GELU, final_norm: 1",
+        r#"a.ron:19:57: norm_epsilon: found the number 0; expected a number from 1e-12 to 0.1
+a.ron:19:89: activation: found GELU; expected Relu, Gelu or GeluTanh; did you mean "Gelu"? Capitals matter here
+a.ron:19:107: final_norm: found the number 1; expected true or false"#,
+    );
+    check(
+        "heads: 2",
+        "heads: 2, norm: Pre, norm_epsilon: 1e-12, feed_forward: 8, activation: Gelu, embedding_norm: true, final_norm: true, readout: Transformed",
+        "no issues",
+    );
+    check(
+        "heads: 2",
         "heads: 2, mask: Casual",
         r#"a.ron:19:38: mask: unknown name Casual; expected None, Causal or Custom; did you mean "Causal"?"#,
     );
@@ -154,7 +166,7 @@ a.ron:19:76: temperature: found the number NaN; expected a number from 0.01 to 1
     check(
         "heads: 2",
         "heads: 2, readout: Tide, pool: Mean, train_embedding: 1",
-        r#"a.ron:19:41: readout: found Tide; expected Tied or Linear; did you mean "Tied"?
+        r#"a.ron:19:41: readout: found Tide; expected Tied, Transformed or Linear; did you mean "Tied"?
 a.ron:19:47: pool: this reads the sentence once, but MaskedWord asks for each word; expected pool: Every
 a.ron:19:76: train_embedding: found the number 1; expected true or false"#,
     );
@@ -189,6 +201,10 @@ a.ron:19:102: keep: found the number -1; expected a number from 0 to 10",
     check(
         "readout: Linear, arrive: 1, keep: 1",
         "a.ron:19:99: arrive: with a Linear readout an answer has no place to arrive at; expected readout: Tied",
+    );
+    check(
+        "readout: Transformed, arrive: 1, keep: 1",
+        "a.ron:19:104: arrive: a Transformed readout answers by another vector than the output; expected readout: Tied",
     );
     check(
         "train_embedding: true, arrive: 1, keep: 1",

@@ -1,19 +1,26 @@
 //! Checks that several parts of a lesson share: ids, words, and names that other parts define.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::decode::{At, text};
 use super::issue::{is_unprintable, one_of, shorten};
-use super::limits::{ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX};
+use super::limits::{
+    ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX,
+};
 use super::source::Node;
 use super::text::tokenize;
+use crate::pretrained::folder::ModelFolder;
 
 /// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
 /// is checked against it then, for one mistake must not show up as many.
+#[derive(Default)]
 pub(super) struct Names {
     pub groups: Option<Vec<String>>,
     pub vocabulary: Option<Vocabulary>,
     pub max_tokens: Option<usize>,
+    /// The pretrained model that reads the sentences, if one does: its pieces are the words.
+    pub model: Option<Arc<ModelFolder>>,
 }
 
 /// The words of the corpus, in order and for look-up.
@@ -35,7 +42,7 @@ impl Vocabulary {
 impl Names {
     /// A word that occurs in the corpus.
     pub fn word(&self, node: Node<'_>) -> Option<String> {
-        let word = word(node)?;
+        let word = if self.model.is_some() { line(node)? } else { word(node)? };
         self.known_word(&word, node).then_some(word)
     }
 
@@ -43,13 +50,18 @@ impl Names {
         let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
             return true;
         };
-        node.field_issue(format!("word \"{}\" never occurs in the corpus", shorten(word)))
+        let place =
+            if self.model.is_some() { "is no piece of the model's vocabulary" } else { "never occurs in the corpus" };
+        node.field_issue(format!("word \"{}\" {place}", shorten(word)))
             .nearest(word, vocabulary.words.iter().map(String::as_str));
         false
     }
 
-    /// The words of a sentence that the model can read.
+    /// The words of a sentence that the model can read; the whole text, of a pretrained model.
     pub fn sentence(&self, node: Node<'_>) -> Option<Vec<String>> {
+        if let Some(model) = &self.model {
+            return text_in_pieces(node, model).map(|text| vec![text]);
+        }
         let words = tokenize(&text(node)?);
         if words.is_empty() {
             return node.field_issue("a sentence without words").none();
@@ -69,6 +81,12 @@ impl Names {
         known.then_some(words)
     }
 
+    /// The tokens that a sentence becomes.
+    pub fn tokens(&self, sentence: &[String]) -> Vec<String> {
+        let Some(model) = &self.model else { return sentence.to_vec() };
+        model.pieces(&sentence.join(" ")).unwrap_or_default().iter().map(|piece| model.shown(piece.id)).collect()
+    }
+
     /// The name of a group.
     pub fn group(&self, node: Node<'_>) -> Option<String> {
         let name = text(node)?;
@@ -82,6 +100,17 @@ impl Names {
             }
             _ => Some(name),
         }
+    }
+}
+
+/// A text that a pretrained model can read.
+fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
+    let text = line(node)?;
+    let most = PIECES_MAX.min(model.architecture.max_tokens);
+    match model.pieces(&text).map(|pieces| pieces.len()) {
+        Ok(count) if (1..=most).contains(&count) => Some(text),
+        Ok(count) => node.field_issue(format!("a text of {count} pieces")).expected(format!("from 1 to {most}")).none(),
+        Err(why) => node.field_issue(why).none(),
     }
 }
 

@@ -71,6 +71,8 @@ pub const NORM_EPSILON_MAX: f64 = 0.1;
 pub const GENERATED_MAX: usize = 64;
 /// Words of one sentence.
 pub const TOKENS_MAX: usize = 64;
+/// Pieces of one text that a pretrained model reads.
+pub const PIECES_MAX: usize = 128;
 pub const WINDOW_MAX: usize = 16;
 pub const NEGATIVES_MAX: usize = 64;
 pub const EPOCHS_MAX: usize = 1000;

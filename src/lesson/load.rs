@@ -9,22 +9,24 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 
 use super::budget::{check_budget, check_claims_work};
+use super::cells::Cell;
 use super::check::{Names, Vocabulary, id, line};
 use super::decode::{list, seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue};
 use super::limits::{BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, TOKENS_MAX};
-use super::panels::read_panels;
+use super::panels::{PanelName, read_panels};
 use super::read_axes::read_axes;
 use super::read_cells::CellContext;
 use super::read_claims::ClaimContext;
 use super::read_embedding::{ReadEmbedding, check_given, read_embedding};
-use super::read_language::{Lists, check_groups_apart, check_groups_occur, read_corpus, read_lists};
+use super::read_language::{Lists, ReadCorpus, check_groups_apart, check_groups_occur, read_corpus, read_lists};
 use super::read_model::{ReadModel, read_attention};
 use super::read_objective::check_objective;
+use super::read_pretrained::{is_pretrained, read_pretrained};
 use super::read_sentences::{read_probes, read_sentences};
 use super::record::{Record, complete, fields};
-use super::schema::{Lesson, Objective, StaticEmbedding};
+use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::source::{Node, Source};
 use super::syntax;
 use super::vocabulary::{with_given, with_rewritten};
@@ -113,6 +115,13 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
     if let Some(groups) = &groups {
         check_groups_apart(groups);
     }
+    if record.given("model").is_some_and(is_pretrained) {
+        let on_model = read_on_a_model(&mut record);
+        record.finish();
+        let (id, title, summary) = (id?, title?, summary?);
+        let (number, minutes, builds_on, seed) = (number?, minutes?, builds_on?, seed?);
+        return Some(Lesson { id, title, summary, number, minutes, builds_on, seed, ..on_model? });
+    }
 
     let embedding = record.take("static_embedding", read_embedding);
     let dim = embedding.as_ref().map(|read| read.embedding.dim());
@@ -140,47 +149,16 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         vocabulary
     });
 
-    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens };
+    let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
-    let sentences = record.take("sentences", |node| read_sentences(node, &names));
     let probes = record.take_or("probes", Vec::new(), |node| read_probes(node, &names));
-    // A sentence with issues may have any number of words.
-    let length = |sentence: &Option<Vec<String>>| sentence.as_ref().map_or(TOKENS_MAX, Vec::len);
-    let lengths: Option<Vec<usize>> = sentences.as_ref().map(|all| all.iter().map(length).collect());
-    let lengths = lengths.as_deref();
-    let panels = record.take_or("panels", Vec::new(), read_panels);
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let words_on_stage =
-        words_on_stage(sentences.as_deref().unwrap_or_default(), config.map(|config| &config.objective));
-    let cell_context = CellContext {
-        names: &names,
-        lengths,
-        sentences: &words_on_stage,
-        architecture: config.map(|config| &config.architecture),
-        answers: corpus.as_ref().zip(config).map(|(read, config)| match config.objective {
-            Objective::Label => read.corpus.topics.len(),
-            _ => names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len()),
-        }),
-    };
-    let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
-    let claim_context = ClaimContext {
-        names: &names,
-        lengths,
-        probes: probes.as_ref().map(Vec::len),
-        model: config,
-        labels: corpus.as_ref().map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
-    };
-    let read = |node| {
-        let claims = claim_context.read_claims(node)?;
-        check_claims_work(node, &claims, corpus.as_ref(), &claim_context, probes.as_deref());
-        Some(claims)
-    };
-    let claims = record.take_or("claims", Vec::new(), read);
+    let Pages { sentences, panels, cells, claims } =
+        read_pages(&mut record, &names, config, corpus.as_ref(), probes.as_deref());
     record.finish();
 
     let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
-    let sentences = sentences.and_then(|all| all.into_iter().collect());
     complete!(Lesson {
         id,
         title,
@@ -200,6 +178,77 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
         cells,
         claims,
     })
+}
+
+/// The parts of a lesson about a pretrained model that are not the model's own.
+fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
+    if let Some(groups) = record.given("groups") {
+        groups.issue("groups: the pieces of a pretrained model stand in none").expected("no groups");
+    }
+    let lesson = record.take("model", read_pretrained).map(Lesson::of_model);
+    let model = lesson.as_ref().and_then(|lesson| match &lesson.static_embedding {
+        StaticEmbedding::Pretrained(model) => Some(model.clone()),
+        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
+    });
+    let vocabulary = model.as_ref().map(|model| Vocabulary::new(model.vocabulary()));
+    let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
+    let config = lesson.as_ref().map(|lesson| &lesson.model);
+    let Pages { sentences, panels, cells, claims } = read_pages(record, &names, config, None, Some(&[]));
+    Some(Lesson { sentences: sentences?, panels: panels?, cells: cells?, claims: claims?, ..lesson? })
+}
+
+/// The parts of a lesson that refer to its words and its model.
+struct Pages {
+    sentences: Option<Vec<Vec<String>>>,
+    panels: Option<Vec<PanelName>>,
+    cells: Option<Vec<Cell>>,
+    claims: Option<Vec<Claim>>,
+}
+
+/// Reads them; `None` where a part that they refer to has issues of its own.
+fn read_pages<'s>(
+    record: &mut Record<'s>,
+    names: &Names,
+    config: Option<&ModelConfig>,
+    corpus: Option<&ReadCorpus<'s>>,
+    probes: Option<&[Probe]>,
+) -> Pages {
+    let sentences = record.take("sentences", |node| read_sentences(node, names));
+    let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
+        all.iter().map(|sentence| sentence.as_ref().map(|sentence| names.tokens(sentence))).collect()
+    });
+    // A sentence with issues may have any number of words.
+    let length = |tokens: &Option<Vec<String>>| tokens.as_ref().map_or(TOKENS_MAX, Vec::len);
+    let lengths: Option<Vec<usize>> = sentences.as_ref().map(|_| tokens.iter().map(length).collect());
+    let lengths = lengths.as_deref();
+    let panels = record.take_or("panels", Vec::new(), read_panels);
+    let words_on_stage = words_on_stage(&tokens, config.map(|config| &config.objective));
+    let cell_context = CellContext {
+        names,
+        lengths,
+        sentences: &words_on_stage,
+        architecture: config.map(|config| &config.architecture),
+        answers: config.map(|config| match (&config.objective, corpus) {
+            (Objective::Label, Some(read)) => read.corpus.topics.len(),
+            _ => names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len()),
+        }),
+    };
+    let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
+    let claim_context = ClaimContext {
+        names,
+        lengths,
+        probes: probes.map(<[Probe]>::len),
+        model: config,
+        labels: corpus.map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
+    };
+    let read = |node| {
+        let claims = claim_context.read_claims(node)?;
+        check_claims_work(node, &claims, corpus, &claim_context, probes);
+        Some(claims)
+    };
+    let claims = record.take_or("claims", Vec::new(), read);
+    let sentences = sentences.and_then(|all| all.into_iter().collect());
+    Pages { sentences, panels, cells, claims }
 }
 
 /// The words of each sentence on the stage. A model that writes another sentence has those that its decoder reads.

@@ -26,6 +26,7 @@ mod read_language;
 mod read_layers;
 mod read_model;
 mod read_objective;
+mod read_pretrained;
 mod read_sentences;
 mod read_topics;
 mod read_training;

@@ -120,7 +120,7 @@ pub(super) fn read_corpus<'s>(
     let context = Templates { lists: lists.as_deref(), max_tokens, lone_words, given: false };
     let topics = record.take("topics", |node| context.read_topics(node));
 
-    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens };
+    let names = Names { groups: groups.map(Lists::names), max_tokens, ..Names::default() };
     let read = |node| read_ambiguous(node, &names, groups, topics.as_ref());
     let ambiguous = record.take_or("ambiguous", Vec::new(), list_of(AMBIGUOUS_MAX, read));
     if let (Some(ambiguous), Some(topics)) = (&ambiguous, &topics) {

@@ -137,7 +137,7 @@ fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary:
 
 /// Different groups, with words enough to choose among.
 fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec<String>> {
-    let names = Names { groups: groups.map(Lists::names), vocabulary: None, max_tokens: None };
+    let names = Names { groups: groups.map(Lists::names), ..Names::default() };
     let mut seen = HashSet::new();
     let group = |node| {
         let name = names.group(node)?;

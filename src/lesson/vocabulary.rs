@@ -7,8 +7,8 @@ use super::schema::{Corpus, Group, Lesson, Objective, StaticEmbedding};
 use super::template::{Piece, pieces};
 
 impl Lesson {
-    /// The pieces of a pretrained model; else the words of the corpus, then those that the model writes in their places, then others that the
-    /// lesson gives vectors of.
+    /// The pieces of a pretrained model; else the words of the corpus, then those that the model writes in their places,
+    /// then others that the lesson gives vectors of.
     pub fn vocabulary(&self) -> Vec<String> {
         if let StaticEmbedding::Pretrained(model) = &self.static_embedding {
             return model.vocabulary();

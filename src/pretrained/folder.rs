@@ -7,12 +7,15 @@ use super::cache::CONFIG;
 use super::config::{CONFIG_BYTES_MAX, Config, Family};
 use super::files::text_if_there;
 use super::load::shape;
-use super::refusal::Refusal;
-use super::tokenizer::{Tokenizer, TokenizerFiles};
+use super::refusal::{Refusal, quoted};
+use super::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
 use crate::numerics::model::Architecture;
 
 /// Bytes of each file of a tokenizer.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
+
+/// Stands between the sentences of a pair.
+pub const PAIR: &str = "|||";
 
 /// A model that can be loaded.
 #[derive(Debug)]
@@ -59,6 +62,38 @@ impl ModelFolder {
         self.config.types > 1 && self.tokenizer.as_ref().is_some_and(Tokenizer::has_pairs)
     }
 
+    /// The pieces of a learner's text, with places in it: as the tokenizer cuts it, or token ids with spaces or commas
+    /// between them where there is none.
+    ///
+    /// # Errors
+    /// In words for the learner, if a word is no token id.
+    pub fn pieces(&self, text: &str) -> Result<Vec<Piece>, String> {
+        let Some(tokenizer) = &self.tokenizer else { return self.ids(text) };
+        let pair = text.split_once(PAIR).filter(|_| self.reads_pairs());
+        let encoding = pair.and_then(|(first, second)| tokenizer.encode_pair(first, second));
+        let Encoding { mut pieces, .. } = encoding.unwrap_or_else(|| tokenizer.encode(text));
+        let second_begins = pair.map_or(0, |(first, _)| first.len() + PAIR.len());
+        for piece in pieces.iter_mut().filter(|piece| piece.text == 1) {
+            piece.bytes = piece.bytes.start + second_begins..piece.bytes.end + second_begins;
+        }
+        Ok(pieces)
+    }
+
+    fn ids(&self, text: &str) -> Result<Vec<Piece>, String> {
+        let last = self.config.vocabulary - 1;
+        let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+        let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
+        let piece = |(number, word): (usize, &str)| {
+            let id = word.parse().ok().filter(|id| *id as usize <= last).ok_or_else(|| {
+                let shown = quoted(word);
+                format!("{shown} is no token: the folder has no tokenizer, so write ids from 0 to {last}")
+            })?;
+            let bytes = begin(word)..begin(word) + word.len();
+            Ok(Piece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
+        };
+        words.enumerate().map(piece).collect()
+    }
+
     /// A line on what it is.
     pub fn about(&self) -> String {
         let Config { family, layers, heads, width, vocabulary, .. } = self.config;
@@ -68,17 +103,17 @@ impl ModelFolder {
 
     /// Every piece of the vocabulary as a person reads it, by its id.
     pub fn vocabulary(&self) -> Vec<String> {
-        let of = |id: usize| match &self.tokenizer {
-            Some(tokenizer) => shown(tokenizer, id),
-            None => id.to_string(),
-        };
-        (0..self.config.vocabulary).map(of).collect()
+        (0..self.config.vocabulary as u32).map(|id| self.shown(id)).collect()
+    }
+
+    /// A piece as a person reads it.
+    pub fn shown(&self, id: u32) -> String {
+        self.tokenizer.as_ref().map_or_else(|| id.to_string(), |tokenizer| shown(tokenizer, id))
     }
 }
 
 /// A piece that begins a word reads as the word, one that goes on with a word begins with `##`.
-fn shown(tokenizer: &Tokenizer, id: usize) -> String {
-    let id = id as u32;
+fn shown(tokenizer: &Tokenizer, id: u32) -> String {
     let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
     let shown = tokenizer.shown(id);
     let text = if piece.starts_with("##") { piece } else { shown.strip_prefix(' ').unwrap_or(&shown) };

@@ -7,6 +7,7 @@ mod cache;
 mod config;
 mod forms;
 mod hostile;
+mod lessons;
 mod opened;
 mod refused;
 mod tokenizer;

@@ -30,7 +30,7 @@ fn running(lesson: &Arc<Lesson>) -> Kernel {
 }
 
 /// A fixture with its tokenizer.
-fn with_tokenizer(name: &str) -> Folder {
+pub fn with_tokenizer(name: &str) -> Folder {
     let folder = Folder::new(&format!("opened-{name}"));
     let tokenizer = fixture(&format!("{}_tokenizer.json", name.split('-').next().unwrap_or(name)));
     for file in ["config.json", "model.safetensors"] {

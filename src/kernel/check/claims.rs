@@ -8,13 +8,13 @@ use crate::kernel::data::answers::{answers, probabilities};
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::vocabulary::rows_of;
 use crate::kernel::scene::interventions::for_any_sentence;
-use crate::kernel::scene::sentence::{contributions, sequences};
+use crate::kernel::scene::sentence::{Sentence, SentenceFrame, contributions};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::training::overflow::{ActivationId, first_not_finite};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::kernel::vectors::network;
 use crate::lesson::corpus;
-use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, TokenPlace};
+use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
 use crate::numerics::Scalar;
 use crate::numerics::contributions::Contributions;
 use crate::numerics::model::activations::{HeadActivations, Interventions};
@@ -141,13 +141,20 @@ impl<'a> Measure<'a> {
 
     /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
-        let words = rows_of(sentence, self.places.rows())?;
-        let (input, source) = sequences(&words, self.rewriter.as_ref());
-        Some(self.run_sequences(&input, source.as_ref()))
+        Some(self.frame(sentence)?.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
-    fn run_sequences(&self, input: &Sequences, source: Option<&Sequences>) -> Activations<f32> {
-        Activations::of(&self.network, &self.model.parameters, input, source, &self.interventions)
+    /// A sentence as it is read.
+    fn frame(&self, sentence: &[String]) -> Option<SentenceFrame> {
+        let sentence = match self.lesson.static_embedding {
+            StaticEmbedding::Pretrained(_) => {
+                Sentence::read(&sentence.join(" "), self.lesson, &self.space.vocabulary).ok()?
+            }
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                Sentence { index: None, words: rows_of(sentence, self.places.rows())?, text: None }
+            }
+        };
+        Some(SentenceFrame::without_points(sentence, self.space, self.rewriter.as_ref()))
     }
 
     /// The logits of what a sentence is read for last: of the whole, or of its last word.
@@ -181,10 +188,16 @@ impl<'a> Measure<'a> {
 
     /// The logits at a word that the model does not see.
     fn logits_of_hidden(&self, sentence: &[String], place: usize) -> Option<Vec<f32>> {
-        let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
-        let mut input = Sequences::default();
-        input.push(words.map(|(at, word)| (at != place).then_some(word)), 0);
-        let run = self.run_sequences(&input, None);
+        let run = match self.lesson.static_embedding {
+            // The text spells out what stands for the hidden word.
+            StaticEmbedding::Pretrained(_) => self.run(sentence)?,
+            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
+                let mut input = Sequences::default();
+                input.push(words.map(|(at, word)| (at != place).then_some(word)), 0);
+                Activations::of(&self.network, &self.model.parameters, &input, None, &self.interventions)
+            }
+        };
         Some(answers(&self.network, &self.model.parameters, &run.output).logits.row(place).to_vec())
     }
 
@@ -267,11 +280,10 @@ impl<'a> Measure<'a> {
 
     /// The static vector of a token, zero where it stands for no word, and the contextual one.
     fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
-        let words = rows_of(self.lesson.sentences.get(sentence)?, self.places.rows())?;
-        let (input, source) = sequences(&words, self.rewriter.as_ref());
-        let run = self.run_sequences(&input, source.as_ref());
+        let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
+        let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
         let nothing = vec![0.0; self.space.vectors.cols()];
-        let before = input.words.get(token)?.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
+        let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
         Some([before, run.output.row(token).to_vec()])
     }
 

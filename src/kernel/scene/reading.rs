@@ -6,18 +6,15 @@ use crate::kernel::data::token::{Piece, PieceText};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
 use crate::kernel::scene::sentence::Sentence;
 use crate::lesson::issue::shorten;
+use crate::lesson::limits::PIECES_MAX;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::lesson::text::tokenize;
 use crate::nearest::nearest;
 use crate::pretrained::folder::ModelFolder;
-use crate::pretrained::tokenizer::{Encoding, Origin};
+use crate::pretrained::tokenizer::{self as pretrained, Origin};
 
-/// Pieces of a text on the stage.
-pub const PIECES_MAX: usize = 128;
 /// Bytes of a text that is looked at: a piece has some four, and what is longer has too many pieces.
 const TEXT_BYTES_MAX: usize = 1 << 16;
-/// Stands between the sentences of a pair.
-pub const PAIR: &str = "|||";
 
 impl Sentence {
     /// A learner's text, which may be one of the lesson's sentences.
@@ -76,53 +73,20 @@ fn in_pieces(text: &str, model: &ModelFolder, most: usize) -> Result<Sentence, S
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!("the text has {} bytes: at most {TEXT_BYTES_MAX} are read", text.len()));
     }
-    let Some(tokenizer) = &model.tokenizer else { return ids(text, model, most) };
-    let pair = text.split_once(PAIR).filter(|_| model.reads_pairs());
-    let encoding = match pair {
-        Some((first, second)) => tokenizer.encode_pair(first, second),
-        None => None,
-    };
-    let second_begins = pair.map_or(0, |(first, _)| first.len() + PAIR.len());
-    let Encoding { pieces, .. } = encoding.unwrap_or_else(|| tokenizer.encode(text));
+    let pieces = model.pieces(text)?;
     if pieces.iter().all(|piece| piece.origin == Origin::Added) {
         return Err("the sentence has no words".to_owned());
     }
     check_count(pieces.len(), most)?;
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
-    let of = |piece: &crate::pretrained::tokenizer::Piece| {
-        let shift = if piece.text == 1 { second_begins } else { 0 };
-        Piece {
-            bytes: piece.bytes.start + shift..piece.bytes.end + shift,
-            word: piece.word,
-            segment: piece.segment,
-            is_added: piece.origin == Origin::Added,
-        }
+    let of = |piece: pretrained::Piece| Piece {
+        bytes: piece.bytes,
+        word: piece.word,
+        segment: piece.segment,
+        is_added: piece.origin == Origin::Added,
     };
-    let pieces = PieceText { text: text.to_owned(), pieces: pieces.iter().map(of).collect() };
+    let pieces = PieceText { text: text.to_owned(), pieces: pieces.into_iter().map(of).collect() };
     Ok(Sentence { index: None, words, text: Some(Arc::new(pieces)) })
-}
-
-/// Token ids with spaces or commas between them.
-fn ids(text: &str, model: &ModelFolder, most: usize) -> Result<Sentence, String> {
-    let vocabulary = model.config.vocabulary;
-    let read = |word: &str| {
-        word.parse().ok().filter(|id| *id < vocabulary).ok_or_else(|| {
-            let shown = shorten(word);
-            format!("{shown:?} is no token: the folder has no tokenizer, so write ids from 0 to {}", vocabulary - 1)
-        })
-    };
-    let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
-    let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
-    let piece = |(number, word): (usize, &str)| Piece {
-        bytes: begin(word)..begin(word) + word.len(),
-        word: Some(number),
-        segment: 0,
-        is_added: false,
-    };
-    let pieces = words.clone().enumerate().map(piece).collect();
-    let words: Vec<usize> = words.map(read).collect::<Result<_, _>>()?;
-    check_count(words.len(), most)?;
-    Ok(Sentence { index: None, words, text: Some(Arc::new(PieceText { text: text.to_owned(), pieces })) })
 }
 
 /// A learner's sentence as rows of the vocabulary.

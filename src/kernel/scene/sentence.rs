@@ -39,7 +39,7 @@ pub struct Sentence {
 /// The sentence is the source then, and what is read is its target by the lesson's rule, each word
 /// from those before it: as in training, and so that what each position answers can be held against
 /// what is right. What the model writes by itself is [`SentenceCommand::Generate`]'s.
-pub fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
+fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
     let Some(rewriter) = rewriter else { return (Sequences::one(words), None) };
     let target = rewriter.target(words);
     let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);

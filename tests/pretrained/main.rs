@@ -8,6 +8,7 @@ mod config;
 mod forms;
 mod hostile;
 mod lessons;
+mod mistakes;
 mod opened;
 mod refused;
 mod tokenizer;

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::export::file::Format;
+use crate::store::Home;
 
 /// A workspace for learning self-attention: train tiny models, watch words move, turn every weight.
 ///
@@ -17,8 +19,8 @@ pub struct Args {
     #[command(subcommand)]
     pub action: Option<Action>,
 
-    /// The lesson to open, or the folder or name of a pretrained model; without one, the course: every lesson of the
-    /// folder `lessons`, here or above.
+    /// The lesson to open, by its file or its name in the course; or the folder or name of a pretrained model. Without
+    /// one, the course: every lesson of the folder `lessons`, here or above, or else those of the program.
     pub lesson: Option<PathBuf>,
 
     /// The look of the window.
@@ -52,12 +54,18 @@ pub struct Common {
     pub color: bool,
 }
 
+impl Common {
+    /// The folder for the learner's work; none where the environment names no home.
+    pub fn home(&self) -> Option<Home> {
+        self.state.clone().map(Home::at).or_else(Home::of_platform)
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// Train lessons and verify every claim of them, without a window.
     Check {
-        /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one.
-        #[arg(required = true)]
+        /// The lesson files, such as lessons/*.ron; a glossary among them is checked as one. Without any, the course.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         options: CheckOptions,
@@ -75,13 +83,22 @@ pub enum Action {
         #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
         ids: Option<Vec<usize>>,
     },
-    /// Write a small, working, commented lesson to start from.
+    /// Write a small, working, commented lesson to start from, or a copy of another.
     New {
         /// The file to write, such as my_lesson.ron; an existing file is left alone.
         lesson: PathBuf,
+        /// A lesson to copy, by its file or its name in the course, such as apple.
+        #[arg(long, value_name = "LESSON")]
+        from: Option<PathBuf>,
     },
     /// Draw a lesson to a PNG file, without a display.
     Render(RenderArgs),
+    /// Print the licences of the program, and of the fonts and libraries in it.
+    Licences,
+    /// Print the manual page, for `man -l -` or a folder of manual pages.
+    Manual,
+    /// Print the completions of a shell, for its folder of completions.
+    Completions { shell: Shell },
     /// Write a lesson, trained and with the outputs of its cells, as a file for another program.
     ///
     /// ipynb: a Jupyter notebook. html: one page that needs nothing else. md: Markdown, with its pictures

@@ -1,8 +1,10 @@
 //! The command line.
 
+mod about;
 mod args;
 mod blame;
 mod check;
+mod course;
 mod export;
 mod fault;
 mod new;
@@ -31,7 +33,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let args = match parse() {
+    let mut args = match parse() {
         Ok(args) => args,
         Err(mut error) => {
             let elsewhere = misplaced_option(&mut error);
@@ -49,14 +51,7 @@ fn run() -> ExitCode {
     };
     let result = match &args.action {
         Some(_) if args.lesson.is_some() => Err(lesson_and_command(&args)),
-        None => open::open(&args),
-        Some(Action::Check { lessons, options }) => check::check(lessons, options, &args.common),
-        Some(Action::Trace { lesson, sentence, ids }) => {
-            trace::trace(lesson, sentence.as_deref(), ids.as_deref(), &args.common)
-        }
-        Some(Action::New { lesson }) => new::new(lesson, &args.common),
-        Some(Action::Render(request)) => render::render(request, &args.common),
-        Some(Action::Export(request)) => export::export(request, &args.common),
+        _ => course::find_lessons(&mut args).and_then(|()| act(&args)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,6 +62,23 @@ fn run() -> ExitCode {
             }
             code
         }
+    }
+}
+
+/// Does what the arguments ask for.
+fn act(args: &Args) -> Result<(), Fault> {
+    match &args.action {
+        None => open::open(args),
+        Some(Action::Check { lessons, options }) => check::check(lessons, options, &args.common),
+        Some(Action::Trace { lesson, sentence, ids }) => {
+            trace::trace(lesson, sentence.as_deref(), ids.as_deref(), &args.common)
+        }
+        Some(Action::New { lesson, from }) => new::new(lesson, from.as_deref(), &args.common),
+        Some(Action::Render(request)) => render::render(request, &args.common),
+        Some(Action::Export(request)) => export::export(request, &args.common),
+        Some(Action::Licences) => about::licences(),
+        Some(Action::Manual) => about::manual(grammar()),
+        Some(Action::Completions { shell }) => about::completions(*shell, grammar()),
     }
 }
 

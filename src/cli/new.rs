@@ -1,4 +1,4 @@
-//! `attune new`: a small lesson to start from.
+//! `attune new`: a small lesson to start from, or a copy of another.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::args::Common;
 use super::fault::Fault;
 use super::print;
 use crate::lesson::issue::printable;
-use crate::lesson::starter;
+use crate::lesson::{self, starter};
 use crate::whole_file;
 
-/// Writes the starter lesson; what is there already stays.
-pub fn new(path: &Path, common: &Common) -> Result<(), Fault> {
+/// Writes the starter lesson, or a copy of the lesson `from`; what is there already stays.
+pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), Fault> {
     let shown = printable(&path.display().to_string());
     let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     if path.extension().is_none_or(|extension| extension != "ron") {
@@ -21,7 +21,13 @@ pub fn new(path: &Path, common: &Common) -> Result<(), Fault> {
     if path.exists() {
         return Err(Fault::usage(format_args!("{shown:?} already exists: choose another name, or move it away")));
     }
-    let lesson = starter::of_name(&name);
+    let lesson = match from {
+        None => starter::of_name(&name),
+        Some(other) => {
+            let text = lesson::load::text(other).map_err(|issue| Fault::lesson(&[*issue]))?;
+            starter::copy_of(&text, &name)
+        }
+    };
     whole_file::write(path, lesson.as_bytes()).map_err(|why| Fault::output(format_args!("{shown}: {why}")))?;
     if common.quiet {
         return Ok(());

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use super::args::Args;
 use super::fault::Fault;
 use crate::lesson::{self, glossary::is_glossary_file};
-#[cfg(feature = "app")]
-use crate::store::Home;
 
 /// Opens the window on a lesson, or on the course. A lesson with issues opens too, and shows them until
 /// the file is fixed.
@@ -27,7 +25,7 @@ fn show(_: Option<PathBuf>, _: &Args) -> Result<(), Fault> {
 #[cfg(feature = "app")]
 fn show(path: Option<PathBuf>, args: &Args) -> Result<(), Fault> {
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
-    let home = args.common.state.clone().map(Home::at).or_else(Home::of_platform);
+    let home = args.common.home();
     home.iter().for_each(|home| crate::panics::work_is_kept_in(home.root().to_owned()));
     let options = crate::app::WindowOptions { path, seed: args.common.seed, size: args.size, dark, home };
     crate::app::run(options).map_err(Fault::screen)

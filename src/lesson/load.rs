@@ -282,6 +282,14 @@ fn are_lone_words_enough(embedding: Option<&ReadEmbedding>, model: Option<&ReadM
     is_given && objective.is_some_and(|read| read.objective == Objective::Label)
 }
 
+/// The text of a lesson's file, unread.
+///
+/// # Errors
+/// If there is none, or it is no text of reasonable size.
+pub fn text(path: &Path) -> Result<String, Box<LessonIssue>> {
+    read_text(path, &path.display().to_string())
+}
+
 /// The text of a regular file of reasonable size. Devices and pipes could block or never end.
 pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
     let cannot = |error: io::Error| {

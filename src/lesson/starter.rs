@@ -1,17 +1,29 @@
-//! The lesson that `attune new` writes: small, working and commented.
+//! The lessons that `attune new` writes: a small, working and commented one, or a copy of another.
 
 use super::limits::ID_CHARS_MAX;
 
 const STARTER: &str = include_str!("starter.ron");
 
-/// The id is made of the file's name: small letters, digits, `-` and `_` stay, anything else becomes `_`.
+/// The starter lesson for a file of this name.
 pub fn of_name(name: &str) -> String {
+    STARTER.replace("id: \"NAME\"", &format!("id: \"{}\"", id(name))).replace("NAME.ron", &format!("{name}.ron"))
+}
+
+/// Another lesson's text for a file of this name: with an id of its own, so that work on the two is kept apart.
+pub fn copy_of(text: &str, name: &str) -> String {
+    // The first field of this name is the lesson's; those of cells come later.
+    let Some((before, rest)) = text.split_once("id: \"") else { return text.to_owned() };
+    let Some((_, after)) = rest.split_once('"') else { return text.to_owned() };
+    format!("{before}id: \"{}\"{after}", id(name))
+}
+
+/// The id of a file's name: small letters, digits, `-` and `_` stay, anything else becomes `_`.
+fn id(name: &str) -> String {
     let is_of_an_id = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     let lower = name.to_lowercase();
     let id: String =
         lower.chars().take(ID_CHARS_MAX).map(|letter| if is_of_an_id(letter) { letter } else { '_' }).collect();
-    let id = if id.is_empty() { "lesson".to_owned() } else { id };
-    STARTER.replace("id: \"NAME\"", &format!("id: \"{id}\"")).replace("NAME.ron", &format!("{name}.ron"))
+    if id.is_empty() { "lesson".to_owned() } else { id }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use crate::fnv::fnv1a;
 const PROGRAM: &str = "attune";
 /// Folders of files that the learner opened, within the root.
 pub(super) const FILES: &str = "lessons";
+/// The folder of files that are in the program, within the root.
+const BUILT_IN: &str = "built-in";
 /// Letters of an id that a folder's name keeps; the hash that follows tells longer ones apart.
 const READABLE_MAX: usize = 40;
 
@@ -46,6 +48,11 @@ impl Home {
     /// The folder itself.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The folder for files that are in the program and are read from the disk.
+    pub fn built_in(&self) -> PathBuf {
+        self.root.join(BUILT_IN)
     }
 
     pub(super) fn folder(&self, key: &Key) -> PathBuf {

@@ -5,5 +5,6 @@ mod common;
 
 mod arguments;
 mod commands;
+mod course;
 mod faults;
 mod glossary;

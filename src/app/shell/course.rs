@@ -9,6 +9,7 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::fnv::fnv1a;
+use crate::lesson::built_in;
 use crate::lesson::course::{self, CourseFile};
 use crate::lesson::load;
 use crate::lesson::locate::written;
@@ -220,7 +221,8 @@ fn draw(file: PathBuf, home: Option<&Home>) -> Option<(PathBuf, Arc<Sketch>)> {
 }
 
 fn find(home: Option<&Home>, kept: &Pictures) -> Found {
-    let folder = course::folder();
+    let of_program = || home.and_then(|home| built_in::put_into(&home.built_in()).ok());
+    let folder = course::folder().or_else(of_program);
     let files: Vec<CourseFile> = folder.as_deref().map(course::list).unwrap_or_default();
     let course = kept_course(home);
     let missing: BTreeSet<String> = course.recent.iter().filter(|path| !Path::new(path).exists()).cloned().collect();

@@ -1,0 +1,106 @@
+//! The course wherever the program is started: that of a folder `lessons`, or the program's own.
+
+use std::fs;
+use std::process::Output;
+
+use crate::common::folder::Folder;
+use crate::common::program::program;
+
+/// Runs the program in an empty folder, which is its home too.
+fn run(folder: &Folder, args: &[&str]) -> (Option<i32>, String) {
+    let home = folder.join("home");
+    let Output { status, stdout, stderr } = program()
+        .args(args)
+        .current_dir(&folder.0)
+        .env("XDG_DATA_HOME", &home)
+        .env("HOME", &home)
+        .output()
+        .expect("the program");
+    (status.code(), [stdout, stderr].iter().map(|bytes| String::from_utf8_lossy(bytes)).collect())
+}
+
+#[test]
+fn a_lesson_of_the_course_is_found_by_its_name_anywhere() {
+    let folder = Folder::new("anywhere");
+    let (code, said) = run(&folder, &["trace", "dot_product", "--quiet"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("\"lesson\":\"dot-product\"") || said.contains("\"lesson\":\"dot_product\""), "{said:.200}");
+    // Once more, with all files there; one that was changed is put back.
+    let file = folder.join("home/attune/built-in/lessons/dot_product.ron");
+    let text = fs::read_to_string(&file).expect("the lesson");
+    fs::write(&file, "changed").expect("a change");
+    assert_eq!(run(&folder, &["trace", "dot_product", "--quiet"]).0, Some(0));
+    assert_eq!(fs::read_to_string(&file).expect("the lesson"), text);
+    let (code, said) = run(&folder, &["trace", "dot_prodct"]);
+    assert_eq!(code, Some(1), "{said}");
+}
+
+#[test]
+fn lessons_of_a_folder_come_first() {
+    let folder = Folder::new("first");
+    fs::create_dir_all(folder.join("lessons")).expect("a folder");
+    fs::write(folder.join("lessons/apple.ron"), "no lesson").expect("a file");
+    let (code, said) = run(&folder, &["check", "apple"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("lessons/apple.ron"), "{said}");
+    let (code, said) = run(&folder, &["check"]);
+    assert!(code == Some(1) && said.matches("has issues").count() == 1, "{said}");
+    assert!(!folder.join("home/attune/built-in").exists(), "the program's own course is not asked for");
+}
+
+#[test]
+fn a_lesson_is_copied_to_be_edited() {
+    let folder = Folder::new("copied");
+    let (code, said) = run(&folder, &["new", "my-words.ron", "--from", "words"]);
+    assert_eq!(code, Some(0), "{said}");
+    let text = fs::read_to_string(folder.join("my-words.ron")).expect("the copy");
+    assert!(text.contains("id: \"my-words\"") && text.len() > 10_000, "{text:.300}");
+    let lesson = attune::lesson::parse("my-words.ron", &text).unwrap_or_else(|issues| panic!("{issues:?}"));
+    assert_eq!(lesson.id, "my-words");
+    let (code, said) = run(&folder, &["new", "other.ron", "--from", "nothing-like-that"]);
+    assert!(code == Some(1) && said.contains("no such file"), "{said}");
+}
+
+#[test]
+fn an_installed_program_has_licences_a_manual_and_completions() {
+    let folder = Folder::new("installed");
+    let (code, licences) = run(&folder, &["licences"]);
+    assert_eq!(code, Some(0));
+    for part in ["MIT License", "Apache License", "SIL OPEN FONT LICENSE", "faer ", "bevy ", "egui "] {
+        assert!(licences.contains(part), "{part} is missing");
+    }
+    let (_, manual) = run(&folder, &["manual"]);
+    for part in [".TH attune", "attune check", "attune trace", "\\-\\-state", "Exit codes", "attune export"] {
+        assert!(manual.contains(part), "{part} is missing:\n{manual}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script) = run(&folder, &["completions", shell]);
+        assert!(
+            code == Some(0) && script.contains("attune") && script.contains("sentence"),
+            "{shell}: {script:.300}"
+        );
+    }
+}
+
+/// Every library of the manifest is among the licences, in the version that is locked; else see `examples/licences.rs`.
+#[test]
+fn the_licences_are_those_of_the_libraries_in_use() {
+    let (manifest, lock) = (include_str!("../../Cargo.toml"), include_str!("../../Cargo.lock"));
+    let licences = include_str!("../../assets/licences.txt");
+    let sections = manifest.split("\n[").filter(|section| {
+        section.split(']').next().is_some_and(|name| name == "dependencies" || name.ends_with(".dependencies"))
+    });
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let names: Vec<&str> = sections
+        .flat_map(str::lines)
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
+        .filter(|name| name.chars().all(is_name))
+        .collect();
+    assert!(names.len() > 25, "{names:?}");
+    for name in names {
+        let of_name = format!("name = \"{name}\"\nversion = \"");
+        let versions: Vec<&str> = lock.split(&of_name).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let is_listed = |version: &&str| licences.lines().any(|line| line.starts_with(&format!("{name} {version}")));
+        assert!(versions.iter().any(is_listed), "{name} {versions:?} is not among the licences");
+    }
+}

@@ -67,7 +67,7 @@ fn a_tiny_measurement_is_not_rounded_away() {
 
 #[test]
 fn wrong_usage_exits_with_2() {
-    check(&["check"], 2, "required");
+    check(&["trace"], 2, "required");
     check(&["--no-such-flag"], 2, "--no-such-flag");
     check(&["check", SMALL, "--seed", "-1"], 2, "-1");
     check(&["check", SMALL, "--seed", "99999999999999999999"], 2, "99999999999999999999");

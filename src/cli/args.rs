@@ -93,6 +93,10 @@ pub enum Action {
     },
     /// Draw a lesson to a PNG file, without a display.
     Render(RenderArgs),
+    /// Grade the works that learners handed in, by the lesson's own checks.
+    ///
+    /// A work that cannot be read is named, and the others are graded; the exit code is then 1.
+    Grade(GradeArgs),
     /// Print the licences of the program, and of the fonts and libraries in it.
     Licences,
     /// Print the manual page, for `man -l -` or a folder of manual pages.
@@ -160,6 +164,27 @@ pub struct ExportArgs {
     /// How long the cells may take together; those that are left after it are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct GradeArgs {
+    /// The lesson, by its file or its name in the course.
+    pub lesson: PathBuf,
+    /// The works, such as works/*.attune.
+    #[arg(required = true)]
+    pub works: Vec<PathBuf>,
+    /// tsv: a line for each task of each work. html: a page that shows which mistakes are common.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "tsv")]
+    pub to: GradeFormat,
+    /// The file to write, instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GradeFormat {
+    Tsv,
+    Html,
 }
 
 impl ValueEnum for Format {

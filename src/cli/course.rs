@@ -50,6 +50,7 @@ pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
         Some(Action::New { from, .. }) => given.extend(from),
         Some(Action::Render(request)) => given.push(&mut request.lesson),
         Some(Action::Export(request)) => given.push(&mut request.lesson),
+        Some(Action::Grade(request)) => given.push(&mut request.lesson),
         Some(Action::Licences | Action::Manual | Action::Completions { .. }) | None => {}
     }
     given.into_iter().try_for_each(|path| {

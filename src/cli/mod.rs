@@ -7,6 +7,7 @@ mod check;
 mod course;
 mod export;
 mod fault;
+mod grade;
 mod new;
 mod open;
 mod print;
@@ -76,6 +77,7 @@ fn act(args: &Args) -> Result<(), Fault> {
         Some(Action::New { lesson, from }) => new::new(lesson, from.as_deref(), &args.common),
         Some(Action::Render(request)) => render::render(request, &args.common),
         Some(Action::Export(request)) => export::export(request, &args.common),
+        Some(Action::Grade(request)) => grade::grade(request, &args.common),
         Some(Action::Licences) => about::licences(),
         Some(Action::Manual) => about::manual(grammar()),
         Some(Action::Completions { shell }) => about::completions(*shell, grammar()),

@@ -11,7 +11,7 @@
 //! | [`notebook`] | the learner's copy of the cells, and their runs |
 //! | [`state`] | the [`Kernel`]: applies commands, advances the work, undoes |
 //! | [`persist`] | saved work, and the way back to it |
-//! | [`check`] | a lesson's claims measured, its cells rehearsed |
+//! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
 //! | [`worker`] | the kernel on a thread of its own, at a pace |
 
 pub mod check;

@@ -75,10 +75,7 @@ fn an_installed_program_has_licences_a_manual_and_completions() {
     }
     for shell in ["bash", "zsh", "fish"] {
         let (code, script) = run(&folder, &["completions", shell]);
-        assert!(
-            code == Some(0) && script.contains("attune") && script.contains("sentence"),
-            "{shell}: {script:.300}"
-        );
+        assert!(code == Some(0) && script.contains("attune") && script.contains("sentence"), "{shell}: {script:.300}");
     }
 }
 

@@ -8,3 +8,4 @@ mod commands;
 mod course;
 mod faults;
 mod glossary;
+mod grade;

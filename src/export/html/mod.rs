@@ -25,9 +25,9 @@ use crate::kernel::snapshot::Snapshot;
 use crate::lesson::glossary::Glossary;
 use crate::view_model::output::{OutputModel, short};
 
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 /// Nothing runs and nothing is fetched.
-const POLICY: &str =
+pub(super) const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 /// Headings deeper than this stand in no outline.
 const OUTLINE_LEVEL_MAX: usize = 3;

@@ -209,11 +209,12 @@ impl Notebook {
         &self,
         exercise: &Exercise,
         cell: &DocumentCell,
-        answer: Answered,
+        answer: Answered<'_>,
         model: &mut dyn LiveModel,
     ) -> Outcome {
         let (exercise, text) = match answer {
             Answered::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
+            Answered::Text(text) => (exercise.clone(), text),
             // Where the answer is what is turned elsewhere, the solution turns it.
             Answered::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
         };
@@ -346,9 +347,11 @@ impl Notebook {
 
 /// Which answer to an exercise is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answered {
+pub enum Answered<'a> {
     Start,
     Solution,
+    /// A learner's.
+    Text(&'a str),
 }
 
 /// Definitions of an exercise so far.

@@ -248,9 +248,9 @@ impl Kernel {
         self.say(report);
     }
 
-    /// Tries an exercise with its start or its solution for an answer; nothing changes.
+    /// Tries an answer to an exercise; nothing changes.
     /// `None` if there is no such exercise, or no model.
-    pub fn try_exercise(&self, id: &str, answer: Answered) -> Option<Outcome> {
+    pub fn try_exercise(&self, id: &str, answer: Answered<'_>) -> Option<Outcome> {
         let Phase::Ready(ready) = &self.phase else { return None };
         let cell = self.notebook.document().cell(id)?;
         let CellKind::Exercise(exercise) = &*cell.kind else { return None };

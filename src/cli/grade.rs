@@ -1,0 +1,71 @@
+//! `attune grade`: the works of a class, judged by the lesson's own checks.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::{Common, GradeArgs, GradeFormat};
+use super::fault::Fault;
+use super::print;
+use crate::export::grades::{Class, GradedWork, write_html, write_tsv};
+use crate::export::work_file::{LessonMark, WorkFile};
+use crate::kernel::check::grading::Grader;
+use crate::lesson::issue::printable;
+use crate::lesson::load;
+use crate::whole_file;
+
+/// Grades every work that can be read, and then says which could not.
+pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), Fault> {
+    let lesson = Arc::new(super::read::read(&request.lesson, common.seed)?);
+    let text = load::text(&request.lesson).unwrap_or_default();
+    let mark = LessonMark::of(&lesson.id, &lesson.title, &text);
+    let grader = Grader::new(lesson.clone());
+    let mut class =
+        Class { title: &lesson.title, tasks: grader.tasks().collect(), works: Vec::new(), unread: Vec::new() };
+    for path in &request.works {
+        match graded(path, &mark, &grader) {
+            Ok(work) => class.works.push(work),
+            Err(why) => class.unread.push((printable(&path.display().to_string()), why)),
+        }
+    }
+    match &request.output {
+        None => print::with(|out| write(request.to, &class, out))?,
+        Some(file) => {
+            let mut bytes = Vec::new();
+            write(request.to, &class, &mut bytes).map_err(Fault::output)?;
+            let shown = printable(&file.display().to_string());
+            whole_file::write(file, &bytes).map_err(|why| Fault::output(format_args!("{shown}: {why}")))?;
+            let (works, tasks) = (class.works.len(), class.tasks.len());
+            if !common.quiet {
+                print::line(format_args!("{shown}: {works} works, {tasks} tasks each"))?;
+            }
+        }
+    }
+    match class.unread.is_empty() {
+        true => Ok(()),
+        false => Err(Fault::Lesson(
+            class.unread.iter().map(|(file, why)| format!("{file}: not graded: {}\n", printable(why))).collect(),
+        )),
+    }
+}
+
+fn write(to: GradeFormat, class: &Class<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    match to {
+        GradeFormat::Tsv => write_tsv(class, out),
+        GradeFormat::Html => write_html(class, out),
+    }
+}
+
+fn graded(path: &Path, mark: &LessonMark, grader: &Grader) -> Result<GradedWork, String> {
+    let WorkFile { lesson, name, minutes, work, .. } = WorkFile::read(path).map_err(|why| why.to_string())?;
+    if lesson.id != mark.id {
+        return Err(format!("it is work on the lesson {:?}, not on {:?}", lesson.id, mark.id));
+    }
+    Ok(GradedWork {
+        file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        name,
+        minutes,
+        is_of_another_version: lesson.sha256 != mark.sha256,
+        grades: grader.grade(&work),
+    })
+}

@@ -1,0 +1,166 @@
+//! Works of a class, graded by the lesson's own checks.
+
+use std::fs;
+use std::path::PathBuf;
+
+use attune::export::work_file::{LessonMark, WorkFile};
+use attune::kernel::command::InterventionCommand;
+use attune::kernel::notebook::{CellCommand, NotebookCommand};
+use attune::kernel::{Command, Kernel, Saved};
+
+use crate::common::folder::Folder;
+use crate::common::lessons::{NOTEBOOK, kernel};
+use crate::common::program::said;
+
+const LESSON: &str = "tests/fixtures/notebook.ron";
+
+fn cell(id: &str, command: CellCommand) -> Command {
+    Command::Notebook(NotebookCommand::Cell(id.into(), command))
+}
+
+fn answer(id: &str, text: &str) -> Vec<Command> {
+    vec![cell(id, CellCommand::SetText(text.into())), cell(id, CellCommand::Run)]
+}
+
+fn chosen(place: usize) -> Vec<Command> {
+    vec![cell("guess", CellCommand::Choose(place)), cell("guess", CellCommand::Reveal)]
+}
+
+/// A class, and the folder that its works are handed in to.
+struct Class {
+    folder: Folder,
+    learner: Kernel,
+}
+
+impl Class {
+    fn new() -> Self {
+        Self { folder: Folder::new("class"), learner: kernel(NOTEBOOK) }
+    }
+
+    /// A learner's work, from the lesson as it was trained on.
+    fn work(&mut self, name: &str, commands: Vec<Command>) -> WorkFile {
+        self.learner.apply(Command::Notebook(NotebookCommand::Reset));
+        self.learner.apply(Command::Interventions(InterventionCommand::Reset));
+        for command in commands {
+            self.learner.apply(command);
+            self.learner.settle();
+        }
+        let lesson = self.learner.snapshot().lesson;
+        let mark = LessonMark::of(&lesson.id, &lesson.title, NOTEBOOK);
+        let mut work = WorkFile::new(mark, Saved::of(&self.learner.snapshot()));
+        work.name = Some(name.to_owned());
+        work
+    }
+
+    fn hand_in(&self, file: &str, text: &str) -> PathBuf {
+        let path = self.folder.join(file);
+        fs::write(&path, text).expect("a work");
+        path
+    }
+
+    fn grade(&self, options: &[&str]) -> (Option<i32>, String) {
+        let mut works: Vec<String> = fs::read_dir(&self.folder.0)
+            .expect("works")
+            .map(|entry| entry.expect("an entry").path().display().to_string())
+            .filter(|path| path.ends_with(".attune"))
+            .collect();
+        works.sort();
+        let args: Vec<&str> = ["grade", LESSON].into_iter().chain(works.iter().map(String::as_str)).collect();
+        said(&[&args[..], options].concat())
+    }
+}
+
+#[test]
+fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
+    let mut class = Class::new();
+    let right = [chosen(1), answer("middle", "fn middle(a, b) { (a + b) / 2 }")].concat();
+    let right = class.work("Ada", right);
+    class.hand_in("ada.attune", &right.text());
+    let wrong = [chosen(0), answer("middle", "fn middle(a, b) { a }")].concat();
+    let wrong = class.work("Bo", wrong);
+    class.hand_in("bo.attune", &wrong.text());
+    // A file that says of a wrong answer that it is right.
+    let forged = wrong.text().replace("\"is_right\": false", "\"is_right\": true");
+    assert_ne!(forged, wrong.text());
+    class.hand_in("cy.attune", &forged);
+    let untouched = class.work("Di", Vec::new());
+    class.hand_in("di.attune", &untouched.text());
+    let turned =
+        vec![Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))), cell("sharpen", CellCommand::Run)];
+    let turned = class.work("Ed", turned);
+    class.hand_in("ed.attune", &turned.text());
+
+    let (code, table) = class.grade(&[]);
+    assert_eq!(code, Some(0), "{table}");
+    for line in [
+        "ada.attune\tAda\t\tthis\tguess\tright\t1\t",
+        "ada.attune\tAda\t\tthis\tmiddle\tright\t1\t",
+        "ada.attune\tAda\t\tthis\tsharpen\topen\t0\t",
+        "bo.attune\tBo\t\tthis\tguess\twrong\t1\tone",
+        "bo.attune\tBo\t\tthis\tmiddle\twrong\t1\tThis is the first one.",
+        "cy.attune\tBo\t\tthis\tmiddle\twrong\t1\tThis is the first one.",
+        "di.attune\tDi\t\tthis\tmiddle\topen\t0\t",
+        "ed.attune\tEd\t\tthis\tsharpen\tright\t1\t",
+    ] {
+        assert!(table.lines().any(|found| found == line), "{line:?} is not in\n{table}");
+    }
+    assert_eq!(table.lines().count(), 1 + 5 * 3, "{table}");
+
+    let page = class.folder.file("class.html");
+    let (code, said) = class.grade(&["--to", "html", "-o", &page]);
+    assert_eq!(code, Some(0), "{said}");
+    let page = fs::read_to_string(page).expect("the page");
+    for part in ["default-src 'none'", "<b>2</b> × This is the first one.", "1 right, 2 wrong, 2 without a mark"] {
+        assert!(page.contains(part), "{part} is not in\n{page}");
+    }
+}
+
+#[test]
+fn works_that_cannot_be_read_are_named_and_the_others_graded() {
+    let mut class = Class::new();
+    let good = class.work("Ada <script>alert(1)</script>", chosen(1));
+    let text = good.text();
+    class.hand_in("a.attune", &text);
+    class.hand_in("cut.attune", &text[..text.len() / 2]);
+    class.hand_in("empty.attune", "");
+    class.hand_in("future.attune", &text.replace("\"attune\": 1", "\"attune\": 99"));
+    class.hand_in("other.attune", &text.replace("\"id\": \"notebook\"", "\"id\": \"another\""));
+    class.hand_in("text.attune", "Dear teacher, \u{1b}[31mhere is my work.");
+    class.hand_in("deep.attune", &"[".repeat(100_000));
+    fs::create_dir(class.folder.join("folder.attune")).expect("a folder");
+    let edited = class.work("Lee", chosen(1)).text().replace(&good.lesson.sha256, "0");
+    class.hand_in("version.attune", &edited);
+    let (code, said) = class.grade(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    for (file, why) in [
+        ("cut", "cut off"),
+        ("empty", "cut off"),
+        ("future", "version 99"),
+        ("other", "work on the lesson \"another\""),
+        ("text", "no work of attune"),
+        ("deep", "no work of attune"),
+        ("folder", "no plain file"),
+    ] {
+        let line = said.lines().find(|line| line.contains(&format!("{file}.attune: not graded"))).unwrap_or_default();
+        assert!(line.contains(why), "{file}: {line:?}\n{said}");
+    }
+    assert!(said.contains("version.attune\tLee\t\tanother\tguess\tright"), "{said}");
+    assert!(said.contains("a.attune\t") && !said.contains('\u{1b}'), "{said}");
+    let (_, page) = class.grade(&["--to", "html"]);
+    assert!(!page.contains("<script>"), "{page}");
+}
+
+/// What an answer does ends at the sandbox's bounds; the other works are graded.
+#[test]
+fn answers_that_never_end_are_wrong_and_cost_no_more_than_their_bound() {
+    let mut class = Class::new();
+    let looping = class.work("Max", answer("middle", "fn middle(a, b) { b }")).text();
+    class.hand_in("loop.attune", &looping.replace("fn middle(a, b) { b }", "loop { }"));
+    let good = class.work("Ada", answer("middle", "fn middle(a, b) { (a + b) / 2 }"));
+    class.hand_in("z.attune", &good.text());
+    let (code, said) = class.grade(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("z.attune\tAda\t\tthis\tmiddle\tright"), "{said}");
+    let line = said.lines().find(|line| line.starts_with("loop.attune\tMax\t\tthis\tmiddle")).unwrap_or_default();
+    assert!(line.contains("wrong") && line.contains("does a loop never end?"), "{line}\n{said}");
+}

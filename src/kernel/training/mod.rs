@@ -88,7 +88,7 @@ impl Training {
     pub fn stopped(&self) -> Option<Stopped> {
         let at_end = self.steps_done() >= self.trainer.steps();
         let asked = if at_end { Stopped::LastStep } else { Stopped::Paused };
-        (!self.playing).then(|| self.model.run.stopped.unwrap_or(asked))
+        (!self.playing).then(|| self.model.run.stopped().unwrap_or(asked))
     }
 
     /// A few steps: of those looked back at first, for somebody waits to see them.
@@ -118,7 +118,7 @@ impl Training {
             if run.steps_done() < self.goal {
                 run.step(&mut self.trainer, &self.rules);
             }
-            self.playing = run.steps_done() < self.goal && run.stopped.is_none();
+            self.playing = run.steps_done() < self.goal && run.stopped().is_none();
         }
     }
 
@@ -156,7 +156,7 @@ impl Training {
         self.check_recovered()?;
         self.model.commit_edits()?;
         self.model.end_look();
-        self.model.run.stopped = None;
+        self.model.run.diverged = None;
         self.goal = goal;
         self.playing = true;
         Ok(())

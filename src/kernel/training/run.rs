@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::kernel::training::change_log::{Change, ChangeLog, TimedChange};
 use crate::kernel::training::checkpoints::Checkpoints;
 use crate::kernel::training::log::TrainingLog;
-use crate::kernel::training::stop::{Overflow, Stopped, holds};
+use crate::kernel::training::stop::{Diverged, Overflow, Stopped, holds};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
 use crate::lesson::schema::StopRule;
 use crate::numerics::params::Parameters;
@@ -36,8 +36,8 @@ pub struct TrainingRun {
     changed_entries: usize,
     /// The rules that have stopped this run, with the step: each does so once.
     fired: Vec<(StopRule, usize)>,
-    /// Why it stopped, unless the learner stopped it.
-    pub stopped: Option<Stopped>,
+    /// The next step overflows.
+    pub diverged: Option<Diverged>,
 }
 
 impl TrainingRun {
@@ -54,7 +54,7 @@ impl TrainingRun {
             changes: ChangeLog::default(),
             changed_entries: 0,
             fired: Vec::new(),
-            stopped: None,
+            diverged: None,
         }
     }
 
@@ -65,6 +65,12 @@ impl TrainingRun {
     /// The latest step.
     pub fn steps_done(&self) -> usize {
         self.log.len()
+    }
+
+    /// Why it stands still at the latest step, unless the learner stopped it: the same however it came there.
+    pub fn stopped(&self) -> Option<Stopped> {
+        let rule = self.fired.last().filter(|(_, step)| *step == self.steps_done());
+        self.diverged.map(Stopped::Diverged).or(rule.map(|(rule, _)| Stopped::Rule(*rule)))
     }
 
     /// The state at the latest step overflowed and is on its way there again.
@@ -99,13 +105,14 @@ impl TrainingRun {
             Ok(record) => {
                 self.log.push(&record);
                 self.checkpoints.offer(self.steps_done(), &self.latest);
-                self.stopped = self.rule_that_holds(rules).map(Stopped::Rule);
+                self.diverged = None;
+                self.note_rule(rules);
             }
             Err(diverged) => {
                 if matches!(diverged.overflow, Overflow::Parameter(_)) {
                     self.latest = self.begin_at_checkpoint(self.steps_done(), trainer).state;
                 }
-                self.stopped = Some(Stopped::Diverged(diverged));
+                self.diverged = Some(diverged);
             }
         }
     }
@@ -114,15 +121,15 @@ impl TrainingRun {
     pub fn try_step(&mut self, trainer: &mut Trainer) {
         let mut copy = TrainingState::clone(&self.latest);
         if let Err(diverged) = trainer.step(&mut copy) {
-            self.stopped = Some(Stopped::Diverged(diverged));
+            self.diverged = Some(diverged);
         }
     }
 
-    fn rule_that_holds(&mut self, rules: &[StopRule]) -> Option<StopRule> {
+    /// Remembers the first rule that holds since the latest step and has stopped no step before.
+    fn note_rule(&mut self, rules: &[StopRule]) {
         let fresh = |rule: &&StopRule| self.fired.iter().all(|(fired, _)| fired != *rule);
-        let rule = *rules.iter().filter(fresh).find(|rule| holds(**rule, &self.log))?;
-        self.fired.push((rule, self.steps_done()));
-        Some(rule)
+        let rule = rules.iter().filter(fresh).find(|rule| holds(**rule, &self.log));
+        self.fired.extend(rule.map(|rule| (*rule, self.log.len())));
     }
 
     /// Training goes on from these parameters.
@@ -145,7 +152,7 @@ impl TrainingRun {
         let change = Change::LearningRate(rate);
         self.change(change.clone())?;
         change.apply(Arc::make_mut(&mut self.latest));
-        self.stopped = None;
+        self.diverged = None;
         Ok(())
     }
 
@@ -218,7 +225,7 @@ impl TrainingRun {
             changed_entries: before.iter().map(|done| done.change.entries()).sum(),
             changes: before,
             fired: self.fired.iter().copied().filter(|(_, at)| *at <= step).collect(),
-            stopped: None,
+            diverged: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use attune::kernel::command::{TrainingCommand, WeightCommand};
 use attune::kernel::training::stop::{Overflow, Stopped};
-use attune::kernel::{Command, Kernel};
+use attune::kernel::{Command, Kernel, Saved};
 use attune::lesson::schema::StopRule;
 use attune::numerics::optimiser::Method;
 use attune::numerics::params::TensorName;
@@ -35,6 +35,16 @@ fn stop_rules_stop_at_their_step_and_only_once() {
     apply(&mut kernel, Command::Training(TrainingCommand::Branch));
     apply(&mut kernel, Command::Training(TrainingCommand::Play));
     assert_eq!((kernel.steps_done(), model(&kernel).training.stopped), (first, Some(Stopped::Rule(rule))));
+
+    // A branch at the stop stands there for the same reason, opened again too.
+    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(first)));
+    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
+    let mut opened = Kernel::open(ruled, Some(Saved::of(&kernel.snapshot())));
+    opened.settle();
+    for kernel in [&kernel, &opened] {
+        assert_eq!((kernel.steps_done(), model(kernel).training.stopped), (first, Some(Stopped::Rule(rule))));
+    }
 
     let plateau = StopRule::Plateau { steps: 50, by: 0.01 };
     let mean =

@@ -229,9 +229,13 @@ impl Notebook {
             {
                 dependent.insert(cell.id.clone());
             }
+            let follows_run = |run: &CellRun| {
+                let runs = |from| waits.contains(from) || waiting.contains(from);
+                run.reads.iter().any(|(_, source)| matches!(source, Source::Run(from, _) if runs(from)))
+            };
             let runs = match standing.status {
                 // Stale by a cell above that waits for the learner: it would run, and be as stale, without end.
-                CellStatus::Stale if standing.is_up_to_date => false,
+                CellStatus::Stale if standing.is_up_to_date && !run.is_some_and(follows_run) => false,
                 CellStatus::New => is_unasked && !self.live.is_empty(),
                 CellStatus::Stale => {
                     let is_auto = (cell.auto_run || self.document.auto_run) && cell.is_code();
@@ -303,7 +307,7 @@ impl Notebook {
         if let Some(is_right) = execution::is_right(&outcome)
             && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
         {
-            attempts.is_passed |= is_right;
+            attempts.is_passed |= is_right && !self.follows_step;
             // What is done elsewhere nobody asks to check: the first change of it is an attempt.
             if moved && attempts.tried == 0 && matches!(&**kind, CellKind::Exercise(Exercise { start: None, .. })) {
                 attempts.tried = 1;

@@ -2,6 +2,7 @@
 
 use attune::kernel::Command;
 use attune::kernel::command::WeightCommand;
+use attune::kernel::notebook::document::OwnKind;
 use attune::kernel::notebook::snapshot::CellStatus;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::numerics::params::TensorName;
@@ -57,6 +58,18 @@ fn a_slider_runs_what_depends_on_it() {
     assert_eq!(status(&kernel, "uses"), CellStatus::Stale);
     cell(&mut kernel, "turn", CellCommand::Slide(99.0));
     assert_eq!(number(&kernel, "uses"), 20.0, "a slider stays within its range");
+}
+
+#[test]
+fn every_move_of_a_slider_reaches_the_end_of_a_chain() {
+    let mut kernel = kernel();
+    cell(&mut kernel, "uses", CellCommand::Insert { kind: OwnKind::Code, is_above: false });
+    write(&mut kernel, "own 1", "let c = b + 1; c");
+    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    for turned in [3.0, 4.0, 5.0] {
+        cell(&mut kernel, "turn", CellCommand::Slide(turned));
+        assert_eq!((number(&kernel, "own 1"), status(&kernel, "own 1")), (2.0 * turned + 1.0, CellStatus::Fresh));
+    }
 }
 
 /// Each reads from a cell that was edited and waits to be run: a run of theirs would read what they read before.

@@ -54,8 +54,7 @@ fn with_a_limit(script: &str, expected: &[&str]) {
         .stderr(Stdio::null())
         .status();
     if !can.is_ok_and(|status| status.success()) {
-        println!("SKIPPED: this limit cannot be set here: {script}");
-        return;
+        return super::skip(&format!("this limit cannot be set here: {script}"));
     }
     let output = super::children::command(&["sh", "-c", script, "sh"], "too small", &scratch.home()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
@@ -131,7 +130,7 @@ fn a_read_only_folder_is_read() {
             assert!(text.contains("MET"), "{text}{}", String::from_utf8_lossy(&output.stderr));
             assert!(text.contains("cannot be written: permission denied"), "{text}");
         }
-        Err(error) => println!("SKIPPED: no program can be run as another user here: {error}"),
+        Err(error) => super::skip(&format!("no program can be run as another user here: {error}")),
     }
     allow(&path, 0o755);
 }

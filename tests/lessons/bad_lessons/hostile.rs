@@ -57,7 +57,8 @@ fn hostile_lessons_are_refused_soon() {
         good_with("sold a phone while", &"word ".repeat(size / 5)),
         good_with("max_tokens: 24", "max_tokens: x").replacen("sold a phone while", &"wörd ".repeat(size / 6), 1),
         good_with("\"orange\"", &(0..size / 12).map(|i| format!("\"w{i}\",")).collect::<String>()),
-        good_with("probes: [", &format!("probes: [{}", "{},".repeat(size / 3))),
+        // A quarter of the room: RON's own reader takes most of a second for every 100,000 on a busy machine.
+        good_with("probes: [", &format!("probes: [{}", "{},".repeat(size / 12))),
     ];
     for text in hostile {
         assert!(text.len() as u64 <= LESSON_BYTES_MAX);

@@ -106,6 +106,8 @@ fn mutated_command_lines_end_in_words() {
     for outcome in ["done", "faults of a lesson or an output", "wrong usage"] {
         assert!(outcomes.contains(&outcome), "none of the command lines ends with {outcome}");
     }
+    let misused = outcomes.iter().filter(|outcome| **outcome == "wrong usage").count();
+    assert!(misused * 2 <= outcomes.len(), "{misused} of {} command lines end at the parser", outcomes.len());
 }
 
 /// The program that [`a_case_that_hangs_ends_the_run_and_tells_its_seed`] starts.

@@ -10,18 +10,26 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{env, fs, process};
+use std::{env, fs, iter, process};
 
 use attune::cli::grammar;
 
 use super::{Attack, Dice, HOSTILE, Outcome, TIME_MAX};
 
 const SMALL: &str = include_str!("../../fixtures/small.ron");
+/// Lessons of every form of a model, and one with every kind of cell.
+const LESSONS: &[(&str, &[u8])] = &[
+    ("small.ron", SMALL.as_bytes()),
+    ("next_word.ron", include_bytes!("../../fixtures/forms/next_word.ron")),
+    ("label.ron", include_bytes!("../../fixtures/forms/label.ron")),
+    ("translation.ron", include_bytes!("../../fixtures/forms/translation.ron")),
+    ("custom_mask.ron", include_bytes!("../../fixtures/forms/custom_mask.ron")),
+    ("parameter_free.ron", include_bytes!("../../fixtures/forms/parameter_free.ron")),
+    ("notebook.ron", include_bytes!("../../fixtures/notebook.ron")),
+    ("reference.ron", include_bytes!("../../fixtures/reference.ron")),
+];
 /// Names in the folder that a program runs in: lessons, what is none, and what cannot be read or written.
 const PATHS: &[&str] = &[
-    "small.ron",
-    "small.ron",
-    "small.ron",
     "small.ron",
     "next_word.ron",
     "broken.ron",
@@ -61,6 +69,21 @@ const PATHS: &[&str] = &[
     "/",
     ".",
     "-",
+];
+/// Values that options and arguments take, by their names.
+const FITTING: &[(&str, &[&str])] = &[
+    ("seed", &["0", "1", "7", "00", "+1", "18446744073709551615"]),
+    ("within", &["1", "2", "60", "18446744073709551615"]),
+    ("size", &["1x1", "64x48", "1280x720", "1280×720", "8192x8192", "1X8192"]),
+    ("time", &["0", "1", "0.5", "-0.0", "1e-30", "1.0"]),
+    ("sentence", &["the seal sank", "a seal is happy", "seal", "", "zebra", "-", "the the the the the the the the"]),
+    ("ids", &["0", "1,2,3", "0,0,0,0", "7", "1,999999", "18446744073709551615"]),
+    ("cell", &["both", "see", "intro", "near", "none", ""]),
+    (
+        "output",
+        &["out.md", "new.html", "new", "folder/new.ipynb", "out", "new.json", "locked/x", "/dev/full", "./a.tsv"],
+    ),
+    ("state", &["state", "folder", "locked", "small.ron", "to_folder", "/nowhere", "state/a/b"]),
 ];
 /// Values of options.
 const VALUES: &[&str] = &[
@@ -169,9 +192,14 @@ impl Attack for MutatedArguments {
     fn of(seed: u64) -> Self {
         let mut dice = Dice::of(seed);
         let mut words = valid(&mut dice);
-        let mistakes = if dice.once_in(8) { 0 } else { 1 + dice.below(4) };
+        // What is past the parser is most of the program.
+        let mistakes = if dice.once_in(8) { 1 + dice.below(4) } else { 0 };
         for _ in 0..mistakes {
             mistake(&mut dice, &mut words);
+        }
+        // All lessons of the course are minutes of honest work on a busy machine.
+        if checks_the_course(&words) {
+            words.push("small.ron".into());
         }
         // No program starts with a zero byte in an argument.
         words.iter_mut().filter(|word| word.as_bytes().contains(&0)).for_each(|word| *word = "nul".into());
@@ -187,7 +215,9 @@ impl Attack for MutatedArguments {
         for (stream, bytes) in [("output", &out), ("error", &err)] {
             let said =
                 std::str::from_utf8(bytes).map_err(|_| format!("standard {stream} is not UTF-8: {}", head(bytes)))?;
-            let steers = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            // A table's columns are apart by tabs.
+            let is_laid_out = |c: char| c == '\n' || (c == '\t' && stream == "output");
+            let steers = |c: char| (c.is_control() && !is_laid_out(c)) || ('\u{202a}'..='\u{202e}').contains(&c);
             if let Some(c) = said.chars().find(|c| steers(*c)) {
                 return Err(format!("standard {stream} has {c:?}: {}", head(bytes)));
             }
@@ -235,22 +265,32 @@ fn valid(dice: &mut Dice) -> Vec<OsString> {
     words
 }
 
+fn checks_the_course(words: &[OsString]) -> bool {
+    let words = iter::once(OsString::from("attune")).chain(words.iter().cloned());
+    let matches = grammar().try_get_matches_from(words).ok();
+    let check = matches.as_ref().and_then(|matches| matches.subcommand_matches("check"));
+    check.is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none())
+}
+
 /// An argument as somebody would give it.
 fn given(dice: &mut Dice, arg: &clap::Arg) -> Vec<OsString> {
     let name = match (arg.get_long(), arg.get_short()) {
         (Some(long), short) if short.is_none() || dice.once_in(2) => format!("--{long}"),
         (_, Some(short)) => format!("-{short}"),
-        (_, None) => return vec![path(dice)],
+        (_, None) if dice.once_in(4) => return vec![path(dice)],
+        (_, None) => return vec![dice.pick(LESSONS).0.into()],
     };
     if !arg.get_action().takes_values() {
         return vec![name.into()];
     }
     let possible = arg.get_possible_values();
-    let value: OsString = match (dice.below(6), arg.get_id().as_str()) {
+    let fitting = FITTING.iter().find(|(name, _)| *name == arg.get_id().as_str()).map(|(_, values)| *values);
+    let value: OsString = match (dice.below(24), fitting) {
         (0, _) => hostile(dice),
         (1, _) => path(dice),
-        (_, "output" | "state") => path(dice),
+        (2, _) => (*dice.pick(VALUES)).into(),
         _ if !possible.is_empty() => dice.pick(&possible).get_name().into(),
+        (_, Some(values)) => (*dice.pick(values)).into(),
         _ => (*dice.pick(VALUES)).into(),
     };
     if dice.once_in(3) { vec![joined(&[OsStr::new(&name), OsStr::new("="), &value])] } else { vec![name.into(), value] }
@@ -333,10 +373,11 @@ impl Scratch {
         fs::create_dir_all(&here)?;
         let scratch = Self { root, here };
         let at = |name: &str| scratch.here.join(name);
+        for (name, text) in LESSONS {
+            fs::write(at(name), text)?;
+        }
         for (name, text) in [
-            ("small.ron", SMALL.as_bytes()),
-            ("next_word.ron", include_bytes!("../../fixtures/forms/next_word.ron")),
-            ("broken.ron", b"Lesson(id: \"\x1b[31m\", cells: [}"),
+            ("broken.ron", &b"Lesson(id: \"\x1b[31m\", cells: [}"[..]),
             ("bytes.ron", b"Lesson(\xff\xfe)"),
             ("empty.ron", b""),
             ("locked.ron", SMALL.as_bytes()),

@@ -11,6 +11,7 @@ use attune::kernel::command::{
     WeightCommand,
 };
 use attune::kernel::notebook::document::{CellId, DOCUMENT_CELLS_MAX, OwnKind};
+use attune::kernel::notebook::kinds::{Answer, Attempts};
 use attune::kernel::notebook::snapshot::RunSnapshot;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
@@ -69,7 +70,8 @@ const CODE: &[&str] = &[
 pub struct Step {
     command: Command,
     advances: Option<usize>,
-    /// Undone and redone after it; saved and opened after it.
+    /// Undone at once, to see what it leaves; undone and redone after it; saved and opened after it.
+    is_undone: bool,
     travels: bool,
     reopens: bool,
 }
@@ -101,6 +103,10 @@ impl Attack for RandomCommands {
         let mut revision = kernel.snapshot().revision;
         for (i, step) in self.steps.iter().enumerate() {
             let said = |why: String| format!("command {i}, {:?}: {why}", step.command);
+            if step.is_undone {
+                undo_of(&mut kernel, &step.command).map_err(said)?;
+                revision = kernel.snapshot().revision;
+            }
             kernel.apply(step.command.clone());
             match step.advances {
                 None => kernel.settle(),
@@ -140,7 +146,7 @@ impl Attack for RandomCommands {
 fn step(dice: &mut Dice, lesson: &Lesson) -> Step {
     let command = command(dice, lesson);
     let advances = dice.once_in(6).then(|| dice.below(4));
-    Step { command, advances, travels: dice.once_in(6), reopens: dice.once_in(200) }
+    Step { command, advances, is_undone: dice.once_in(6), travels: dice.once_in(6), reopens: dice.once_in(200) }
 }
 
 /// A learner with `seed` for habits, and so many commands, all of which are done.
@@ -469,6 +475,9 @@ fn bits(values: &[f32]) -> u64 {
     fnv1a(&values.iter().flat_map(|x| x.to_bits().to_le_bytes()).collect::<Vec<_>>())
 }
 
+/// What came of an exercise, among what a snapshot is [`described`] by: undo leaves it as it is.
+const FACTS: &str = "facts";
+
 /// All that undo and a save bring back, by name, to the bit.
 fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
@@ -501,29 +510,32 @@ fn described(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     say("auto_run", format!("{}", notebook.auto_run));
     for shown in &notebook.cells {
         let cell = &shown.cell;
-        say(
-            "cell",
-            format!(
-                "{} {:x} {:?} {} {} {}",
-                cell.id,
-                fnv1a(cell.text.as_bytes()),
-                cell.answer,
-                cell.is_folded,
-                cell.auto_run,
-                cell.is_own
-            ),
-        );
+        let (answer, facts) = match &cell.answer {
+            Answer::Exercise(attempts) => {
+                let Attempts { tried, is_passed, .. } = *attempts;
+                let but_facts = Attempts { tried: 0, is_passed: false, ..*attempts };
+                (Answer::Exercise(but_facts), format!("tried {tried} times, passed: {is_passed}"))
+            }
+            answer => (answer.clone(), String::new()),
+        };
+        say(FACTS, format!("{}: {facts}", cell.id));
+        let text = fnv1a(cell.text.as_bytes());
+        let marks = [cell.is_folded, cell.auto_run, cell.is_own];
+        say("cell", format!("{} {text:x} {answer:?} {marks:?}", cell.id));
     }
     all
 }
 
 /// Two snapshots show the same.
 fn same(before: &Snapshot, after: &Snapshot) -> Result<(), String> {
-    let (before, after) = (described(before), described(after));
+    same_things(&described(before), &described(after))
+}
+
+fn same_things(before: &[(&str, String)], after: &[(&str, String)]) -> Result<(), String> {
     ensure(before.len() == after.len(), || format!("{} things are {}", before.len(), after.len()))?;
     let differing: Vec<String> = before
         .iter()
-        .zip(&after)
+        .zip(after)
         .filter(|(before, after)| before != after)
         .map(|((name, before), (_, after))| format!("{name}: {before:.300} is {after:.300}"))
         .collect();
@@ -580,6 +592,52 @@ fn travel(kernel: &mut Kernel) -> Result<(), String> {
         is_same(there, &now).map_err(|what| format!("{step:?}, {far} times at once: {what}"))?;
     }
     Ok(())
+}
+
+/// Does a command and undoes it: what it changed is as it was.
+fn undo_of(kernel: &mut Kernel, command: &Command) -> Result<(), String> {
+    if matches!(command, Command::Undo | Command::Redo) {
+        return Ok(());
+    }
+    kernel.settle();
+    // What could be redone until now cannot be after a change that undo knows, and no change goes on one before.
+    kernel.apply(Command::Undo);
+    kernel.settle();
+    let before = kernel.snapshot();
+    kernel.apply(command.clone());
+    kernel.settle();
+    let changed = kernel.snapshot();
+    let is_known = if before.history.redo.is_some() {
+        changed.history.redo.is_none()
+    } else {
+        changed.history.undo != before.history.undo
+    };
+    if !is_known {
+        return Ok(());
+    }
+    // What a cell writes that ran meanwhile is a change of its own.
+    let runs = |snapshot: &Snapshot| snapshot.notebook.cells.iter().map(|shown| shown.run.clone()).collect::<Vec<_>>();
+    let is_other = |(before, changed): &(Option<Arc<RunSnapshot>>, Option<Arc<RunSnapshot>>)| {
+        changed.as_ref().is_some_and(|changed| before.as_ref().is_none_or(|before| !Arc::ptr_eq(before, changed)))
+    };
+    let ran = runs(&before).into_iter().zip(runs(&changed)).filter(is_other).count();
+    let all_but_facts = |snapshot: &Snapshot| {
+        let mut all = described(snapshot);
+        all.retain(|(name, _)| *name != FACTS);
+        all
+    };
+    let mut result = Ok(());
+    for _ in 0..=ran {
+        kernel.apply(Command::Undo);
+        kernel.settle();
+        let undone = kernel.snapshot();
+        result = same_things(&all_but_facts(&before), &all_but_facts(&undone));
+        // A cell that ran by itself again may have written, which ends what could be redone.
+        if result.is_ok() || undone.history.redo.is_none() {
+            return Ok(());
+        }
+    }
+    result.map_err(|what| format!("done and undone: {what}"))
 }
 
 /// The comparison of the weights, which is not saved.

@@ -456,6 +456,21 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
+    /// Writes a part of a tensor, from an entry on, where it will stay.
+    ///
+    /// # Panics
+    /// If the model does not have the tensor, or the part reaches beyond it.
+    pub fn set_part(&mut self, id: impl Into<TensorId>, at: (usize, usize), from: MatRef<'_, S>) {
+        let spec = *self.expect(id.into());
+        match spec.place {
+            Place::Flat(_) => {
+                let whole = MatMut::from_row_major_slice_mut(&mut self.values[spec.range()], spec.rows, spec.cols);
+                whole.submatrix_mut(at.0, at.1, from.nrows(), from.ncols()).copy_from(from);
+            }
+            Place::Packed(packed) => Arc::make_mut(&mut self.packed[packed]).set_part(at, from),
+        }
+    }
+
     /// One tensor becomes that of others, which share it where it is packed.
     ///
     /// # Panics
@@ -623,6 +638,19 @@ impl<S: Scalar> Parameters<S> {
         (*spec, index - spec.first)
     }
 
+    /// Tensors in which others of the same shapes differ by their bits; a packed one that both do not share counts,
+    /// without a look into it.
+    pub fn differing(&self, others: &Self) -> impl Iterator<Item = TensorId> {
+        let differ = |(old, new): (&S, &S)| old.to_f64().to_bits() != new.to_f64().to_bits();
+        let is_same = std::ptr::eq(self, others);
+        let pairs = self.layout.iter().zip(others.specs()).filter(move |_| !is_same);
+        let differing = pairs.filter(move |(spec, other)| match spec.place {
+            Place::Flat(_) => self.values[spec.range()].iter().zip(&others.values[other.range()]).any(differ),
+            Place::Packed(_) => !self.shares(spec, others, other),
+        });
+        differing.map(|(spec, _)| spec.id)
+    }
+
     /// The entries in which others of the same shapes differ by their bits (−0 is not 0), with the values there; packed
     /// tensors that both share are not looked into.
     pub fn changed_to(&self, others: &Self) -> Vec<(usize, S)> {
@@ -678,7 +706,10 @@ impl<S: Scalar> Parameters<S> {
         let id = id.into();
         match (self.spec(id), others.spec(id)) {
             (Some(own), Some(other)) if self.shares(own, others, other) => true,
-            (Some(own), Some(other)) => self.row_major_of(own) == others.row_major_of(other),
+            (Some(own), Some(other)) => match (own.place, other.place) {
+                (Place::Packed(own), Place::Packed(other)) => self.packed[own] == others.packed[other],
+                _ => self.row_major_of(own) == others.row_major_of(other),
+            },
             (own, other) => own.is_none() && other.is_none(),
         }
     }

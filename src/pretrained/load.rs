@@ -7,6 +7,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
+use faer::MatRef;
 use sha2::{Digest, Sha256};
 
 use super::cache::{CONFIG, INDEX, WEIGHTS};
@@ -137,8 +138,11 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
     let twin = twin.map(|(file, twin, _)| (file, twin.clone()));
 
     // Everything is there and as large as it says; from here on memory is taken.
-    let mut model =
-        Model { table: vec![0.0; config.vocabulary * config.width], parameters: Parameters::zeros(&shapes) };
+    let mut model = Model {
+        table: Matrix::zeros(config.vocabulary, config.width),
+        parameters: Parameters::zeros_with_packed(&shapes, |id| id.name.multiplies()),
+    };
+    sources = sources.into_iter().map(Open::hashed_beside).collect();
     let mut progress = Progress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
     for (file, open) in sources.iter_mut().enumerate() {
         let in_file = |refusal: Refusal| refusal.in_file(&open.name);
@@ -155,7 +159,8 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
                 let cols = tensor.shape.last().copied().unwrap_or(1);
                 let size = tensor.dtype.bytes_read().unwrap_or_default();
                 let mut place = |row: usize, numbers: &[f32]| {
-                    parts.iter().for_each(|(id, layout)| model.place(*id, *layout, row, cols, numbers));
+                    let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
+                    parts.iter().for_each(|(id, layout)| model.place(*id, *layout, row, rows));
                     told((numbers.len() * size) as u64)
                 };
                 open.source.read_next(cols, &mut place).map_err(in_file)?
@@ -166,7 +171,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
         }
     }
     let Model { table, parameters } = model;
-    let embedding = Arc::new(Matrix::from_row_major(config.vocabulary, config.width, table));
+    let embedding = Arc::new(table);
     if let Some((file, twin)) = twin {
         let (name, start) = (&sources[file].name, sources[file].source.header().length);
         check_twin(folder, name, start, &twin, &embedding).map_err(|refusal| refusal.in_file(name))?;
@@ -201,6 +206,12 @@ struct Open {
 }
 
 impl Open {
+    fn hashed_beside(self) -> Self {
+        /// A smaller file is hashed before a thread has begun.
+        const LARGE: u64 = 4 << 20;
+        if self.bytes < LARGE { self } else { Self { source: self.source.hashed_beside(), ..self } }
+    }
+
     fn into_file(self) -> ModelFile {
         ModelFile { name: self.name, bytes: self.bytes, sha256: self.source.sha256() }
     }
@@ -318,36 +329,27 @@ fn name_file(refusal: Refusal, sources: &[Open]) -> Refusal {
 
 /// A model that is being filled.
 struct Model {
-    table: Vec<f32>,
+    table: Matrix<f32>,
     parameters: Parameters<f32>,
 }
 
 impl Model {
     /// Puts rows of a file's tensor to where they belong.
-    fn place(&mut self, id: TensorId, layout: Layout, row: usize, cols: usize, numbers: &[f32]) {
-        let to = match id.name {
-            TensorName::Embedding => &mut *self.table,
-            _ => self.parameters.values_of_mut(id),
-        };
-        match layout {
-            Layout::Same => to[row * cols..][..numbers.len()].copy_from_slice(numbers),
-            Layout::Transposed => transpose(numbers, cols, row, to),
+    fn place(&mut self, id: TensorId, layout: Layout, row: usize, rows: MatRef<'_, f32>) {
+        let (at, part) = match layout {
+            Layout::Same => ((row, 0), rows),
+            Layout::Transposed => ((0, row), rows.transpose()),
             Layout::Slice { at, of } => {
-                let width = cols / of;
-                let rows = to[row * width..].chunks_exact_mut(width).zip(numbers.chunks_exact(cols));
-                rows.for_each(|(to, from)| to.copy_from_slice(&from[at * width..][..width]));
+                let width = rows.ncols() / of;
+                ((row, 0), rows.subcols(at * width, width))
             }
+        };
+        match id.name {
+            TensorName::Embedding => {
+                self.table.view_mut().submatrix_mut(at.0, at.1, part.nrows(), part.ncols()).copy_from(part);
+            }
+            _ => self.parameters.set_part(id, at, part),
         }
-    }
-}
-
-/// Puts rows of a matrix, from the `first` on, into the columns of its transpose.
-fn transpose(from: &[f32], cols: usize, first: usize, to: &mut [f32]) {
-    let width = to.len() / cols;
-    let rows = from.len() / cols;
-    for (i, to) in to.chunks_exact_mut(width).enumerate() {
-        let column = from[i..].iter().step_by(cols);
-        to[first..first + rows].iter_mut().zip(column).for_each(|(to, from)| *to = *from);
     }
 }
 

@@ -167,3 +167,21 @@ fn again_from_a_block_has_the_bits_of_a_whole_pass_and_shares_what_lies_before()
         assert_eq!(before.again(2, &net.model, &start, &words, None, &none), before, "nothing but the output is made");
     }
 }
+
+#[test]
+fn parts_are_put_where_they_belong_however_they_lie() {
+    let w = Matrix::from_fn(70, 90, |i, j| (i * 90 + j) as f32);
+    let by_columns = Matrix::copied(w.view().transpose());
+    let id = TensorName::QueryWeights.into();
+    for (is_packed, from) in [(true, w.view()), (true, by_columns.view().transpose()), (false, w.view())] {
+        let mut parameters = Parameters::zeros_with_packed(&[(id, 70, 90)], |_| is_packed);
+        // Columns that begin and end within a panel, and rows in two pieces.
+        for (first_row, rows) in [(0, 33), (33, 37)] {
+            for (first_col, cols) in [(0, 1), (1, 40), (41, 49)] {
+                let part = from.submatrix(first_row, first_col, rows, cols);
+                parameters.set_part(id, (first_row, first_col), part);
+            }
+        }
+        assert_eq!(*parameters.row_major(id), *w.flat());
+    }
+}

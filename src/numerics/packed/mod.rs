@@ -91,6 +91,34 @@ impl<S: Scalar> Packed<S> {
         }
     }
 
+    /// Writes a part of the matrix, from an entry on.
+    ///
+    /// # Panics
+    /// If it reaches beyond the matrix.
+    pub fn set_part(&mut self, (row, col): (usize, usize), from: MatRef<'_, S>) {
+        let (rows, cols) = (self.rows, self.cols);
+        let (end_row, end_col) = (row + from.nrows(), col + from.ncols());
+        assert!(end_row <= rows && end_col <= cols, "packed: a part up to ({end_row}, {end_col}) of ({rows}, {cols})");
+        let mut begin = col;
+        while begin < end_col {
+            let (at, lane) = (begin / PANEL, begin % PANEL);
+            let width = (PANEL - lane).min(end_col - begin);
+            let panel = self.panels[at * rows..][row..end_row].iter_mut().map(|to| &mut to[lane..lane + width]);
+            let from = from.subcols(begin - col, width);
+            match from.try_as_col_major() {
+                Some(by_columns) => {
+                    let columns: Vec<&[S]> = (0..width).map(|j| by_columns.col(j).as_slice()).collect();
+                    let entry = |i: usize| columns.iter().map(move |column| column[i]);
+                    panel.enumerate().for_each(|(i, to)| to.iter_mut().zip(entry(i)).for_each(|(to, from)| *to = from));
+                }
+                None => panel.zip(from.row_iter()).for_each(|(to, from)| {
+                    to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
+                }),
+            }
+            begin += width;
+        }
+    }
+
     pub fn to_row_major(&self) -> Vec<S> {
         let mut values = vec![S::zero(); self.rows * self.cols];
         for (first, panel) in (0..self.cols).step_by(PANEL).zip(self.panels.chunks_exact(self.rows.max(1))) {

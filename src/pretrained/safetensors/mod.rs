@@ -13,6 +13,9 @@ pub use dtype::Dtype;
 pub use header::{Header, Tensor};
 
 use std::io::Read;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use sha2::{Digest, Sha256};
 
@@ -25,7 +28,7 @@ const CHUNK: usize = 1 << 18;
 pub struct Source<R> {
     from: R,
     header: Header,
-    hash: Sha256,
+    hash: Hash,
     /// Tensors that are read or passed.
     done: usize,
     reader: Reader,
@@ -85,10 +88,54 @@ pub fn not_read(dtype: Dtype) -> Refusal {
     Refusal::new(found, kinds.join(", "), "save the model anew in one of these")
 }
 
+/// The SHA-256 of bytes that come piece by piece.
+enum Hash {
+    Here(Sha256),
+    /// Worked out on a thread of its own, while the next bytes are read and put where they belong.
+    Beside {
+        pieces: SyncSender<Vec<u8>>,
+        whole: JoinHandle<Sha256>,
+    },
+}
+
+impl Hash {
+    /// Pieces that wait to be hashed.
+    const WAITING_MAX: usize = 4;
+
+    fn beside(self) -> Self {
+        let Self::Here(mut hash) = self else { return self };
+        let (pieces, incoming) = sync_channel::<Vec<u8>>(Self::WAITING_MAX);
+        let whole = thread::spawn(move || {
+            incoming.iter().for_each(|piece| hash.update(piece));
+            hash
+        });
+        Self::Beside { pieces, whole }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Here(hash) => hash.update(bytes),
+            // The thread ends only once the sender is gone; if it panicked, `finish` says so.
+            Self::Beside { pieces, .. } => drop(pieces.send(bytes.to_vec())),
+        }
+    }
+
+    fn finish(self) -> String {
+        let hash = match self {
+            Self::Here(hash) => hash,
+            Self::Beside { pieces, whole } => {
+                drop(pieces);
+                whole.join().unwrap_or_else(|panic| resume_unwind(panic))
+            }
+        };
+        hexadecimal(&hash.finalize())
+    }
+}
+
 /// A reader whose bytes are counted into a hash.
 struct Hashed<'a, R> {
     from: &'a mut R,
-    hash: &'a mut Sha256,
+    hash: &'a mut Hash,
 }
 
 impl<R: Read> Read for Hashed<'_, R> {
@@ -105,13 +152,19 @@ impl<R: Read> Source<R> {
     /// # Errors
     /// If it is not one, or does not fit the file.
     pub fn open(mut from: R, length: u64) -> Result<Self, Refusal> {
-        let mut hash = Sha256::new();
+        let mut hash = Hash::Here(Sha256::new());
         let header = Header::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
         Ok(Self { from, header, hash, done: 0, reader: Reader::default() })
     }
 
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The same with its SHA-256 worked out on a thread of its own: worth it for large files.
+    #[must_use]
+    pub fn hashed_beside(self) -> Self {
+        Self { hash: self.hash.beside(), ..self }
     }
 
     /// The tensor that comes next in the file.
@@ -155,7 +208,7 @@ impl<R: Read> Source<R> {
 
     /// The SHA-256 of what was read, in hexadecimal digits: of the whole file behind its last tensor.
     pub fn sha256(self) -> String {
-        hexadecimal(&self.hash.finalize())
+        self.hash.finish()
     }
 }
 

@@ -30,9 +30,16 @@ impl Activation {
     /// Puts `φ(x)` in the place of every `x`. NaN stays NaN: a diverged weight must not look like a unit that is off.
     pub fn apply<S: Scalar>(self, x: &mut [S]) {
         match self {
-            Self::Relu => vectorized!(x.iter_mut().for_each(|x| *x = if *x < S::zero() { S::zero() } else { *x })),
-            Self::Gelu => vectorized!(x.iter_mut().for_each(|x| *x = *x * normal_share(*x))),
-            Self::GeluTanh => vectorized!(x.iter_mut().for_each(|x| *x = *x * tanh_share(*x))),
+            // Loops, and not `for_each`: that is a function of its own, which knows nothing of the processor's vectors.
+            Self::Relu => vectorized!(for x in x {
+                *x = if *x < S::zero() { S::zero() } else { *x };
+            }),
+            Self::Gelu => vectorized!(for x in x {
+                *x = *x * normal_share(*x);
+            }),
+            Self::GeluTanh => vectorized!(for x in x {
+                *x = *x * tanh_share(*x);
+            }),
         }
     }
 

@@ -133,10 +133,18 @@ impl Projection {
     /// If the vectors are not `D` wide.
     pub fn points(&self, vectors: &Matrix<f32>) -> Matrix<f32> {
         assert_eq!(vectors.cols(), self.mean.len(), "projection: vectors of width {}", vectors.cols());
-        Matrix::from_fn(vectors.rows(), AXES, |i, axis| {
-            let x = vectors.row(i).iter().zip(&self.mean);
-            x.zip(self.axes.row(axis)).map(|((x, mean), a)| (x - mean) * a).sum()
-        })
+        let mut points = Matrix::zeros(vectors.rows(), AXES);
+        let axes: [&[f32]; AXES] = std::array::from_fn(|axis| self.axes.row(axis));
+        for i in 0..vectors.rows() {
+            // The axes in step: each sum waits for its own last addition only. −0 is what a sum begins with.
+            let mut sums = [-0.0; AXES];
+            for (j, (x, mean)) in vectors.row(i).iter().zip(&self.mean).enumerate() {
+                let x = x - mean;
+                sums.iter_mut().zip(axes).for_each(|(sum, axis)| *sum += x * axis[j]);
+            }
+            points.row_mut(i).copy_from_slice(&sums);
+        }
+        points
     }
 
     /// A difference of two vectors as an arrow.

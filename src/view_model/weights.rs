@@ -1,15 +1,16 @@
 //! The Weights panel: every entry of a tensor with its ghost.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use super::distance::{at_distance, distance_of};
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use crate::kernel::command::Reference;
 use crate::kernel::snapshot::Snapshot;
-use crate::numerics::params::{Layer, Start, TensorId, TensorName};
+use crate::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WeightsModel {
     pub tensors: Vec<TensorModel>,
     /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
@@ -29,17 +30,20 @@ pub struct ComparisonModel {
     pub overall: f32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// Its entries are read where they lie: of a large model those that are on the screen.
+#[derive(Clone, Debug)]
 pub struct TensorModel {
     pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
-    /// Row-major, in use now.
-    pub values: Vec<f32>,
-    /// Row-major, as training left them.
-    pub trained: Vec<f32>,
+    /// In use now.
+    live: Arc<Parameters<f32>>,
+    /// As training left them.
+    trained: Arc<Parameters<f32>>,
     /// In use less those of what it is compared with, if it is.
-    pub difference: Option<Vec<f32>>,
+    difference: Option<Arc<Parameters<f32>>>,
+    /// The largest trained entry, worked out when it is first asked for.
+    largest: OnceLock<f32>,
     /// `‖W − W'‖` of this tensor.
     pub difference_norm: f32,
     /// How many entries differ from `trained`.
@@ -56,12 +60,46 @@ pub struct TensorGroup<'a> {
 }
 
 impl TensorModel {
+    /// # Panics
+    /// If there is no such entry, as in the next.
     pub fn value(&self, row: usize, col: usize) -> f32 {
-        self.values[row * self.cols + col]
+        self.row(row)[col]
     }
 
     pub fn trained_value(&self, row: usize, col: usize) -> f32 {
-        self.trained[row * self.cols + col]
+        self.trained_row(row)[col]
+    }
+
+    pub fn row(&self, row: usize) -> Cow<'_, [f32]> {
+        self.live.rows(self.id, row..row + 1)
+    }
+
+    pub fn trained_row(&self, row: usize) -> Cow<'_, [f32]> {
+        self.trained.rows(self.id, row..row + 1)
+    }
+
+    /// In use less those of what it is compared with, if it is; row-major.
+    pub fn differences(&self) -> Option<Cow<'_, [f32]>> {
+        Some(self.difference.as_ref()?.row_major(self.id))
+    }
+
+    /// A row of the same.
+    pub fn difference_row(&self, row: usize) -> Option<Cow<'_, [f32]>> {
+        Some(self.difference.as_ref()?.rows(self.id, row..row + 1))
+    }
+
+    pub fn entries(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// The largest entry as training left them, without its sign.
+    pub fn largest(&self) -> f32 {
+        *self.largest.get_or_init(|| largest(&self.trained.row_major(self.id)))
+    }
+
+    /// The largest entry of those that the map shows: of the differences, where there are some.
+    pub fn largest_shown(&self) -> f32 {
+        self.differences().map_or_else(|| self.largest(), |differences| largest(&differences))
     }
 
     /// Rank among the tensors: block by block and layer by layer, matrices before what is added to them; last what
@@ -87,21 +125,33 @@ impl TensorModel {
 impl Model for WeightsModel {
     type Choice = ();
 
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
+    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+        Self::after(before, snapshot)
     }
+}
+
+fn largest(values: &[f32]) -> f32 {
+    values.iter().map(|x| x.abs()).fold(0.0, f32::max)
 }
 
 impl WeightsModel {
     pub fn of(snapshot: &Snapshot) -> Option<WeightsModel> {
+        Self::after(None, snapshot)
+    }
+
+    /// `before`: the last one, which knows the largest entries.
+    fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
         let comparison = model.comparison.as_ref();
         let tensors = model
             .parameters
-            .tensors()
+            .specs()
+            .iter()
             .enumerate()
-            .map(|(place, (spec, values))| {
-                let trained = model.trained.row_major(spec.id);
+            .map(|(place, spec)| {
+                let is_known =
+                    |known: &&TensorModel| known.id == spec.id && Arc::ptr_eq(&known.trained, &model.trained);
+                let known = before.and_then(|before| before.tensors.get(place)).filter(is_known);
                 TensorModel {
                     id: spec.id,
                     rows: spec.rows,
@@ -109,11 +159,13 @@ impl WeightsModel {
                     changed: if model.parameters.has_same(spec.id, &model.trained) {
                         0
                     } else {
-                        values.iter().zip(trained.iter()).filter(|(live, trained)| live != trained).count()
+                        let [live, trained] = [&model.parameters, &model.trained].map(|of| of.row_major(spec.id));
+                        live.iter().zip(trained.iter()).filter(|(live, trained)| live != trained).count()
                     },
-                    values: values.into_owned(),
-                    trained: trained.into_owned(),
-                    difference: comparison.map(|with| with.difference.row_major(spec.id).into_owned()),
+                    live: model.parameters.clone(),
+                    trained: model.trained.clone(),
+                    difference: comparison.map(|with| with.difference.clone()),
+                    largest: known.map_or_else(OnceLock::new, |known| known.largest.clone()),
                     difference_norm: comparison.map_or(0.0, |with| with.norms.by_tensor[place]),
                     heads: model
                         .architecture

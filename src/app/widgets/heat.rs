@@ -67,8 +67,11 @@ impl Heat {
 
     /// The font in which all of these numbers fit in their cells: a map shows every number, or none. Where everything
     /// is zoomed, the numbers become smaller beside the rest rather than vanish, but never on the screen.
-    pub fn number_font<'v>(&self, ctx: &Context, values: impl IntoIterator<Item = &'v f32>) -> Option<FontId> {
-        let widest = values.into_iter().map(|value| short(*value).chars().count()).max().unwrap_or(0);
+    pub fn number_font<I: Iterator<Item = f32>>(&self, ctx: &Context, values: impl FnOnce() -> I) -> Option<FontId> {
+        /// Characters of `.00`. Where these have no room, not one of many numbers is written to be measured.
+        const NARROWEST: usize = 3;
+        number_size(self.cell.x, NARROWEST, ctx.zoom_factor())?;
+        let widest = values().map(|value| short(value).chars().count()).max().unwrap_or(0);
         number_size(self.cell.x, widest, ctx.zoom_factor()).map(theme::mono)
     }
 

@@ -345,7 +345,7 @@ impl Layout {
 fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
-    let font = heat.number_font(ui.ctx(), map.weights.iter().flatten());
+    let font = heat.number_font(ui.ctx(), || map.weights.iter().flatten().copied());
     for (row, weights) in map.weights.iter().enumerate() {
         for (col, weight) in weights.iter().enumerate() {
             let fill = palette.weight(map.head, *weight);

@@ -92,7 +92,7 @@ impl SheetUi<'_> {
         if heat.cell.y < size::CELL_MIN {
             return;
         }
-        let Some(font) = heat.number_font(ui.ctx(), entries.values()) else { return };
+        let Some(font) = heat.number_font(ui.ctx(), || entries.values().copied()) else { return };
         for row in 0..entries.rows {
             for (col, value) in entries.row(row).iter().enumerate() {
                 let ink = palette.ink_on(self.fill(*value, palette)).gamma_multiply(self.placed.alpha);

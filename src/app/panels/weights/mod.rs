@@ -142,7 +142,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
     let (row, col) = state.entry;
     let symbol = tensor.id;
     let turned = |tensor: &TensorModel| tensor.changed > 0;
-    let entry_turned = tensor.values.get(row * tensor.cols + col) != tensor.trained.get(row * tensor.cols + col);
+    let entry_turned = tensor.row(row).get(col) != tensor.trained_row(row).get(col);
     ui.horizontal_wrapped(|ui| {
         ui.selectable_value(&mut state.view, WeightsView::Map, "Map").on_hover_text("The tensor as a grid");
         ui.selectable_value(&mut state.view, WeightsView::List, "List").on_hover_text("A slider for every entry");
@@ -182,7 +182,7 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
 
 /// The selected entry: slider, number, and where training left it.
 fn entry_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), view: &mut PanelView) -> Option<Command> {
-    if tensor.values.is_empty() {
+    if tensor.entries() == 0 {
         return None;
     }
     const WITH_TRAINED: f32 = 110.0;
@@ -250,11 +250,7 @@ pub(super) fn ghost_mark(ui: &Ui, rect: egui::Rect, share: f32, palette: &Palett
 fn reach(tensor: &TensorModel) -> f32 {
     const LEAST: f32 = 2.0;
     const BEYOND: f32 = 1.5;
-    (largest(tensor) * BEYOND).max(LEAST).ceil()
-}
-
-fn largest(tensor: &TensorModel) -> f32 {
-    tensor.trained.iter().map(|x| x.abs()).fold(0.0, f32::max)
+    (tensor.largest() * BEYOND).max(LEAST).ceil()
 }
 
 /// Room for the numbers of rows, left, and of columns, above.
@@ -356,8 +352,8 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
         ui.weak(meaning);
     }
     ui.weak(format!("trained {:.4}", tensor.trained_value(row, col)));
-    if let Some(difference) = &tensor.difference {
-        ui.weak(format!("difference {:+.4}", difference[row * tensor.cols + col]));
+    if let Some(differences) = tensor.difference_row(row) {
+        ui.weak(format!("difference {:+.4}", differences[col]));
     }
     if paints {
         ui.weak("Drag to paint.");
@@ -368,23 +364,20 @@ fn entry_tip_ui(ui: &mut Ui, tensor: &TensorModel, (row, col): (usize, usize), p
 
 /// The values, or, where they are compared, the differences.
 fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
-    let shown = tensor.difference.as_ref().unwrap_or(&tensor.values);
-    let scale = match &tensor.difference {
-        Some(difference) => difference.iter().map(|x| x.abs()).fold(0.0, f32::max),
-        None => largest(tensor),
-    };
-    let scale = scale.max(f32::MIN_POSITIVE);
+    let shown = |row: usize| tensor.difference_row(row).unwrap_or_else(|| tensor.row(row));
+    let scale = tensor.largest_shown().max(f32::MIN_POSITIVE);
     let visible = ui.clip_rect();
-    let font = heat.number_font(ui.ctx(), shown);
+    let font = heat.number_font(ui.ctx(), || (0..tensor.rows).flat_map(|row| shown(row).into_owned()));
     for row in (0..tensor.rows).filter(|row| heat.row_rect(*row).intersects(visible)) {
+        let (shown, live, trained) = (shown(row), tensor.row(row), tensor.trained_row(row));
         for col in 0..tensor.cols {
-            let value = shown[row * tensor.cols + col];
+            let value = shown[col];
             let fill = palette.diverging(value / scale);
             heat.paint_cell(ui.painter(), row, col, fill);
             if let Some(font) = &font {
                 heat.paint_number(ui.painter(), row, col, value, font, palette.ink_on(fill));
             }
-            if tensor.value(row, col) != tensor.trained_value(row, col) {
+            if live[col] != trained[col] {
                 let corner = heat.cell_rect(row, col).right_top() + egui::vec2(-size::GAP_TIGHT, size::GAP_TIGHT);
                 ui.painter().circle_filled(corner, size::OUTLINE, palette.accent);
             }
@@ -395,22 +388,17 @@ fn paint_map(ui: &Ui, tensor: &TensorModel, heat: &Heat, palette: &Palette) {
 /// Every entry as a row; only those in sight are laid out.
 fn list_ui(ui: &mut Ui, tensor: &TensorModel, view: &mut PanelView) -> Option<Command> {
     let mut command = None;
-    ScrollArea::vertical().auto_shrink([false, false]).show_rows(
-        ui,
-        size::SLIDER_ROW,
-        tensor.values.len(),
-        |ui, rows| {
-            for index in rows {
-                let (row, col) = (index / tensor.cols, index % tensor.cols);
-                ui.push_id(index, |ui| {
-                    ui.horizontal(|ui| {
-                        let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
-                        number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
-                        command = value_ui(ui, tensor, row, col).or(command.take());
-                    });
+    ScrollArea::vertical().auto_shrink([false, false]).show_rows(ui, size::SLIDER_ROW, tensor.entries(), |ui, rows| {
+        for index in rows {
+            let (row, col) = (index / tensor.cols, index % tensor.cols);
+            ui.push_id(index, |ui| {
+                ui.horizontal(|ui| {
+                    let name = format!("{}[{row:>2},{col:>2}]", tensor.id);
+                    number_ui(ui, name, Entry::parameter(tensor.id, row, col), view.trail);
+                    command = value_ui(ui, tensor, row, col).or(command.take());
                 });
-            }
-        },
-    );
+            });
+        }
+    });
     command
 }

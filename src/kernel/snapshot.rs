@@ -36,7 +36,7 @@ pub struct Snapshot {
     pub revision: u64,
     /// The static vectors, once they are trained.
     pub space: Option<Arc<StaticSpace>>,
-    /// How far the static vectors are, in epochs.
+    /// How far the static vectors are, in epochs; those of a pretrained model, in megabytes of its files.
     pub embedding_progress: Progress,
     /// The attention model, from its initialisation on.
     pub model: Option<ModelSnapshot>,

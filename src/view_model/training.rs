@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::models::Model;
-use crate::kernel::snapshot::{CheckpointsSnapshot, Snapshot, TrainingSnapshot};
+use crate::kernel::snapshot::{CheckpointsSnapshot, Progress, Snapshot, TrainingSnapshot};
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Overflow, Stopped};
-use crate::lesson::schema::StopRule;
+use crate::lesson::schema::{Lesson, StaticEmbedding, StopRule};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -41,6 +41,11 @@ pub enum TrainingStage {
         done: usize,
         of: usize,
     },
+    /// A pretrained model, in megabytes.
+    Loading {
+        done: usize,
+        of: usize,
+    },
     Playing,
     Paused,
     /// By a rule of the lesson, before the last step; it can go on.
@@ -68,7 +73,10 @@ impl TrainingModel {
         let Some(model) = &snapshot.model else {
             return TrainingModel {
                 stage: TrainingStage::of(snapshot),
-                status: "learning where words live".to_owned(),
+                status: match reads_model(lesson) {
+                    true => "reading the model's files".to_owned(),
+                    false => "learning where words live".to_owned(),
+                },
                 step: 0,
                 steps: lesson.model.steps,
                 shown: None,
@@ -116,9 +124,30 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
 
 impl TrainingStage {
     pub fn of(snapshot: &Snapshot) -> Self {
-        let progress = snapshot.embedding_progress;
-        let embedding = Self::Embedding { done: progress.done, of: progress.of };
-        snapshot.model.as_ref().map_or(embedding, |model| stage(model.training.stopped))
+        let Progress { done, of } = snapshot.embedding_progress;
+        match &snapshot.model {
+            Some(model) => stage(model.training.stopped),
+            None if reads_model(&snapshot.lesson) => Self::Loading { done, of },
+            None => Self::Embedding { done, of },
+        }
+    }
+
+    /// Before there is a model.
+    pub fn is_before_model(self) -> bool {
+        matches!(self, Self::Embedding { .. } | Self::Loading { .. })
+    }
+}
+
+fn reads_model(lesson: &Lesson) -> bool {
+    matches!(lesson.static_embedding, StaticEmbedding::Pretrained(_))
+}
+
+/// A line in place of what there is nothing to show of yet.
+pub fn waiting_words(snapshot: &Snapshot) -> String {
+    match TrainingStage::of(snapshot) {
+        TrainingStage::Loading { of: 0, .. } => "The model's files are being read …".to_owned(),
+        TrainingStage::Loading { done, of } => format!("The model's files are being read: {done} of {of} MB …"),
+        _ => "The static vectors are being trained …".to_owned(),
     }
 }
 

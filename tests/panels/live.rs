@@ -138,7 +138,7 @@ impl<P: Panel> Bench<P> {
             requests: &mut requests,
         };
         if self.panel.ui(ui, &mut context).is_none() {
-            waiting_ui(ui);
+            waiting_ui(ui, &self.models);
         }
         self.actions.extend(requests.actions);
         for command in requests.commands {

@@ -67,7 +67,7 @@ impl Panel for StepPanel {
                 let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
                 match (model, cx.stage.camera()) {
                     (Some(model), Some(camera)) => fold_ui(ui, &model, &mut cx.view, camera),
-                    _ => waiting_ui(ui),
+                    _ => waiting_ui(ui, cx.models),
                 }
             }
         }

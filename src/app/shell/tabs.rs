@@ -103,7 +103,7 @@ impl TabViewer for Tabs<'_> {
         let margin = if panel.has_margin() { size::PANEL_MARGIN } else { 0 };
         Frame::new().inner_margin(Margin::same(margin)).show(ui, |ui| {
             if panel.ui(ui, &mut self.context).is_none() {
-                waiting_ui(ui);
+                waiting_ui(ui, self.context.models);
             }
         });
     }

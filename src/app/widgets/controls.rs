@@ -4,6 +4,8 @@ use egui::{CornerRadius, EventFilter, Key, Modifiers, Response, ScrollArea, Stro
 
 use crate::app::theme::{Palette, size};
 use crate::app::view::Selection;
+use crate::view_model::models::Models;
+use crate::view_model::training::waiting_words;
 
 /// Tooltip of a control. Hidden while the pointer holds the control: the words would lie over what moves with it.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
@@ -87,6 +89,7 @@ pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows:
 }
 
 /// A line in place of a panel that has nothing to show yet.
-pub fn waiting_ui(ui: &mut Ui) {
-    ui.centered_and_justified(|ui| ui.weak("The static vectors are being trained …"));
+pub fn waiting_ui(ui: &mut Ui, models: &Models) {
+    let words = models.snapshot().map_or_else(|| "…".to_owned(), |snapshot| waiting_words(snapshot));
+    ui.centered_and_justified(|ui| ui.weak(words));
 }

@@ -103,13 +103,17 @@ pub fn play_or_pause(training: &TrainingModel) -> Option<Command> {
     match training.stage {
         TrainingStage::Playing => Some(Command::Training(TrainingCommand::Pause)),
         TrainingStage::Paused | TrainingStage::Stopped => Some(Command::Training(TrainingCommand::Play)),
-        TrainingStage::Embedding { .. } | TrainingStage::Finished | TrainingStage::Diverged => None,
+        TrainingStage::Embedding { .. }
+        | TrainingStage::Loading { .. }
+        | TrainingStage::Finished
+        | TrainingStage::Diverged => None,
     }
 }
 
 fn progress_ui(ui: &mut Ui, model: &TrainingModel, palette: &Palette) {
     let (share, text) = match model.stage {
         TrainingStage::Embedding { done, of } => (share(done, of), format!("static vectors: epoch {done} of {of}")),
+        TrainingStage::Loading { done, of } => (share(done, of), format!("the model's files: {done} of {of} MB")),
         _ => {
             let step = model.shown.unwrap_or(model.step);
             (share(step, model.steps), format!("step {step} of {}", model.steps))
@@ -139,7 +143,7 @@ fn share(done: usize, of: usize) -> f32 {
 
 fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Command> {
     let mut commands = Vec::new();
-    let ready = !matches!(model.stage, TrainingStage::Embedding { .. });
+    let ready = !model.stage.is_before_model();
     let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused | TrainingStage::Stopped);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -211,7 +215,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
 fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
     const WITHOUT_SLIDER: f32 = 170.0;
     let mut rate = model.learning_rate;
-    let can_set = model.shown.is_none() && !matches!(model.stage, TrainingStage::Embedding { .. });
+    let can_set = model.shown.is_none() && !model.stage.is_before_model();
     let changed = ui
         .horizontal(|ui| {
             ui.label("Learning rate");

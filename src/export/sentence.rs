@@ -1,5 +1,7 @@
 //! The same model on another of the lesson's sentences.
 
+use std::sync::Arc;
+
 use crate::kernel::scene::interventions::for_any_sentence;
 use crate::kernel::scene::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Snapshot;
@@ -18,12 +20,12 @@ pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     let rewriter = Rewriter::of(&snapshot.lesson.model.objective, &space.vocabulary);
     let frame = SentenceFrame::new(sentence, space, rewriter.as_ref());
     let network = network(&snapshot.lesson, space);
-    let interventions = for_any_sentence(&model.interventions);
+    let interventions = Arc::new(for_any_sentence(&model.interventions));
     let sentence = frame.run(space, &network, &model.parameters, &model.trained, &interventions);
     let mut other = snapshot.clone();
     if let Some(model) = &mut other.model {
-        model.sentence = sentence.into();
-        model.interventions = interventions.into();
+        model.sentence = sentence;
+        model.interventions = interventions;
         model.generated = None;
     }
     Some(other)

@@ -146,7 +146,7 @@ impl StageModel {
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
         let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
         let shown =
-            || sentence.into_iter().chain(second.map(|second| &second.sentence)).flat_map(|sentence| &sentence.tokens);
+            || sentence.into_iter().chain(second.map(|second| &*second.sentence)).flat_map(|sentence| &sentence.tokens);
         let in_sentence = |word| shown().any(|token| token.word == Some(word));
         let words = space
             .vocabulary

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune::kernel::command::{SentenceCommand, WeightCommand};
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
 use attune::kernel::notebook::document::OwnKind;
 use attune::kernel::notebook::{CellCommand, NotebookCommand};
 use attune::kernel::snapshot::ModelSnapshot;
+use attune::kernel::vectors::network;
 use attune::kernel::{Command, Kernel, Saved};
 use attune::lesson::{self, Lesson};
+use attune::numerics::model::{Activations, Sequences};
 use attune::numerics::params::TensorName;
 use attune::quantity::{Entry, Quantity, StagePoint};
 use attune::view_model::provenance::{Operand, Provenance, Worked};
@@ -61,6 +63,65 @@ fn the_snapshot_has_the_oracle_s_numbers() {
             let worst = found.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(found.len() == wanted.len() && worst <= TOLERANCE, "{name}: logits differ by {worst}");
         }
+    }
+}
+
+/// The forward pass of a snapshot's sentence from its beginning to its end.
+fn whole_pass(kernel: &Kernel) -> Activations<f32> {
+    let snapshot = kernel.snapshot();
+    let (space, model) = (snapshot.space.expect("a space"), snapshot.model.expect("a model"));
+    let words: Vec<usize> = model.sentence.tokens.iter().filter_map(|token| token.word).collect();
+    let network = network(&snapshot.lesson, &space);
+    Activations::of(&network, &model.parameters, &Sequences::one(&words), None, &model.interventions)
+}
+
+#[test]
+fn a_change_computes_its_block_and_those_behind_it() {
+    for name in ["bert-wild", "gpt2-wild"] {
+        let mut kernel = running(&opened(&fixture(name)));
+        assert_eq!(ask(&mut kernel, SentenceCommand::Ids(sentences(name)[0].ids.clone())), None);
+        let first = model(&kernel);
+        let (blocks, heads) = (first.architecture.blocks.len(), first.architecture.heads());
+        let set = |name: TensorName, block: usize| {
+            Command::Weights(WeightCommand::Set { tensor: name.of_block(block), row: 0, col: 1, value: 0.25 })
+        };
+        let of_block = |block: usize| {
+            let gain = HeadSetting::Gain(0.5);
+            let head = first.architecture.heads_of(block).start;
+            [
+                set(TensorName::KeyWeights, block),
+                set(TensorName::HiddenBias, block),
+                set(TensorName::ForwardNormGain, block),
+                Command::Interventions(InterventionCommand::SetHead { head, setting: gain }),
+            ]
+        };
+        let mut changes: Vec<(Command, usize)> =
+            (0..blocks).rev().flat_map(|block| of_block(block).map(|command| (command, block))).collect();
+        changes.push((Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))), 0));
+        changes.push((set(TensorName::Positions, 0), 0));
+        changes.push((Command::Undo, 0));
+        for (command, block) in changes {
+            let (before, what) = (model(&kernel).sentence, format!("{name}: {command:?}"));
+            kernel.apply(command);
+            let after = model(&kernel).sentence;
+            assert_eq!(after.activations, whole_pass(&kernel), "{what}: bit for bit");
+            for at in 0..blocks {
+                let shared = [
+                    Arc::ptr_eq(&before.activations.blocks[at], &after.activations.blocks[at]),
+                    Arc::ptr_eq(&before.contributions[at], &after.contributions[at]),
+                    Arc::ptr_eq(&before.moves[at], &after.moves[at]),
+                ];
+                assert_eq!(shared, [at < block; 3], "{what}: block {at}");
+            }
+            let looked_at_again = model(&kernel).sentence;
+            assert!(Arc::ptr_eq(&after, &looked_at_again), "{what}: nothing is computed where nothing changed");
+        }
+        kernel.apply(Command::Interventions(InterventionCommand::Reset));
+        kernel.apply(Command::Weights(WeightCommand::ResetAll));
+        let last = model(&kernel);
+        assert_eq!(last.interventions.heads.len(), heads);
+        assert_eq!(last.sentence.activations, first.sentence.activations, "{name}: all is as it was");
+        assert!(last.sentence.unchanged.is_none());
     }
 }
 
@@ -191,7 +252,7 @@ fn work_on_files_that_changed_says_so() {
     std::fs::write(&file, bytes).expect("the same length");
     let (report, now) = reopened(&saved);
     assert!(report.iter().any(|words| words.contains("files are others")), "{report:?}");
-    assert_eq!(now.parameters.values_of(tensor)[0], 2.5, "the change is kept");
+    assert_eq!(now.parameters.row_major(tensor)[0], 2.5, "the change is kept");
 }
 
 /// A cell with code of the learner's own below the others, and what it showed.
@@ -220,7 +281,7 @@ fn code_reads_and_writes_the_tensors_of_every_layer() {
     code(&mut kernel, "W_K_2[3, 7] = 0.625;");
     let now = model(&kernel);
     let at = now.parameters.index(tensor, 3, 7).expect("an entry");
-    assert_eq!(now.parameters.flat()[at], 0.625);
+    assert_eq!(now.parameters.at(at), 0.625);
 }
 
 #[test]

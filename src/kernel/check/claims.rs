@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::kernel::check::places::{Arrival, Places};
 use crate::kernel::data::answers::{answers, probabilities};
@@ -79,7 +80,7 @@ struct Measure<'a> {
     model: &'a ModelSnapshot,
     network: AttentionModel<f32>,
     /// The learner's, as far as they are not about one sentence.
-    interventions: Interventions<f32>,
+    interventions: Arc<Interventions<f32>>,
     rewriter: Option<Rewriter>,
     places: Places<'a>,
     /// One arrival for each probe, measured once for all claims.
@@ -94,7 +95,7 @@ impl<'a> Measure<'a> {
         let network = network(lesson, space);
         let places = Places::of(lesson, space);
         let (arrivals, alignments) = Default::default();
-        let interventions = for_any_sentence(&model.interventions);
+        let interventions = Arc::new(for_any_sentence(&model.interventions));
         let rewriter = Rewriter::of(&lesson.model.objective, &space.vocabulary);
         Some(Self { lesson, space, model, network, interventions, rewriter, places, arrivals, alignments })
     }
@@ -141,7 +142,8 @@ impl<'a> Measure<'a> {
 
     /// The forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
-        Some(self.frame(sentence)?.activations(&self.network, &self.model.parameters, &self.interventions))
+        let frame = self.frame(sentence)?;
+        Some(frame.forward(&self.network, &self.model.parameters, &self.interventions).activations.clone())
     }
 
     /// A sentence as it is read.
@@ -281,10 +283,10 @@ impl<'a> Measure<'a> {
     /// The static vector of a token, zero where it stands for no word, and the contextual one.
     fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
         let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
-        let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
+        let run = frame.forward(&self.network, &self.model.parameters, &self.interventions);
         let nothing = vec![0.0; self.space.vectors.cols()];
         let before = frame.tokens().get(token)?.word.map_or(nothing, |word| self.space.vectors.row(word).to_vec());
-        Some([before, run.output.row(token).to_vec()])
+        Some([before, run.activations.output.row(token).to_vec()])
     }
 
     fn token_move(&self, at: TokenPlace) -> Option<Vec<f32>> {

@@ -48,17 +48,17 @@ pub fn probabilities(logits: &[f32]) -> Vec<f32> {
 }
 
 fn likeliest(logits: &[f32]) -> Vec<Answer> {
-    let probabilities = probabilities(logits);
-    let mut all: Vec<Answer> =
-        probabilities.into_iter().enumerate().map(|(class, probability)| Answer { class, probability }).collect();
-    // As in the choice of the next word: of equally likely ones the first.
-    let order = |a: &Answer, b: &Answer| b.probability.total_cmp(&a.probability).then(a.class.cmp(&b.class));
-    if ANSWERS < all.len() {
-        all.select_nth_unstable_by(ANSWERS, order);
-        all.truncate(ANSWERS);
+    let mut best: Vec<Answer> = Vec::with_capacity(ANSWERS + 1);
+    for (class, probability) in probabilities(logits).into_iter().enumerate() {
+        // As in the choice of the next word: of equally likely ones the first.
+        let is_less_likely = |other: &Answer| other.probability.total_cmp(&probability).is_lt();
+        if best.len() < ANSWERS || best.last().is_some_and(is_less_likely) {
+            let at = best.partition_point(|other| !is_less_likely(other));
+            best.insert(at, Answer { class, probability });
+            best.truncate(ANSWERS);
+        }
     }
-    all.sort_unstable_by(order);
-    all
+    best
 }
 
 /// Names of the classes: labels, or words.

@@ -27,13 +27,13 @@ pub struct SentenceSnapshot {
     /// `X`, and of every block `Q`, `K`, `V`, scores, weights, mix, output.
     pub activations: Activations<f32>,
     /// The model's answers.
-    pub answers: Answers,
+    pub answers: Arc<Answers>,
     /// The steps between projections and weights, for each head of each block, the source's first.
-    pub arithmetic: Vec<Arithmetic<f32>>,
+    pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
     /// Contributions of each block, per head and source token.
-    pub contributions: Vec<Contributions<f32>>,
+    pub contributions: Vec<Arc<Contributions<f32>>>,
     /// The same in the basis, of each block.
-    pub moves: Vec<Moves>,
+    pub moves: Vec<Arc<Moves>>,
     /// Static vectors of the tokens in the basis, (T, 3): where the points start.
     pub start: Matrix<f32>,
     /// Outputs in the basis, (T, 3): where the points end.

@@ -160,15 +160,15 @@ fn of_frame(
 ) -> Live {
     let LessonModel { space, words, training, classes, .. } = ready;
     let network = &training.trainer().model;
-    let (activations, answers) = frame.forward(network, parameters, interventions);
+    let pass = frame.forward(network, parameters, interventions);
     Live {
         space: space.clone(),
         words: words.clone(),
         architecture: network.architecture.clone(),
         parameters: parameters.clone(),
         interventions: interventions.clone(),
-        activations,
-        answers,
+        activations: pass.activations.clone(),
+        answers: pass.answers(network).clone(),
         classes: classes.clone(),
         tokens: token_labels(frame.tokens()).into(),
         source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),

@@ -259,7 +259,7 @@ impl LessonModel {
             classes: self.classes.clone(),
             fixed_positions: network.fixed_positions().cloned(),
             generated: scene.generated(model.live()),
-            sentence: Arc::new(sentence),
+            sentence,
             second,
             pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),

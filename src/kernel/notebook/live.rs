@@ -132,7 +132,7 @@ pub struct Live {
     pub parameters: Arc<Parameters<f32>>,
     pub interventions: Arc<Interventions<f32>>,
     pub activations: Activations<f32>,
-    pub answers: Answers,
+    pub answers: Arc<Answers>,
     pub classes: Labels,
     pub tokens: Labels,
     pub source: Option<Labels>,

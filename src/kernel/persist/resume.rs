@@ -240,8 +240,9 @@ impl LessonModel {
             }
             SavedHead::Frozen { rows, weights } => {
                 let (network, live) = (&self.training.trainer().model, self.training.model().live());
-                let (now, _) = self.scene.frame().forward(network, live, &Interventions::default());
-                let now = now.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
+                let now = self.scene.frame().forward(network, live, &Arc::default());
+                let now =
+                    now.activations.heads().nth(head).map_or((0, 0), |head| (head.weights.rows(), head.weights.cols()));
                 let fits = has_sentence
                     && now.0 == *rows
                     && now.0 * now.1 == weights.len()

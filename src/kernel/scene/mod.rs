@@ -3,6 +3,7 @@
 
 pub mod interventions;
 pub mod near;
+pub mod passes;
 pub mod reading;
 pub mod second;
 pub mod sentence;
@@ -99,7 +100,7 @@ impl Scene {
     /// Shows a sentence as it was.
     pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
         self.written = None;
-        let frame = SentenceFrame::new(sentence, &self.space, self.rewriter.as_ref());
+        let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_ref());
         let before = std::mem::replace(&mut self.frame, frame);
         (before.sentence, self.set_interventions(interventions))
     }
@@ -139,11 +140,11 @@ impl Scene {
         setting: HeadSetting,
         head: usize,
         model: &AttentionModel<f32>,
-        live: &Parameters<f32>,
+        live: &Arc<Parameters<f32>>,
     ) -> HeadMode<f32> {
         let weights = || {
-            let activations = self.frame.activations(model, live, &self.interventions);
-            activations.heads().nth(head).map(|head| head.weights.clone())
+            let pass = self.frame.forward(model, live, &self.interventions);
+            pass.activations.heads().nth(head).map(|head| head.weights.clone())
         };
         match setting {
             HeadSetting::Live => HeadMode::Live,
@@ -207,28 +208,28 @@ impl Scene {
     pub fn run(
         &self,
         model: &AttentionModel<f32>,
-        live: &Parameters<f32>,
+        live: &Arc<Parameters<f32>>,
         trained: &Arc<Parameters<f32>>,
-    ) -> SentenceSnapshot {
+    ) -> Arc<SentenceSnapshot> {
         self.frame.run(&self.space, model, live, trained, &self.interventions)
     }
 
     /// The output of each sentence.
-    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Parameters<f32>) -> Vec<Arc<Matrix<f32>>> {
-        let first = self.frame.activations(model, live, &self.interventions).output;
-        let interventions = interventions::for_any_sentence(&self.interventions);
-        let second = self.second.as_ref().map(|second| second.activations(model, live, &interventions).output);
-        std::iter::once(first).chain(second).collect()
+    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Arc<Parameters<f32>>) -> Vec<Arc<Matrix<f32>>> {
+        let first = self.frame.forward(model, live, &self.interventions);
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        let second = self.second.as_ref().map(|second| second.forward(model, live, &interventions));
+        std::iter::once(first).chain(second).map(|pass| pass.activations.output.clone()).collect()
     }
 
     /// As [`Self::run`], for the second sentence; without a mask and frozen weights, which belong to the first alone.
     pub fn run_second(
         &self,
         model: &AttentionModel<f32>,
-        live: &Parameters<f32>,
+        live: &Arc<Parameters<f32>>,
         trained: &Arc<Parameters<f32>>,
-    ) -> Option<SentenceSnapshot> {
-        let interventions = interventions::for_any_sentence(&self.interventions);
+    ) -> Option<Arc<SentenceSnapshot>> {
+        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
         Some(self.second.as_ref()?.run(&self.space, model, live, trained, &interventions))
     }
 

@@ -1,6 +1,8 @@
 //! A second sentence beside the one on the stage: the words that both have, and how far attention takes
 //! each of them apart.
 
+use std::sync::Arc;
+
 use crate::kernel::data::sentence::SentenceSnapshot;
 use crate::kernel::data::space::StaticSpace;
 use crate::numerics::vectors::Similarity;
@@ -8,7 +10,7 @@ use crate::numerics::vectors::Similarity;
 /// In the same basis, with the same weights.
 #[derive(Clone, Debug)]
 pub struct SecondSentence {
-    pub sentence: SentenceSnapshot,
+    pub sentence: Arc<SentenceSnapshot>,
     /// Each occurrence in the one with each in the other, by their positions.
     pub shared: Vec<SharedWord>,
 }
@@ -42,7 +44,7 @@ impl Likeness {
 }
 
 impl SecondSentence {
-    pub fn of(space: &StaticSpace, first: &SentenceSnapshot, sentence: SentenceSnapshot) -> Self {
+    pub fn of(space: &StaticSpace, first: &SentenceSnapshot, sentence: Arc<SentenceSnapshot>) -> Self {
         let mut shared = Vec::new();
         for (i, token) in first.tokens.iter().enumerate() {
             let Some(word) = token.word else { continue };

@@ -1,9 +1,8 @@
 //! One sentence through the model: everything that a viewer may see of it.
 
-use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::kernel::data::answers::{Answers, answers};
 use crate::kernel::data::moves::Moves;
 use crate::kernel::data::neighbours::NEIGHBOURS_BYTES;
 use crate::kernel::data::neighbours::Neighbours;
@@ -11,8 +10,9 @@ use crate::kernel::data::sentence::{SentenceSnapshot, Unchanged, UnchangedResult
 use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::START;
 use crate::kernel::data::token::{PieceText, Token};
-use crate::kernel::scene::interventions::are_none;
+use crate::kernel::scene::interventions::{self, are_none};
 use crate::kernel::scene::near::near;
+use crate::kernel::scene::passes::{Pass, Passes, Shown};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::numerics::Matrix;
 use crate::numerics::arithmetic::{Arithmetic, distance_scores};
@@ -59,11 +59,17 @@ pub struct SentenceFrame {
     start: Matrix<f32>,
     source_start: Option<Matrix<f32>>,
     static_neighbours: Vec<Neighbours>,
-    unchanged: UnchangedCache,
+    passes: Passes,
 }
 
 impl SentenceFrame {
     pub fn new(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        Self::after(None, sentence, space, rewriter)
+    }
+
+    /// As [`Self::new`], after another sentence of the same space, which knows the neighbours of the words that both
+    /// have.
+    pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
         let frame = Self::without_points(sentence, space, rewriter);
         let words = &frame.input.words;
         let nothing = space.projection.points(&Matrix::zeros(1, space.vectors.cols()));
@@ -73,12 +79,18 @@ impl SentenceFrame {
             })
         };
         let (start, source_start) = (points(&frame.input), frame.source.as_ref().map(points));
-        let row = |word: Option<usize>, j: usize| word.map_or(0.0, |word| space.vectors.get(word, j));
-        let vectors = Matrix::from_fn(words.len(), space.vectors.cols(), |i, j| row(words[i], j));
-        let mut static_neighbours = near(space, &vectors, words);
+        let mut known: HashMap<Option<usize>, Neighbours> = HashMap::new();
         // Nothing is near to no word.
-        let starts = words.iter().zip(&mut static_neighbours).filter(|(word, _)| word.is_none());
-        starts.for_each(|(_, neighbours)| *neighbours = Neighbours::default());
+        known.insert(None, Neighbours::default());
+        let known_before = before.map(|of| of.input.words.iter().copied().zip(of.static_neighbours.iter().cloned()));
+        known.extend(known_before.into_iter().flatten());
+        let mut new: Vec<Option<usize>> = words.iter().copied().filter(|word| !known.contains_key(word)).collect();
+        new.sort_unstable();
+        new.dedup();
+        let row = |word: Option<usize>, j: usize| word.map_or(0.0, |word| space.vectors.get(word, j));
+        let found = near(space, &Matrix::from_fn(new.len(), space.vectors.cols(), |i, j| row(new[i], j)), &new);
+        known.extend(new.into_iter().zip(found));
+        let static_neighbours = words.iter().map(|word| known[word].clone()).collect();
         Self { start, source_start, static_neighbours, ..frame }
     }
 
@@ -95,7 +107,7 @@ impl SentenceFrame {
             start: Matrix::zeros(0, 0),
             source_start: None,
             static_neighbours: Vec::new(),
-            unchanged: UnchangedCache::default(),
+            passes: Passes::default(),
             sentence,
         }
     }
@@ -109,7 +121,7 @@ impl SentenceFrame {
 
     /// Drops the cache.
     pub fn freeze(&mut self) {
-        self.unchanged = UnchangedCache::default();
+        self.passes = Passes::default();
     }
 
     /// Tokens that are read.
@@ -129,26 +141,14 @@ impl SentenceFrame {
         self.source_tokens.as_deref()
     }
 
-    /// The forward pass.
-    pub fn activations(
-        &self,
-        model: &AttentionModel<f32>,
-        parameters: &Parameters<f32>,
-        interventions: &Interventions<f32>,
-    ) -> Activations<f32> {
-        Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
-    }
-
-    /// The forward pass and its answers.
+    /// The forward pass: what the last ones have already is not computed again.
     pub fn forward(
         &self,
         model: &AttentionModel<f32>,
-        parameters: &Parameters<f32>,
-        interventions: &Interventions<f32>,
-    ) -> (Activations<f32>, Answers) {
-        let activations = self.activations(model, parameters, interventions);
-        let answers = answers(model, parameters, &activations.output);
-        (activations, answers)
+        parameters: &Arc<Parameters<f32>>,
+        interventions: &Arc<Interventions<f32>>,
+    ) -> Arc<Pass> {
+        self.passes.forward(model, (parameters, interventions), (&self.input, self.source.as_ref()))
     }
 
     /// The forward pass, its contributions and its points.
@@ -156,29 +156,65 @@ impl SentenceFrame {
         &self,
         space: &StaticSpace,
         model: &AttentionModel<f32>,
-        live: &Parameters<f32>,
+        live: &Arc<Parameters<f32>>,
         trained: &Arc<Parameters<f32>>,
-        interventions: &Interventions<f32>,
-    ) -> SentenceSnapshot {
-        let activations = self.activations(model, live, interventions);
-        let contributions = contributions(model, live, &activations, interventions);
-        let end = space.projection.points(&activations.output);
+        interventions: &Arc<Interventions<f32>>,
+    ) -> Arc<SentenceSnapshot> {
         // The ghost differs only while weights or interventions do.
-        let is_changed = !(std::ptr::eq(live, &**trained) && are_none(interventions));
-        let unchanged = is_changed.then(|| self.unchanged.of(trained, || self.unchanged(space, model, trained)));
-        let trained_end = unchanged.as_ref().map_or_else(|| end.clone(), |(_, end)| end.clone());
-        let unchanged = unchanged.map(|(result, _)| {
+        let is_changed = !(Arc::ptr_eq(live, trained) && are_none(interventions));
+        // First, as it may be what was shown last.
+        let unchanged = is_changed.then(|| self.unchanged(space, model, trained));
+        let pass = self.forward(model, live, interventions);
+        let before = self.passes.shown();
+        if let Some(Shown { of, trained: before, sentence }) = &before
+            && Arc::ptr_eq(of, &pass)
+            && Arc::ptr_eq(before, trained)
+        {
+            return sentence.clone();
+        }
+        let before = before.map(|before| before.sentence);
+        let sentence = Arc::new(self.shown(space, model, &pass, unchanged, before.as_deref()));
+        self.passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
+        sentence
+    }
+
+    /// `before`: the same sentence as it was shown last, whose blocks are shared where they are the same.
+    fn shown(
+        &self,
+        space: &StaticSpace,
+        model: &AttentionModel<f32>,
+        pass: &Pass,
+        unchanged: Option<Arc<UnchangedResult>>,
+        before: Option<&SentenceSnapshot>,
+    ) -> SentenceSnapshot {
+        let Pass { parameters, interventions, activations, .. } = pass;
+        let end = space.projection.points(&activations.output);
+        let trained_end = match &unchanged {
+            Some(result) => space.projection.points(&result.activations.output),
+            None => end.clone(),
+        };
+        let unchanged = unchanged.map(|result| {
             let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
             let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
             Unchanged { result, moved }
         });
-        let contextual_neighbours = near(space, &activations.output, &vec![None; self.len()]);
-        let blocks = || model.architecture.numbered_blocks().zip(&activations.blocks);
-        let arithmetic = blocks().flat_map(|((b, config), block)| arithmetic(config, b, live, block, interventions));
-        let moves = blocks().zip(&contributions).map(|(((_, config), block), contributions)| {
-            Moves::of(&space.projection, block, contributions, config.residual)
-        });
-        let (arithmetic, moves) = (arithmetic.collect(), moves.collect());
+        let mut blocks = BlocksShown::default();
+        for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
+            let heads = model.architecture.heads_of(b);
+            if let Some(before) = before.filter(|before| Arc::ptr_eq(&before.activations.blocks[b], block)) {
+                blocks.arithmetic.extend_from_slice(&before.arithmetic[heads]);
+                blocks.contributions.push(before.contributions[b].clone());
+                blocks.moves.push(before.moves[b].clone());
+                continue;
+            }
+            let modes = interventions.heads.get(heads).unwrap_or(&[]);
+            let contributions = Contributions::of(config, b, parameters, block, modes);
+            let moves = Moves::of(&space.projection, block, &contributions, config.residual);
+            blocks.arithmetic.extend(arithmetic(config, b, parameters, block, interventions).into_iter().map(Arc::new));
+            blocks.contributions.push(Arc::new(contributions));
+            blocks.moves.push(Arc::new(moves));
+        }
+        let BlocksShown { arithmetic, contributions, moves } = blocks;
         let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
         let after = source_blocks.map(|block| space.projection.points(&block.output));
         let source_points = self.source_start.iter().cloned().chain(after).collect();
@@ -189,48 +225,41 @@ impl SentenceFrame {
             tokens: self.tokens.clone(),
             text: self.sentence.text.clone(),
             source: self.source_tokens.clone(),
-            answers: answers(model, live, &activations.output),
+            answers: pass.answers(model).clone(),
             start: self.start.clone(),
             static_neighbours: self.static_neighbours.clone(),
-            activations,
             contributions,
             end,
             source_points,
             trained_end,
             unchanged,
-            contextual_neighbours,
+            contextual_neighbours: pass.neighbours(space).clone(),
+            activations: activations.clone(),
         }
     }
 
+    /// The result of the trained parameters without an intervention: while a slider is dragged it stays.
     fn unchanged(
         &self,
         space: &StaticSpace,
         model: &AttentionModel<f32>,
-        trained: &Parameters<f32>,
-    ) -> (Arc<UnchangedResult>, Matrix<f32>) {
-        let activations = self.activations(model, trained, &Interventions::default());
-        let contextual_neighbours = near(space, &activations.output, &vec![None; self.len()]);
-        let end = space.projection.points(&activations.output);
-        (Arc::new(UnchangedResult { activations, contextual_neighbours }), end)
+        trained: &Arc<Parameters<f32>>,
+    ) -> Arc<UnchangedResult> {
+        self.passes.unchanged(trained, || {
+            let none = Arc::new(interventions::none(&model.architecture));
+            let pass = self.forward(model, trained, &none);
+            let contextual_neighbours = pass.neighbours(space).clone();
+            Arc::new(UnchangedResult { activations: pass.activations.clone(), contextual_neighbours })
+        })
     }
 }
 
-/// With the points of its outputs.
-type Ghost = (Arc<UnchangedResult>, Matrix<f32>);
-
-/// The unchanged result of a sentence: while a slider is dragged it stays, and is not run again.
-#[derive(Clone, Debug, Default)]
-struct UnchangedCache(RefCell<Option<(Arc<Parameters<f32>>, Ghost)>>);
-
-impl UnchangedCache {
-    fn of(&self, trained: &Arc<Parameters<f32>>, make: impl FnOnce() -> Ghost) -> Ghost {
-        let mut kept = self.0.borrow_mut();
-        match &*kept {
-            // Held, so that nothing new can stand at its address.
-            Some((of, ghost)) if Arc::ptr_eq(of, trained) => ghost.clone(),
-            _ => kept.insert((trained.clone(), make())).1.clone(),
-        }
-    }
+/// What is shown of the blocks.
+#[derive(Default)]
+struct BlocksShown {
+    arithmetic: Vec<Arc<Arithmetic<f32>>>,
+    contributions: Vec<Arc<Contributions<f32>>>,
+    moves: Vec<Arc<Moves>>,
 }
 
 fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
@@ -278,11 +307,9 @@ pub fn contributions(
     activations: &Activations<f32>,
     interventions: &Interventions<f32>,
 ) -> Vec<Contributions<f32>> {
-    let mut modes = &interventions.heads[..];
-    let of_block = |((b, config), activations): ((usize, &BlockConfig), &Arc<BlockActivations<f32>>)| {
-        let (own, others) = modes.split_at(config.attention.heads.min(modes.len()));
-        modes = others;
-        Contributions::of(config, b, parameters, activations, own)
+    let of_block = |((b, config), block): ((usize, &BlockConfig), &Arc<BlockActivations<f32>>)| {
+        let modes = interventions.heads.get(model.architecture.heads_of(b)).unwrap_or(&[]);
+        Contributions::of(config, b, parameters, block, modes)
     };
     model.architecture.numbered_blocks().zip(&activations.blocks).map(of_block).collect()
 }

@@ -151,10 +151,8 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
 
     let names = Names { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
-    let probes = record.take_or("probes", Vec::new(), |node| read_probes(node, &names));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
-    let Pages { sentences, panels, cells, claims } =
-        read_pages(&mut record, &names, config, corpus.as_ref(), probes.as_deref());
+    let Pages { sentences, probes, panels, cells, claims } = read_pages(&mut record, &names, config, corpus.as_ref());
     record.finish();
 
     let (corpus, static_embedding) = (corpus.map(|read| read.corpus), embedding.map(|read| read.embedding));
@@ -193,13 +191,15 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     let vocabulary = model.as_ref().map(|model| Vocabulary::new(model.vocabulary()));
     let names = Names { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
-    let Pages { sentences, panels, cells, claims } = read_pages(record, &names, config, None, Some(&[]));
+    let Pages { sentences, panels, cells, claims, .. } = read_pages(record, &names, config, None);
     Some(Lesson { sentences: sentences?, panels: panels?, cells: cells?, claims: claims?, ..lesson? })
 }
 
 /// The parts of a lesson that refer to its words and its model.
 struct Pages {
     sentences: Option<Vec<Vec<String>>>,
+    /// None of a pretrained model.
+    probes: Option<Vec<Probe>>,
     panels: Option<Vec<PanelName>>,
     cells: Option<Vec<Cell>>,
     claims: Option<Vec<Claim>>,
@@ -211,12 +211,15 @@ fn read_pages<'s>(
     names: &Names,
     config: Option<&ModelConfig>,
     corpus: Option<&ReadCorpus<'s>>,
-    probes: Option<&[Probe]>,
 ) -> Pages {
     let sentences = record.take("sentences", |node| read_sentences(node, names));
     let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
         all.iter().map(|sentence| sentence.as_ref().map(|sentence| names.tokens(sentence))).collect()
     });
+    let probes = match names.model {
+        None => record.take_or("probes", Vec::new(), |node| read_probes(node, names)),
+        Some(_) => Some(Vec::new()),
+    };
     // A sentence with issues may have any number of words.
     let length = |tokens: &Option<Vec<String>>| tokens.as_ref().map_or(TOKENS_MAX, Vec::len);
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|_| tokens.iter().map(length).collect());
@@ -237,18 +240,18 @@ fn read_pages<'s>(
     let claim_context = ClaimContext {
         names,
         lengths,
-        probes: probes.map(<[Probe]>::len),
+        probes: probes.as_ref().map(Vec::len),
         model: config,
         labels: corpus.map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect()),
     };
     let read = |node| {
         let claims = claim_context.read_claims(node)?;
-        check_claims_work(node, &claims, corpus, &claim_context, probes);
+        check_claims_work(node, &claims, corpus, &claim_context, probes.as_deref());
         Some(claims)
     };
     let claims = record.take_or("claims", Vec::new(), read);
     let sentences = sentences.and_then(|all| all.into_iter().collect());
-    Pages { sentences, panels, cells, claims }
+    Pages { sentences, probes, panels, cells, claims }
 }
 
 /// The words of each sentence on the stage. A model that writes another sentence has those that its decoder reads.

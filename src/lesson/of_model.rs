@@ -45,7 +45,7 @@ impl Lesson {
             },
             sentences: sentences(&model).into_iter().map(|text| vec![text]).collect(),
             probes: Vec::new(),
-            panels: vec![PanelName::Attention],
+            panels: vec![PanelName::Attention, PanelName::AllHeads],
             cells: vec![notes(&model)],
             claims: Vec::new(),
             static_embedding: StaticEmbedding::Pretrained(Arc::new(model)),

@@ -21,6 +21,7 @@ pub enum PanelName {
     Train,
     Answers,
     Variables,
+    AllHeads,
     Axes,
 }
 
@@ -38,7 +39,7 @@ const FORMER: &[(&str, PanelName)] = &[
 
 impl PanelName {
     /// In the order of the window.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Notebook,
         Self::Stage,
         Self::Attention,
@@ -49,6 +50,7 @@ impl PanelName {
         Self::Train,
         Self::Answers,
         Self::Variables,
+        Self::AllHeads,
         Self::Axes,
     ];
 
@@ -65,6 +67,7 @@ impl PanelName {
             Self::Train => "Train",
             Self::Answers => "Answers",
             Self::Variables => "Variables",
+            Self::AllHeads => "All heads",
             Self::Axes => "Axes",
         }
     }
@@ -82,6 +85,7 @@ impl PanelName {
             Self::Train => "Training step by step, and sliders that train the lesson again",
             Self::Answers => "What the model answers, and how it goes on writing",
             Self::Variables => "Every tensor and variable with its numbers",
+            Self::AllHeads => "Every head of every layer as a small map, sorted by what it looks at",
             Self::Axes => "What the axes of the stage mean, and axes of your own",
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
+use super::sinks::{Reading, Sinks};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::numerics::attention::Mask;
 use crate::numerics::model::activations::HeadActivations;
@@ -15,6 +16,7 @@ pub struct AttentionModel {
     pub heads: Vec<HeadMap>,
     /// Why no word looks at another, where the mask is such.
     pub note: Option<&'static str>,
+    pub sinks: Sinks,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +68,7 @@ impl AttentionModel {
         };
         let heads = model.sentence.activations.heads().enumerate().map(map).collect();
         let note = note(model, labels.tokens.len());
-        Some(AttentionModel { tokens: labels.tokens, heads, note })
+        Some(AttentionModel { tokens: labels.tokens, heads, note, sinks: Sinks::of(model) })
     }
 
     /// Each word looks at itself alone: there are no steps of attention to walk through.
@@ -75,19 +77,49 @@ impl AttentionModel {
         self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
     }
 
-    /// These heads' weights for a spreadsheet: the words of rows and columns, every digit, one head below another.
-    pub fn tsv(&self, heads: &[usize]) -> String {
+    /// What a map shows of a query and a key; `None` of a hidden sink, and where nothing is left of its row.
+    pub fn shown(&self, map: &HeadMap, reading: Reading, query: usize, key: usize) -> Option<f32> {
+        self.sinks.shown(reading, (map.head, query, key), map.weights[query][key], map.lengths[query][key])
+    }
+
+    /// What fills a cell of a map: a weight of 1, or the longest that is added.
+    pub fn full(&self, map: &HeadMap, reading: Reading) -> f32 {
+        if !reading.is_added {
+            return 1.0;
+        }
+        let shown = |(query, key)| self.shown(map, reading, query, key);
+        let pairs = (0..map.queries.len()).flat_map(|query| (0..map.keys.len()).map(move |key| (query, key)));
+        pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
+    }
+
+    /// What these heads show, for a spreadsheet: the words of rows and columns, every digit, one head below another.
+    pub fn tsv(&self, heads: &[usize], reading: Reading) -> String {
         let table = |head: &usize| {
             let map = &self.heads[*head];
-            let rows = map.queries.iter().zip(&map.weights).map(|(query, weights)| {
-                let numbers = weights.iter().map(f32::to_string);
+            let rows = map.queries.iter().enumerate().map(|(row, query)| {
+                let shown = (0..map.keys.len()).map(|key| self.shown(map, reading, row, key));
+                let numbers = shown.map(|number| number.map_or(String::new(), |number| number.to_string()));
                 std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
             });
             let title = if heads.len() > 1 { format!("{}\n", map.title) } else { String::new() };
             let rows: Vec<String> = rows.collect();
             format!("{title}\t{}\n{}\n", map.keys.join("\t"), rows.join("\n"))
         };
-        heads.iter().map(table).collect::<Vec<_>>().join("\n")
+        let said = reading.said().map_or(String::new(), |said| format!("{said}\n"));
+        let tables: Vec<String> = heads.iter().map(table).collect();
+        said + tables.join("\n").as_str()
+    }
+
+    /// What a cell shows in place of its weight, in words; `None` where it is the weight.
+    pub fn say_shown(&self, head: usize, query: usize, key: usize, reading: Reading) -> Option<String> {
+        let map = &self.heads[head];
+        let is_hidden = reading.hides_sinks && self.sinks.is_of(head, key);
+        match self.shown(map, reading, query, key) {
+            None if is_hidden => Some("Hidden as a sink.".to_owned()),
+            None => Some("Nothing is left of this row without the sinks.".to_owned()),
+            Some(_) if reading.is_added || !reading.hides_sinks => None,
+            Some(shown) => Some(format!("Without the sinks, {shown:.4}.")),
+        }
     }
 
     /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds 0.4130`.
@@ -105,7 +137,7 @@ impl AttentionModel {
 }
 
 /// `‖α v W_O‖` of each query and key (Kobayashi et al. 2020, arXiv 2004.10102), at the block's output.
-fn lengths(model: &ModelSnapshot, head: usize, queries: usize, keys: usize) -> Vec<Vec<f32>> {
+pub fn lengths(model: &ModelSnapshot, head: usize, queries: usize, keys: usize) -> Vec<Vec<f32>> {
     let (block, _, own) = model.architecture.head(head);
     let moves = &model.sentence.moves[block];
     (0..queries).map(|query| (0..keys).map(|key| moves.term_length(own, query, key)).collect()).collect()
@@ -148,7 +180,12 @@ mod tests {
             weights: weights.map(|row| row.to_vec()).to_vec(),
             lengths: vec![vec![0.0; 2]; 2],
         };
-        let model = |maps: &[HeadMap]| AttentionModel { tokens: Vec::new(), heads: maps.to_vec(), note: None };
+        let model = |maps: &[HeadMap]| AttentionModel {
+            tokens: Vec::new(),
+            heads: maps.to_vec(),
+            note: None,
+            sinks: Sinks::default(),
+        };
         let (alone, looks) = (map([[1.0, 0.0], [0.0, 1.0]]), map([[1.0, 0.0], [0.5, 0.5]]));
         assert!(model(std::slice::from_ref(&alone)).is_each_word_alone());
         assert!(!model(&[alone, looks]).is_each_word_alone());

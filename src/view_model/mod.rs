@@ -2,6 +2,7 @@
 //!
 //! Nothing here computes a tensor: every number is an entry of a [`crate::kernel::Snapshot`].
 
+pub mod all_heads;
 pub mod answers;
 pub mod attention;
 pub mod axes;
@@ -33,6 +34,7 @@ pub mod search;
 pub mod sentence_arcs;
 pub mod sentences;
 pub mod side;
+pub mod sinks;
 pub mod sketch;
 pub mod stage;
 pub mod still;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use super::attention::lengths as term_lengths;
 use super::head_labels::HeadLabels;
 use super::models::Model;
 use super::side::Side;
+use super::sinks::{Reading, Sinks};
 use super::walk::route::{first_of, lengths};
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
@@ -20,6 +22,7 @@ pub struct SentenceArcs {
     pub layers: Vec<ArcLayer>,
     /// How far each word of the sentence moves.
     pub lengths: Vec<f32>,
+    pub sinks: Sinks,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +55,8 @@ pub struct ArcHead {
     pub is_enabled: bool,
     /// `weights[query][key]`; each row sums to 1.
     pub weights: Vec<Vec<f32>>,
+    /// `lengths[query][key]` of what is added.
+    pub lengths: Vec<Vec<f32>>,
     /// A mask hides this key from this query.
     pub hidden: Vec<Vec<bool>>,
 }
@@ -123,7 +128,10 @@ pub struct WeightArc {
     pub own: usize,
     pub from: WordAt,
     pub to: WordAt,
+    /// As thick as it is drawn: the weight, or its share of the longest that is shown.
     pub weight: f32,
+    /// The length of what is added, where that is shown.
+    pub added: Option<f32>,
     pub is_enabled: bool,
 }
 
@@ -136,6 +144,7 @@ pub struct Shown {
     pub layer: usize,
     /// Counted over all blocks; none: all heads of the layer.
     pub head: Option<usize>,
+    pub reading: Reading,
 }
 
 impl Model for SentenceArcs {
@@ -158,6 +167,7 @@ impl SentenceArcs {
             source: model.sentence.source.as_deref().map(|source| words(source, space)).unwrap_or_default(),
             layers: if is_alone { Vec::new() } else { layers },
             lengths: lengths(model)?,
+            sinks: Sinks::of(model),
         })
     }
 
@@ -202,7 +212,7 @@ impl SentenceArcs {
         let mine = shown.word.position;
         let heads = layer.heads.iter().enumerate();
         let heads = heads.filter(|(_, head)| shown.head.is_none_or(|only| only == head.head));
-        heads
+        let mut arcs: Vec<WeightArc> = heads
             .flat_map(|(own, head)| {
                 let others = match shown.direction {
                     Direction::LooksAt => head.weights.get(mine).map_or(0, Vec::len),
@@ -215,17 +225,25 @@ impl SentenceArcs {
                     };
                     let weight = *head.weights.get(query)?.get(key)?;
                     let is_hidden = head.hidden[query][key] && weight == 0.0;
+                    let pair = (head.head, query, key);
+                    let weight = self.sinks.shown(shown.reading, pair, weight, head.lengths[query][key])?;
                     (!is_hidden).then_some(WeightArc {
                         pair: Pair { head: head.head, query, key },
                         own,
                         from: WordAt { side: layer.queries, position: query },
                         to: WordAt { side: layer.keys, position: key },
                         weight,
+                        added: shown.reading.is_added.then_some(weight),
                         is_enabled: head.is_enabled,
                     })
                 })
             })
-            .collect()
+            .collect();
+        if shown.reading.is_added {
+            let longest = arcs.iter().map(|arc| arc.weight).fold(f32::MIN_POSITIVE, f32::max);
+            arcs.iter_mut().for_each(|arc| arc.weight /= longest);
+        }
+        arcs
     }
 
     /// The arcs of the heads that are on: nothing flows through the others.
@@ -233,11 +251,12 @@ impl SentenceArcs {
         self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
     }
 
-    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`.
+    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`; `apple₁ takes from launched: 0.41`.
     pub fn say(&self, arc: &WeightArc) -> String {
         let (from, to) = (self.label(arc.from), self.label(arc.to));
         let target = if arc.from == arc.to { "itself" } else { to };
-        format!("{from} looks at {target}: {}{}", percent(arc.weight), self.in_head(arc))
+        let verb = if arc.added.is_some() { "takes from" } else { "looks at" };
+        format!("{from} {verb} {target}: {}{}", arc.number(), self.in_head(arc))
     }
 
     /// ` (head 2)` where its layer has several.
@@ -289,13 +308,17 @@ impl SentenceArcs {
             if other == shown.word { "itself".to_owned() } else { self.label(other).to_owned() }
         };
         let head = |arc: &WeightArc| if shown.head.is_none() { self.in_head(arc) } else { String::new() };
-        let said = |arc: &WeightArc| format!("{}, {}{}", other(arc), percent(arc.weight), head(arc));
+        let said = |arc: &WeightArc| format!("{}, {}{}", other(arc), arc.number(), head(arc));
         let all: Vec<String> = most.iter().map(said).collect();
+        let (looks, seen) = match shown.reading.is_added {
+            false => ("looks most at", "is seen most by"),
+            true => ("takes most from", "gives most to"),
+        };
         match (shown.direction, &all[..]) {
             (Direction::LooksAt, []) => format!("{word} looks at nobody here"),
             (Direction::SeenBy, []) => format!("Nobody looks at {word} here"),
-            (Direction::LooksAt, _) => format!("{word} looks most at {}", all.join("; ")),
-            (Direction::SeenBy, _) => format!("{word} is seen most by {}", all.join("; ")),
+            (Direction::LooksAt, _) => format!("{word} {looks} {}", all.join("; ")),
+            (Direction::SeenBy, _) => format!("{word} {seen} {}", all.join("; ")),
         }
     }
 
@@ -315,6 +338,13 @@ impl SentenceArcs {
         most.sort_by(|a, b| b.is_enabled.cmp(&a.is_enabled).then(a.own.cmp(&b.own)));
         most.truncate(HEADS);
         most
+    }
+}
+
+impl WeightArc {
+    /// The weight as people read it, or the length of what is added.
+    pub fn number(&self) -> String {
+        self.added.map_or_else(|| percent(self.weight), |length| format!("{length:.2}"))
     }
 }
 
@@ -368,6 +398,7 @@ fn arc_head(head: usize, activations: &HeadActivations<f32>, model: &ModelSnapsh
         name: format!("head {}", model.architecture.head(head).2 + 1),
         is_enabled: model.is_enabled(head),
         weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
+        lengths: term_lengths(model, head, weights.rows(), weights.cols()),
         hidden: (0..scores.rows())
             .map(|query| scores.row(query).iter().map(|score| *score == f32::NEG_INFINITY).collect())
             .collect(),

@@ -11,6 +11,7 @@ use attune::numerics::attention::{Mask, MaskTable};
 use attune::quantity::Quantity;
 use attune::view_model::attention::AttentionModel;
 use attune::view_model::sentence_arcs::{Pair, WordAt};
+use attune::view_model::sinks::Reading;
 use egui::{Event, Key, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -183,7 +184,7 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
 #[test]
 fn attention_is_seen_as_lines_by_head_and_copied() {
     let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), AttentionPanel::default());
-    let text = panel.model::<AttentionModel>().tsv(&[1]);
+    let text = panel.model::<AttentionModel>().tsv(&[1], Reading::default());
     click(&mut panel, "Show head 2 alone");
     assert!(panel.query_by_label("Weights of head 1").is_none());
     let before = panel.get_by_label("Weights of head 2").rect().width();

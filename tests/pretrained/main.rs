@@ -6,6 +6,7 @@ mod common;
 mod cache;
 mod config;
 mod forms;
+mod heads;
 mod hostile;
 mod lessons;
 mod mistakes;

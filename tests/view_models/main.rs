@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod all_heads;
 mod answers;
 mod contents;
 mod gauge;

@@ -4,6 +4,7 @@ use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand}
 use attune::kernel::{Command, Kernel};
 use attune::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WordAt};
 use attune::view_model::side::Side;
+use attune::view_model::sinks::Reading;
 use attune::view_model::walk::route::RouteModel;
 
 use crate::common::lessons::{form, small};
@@ -16,7 +17,13 @@ fn after(mut kernel: Kernel, commands: &[Command]) -> SentenceArcs {
 }
 
 fn shown(word: usize) -> Shown {
-    Shown { word: WordAt::in_sentence(word), direction: Direction::LooksAt, layer: 0, head: None }
+    Shown {
+        word: WordAt::in_sentence(word),
+        direction: Direction::LooksAt,
+        layer: 0,
+        head: None,
+        reading: Reading::default(),
+    }
 }
 
 #[test]

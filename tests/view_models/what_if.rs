@@ -7,6 +7,7 @@ use attune::kernel::notebook::NotebookCommand;
 use attune::kernel::{Command, Kernel, Snapshot};
 use attune::numerics::params::TensorName;
 use attune::view_model::attention::AttentionModel;
+use attune::view_model::sinks::Reading;
 use attune::view_model::variables::{VariableKind, VariableValue, VariablesModel};
 use attune::view_model::what_if::WhatIfModel;
 
@@ -94,13 +95,13 @@ fn the_unchanged_result_is_not_run_again_while_a_slider_is_dragged() {
 fn weights_are_copied_with_the_words_of_their_rows_and_columns() {
     let snapshot = small().snapshot();
     let model = AttentionModel::of(&snapshot).expect("a model");
-    let one = model.tsv(&[1]);
+    let one = model.tsv(&[1], Reading::default());
     let lines: Vec<&str> = one.lines().collect();
     assert_eq!(lines[0], "\tthe\tseal\tsank\twhile\ta\tduck\tswam");
     assert!(lines.len() == 8 && lines[2].starts_with("seal\t"), "{one}");
     let numbers: Vec<f32> = lines[2].split('\t').skip(1).map(|x| x.parse().expect("a number")).collect();
     assert_eq!(numbers, model.heads[1].weights[1], "every digit");
-    let all = model.tsv(&[0, 1]);
+    let all = model.tsv(&[0, 1], Reading::default());
     assert!(all.starts_with("Head 1\n\tthe") && all.contains("\n\nHead 2\n\tthe"), "{all}");
 }
 

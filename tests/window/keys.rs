@@ -50,10 +50,21 @@ const ELSEWHERE: Pos2 = egui::pos2(800.0, 2.0);
 /// Steps that its training has.
 const STEPS: usize = 20;
 /// In the order of their keys.
-const PANELS: [&str; 10] =
-    ["Notebook", "Stage", "Attention", "Step", "Intervene", "Meaning", "Weights", "Train", "Answers", "Variables"];
+const PANELS: [&str; 11] = [
+    "Notebook",
+    "Stage",
+    "Attention",
+    "Step",
+    "Intervene",
+    "Meaning",
+    "Weights",
+    "Train",
+    "Answers",
+    "Variables",
+    "All heads",
+];
 /// With the panels that have no key.
-const PANEL_COUNT: usize = 11;
+const PANEL_COUNT: usize = 12;
 
 /// A window on a lesson with every kind of cell, whose frames are drawn one by one.
 struct Bench {
@@ -379,6 +390,20 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             assert!(bench.is_visible("Glossary"));
             act(bench);
             assert!(!bench.is_visible("Glossary"), "{said}");
+        }
+        WindowAction::ReadAdded => {
+            act(bench);
+            assert!(bench.view().selection.reading.is_added, "{said}");
+            act(bench);
+            assert!(!bench.view().selection.reading.is_added, "{said}");
+        }
+        // Without a sink there is none to hide; hidden ones come back.
+        WindowAction::HideSinks => {
+            act(bench);
+            assert!(!bench.view().selection.reading.hides_sinks, "{said}");
+            bench.view().selection.reading.hides_sinks = true;
+            act(bench);
+            assert!(!bench.view().selection.reading.hides_sinks, "{said}");
         }
         WindowAction::Panel => {
             (0..PANEL_COUNT).filter(|other| *other != which).for_each(|other| bench.show_panel(other));

@@ -20,6 +20,18 @@ action_table! {
         StepOn { tooltip: "Step forward", keys: &[key(Key::Space)], line: New("a step on the walk through attention") }
         StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("and a step back") }
         Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
+        ReadAdded {
+            text: "added",
+            tooltip: "The length of what each word adds, ‖α V W_O‖, and not its weight α",
+            keys: &[key(Key::V)],
+            line: New("attention as weights, or as the length of what is added"),
+        }
+        HideSinks {
+            text: "hide sinks",
+            tooltip: "Leaves out the sinks; the weights of the other words are made to sum to 1 again",
+            keys: &[key(Key::S)],
+            line: New("attention without its sinks, and with them"),
+        }
         CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
         OriginBefore {
             tooltip: "Back to the number before",
@@ -70,6 +82,7 @@ action_table! {
                 alt(Key::Num8),
                 alt(Key::Num9),
                 alt(Key::Num0),
+                alt(Key::H),
             ],
             line: New("a panel to the front, as Lab numbers them; opens it"),
         }

@@ -3,6 +3,7 @@
 //! A panel is one file or folder, and one line of [`registry`]. No panel names a Bevy type, computes a tensor, or
 //! advances a clock: the egui pass may run twice.
 
+pub mod all_heads;
 pub mod answers;
 mod arithmetic;
 pub mod attention;
@@ -25,7 +26,7 @@ use std::sync::LazyLock;
 
 pub use panel::{Panel, PanelContext, PanelId, PanelName, Reached, Region, Requests, StageUi};
 
-/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0; the last has none.
+/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
 pub fn registry() -> Vec<Box<dyn Panel>> {
     vec![
         Box::<notebook::NotebookPanel>::default(),
@@ -38,6 +39,7 @@ pub fn registry() -> Vec<Box<dyn Panel>> {
         Box::<training::TrainPanel>::default(),
         Box::<answers::AnswersPanel>::default(),
         Box::<variables::VariablesPanel>::default(),
+        Box::<all_heads::AllHeadsPanel>::default(),
         Box::<axes::AxesPanel>::default(),
     ]
 }

@@ -34,8 +34,8 @@ pub struct LessonKeys<'a> {
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, Glossary, Origin, OriginBefore,
-        StepBack, StepOn, TrainStep, WriteSentence,
+        BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, Glossary, HideSinks, Origin,
+        OriginBefore, ReadAdded, StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
     // With the keyboard on a control, Space presses that control; the stage and the sentence are none.
@@ -49,7 +49,7 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         StepOn | StepBack => is_free,
         TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),
         BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),
-        Origin => lesson.has_walk,
+        Origin | ReadAdded | HideSinks => lesson.has_walk,
         Compare => lesson.has_sentences,
         Glossary => lesson.has_notebook,
         CloseGlossary => lesson.is_glossary_open,

@@ -1,6 +1,7 @@
 //! Selection in the sentence: a query, a head, a key, the arrows of a move.
 
 use crate::view_model::path::By;
+use crate::view_model::sinks::Reading;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
@@ -20,6 +21,8 @@ pub struct Selection {
     pub second: Option<usize>,
     /// Quantity that the arrows of a move stand for.
     pub by: By,
+    /// How attention is read, in every map and in the sentence.
+    pub reading: Reading,
     /// The chosen word and its occurrence while the sentence has no such occurrence.
     missed: Option<(String, usize)>,
 }

@@ -92,7 +92,7 @@ fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
 }
 
 /// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
-fn short(value: f32) -> String {
+pub fn short(value: f32) -> String {
     format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
 }
 

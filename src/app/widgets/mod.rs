@@ -6,6 +6,7 @@ pub mod copy;
 pub mod heat;
 pub mod mask;
 pub mod plot;
+pub mod reading;
 pub mod sentence_field;
 pub mod slant;
 pub mod table;

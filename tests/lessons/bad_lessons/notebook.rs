@@ -213,8 +213,7 @@ fn cells_that_run() {
 
 #[test]
 fn panels() {
-    const OPENS: &str =
-        r#""Attention", "Step", "Intervene", "Meaning", "Weights", "Train", "Answers", "Variables" or "Axes""#;
+    const OPENS: &str = r#""Attention", "Step", "Intervene", "Meaning", "Weights", "Train", "Answers", "Variables", "All heads" or "Axes""#;
     let opened = |names: &str, column: usize, issue: &str| {
         let issue =
             if issue.is_empty() { "no issues".to_owned() } else { format!("a.ron:27:{column}: opens: {issue}") };
@@ -305,6 +304,6 @@ fn live_text_and_links() {
     );
     intro(
         "[b](attune:panel/Weigths)",
-        "a.ron:26:38: md: there is no panel \"Weigths\"; expected Notebook, Stage, Attention, Step, Intervene, Meaning, Weights, Train, Answers, Variables or Axes; did you mean \"Weights\"?",
+        "a.ron:26:38: md: there is no panel \"Weigths\"; expected Notebook, Stage, Attention, Step, Intervene, Meaning, Weights, Train, Answers, Variables, All heads or Axes; did you mean \"Weights\"?",
     );
 }

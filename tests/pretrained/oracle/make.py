@@ -106,9 +106,13 @@ def gpt2(config, tensors, ids, _):
     return out
 
 
-for name in sorted(os.listdir(FIXTURES)):
-    config, tensors = load(os.path.join(FIXTURES, name))
-    forward = dict(bert=bert, gpt2=gpt2)[config['model_type']]
+def models():
+    for name in sorted(name for name in os.listdir(FIXTURES) if os.path.isdir(os.path.join(FIXTURES, name))):
+        config, tensors = load(os.path.join(FIXTURES, name))
+        yield name, config, tensors, dict(bert=bert, gpt2=gpt2)[config['model_type']]
+
+
+for name, config, tensors, forward in models() if __name__ == '__main__' else ():
     data, sentences, begin = [], [], 0
     for ids, types in SENTENCES:
         entries = {}

@@ -7,6 +7,7 @@ use crate::app::view::PanelView;
 use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::sentence_arcs::{Pair, WordAt};
+use crate::view_model::sinks::Reading;
 
 use crate::app::panels::attention::{choose, choose_row, sides_of};
 use crate::app::widgets::slant::text_width;
@@ -80,7 +81,8 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     let picture =
         Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
     let chosen = view.selection.query.filter(|query| !first.is_of_source && *query < first.queries.len());
-    let mut lines = lines(maps, &picture);
+    let reading = view.selection.reading;
+    let mut lines = lines(model, maps, reading, &picture);
     // The heaviest last, over the others; those of the chosen query over all.
     lines.sort_by(|a, b| (Some(a.query) == chosen).cmp(&(Some(b.query) == chosen)).then(a.weight.total_cmp(&b.weight)));
     let hovered = response.hover_pos().and_then(|pointer| nearest(&lines, pointer, chosen));
@@ -103,6 +105,9 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     ask_on(&response, Quantity::Weight.of_head(line.map.head, [line.query, line.key]), view.trail);
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(line.map.head, line.query, line.key));
+        if let Some(shown) = model.say_shown(line.map.head, line.query, line.key, reading) {
+            ui.label(shown);
+        }
         ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
     });
 }
@@ -123,18 +128,22 @@ struct WeightLine<'a> {
     map: &'a HeadMap,
     query: usize,
     key: usize,
+    /// Share of what fills a line: its weight, or its length among those that are added.
     weight: f32,
     curve: [Pos2; 4],
 }
 
-fn lines<'a>(maps: &[&'a HeadMap], picture: &Picture) -> Vec<WeightLine<'a>> {
+fn lines<'a>(model: &AttentionModel, maps: &[&'a HeadMap], reading: Reading, picture: &Picture) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
     // Nothing flows through a head that is switched off.
     for (place, map) in maps.iter().enumerate().filter(|(_, map)| map.enabled) {
         let shift = APART * (place as f32 - (maps.len() - 1) as f32 / 2.0);
-        for (query, weights) in map.weights.iter().enumerate() {
-            for (key, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight >= LEAST) {
+        let full = model.full(map, reading);
+        let pairs = (0..map.queries.len()).flat_map(|query| (0..map.keys.len()).map(move |key| (query, key)));
+        for (query, key) in pairs {
+            let weight = model.shown(map, reading, query, key).map_or(0.0, |shown| shown / full);
+            if weight >= LEAST {
                 lines.push(WeightLine { map, query, key, weight, curve: picture.curve(query, key, shift) });
             }
         }

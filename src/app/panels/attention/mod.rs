@@ -12,12 +12,14 @@ use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
 use crate::view_model::sentence_arcs::{Pair, WordAt};
 use crate::view_model::side::Side;
+use crate::view_model::sinks::Reading;
 
 use super::attention::lines::lines_ui;
 use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, Region};
 use crate::app::saved_view::SavedView;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::Heat;
+use crate::app::widgets::reading::{paint_sink, reading_ui};
 use crate::app::widgets::slant::{paint_slanted, paint_upright, reach, text_width};
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -81,7 +83,10 @@ pub fn attention_ui(ui: &mut Ui, model: &AttentionModel, state: &mut AttentionPa
         None => (0..model.heads.len()).collect(),
     };
     controls_ui(ui, model, &shown, state, view);
-    copy_by_key(ui, model, &shown);
+    copy_by_key(ui, model, &shown, view.selection.reading);
+    if let Some(said) = view.selection.reading.said() {
+        ui.add(Label::new(RichText::new(said).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
+    }
     let_go(ui, view);
     if let Some(note) = model.note {
         ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).ink)).wrap());
@@ -157,6 +162,8 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
             }
         }
         ui.separator();
+        reading_ui(ui, &model.sinks, &mut view.selection.reading);
+        ui.separator();
         heads_choice_ui(ui, model, view);
         if state.view == AttentionView::Map {
             for (sign, name, next) in
@@ -171,7 +178,7 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
             }
         }
         copy_button(ui, &format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown)), || {
-            model.tsv(shown)
+            model.tsv(shown, view.selection.reading)
         });
     });
 }
@@ -218,10 +225,10 @@ fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {
 }
 
 /// Ctrl or Cmd and C over the panel copies what is shown, unless text is selected or written.
-fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize]) {
+fn copy_by_key(ui: &Ui, model: &AttentionModel, shown: &[usize], reading: Reading) {
     let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, egui::Event::Copy)));
     if is_asked && !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect()) {
-        ui.copy_text(model.tsv(shown));
+        ui.copy_text(model.tsv(shown, reading));
     }
 }
 
@@ -261,13 +268,18 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, vi
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat =
         Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
+    let lit = query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row));
+    // Many heads are a long way to scroll.
+    if model.heads.len() > ALL_DRAWN && !ui.is_rect_visible(rect) {
+        return lit;
+    }
     let response = ui.interact(heat.rect(), ui.id().with("map"), Sense::click());
-    paint(ui, map, &heat, query, palette);
+    paint(ui, model, map, &heat, view, palette);
     paint_pointed(ui, map, &heat, view, palette);
     queries_ui(ui, map, &heat, rect.left(), view);
-    let names = keys_ui(ui, map, &heat, &layout, palette);
+    let names = keys_ui(ui, model, map, &heat, &layout, palette);
     hover_and_click(&response, model, map, &heat, names.bottom(), view);
-    query.filter(|row| *row < heat.rows).map(|row| heat.row_rect(row))
+    lit
 }
 
 /// A query that was selected elsewhere is scrolled into sight, once, unless one of its `rows` is there already. One
@@ -290,6 +302,8 @@ const ROW_MIN: f32 = 16.0;
 /// Columns that are narrower have upright names of this size: on a slant they would cover each other.
 const UPRIGHT_BELOW: f32 = 19.0;
 const UPRIGHT_FONT: f32 = 11.5;
+/// Of more heads, those out of sight are not drawn.
+const ALL_DRAWN: usize = 16;
 /// Over a map, for its title.
 const TITLE: f32 = 25.0;
 
@@ -342,20 +356,22 @@ impl Layout {
     }
 }
 
-fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Palette) {
+fn paint(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
     const OFF: f32 = 0.35;
     let painter = ui.painter();
-    let font = heat.number_font(ui.ctx(), || map.weights.iter().flatten().copied());
-    for (row, weights) in map.weights.iter().enumerate() {
-        for (col, weight) in weights.iter().enumerate() {
-            let fill = palette.weight(map.head, *weight);
-            let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
-            heat.paint_cell(painter, row, col, fill);
-            if let Some(font) = &font {
-                heat.paint_number(painter, row, col, *weight, font, palette.ink_on(fill));
-            }
+    let reading = view.selection.reading;
+    let (values, full) = if reading.is_added { (&map.lengths, model.full(map, reading)) } else { (&map.weights, 1.0) };
+    let font = heat.number_font(ui.ctx(), || values.iter().flatten().copied());
+    for (row, col) in (0..heat.rows).flat_map(|row| (0..heat.cols).map(move |col| (row, col))) {
+        let Some(shown) = model.shown(map, reading, row, col) else { continue };
+        let fill = palette.weight(map.head, shown / full);
+        let fill = if map.enabled { fill } else { palette.raised.lerp_to_gamma(fill, OFF) };
+        heat.paint_cell(painter, row, col, fill);
+        if let Some(font) = &font {
+            heat.paint_number(painter, row, col, shown, font, palette.ink_on(fill));
         }
     }
+    let query = view.selection.query.filter(|_| !map.is_of_source);
     if let Some(row) = query.filter(|row| *row < heat.rows) {
         heat.outline(painter, heat.row_rect(row), palette.accent);
     }
@@ -363,7 +379,7 @@ fn paint(ui: &Ui, map: &HeadMap, heat: &Heat, query: Option<usize>, palette: &Pa
 
 /// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
 /// rectangle.
-fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
+fn keys_ui(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
     let height = layout.offset.y;
     let own = heat.origin.y - height;
     let last = heat.rect().bottom() - heat.cell.y - height;
@@ -382,6 +398,9 @@ fn keys_ui(ui: &Ui, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palet
             paint_upright(painter, foot, galley, palette.ink_soft);
         } else {
             paint_slanted(painter, foot, galley, palette.ink_soft);
+        }
+        if model.sinks.at(col).is_some() && !map.keys_are_source {
+            paint_sink(painter, Pos2::new(foot.x, names.bottom()), palette);
         }
     }
     names
@@ -456,7 +475,16 @@ fn hover_and_click(
     ask_on(response, Quantity::Weight.of_head(map.head, [query, key]), view.trail);
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(map.head, query, key));
-        ui.weak(format!("The row sums to {:.4}.", map.weights[query].iter().sum::<f32>()));
+        let reading = view.selection.reading;
+        if let Some(shown) = model.say_shown(map.head, query, key, reading) {
+            ui.label(shown);
+        }
+        let row = (0..heat.cols).filter_map(|key| model.shown(map, reading, query, key)).sum::<f32>();
+        let summed = if reading.is_added { "The lengths of the row sum" } else { "The row sums" };
+        ui.weak(format!("{summed} to {row:.4}."));
+        if let Some(sink) = model.sinks.at(key).filter(|_| !map.keys_are_source) {
+            ui.weak(sink.about());
+        }
         ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
     });
 }

@@ -11,11 +11,13 @@ use crate::app::actions::{ActionTable, SentenceAction};
 use crate::app::theme::{self, Palette, motion, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::card::card_beside;
+use crate::app::widgets::reading::{paint_sink, reading_ui};
 use crate::app::widgets::slant::width_of;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 use crate::quantity::Quantity;
-use crate::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt, percent};
+use crate::view_model::sentence_arcs::{Direction, SentenceArcs, Shown, WeightArc, WordAt};
 use crate::view_model::side::Side;
+use crate::view_model::sinks::{Reading, Sink};
 
 use self::arcs::{PlacedArc, nearest, placed};
 use self::plan::{PlacedWord, Plan, Room};
@@ -142,6 +144,8 @@ impl<'a> Strip<'a> {
     fn controls_ui(&self, ui: &mut Ui, shown: Option<Shown>, state: &mut StripState, view: &mut PanelView) {
         /// Words on less room say nothing.
         const SAID_MIN: f32 = 90.0;
+        /// Room for the switches of the reading, and some words beside them.
+        const READING_FROM: f32 = 300.0;
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
         let palette = Palette::of(ui.visuals().dark_mode);
@@ -149,6 +153,11 @@ impl<'a> Strip<'a> {
         self.layers_ui(ui, layer, view);
         self.heads_ui(ui, layer, palette, view);
         self.directions_ui(ui, state);
+        // Said wherever it is on; offered where there is room.
+        if ui.available_width() > READING_FROM || view.selection.reading != Reading::default() {
+            ui.separator();
+            reading_ui(ui, &self.model.sinks, &mut view.selection.reading);
+        }
         ui.add_space(size::GAP_TIGHT);
         let Some(shown) = shown.filter(|_| ui.available_width() > SAID_MIN) else { return };
         let said = self.model.summary(&shown);
@@ -320,6 +329,9 @@ impl<'a> Strip<'a> {
         let ink = if is_lit || is_followed || text.group.is_some() { ink } else { palette.ink };
         let font = if is_lit || is_chosen || is_followed { theme::strong } else { theme::plain };
         ui.painter().text(rect.center(), Align2::CENTER_CENTER, &text.label, font(self.plan.font), ink);
+        if word.at.token().is_some_and(|position| self.model.sinks.at(position).is_some()) {
+            paint_sink(ui.painter(), rect.right_top() + Vec2::new(0.0, size::GAP), palette);
+        }
         if is_chosen || is_followed {
             let ink = if is_chosen { palette.accent } else { palette.ink_faint };
             ui.painter().hline(
@@ -342,7 +354,8 @@ impl<'a> Strip<'a> {
             view.hover.point_at(&text.text);
             let cards = self.cards(word.at, view);
             let strip = state.area.unwrap_or(rect);
-            card_beside(&response, rect, strip, |ui| card_ui(ui, &text.label, &cards));
+            let sink = word.at.token().and_then(|position| self.model.sinks.at(position));
+            card_beside(&response, rect, strip, |ui| card_ui(ui, &text.label, &cards, sink));
         }
         is_over
     }
@@ -352,7 +365,11 @@ impl<'a> Strip<'a> {
         let Some(layer) = layer(self.model, view) else { return Vec::new() };
         let head = view.selection.shown_head();
         let directions = self.model.directions(layer, at).into_iter();
-        directions.map(|direction| self.model.card(&Shown { word: at, direction, layer, head })).collect()
+        directions
+            .map(|direction| {
+                self.model.card(&Shown { word: at, direction, layer, head, reading: view.selection.reading })
+            })
+            .collect()
     }
 
     fn spoken(&self, at: WordAt, shown: Option<Shown>, state: &StripState, view: &PanelView) -> String {
@@ -360,7 +377,10 @@ impl<'a> Strip<'a> {
         let directions = self.model.directions(layer, at);
         let head = shown.map_or(view.selection.shown_head(), |shown| shown.head);
         match directions.iter().find(|one| **one == state.direction).or(directions.first()) {
-            Some(&direction) => self.model.spoken(&Shown { word: at, direction, layer, head }),
+            Some(&direction) => {
+                let reading = view.selection.reading;
+                self.model.spoken(&Shown { word: at, direction, layer, head, reading })
+            }
             None => self.model.label(at).to_owned(),
         }
     }
@@ -376,7 +396,7 @@ impl<'a> Strip<'a> {
             let Some(word) = self.plan.place(other(arc)).filter(|word| !numbered.contains(&word.at)) else { continue };
             numbered.push(word.at);
             let ink = palette.head(arc.pair.head).lerp_to_gamma(palette.ink, TOWARDS_INK);
-            let galley = painter.layout_no_wrap(percent(arc.weight), theme::mono(size::LABEL_AXIS), ink);
+            let galley = painter.layout_no_wrap(arc.number(), theme::mono(size::LABEL_AXIS), ink);
             let rect = word.rect.translate(origin.to_vec2());
             let at = if word.row < from.row {
                 Align2::CENTER_BOTTOM.anchor_size(rect.center_top(), galley.size())
@@ -397,7 +417,7 @@ impl<'a> Strip<'a> {
 /// How much of what lies under a number its ground hides.
 const HALO: f32 = 0.8;
 
-fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>]) {
+fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>], sink: Option<&Sink>) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     ui.strong(label);
     for (place, card) in cards.iter().filter(|card| !card.is_empty()).enumerate() {
@@ -407,6 +427,11 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>]) {
         card.iter().for_each(|line| {
             ui.label(line);
         });
+    }
+    if let Some(sink) = sink {
+        ui.separator();
+        ui.set_max_width(size::WIDE_POPUP);
+        ui.add(Label::new(sink.about()).wrap());
     }
     ui.weak("Click to choose it; then the arrow keys move on.");
 }
@@ -422,6 +447,7 @@ pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
 /// first word that the lesson speaks of.
 pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<Shown> {
     let selection = &view.selection;
+    let reading = selection.reading;
     let layer = layer(model, view)?;
     let of_layer = &model.layers[layer];
     let chosen = match of_layer.line_of(state.direction) {
@@ -435,7 +461,13 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     let of_word = word.map(|word| {
         let directions = model.directions(layer, word);
         let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
-        Shown { word, direction: same.copied().unwrap_or(state.direction), layer, head: selection.shown_head() }
+        Shown {
+            word,
+            direction: same.copied().unwrap_or(state.direction),
+            layer,
+            head: selection.shown_head(),
+            reading,
+        }
     });
     let Some(pair) = view.hover.pair() else { return of_word };
     if of_word.is_some_and(|shown| model.arcs(&shown).iter().any(|arc| arc.pair == pair)) {
@@ -443,7 +475,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     }
     let layer = model.layer_of(pair.head)?;
     let word = WordAt { side: model.layers[layer].queries, position: pair.query };
-    Some(Shown { word, direction: Direction::LooksAt, layer, head: Some(pair.head) })
+    Some(Shown { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
 }
 
 /// Chooses a word, here and everywhere.

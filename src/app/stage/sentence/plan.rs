@@ -118,7 +118,13 @@ mod tests {
             let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None };
             text.split_whitespace().map(word).collect()
         };
-        SentenceArcs { words: words(sentence), source: words(source), layers: Vec::new(), lengths: Vec::new() }
+        SentenceArcs {
+            words: words(sentence),
+            source: words(source),
+            layers: Vec::new(),
+            lengths: Vec::new(),
+            sinks: Default::default(),
+        }
     }
 
     fn plan(width: f32, source: &str, sentence: &str) -> Plan {

@@ -1,0 +1,128 @@
+//! A frame of all heads of a real model as small maps, beside one of the Attention panel, and what a new sentence costs.
+//!
+//!     cargo bench --profile dev --bench heads_frames -- path/to/a/model --words 16
+
+mod clock;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use attune::app::panels::all_heads::AllHeadsPanel;
+use attune::app::panels::attention::AttentionPanel;
+use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
+use attune::app::text::prose::Prose;
+use attune::app::theme::{self, fonts};
+use attune::app::view::{PanelView, ViewState};
+use attune::kernel::command::SentenceCommand;
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::view_model::all_heads::AllHeads;
+use attune::view_model::models::Models;
+use clap::Parser;
+use clock::{tell, timed};
+use egui::{Context, Event, Pos2, RawInput, Rect, Ui, Vec2};
+
+/// Words that every tokenizer reads, however it cuts them.
+const WORDS: [&str; 5] = ["the", "bank", "of", "a", "river"];
+const FRAMES: usize = 120;
+/// The right half of a window of 2560x1440.
+const SIZE: Vec2 = Vec2::new(1000.0, 1300.0);
+
+#[derive(Parser)]
+struct Args {
+    model: PathBuf,
+    #[arg(long, default_value_t = 16)]
+    words: usize,
+    /// As cargo gives it.
+    #[arg(long)]
+    bench: bool,
+}
+
+/// A panel in a window without a screen.
+struct Bench<P> {
+    ctx: Context,
+    panel: P,
+    prose: Prose,
+    view: ViewState,
+    models: Models,
+    frames: u64,
+}
+
+struct NoStage;
+
+impl StageUi for NoStage {
+    fn stage_ui(&mut self, _ui: &mut Ui, _view: &mut PanelView) {}
+}
+
+impl<P: Panel + Default> Bench<P> {
+    fn new(snapshot: &Arc<Snapshot>) -> Self {
+        let ctx = Context::default();
+        ctx.set_fonts(fonts::definitions());
+        theme::apply(&ctx);
+        let models = Models::of(snapshot.clone());
+        Self { ctx, panel: P::default(), prose: Prose::default(), view: ViewState::default(), models, frames: 0 }
+    }
+
+    /// One frame, from the input to the triangles; how many there are.
+    fn frame(&mut self, events: Vec<Event>) -> usize {
+        const FRAME: f64 = 1.0 / 60.0;
+        self.frames += 1;
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
+            time: Some(self.frames as f64 * FRAME),
+            events,
+            ..RawInput::default()
+        };
+        let mut requests = Requests::default();
+        let mut output = self.ctx.run_ui(input, |ui| {
+            let mut context = PanelContext {
+                models: &self.models,
+                view: self.view.for_panels(),
+                stage: &mut NoStage,
+                prose: &mut self.prose,
+                is_answered: true,
+                requests: &mut requests,
+            };
+            self.panel.ui(ui, &mut context).expect("a model");
+        });
+        output.textures_delta.clear();
+        self.ctx.tessellate(output.shapes, output.pixels_per_point).len()
+    }
+
+    fn measure(&mut self, what: &str) {
+        const SETTLED: usize = 30;
+        let mut first = Vec::new();
+        timed(&mut first, || self.frame(Vec::new()));
+        (0..SETTLED).for_each(|_| _ = self.frame(Vec::new()));
+        let (mut still, mut draws) = (Vec::new(), 0);
+        (0..FRAMES).for_each(|_| draws = timed(&mut still, || self.frame(Vec::new())));
+        tell(&format!("{what}, first frame"), first);
+        tell(&format!("{what}, still ({draws} draw calls)"), still);
+        let mut moved = Vec::new();
+        for i in 0..FRAMES {
+            let at = Pos2::new(20.0 + 7.0 * i as f32, 200.0 + 5.0 * i as f32);
+            timed(&mut moved, || self.frame(vec![Event::PointerMoved(at)]));
+        }
+        tell(&format!("{what}, the pointer over it"), moved);
+    }
+}
+
+fn main() {
+    let args = Args::parse();
+    let _ = args.bench;
+    let lesson = attune::lesson::read(&args.model).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    let text = (0..args.words).map(|i| WORDS[i % WORDS.len()]).collect::<Vec<_>>().join(" ");
+    kernel.apply(Command::Sentence(SentenceCommand::Set(text)));
+    let snapshot = Arc::new(kernel.snapshot());
+    let model = snapshot.model.as_ref().expect("a model");
+    println!("{} heads, {} tokens", model.architecture.heads(), model.sentence.tokens.len());
+
+    let mut measured = Vec::new();
+    (0..FRAMES / 6).for_each(|_| _ = timed(&mut measured, || AllHeads::of(model)));
+    tell("measures of all heads", measured);
+    let mut attention = Bench::<AttentionPanel>::new(&snapshot);
+    attention.measure("Attention, all heads");
+    attention.view.selection.show_head(Some(0));
+    attention.measure("Attention, one head");
+    Bench::<AllHeadsPanel>::new(&snapshot).measure("All heads");
+}

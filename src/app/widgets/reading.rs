@@ -1,0 +1,53 @@
+//! How attention is read: its two switches, which every panel with weights shows, and the mark of a sink.
+
+use egui::{Painter, Pos2, Rect, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
+
+use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::theme::{Palette, size};
+use crate::view_model::sinks::{Reading, Sinks};
+
+/// Half the width of the mark of a sink.
+const MARK: f32 = 3.5;
+
+/// Weights, or the length of what is added; with sinks, or without.
+pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
+    let row = WindowAction::ReadAdded.row();
+    let added = ui.selectable_label(reading.is_added, row.text);
+    added.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, reading.is_added, row.tooltip));
+    if added.on_hover_text(row.hint()).clicked() {
+        reading.is_added = !reading.is_added;
+    }
+    let row = WindowAction::HideSinks.row();
+    let can_hide = !sinks.is_empty() || reading.hides_sinks;
+    let hide = ui.add_enabled(can_hide, egui::Button::selectable(reading.hides_sinks, row.text));
+    hide.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, can_hide, reading.hides_sinks, row.tooltip));
+    let why = format!("{}. Here is none: no word has most of the weight in most heads", row.hint());
+    if hide.on_hover_text(row.hint()).on_disabled_hover_text(why).clicked() {
+        reading.hides_sinks = !reading.hides_sinks;
+    }
+}
+
+/// The sinks of the sentence, each with its number; the words explain it under the pointer.
+pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
+    if sinks.is_empty() {
+        return;
+    }
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = size::GAP;
+        ui.weak(if sinks.sinks.len() == 1 { "Sink:" } else { "Sinks:" });
+        for sink in &sinks.sinks {
+            let (mark, _) = ui.allocate_exact_size(Vec2::splat(2.0 * MARK), egui::Sense::hover());
+            paint_sink(ui.painter(), mark.center_bottom(), palette);
+            let words = format!("{} {:.0} %", sink.label, sink.mean * 100.0);
+            ui.label(words).on_hover_text(sink.about());
+        }
+    });
+}
+
+/// A drain: a small triangle that points down, with its tip at `tip`.
+pub fn paint_sink(painter: &Painter, tip: Pos2, palette: &Palette) {
+    let rect = Rect::from_min_max(tip - Vec2::new(MARK, MARK * 1.5), tip + Vec2::new(MARK, 0.0));
+    let corners = vec![rect.left_top(), rect.right_top(), tip];
+    painter.add(Shape::convex_polygon(corners, palette.warn, Stroke::NONE));
+}

@@ -1,0 +1,216 @@
+//! Measures of a head: how spread its attention weights are, how far they reach, and how much of them lies where a known
+//! kind of head puts it.
+//!
+//! | measure | equation | source |
+//! |---|---|---|
+//! | entropy | `−1/T Σ_i Σ_j α_ij ln α_ij`, in nats | Clark et al. 2019, arXiv 1906.04341, section 3.3 |
+//! | mean distance | `Σ_ij α_ij \|i − j\| / Σ_ij α_ij` | Vig & Belinkov 2019, arXiv 1906.04284 |
+//! | a share | `Σ_ij α_ij P_ij / Σ_ij α_ij` with `P_ij` 0 or 1 | TransformerLens, `head_detector`, error measure "mul" |
+//!
+//! The pairs of a query `i` and a key `j` at which `P_ij = 1`, for tokens `t`:
+//!
+//! | share of | pairs |
+//! |---|---|
+//! | previous, same, next token | `j = i − 1`, `j = i`, `j = i + 1` (Clark et al. 2019, section 3.1) |
+//! | first token | `j = 0` |
+//! | added tokens | `j` is one that the tokenizer added, `[CLS]` or `[SEP]` (Clark et al. 2019, section 3.2) |
+//! | duplicate token | `j < i`, `t_j = t_i` (TransformerLens, `duplicate_token_head`) |
+//! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the one behind an earlier copy |
+
+use std::ops::Range;
+
+use super::{Matrix, Scalar};
+
+/// A number that is said of a head's weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HeadMeasure {
+    Entropy,
+    Distance,
+    #[default]
+    Previous,
+    Same,
+    Next,
+    First,
+    Added,
+    Duplicate,
+    Induction,
+}
+
+impl HeadMeasure {
+    pub const ALL: [Self; 9] = [
+        Self::Previous,
+        Self::Same,
+        Self::Next,
+        Self::First,
+        Self::Added,
+        Self::Duplicate,
+        Self::Induction,
+        Self::Entropy,
+        Self::Distance,
+    ];
+
+    /// It is a share of all weights, between 0 and 1.
+    pub fn is_share(self) -> bool {
+        !matches!(self, Self::Entropy | Self::Distance)
+    }
+
+    /// It compares the places or the words of queries and keys, which must be those of one sentence.
+    fn is_within_one_sentence(self) -> bool {
+        !matches!(self, Self::Entropy | Self::First | Self::Added)
+    }
+}
+
+/// A token, as far as measures tell tokens apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasuredToken {
+    /// Row of the vocabulary; `None` is like no other.
+    pub word: Option<usize>,
+    /// The tokenizer added it.
+    pub is_added: bool,
+}
+
+/// The pairs of one attention, the same for all of its heads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadPatterns {
+    /// Queries and keys are the same tokens.
+    is_self: bool,
+    /// By the places of [`HeadMeasure::ALL`]; none of what is no share.
+    pairs: Vec<Vec<(usize, usize)>>,
+}
+
+impl HeadPatterns {
+    /// Those of a sentence that looks at itself.
+    pub fn within(tokens: &[MeasuredToken]) -> Self {
+        Self::of(tokens.len(), tokens, true)
+    }
+
+    /// Those of so many queries that look at another sentence.
+    pub fn between(queries: usize, keys: &[MeasuredToken]) -> Self {
+        Self::of(queries, keys, false)
+    }
+
+    fn of(queries: usize, keys: &[MeasuredToken], is_self: bool) -> Self {
+        let is_copy = |a: usize, b: usize| a != b && keys[a].word.is_some() && keys[a].word == keys[b].word;
+        let pairs = |measure: HeadMeasure| {
+            // All keys that a query may be paired with.
+            let of_query = |query: usize| -> Range<usize> {
+                match measure {
+                    _ if measure.is_within_one_sentence() && !is_self => 0..0,
+                    HeadMeasure::Entropy | HeadMeasure::Distance => 0..0,
+                    HeadMeasure::Previous => query.saturating_sub(1)..query,
+                    HeadMeasure::Same => query..query + 1,
+                    HeadMeasure::Next => query + 1..query + 2,
+                    HeadMeasure::First => 0..1,
+                    HeadMeasure::Added => 0..keys.len(),
+                    HeadMeasure::Duplicate => 0..query,
+                    HeadMeasure::Induction => 1..query + 1,
+                }
+            };
+            let is_one = |query: usize, key: usize| match measure {
+                HeadMeasure::Added => keys[key].is_added,
+                HeadMeasure::Duplicate => is_copy(key, query),
+                HeadMeasure::Induction => is_copy(key - 1, query),
+                _ => true,
+            };
+            let pairs = (0..queries).flat_map(|query| of_query(query).map(move |key| (query, key)));
+            pairs.filter(|(query, key)| *key < keys.len() && is_one(*query, *key)).collect()
+        };
+        Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect() }
+    }
+
+    /// The measure of a head's weights (T, T_k); `None` where the sentence has no such pair, and where the weights are
+    /// no numbers.
+    pub fn measure<S: Scalar>(&self, measure: HeadMeasure, weights: &Matrix<S>) -> Option<f64> {
+        let rows = || (0..weights.rows()).map(|row| weights.row(row));
+        let all: f64 = rows().flatten().map(|x| x.to_f64()).sum();
+        let found = match measure {
+            HeadMeasure::Entropy => {
+                // 0 ln 0 is 0.
+                let term = |x: &S| if *x == S::zero() { 0.0 } else { -x.to_f64() * x.to_f64().ln() };
+                rows().flatten().map(term).sum::<f64>() / weights.rows() as f64
+            }
+            HeadMeasure::Distance if !self.is_self => return None,
+            HeadMeasure::Distance => {
+                let of_row = |(i, row): (usize, &[S])| -> f64 {
+                    row.iter().enumerate().map(|(j, x)| x.to_f64() * i.abs_diff(j) as f64).sum()
+                };
+                rows().enumerate().map(of_row).sum::<f64>() / all
+            }
+            _ => {
+                let place = HeadMeasure::ALL.iter().position(|other| *other == measure)?;
+                let pairs = &self.pairs[place];
+                if pairs.is_empty() {
+                    return None;
+                }
+                pairs.iter().map(|(query, key)| weights.get(*query, *key).to_f64()).sum::<f64>() / all
+            }
+        };
+        found.is_finite().then_some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(words: &[usize]) -> Vec<MeasuredToken> {
+        words.iter().map(|word| MeasuredToken { word: Some(*word), is_added: *word == 0 }).collect()
+    }
+
+    /// Each query looks at one key alone.
+    fn looking_at(keys: &[usize]) -> Matrix<f32> {
+        Matrix::from_fn(keys.len(), keys.len(), |query, key| f32::from(keys[query] == key))
+    }
+
+    #[track_caller]
+    fn check(words: &[usize], weights: &Matrix<f32>, expected: &[(HeadMeasure, Option<f64>)]) {
+        let patterns = HeadPatterns::within(&tokens(words));
+        for (measure, expected) in expected {
+            let found = patterns.measure(*measure, weights);
+            let is_near = found.zip(*expected).is_some_and(|(a, b)| (a - b).abs() < 1e-6);
+            assert!(is_near || (found, *expected) == (None, None), "{measure:?}: {found:?}, not {expected:?}");
+        }
+    }
+
+    #[test]
+    fn maps_made_by_hand_measure_what_is_known() {
+        use HeadMeasure::*;
+        // Added, a, b, c, a: each looks at the one before it.
+        let words = [0, 1, 2, 3, 1];
+        let before = [
+            (Previous, Some(0.8)),
+            (Same, Some(0.2)),
+            (Next, Some(0.0)),
+            (First, Some(0.4)),
+            (Added, Some(0.4)),
+            (Duplicate, Some(0.0)),
+            (Induction, Some(0.0)),
+            (Entropy, Some(0.0)),
+            (Distance, Some(0.8)),
+        ];
+        check(&words, &looking_at(&[0, 0, 1, 2, 3]), &before);
+        // The second a looks at the first; and then at what was behind the first, at b.
+        check(&words, &looking_at(&[0, 0, 0, 0, 1]), &[(Duplicate, Some(0.2)), (Induction, Some(0.0))]);
+        check(&words, &looking_at(&[0, 0, 0, 0, 2]), &[(Duplicate, Some(0.0)), (Induction, Some(0.2))]);
+        check(&words, &looking_at(&[1, 2, 3, 4, 4]), &[(Next, Some(0.8)), (Same, Some(0.2)), (Distance, Some(0.8))]);
+        let even = Matrix::from_fn(5, 5, |_, _| 0.2);
+        check(
+            &words,
+            &even,
+            &[(Entropy, Some(5f64.ln())), (Same, Some(0.2)), (Next, Some(0.16)), (Distance, Some(1.6))],
+        );
+    }
+
+    #[test]
+    fn a_sentence_without_such_a_pair_has_no_such_measure() {
+        use HeadMeasure::*;
+        let none = [(Previous, None), (Next, None), (Added, None), (Duplicate, None), (Induction, None)];
+        check(&[7], &looking_at(&[0]), &none);
+        check(&[7], &looking_at(&[0]), &[(Same, Some(1.0)), (First, Some(1.0)), (Entropy, Some(0.0))]);
+        let broken = Matrix::from_fn(2, 2, |_, _| f32::NAN);
+        check(&[1, 1], &broken, &HeadMeasure::ALL.map(|measure| (measure, None)));
+        let between = HeadPatterns::between(2, &tokens(&[0, 1]));
+        let measures = HeadMeasure::ALL.map(|measure| between.measure(measure, &looking_at(&[0, 1])).is_some());
+        assert_eq!(measures, HeadMeasure::ALL.map(|measure| matches!(measure, Entropy | First | Added)));
+    }
+}

@@ -1,0 +1,105 @@
+//! Measures of heads, sinks and the lengths of what is added, against NumPy's in float64: `oracle/heads.py`.
+
+use attune::numerics::Matrix;
+use attune::numerics::contributions::Contributions;
+use attune::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken};
+use attune::numerics::model::Sequences;
+use attune::numerics::model::activations::{Activations, Interventions};
+use attune::numerics::sinks::key_weights;
+use attune::numerics::vectors::norm;
+use attune::pretrained::load;
+use serde_json::Value;
+
+use crate::common::numerics::json::{list, parse, sizes};
+use crate::values::{TOLERANCE, sentences};
+use crate::written::fixture;
+
+/// `[CLS]` and `[SEP]` of the fixtures.
+const ADDED: [usize; 2] = [2, 3];
+/// Between sums in double precision over the same weights.
+const SAME_WEIGHTS: f64 = 1e-6;
+
+fn tokens(ids: &[usize]) -> Vec<MeasuredToken> {
+    ids.iter().map(|id| MeasuredToken { word: Some(*id), is_added: ADDED.contains(id) }).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+#[track_caller]
+fn check(said: &str, ids: &[usize], weights: &Matrix<f32>, expected: &Value, tolerance: f64) {
+    let patterns = HeadPatterns::within(&tokens(ids));
+    for (measure, expected) in HeadMeasure::ALL.into_iter().zip(list(expected)) {
+        let (found, expected) = (patterns.measure(measure, weights), expected.as_f64());
+        let is_near = match (found, expected) {
+            (Some(found), Some(expected)) => (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        assert!(is_near, "{said}, {measure:?} of {ids:?}: {found:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn every_measure_of_every_head_is_that_of_numpy() {
+    let oracle = parse(include_str!("oracle/heads.json"));
+    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
+        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let engine = model.model();
+        for (place, expected) in list(&oracle[name]).iter().enumerate() {
+            let (ids, types) = (sizes(&expected["ids"]), sizes(&expected["types"]));
+            let sentence = Sequences::one(&ids).with_segments(types);
+            let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
+            let given = sentences(name);
+            for (layer, block) in run.blocks.iter().enumerate() {
+                let of_layer = list(&list(&expected["measures"])[layer]);
+                for (head, activations) in block.heads.iter().enumerate() {
+                    let said = format!("{name}, layer {layer}, head {head}");
+                    check(&said, &ids, &activations.weights, &of_layer[head], f64::from(TOLERANCE));
+                    if let Some(given) = given.get(place) {
+                        let size = ids.len();
+                        let weights = &given.tensors[&format!("weights.{layer}")][head * size * size..];
+                        let weights = Matrix::from_fn(size, size, |i, j| weights[i * size + j]);
+                        check(&said, &ids, &weights, &of_layer[head], SAME_WEIGHTS);
+                    }
+                }
+            }
+            let heads = run.heads().map(|head| (&head.weights, &head.scores));
+            let weights = key_weights(heads, ids.len());
+            for (key, expected) in list(&expected["mean_weights"]).iter().enumerate() {
+                let difference = (weights[key].mean - number(expected)).abs();
+                assert!(difference <= f64::from(TOLERANCE), "{name}, key {key} of {ids:?}: off by {difference:e}");
+            }
+        }
+    }
+}
+
+/// `‖α_ij · L(V_j W_O)‖` at the block's output.
+#[test]
+fn the_lengths_of_what_is_added_are_those_of_numpy() {
+    /// Of lengths up to some tens.
+    const SHARE: f64 = 1e-4;
+    let oracle = parse(include_str!("oracle/heads.json"));
+    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
+        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+        let engine = model.model();
+        for expected in list(&oracle[name]) {
+            let (ids, types) = (sizes(&expected["ids"]), sizes(&expected["types"]));
+            let sentence = Sequences::one(&ids).with_segments(types);
+            let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
+            for ((layer, config), block) in engine.architecture.numbered_blocks().zip(&run.blocks) {
+                let found = Contributions::of(config, layer, &model.parameters, block, &[]);
+                for (head, by_query) in list(&list(&expected["lengths"])[layer]).iter().enumerate() {
+                    for (query, by_key) in list(by_query).iter().enumerate() {
+                        for (key, length) in list(by_key).iter().enumerate() {
+                            let (found, length) = (norm(&found.arrow(block, head, query, key)), number(length));
+                            let difference = (f64::from(found) - length).abs();
+                            let said = format!("{name}, layer {layer}, head {head}, {query} to {key}");
+                            assert!(difference <= SHARE * length.max(1.0), "{said}: {found}, not {length}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,5 +1,11 @@
 //! Measures of heads, sinks and the lengths of what is added, against NumPy's in float64: `oracle/heads.py`.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use attune::kernel::command::SentenceCommand;
+use attune::kernel::{Command, Kernel};
+use attune::lesson;
 use attune::numerics::Matrix;
 use attune::numerics::contributions::Contributions;
 use attune::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken};
@@ -8,6 +14,8 @@ use attune::numerics::model::activations::{Activations, Interventions};
 use attune::numerics::sinks::key_weights;
 use attune::numerics::vectors::norm;
 use attune::pretrained::load;
+use attune::quantity::{Entry, Quantity};
+use attune::view_model::provenance::{Piece, Provenance};
 use serde_json::Value;
 
 use crate::common::numerics::json::{list, parse, sizes};
@@ -101,5 +109,41 @@ fn the_lengths_of_what_is_added_are_those_of_numpy() {
                 }
             }
         }
+    }
+}
+
+/// From a cell of a head's map, number by number of each formula, to the head's own columns in the file.
+#[test]
+fn a_cell_leads_to_the_tensor_s_own_name_and_index_in_the_file() {
+    /// Formulas on the way: weight, exponential, score, product, query.
+    const STEPS: usize = 6;
+    for (name, wanted) in [
+        ("bert-wild", "of `bert.encoder.layer.1.attention.self.query.weight` in model.safetensors"),
+        ("gpt2-wild", "of `transformer.h.1.attn.c_attn.weight` in model.safetensors"),
+    ] {
+        let lesson = lesson::read(&fixture(name)).unwrap_or_else(|issues| panic!("{issues:?}"));
+        let mut kernel = Kernel::embedded(Arc::new(lesson));
+        kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![2, 45, 311, 7])));
+        let snapshot = kernel.snapshot();
+        // The second head of the second layer: columns 8 to 15.
+        let mut known: HashSet<String> = HashSet::new();
+        let mut next: Vec<Entry> = vec![Quantity::Weight.of_head(4, [2, 1])];
+        let mut notes = Vec::new();
+        for _ in 0..STEPS {
+            let mut found = Vec::new();
+            for entry in std::mem::take(&mut next) {
+                let Some(explained) = Provenance::of(&snapshot, entry) else { continue };
+                notes.extend(explained.notes.clone());
+                let pieces = explained.worked.lines(usize::MAX).0.into_iter().flatten();
+                found.extend(pieces.filter_map(|piece| match piece {
+                    Piece::Number(operand) => operand.entry,
+                    Piece::Text(_) => None,
+                }));
+            }
+            next = found.into_iter().filter(|entry| known.insert(format!("{entry:?}"))).collect();
+        }
+        let of_tensor: Vec<&String> = notes.iter().filter(|note| note.contains(wanted)).collect();
+        let columns = if name == "bert-wild" { "entry [8, " } else { ", 8] " };
+        assert!(of_tensor.iter().any(|note| note.contains(columns)), "{name}: {} notes, {of_tensor:?}", notes.len());
     }
 }

@@ -325,6 +325,33 @@ mod tests {
         }
     }
 
+    /// More weight is more contrast with the ground, however an eye sees colours: Machado et al. 2009, the matrices of
+    /// eyes without one kind of cone, on linear red, green and blue.
+    #[test]
+    fn the_colours_of_weights_go_one_way_for_every_eye() {
+        const STEPS: u8 = 10;
+        const EYES: [[[f32; 3]; 3]; 4] = [
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+            [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+            [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+        ];
+        let seen = |eye: &[[f32; 3]; 3], color: Color32| {
+            let rgba = egui::Rgba::from(color);
+            let channel = |row: &[f32; 3]| row[0] * rgba.r() + row[1] * rgba.g() + row[2] * rgba.b();
+            let [r, g, b] = [0, 1, 2].map(|place| channel(&eye[place]).clamp(0.0, 1.0));
+            Color32::from(egui::Rgba::from_rgb(r, g, b))
+        };
+        for palette in [&DARK, &LIGHT] {
+            for (head, eye) in (0..HEADS).flat_map(|head| EYES.iter().map(move |eye| (head, eye))) {
+                let at = |step: u8| seen(eye, palette.weight(head, f32::from(step) / f32::from(STEPS)));
+                let contrasts: Vec<f32> = (0..=STEPS).map(|step| contrast(at(step), at(0))).collect();
+                assert!(contrasts.is_sorted_by(|a, b| a < b), "head {head}: {contrasts:?}");
+                assert!(contrasts[usize::from(STEPS)] >= MARK_CONTRAST, "head {head}: {contrasts:?}");
+            }
+        }
+    }
+
     #[test]
     fn one_hue_has_one_meaning() {
         // As many groups and heads as the lessons have.

@@ -9,7 +9,7 @@ use crate::view_model::sinks::{Reading, Sinks};
 /// Half the width of the mark of a sink.
 const MARK: f32 = 3.5;
 
-/// Weights, or the length of what is added; with sinks, or without.
+/// Weights, or the length of what is added; where there are sinks, with them or without.
 pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     let row = WindowAction::ReadAdded.row();
     let added = ui.selectable_label(reading.is_added, row.text);
@@ -17,12 +17,13 @@ pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     if added.on_hover_text(row.hint()).clicked() {
         reading.is_added = !reading.is_added;
     }
+    if sinks.is_empty() && !reading.hides_sinks {
+        return;
+    }
     let row = WindowAction::HideSinks.row();
-    let can_hide = !sinks.is_empty() || reading.hides_sinks;
-    let hide = ui.add_enabled(can_hide, egui::Button::selectable(reading.hides_sinks, row.text));
-    hide.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, can_hide, reading.hides_sinks, row.tooltip));
-    let why = format!("{}. Here is none: no word has most of the weight in most heads", row.hint());
-    if hide.on_hover_text(row.hint()).on_disabled_hover_text(why).clicked() {
+    let hide = ui.selectable_label(reading.hides_sinks, row.text);
+    hide.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, reading.hides_sinks, row.tooltip));
+    if hide.on_hover_text(row.hint()).clicked() {
         reading.hides_sinks = !reading.hides_sinks;
     }
 }

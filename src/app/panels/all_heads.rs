@@ -68,7 +68,7 @@ const MARKED: usize = 5;
 /// Of each measure, in the list of all.
 const LISTED: usize = 3;
 /// Side of a map, in points.
-const SIDE: (f32, f32) = (24.0, 72.0);
+const SIDE: (f32, f32) = (20.0, 72.0);
 /// Under a map, for its bar and its number.
 const FOOT: f32 = 17.0;
 /// Over a map, for the marks of sinks.
@@ -138,7 +138,6 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, view: &
             (HeadOrder::SmallestFirst, "smallest", "The heads with the smallest of the measure first"),
         ];
         switch_ui(ui, &mut state.order, &orders);
-        ui.separator();
         reading_ui(ui, &heads.sinks, &mut view.selection.reading);
         copy_button(ui, "all measures of all heads, for a spreadsheet", || heads.tsv());
     });

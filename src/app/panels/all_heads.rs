@@ -14,7 +14,7 @@ use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests, ids};
 use crate::app::actions::{Action, Pressed, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::app::widgets::controls::{led_by_arrows, switch_ui};
+use crate::app::widgets::controls::led_by_arrows;
 use crate::app::widgets::copy::copy_button;
 use crate::app::widgets::heat::short;
 use crate::app::widgets::reading::{paint_sink, reading_ui, sinks_ui};
@@ -137,7 +137,9 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, view: &
             (HeadOrder::LargestFirst, "largest", "The heads with the largest of the measure first"),
             (HeadOrder::SmallestFirst, "smallest", "The heads with the smallest of the measure first"),
         ];
-        switch_ui(ui, &mut state.order, &orders);
+        for (order, words, hint) in orders {
+            ui.selectable_value(&mut state.order, order, words).on_hover_text(hint);
+        }
         reading_ui(ui, &heads.sinks, &mut view.selection.reading);
         copy_button(ui, "all measures of all heads, for a spreadsheet", || heads.tsv());
     });
@@ -181,13 +183,15 @@ struct Grid {
     /// Heads in the order in which they stand, each with its row and column.
     places: Vec<(usize, (usize, usize))>,
     origin: Pos2,
+    /// Beside the rows: for the numbers of the layers, or for an outline.
     gutter: f32,
 }
 
 impl Grid {
     fn of(heads: &AllHeads, state: &AllHeadsPanel, width: f32) -> Self {
         let is_by_layer = state.order == HeadOrder::Layers;
-        let gutter = if is_by_layer && heads.layers.len() > 1 { GUTTER } else { 0.0 };
+        // The outline of the first map lies there.
+        let gutter = if is_by_layer && heads.layers.len() > 1 { GUTTER } else { size::OUTLINE };
         let room = width - gutter;
         let fit = |cols: usize| (room / cols.max(1) as f32 - size::GAP_TIGHT).floor();
         let cols = match is_by_layer {
@@ -213,9 +217,13 @@ impl Grid {
         Vec2::new(self.gutter + self.cols as f32 * self.step().x, self.title() + self.rows as f32 * self.step().y)
     }
 
+    fn has_titles(&self) -> bool {
+        self.gutter == GUTTER
+    }
+
     /// Height of the numbers of the columns.
     fn title(&self) -> f32 {
-        if self.gutter > 0.0 { size::LABEL } else { 0.0 }
+        if self.has_titles() { size::LABEL } else { 0.0 }
     }
 
     /// A map with its foot.
@@ -310,7 +318,7 @@ fn next(measure: HeadMeasure) -> HeadMeasure {
 
 /// The numbers of layers and heads beside the rows and over the columns.
 fn titles_ui(ui: &mut Ui, heads: &AllHeads, grid: &Grid, palette: &Palette) {
-    if grid.gutter == 0.0 {
+    if !grid.has_titles() {
         return;
     }
     let font = theme::plain(size::SMALL);

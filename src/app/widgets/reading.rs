@@ -46,9 +46,9 @@ pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
     });
 }
 
-/// A drain: a small triangle that points down, with its tip at `tip`.
+/// A drain: a small triangle that points down, with its tip at `tip`; as high as the gap over a map.
 pub fn paint_sink(painter: &Painter, tip: Pos2, palette: &Palette) {
-    let rect = Rect::from_min_max(tip - Vec2::new(MARK, MARK * 1.5), tip + Vec2::new(MARK, 0.0));
+    let rect = Rect::from_min_max(tip - Vec2::new(MARK, size::GAP_TIGHT), tip + Vec2::new(MARK, 0.0));
     let corners = vec![rect.left_top(), rect.right_top(), tip];
     painter.add(Shape::convex_polygon(corners, palette.warn, Stroke::NONE));
 }

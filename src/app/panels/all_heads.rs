@@ -65,7 +65,7 @@ impl Panel for AllHeadsPanel {
 
 /// Heads that are marked as the strongest.
 const MARKED: usize = 5;
-/// Of each measure, in the list of all.
+/// Heads of each measure in the list of all.
 const LISTED: usize = 3;
 /// Side of a map, in points.
 const SIDE: (f32, f32) = (20.0, 72.0);
@@ -404,7 +404,7 @@ fn add_map(meshes: &mut Vec<Mesh>, texture: &TextureHandle, heads: &AllHeads, he
 /// Textures of the layers that were in sight.
 #[derive(Default)]
 struct Textures {
-    /// What they are of.
+    /// The heads, reading and theme that they show.
     of: Option<(Arc<AllHeads>, Reading, bool)>,
     layers: Vec<Option<TextureHandle>>,
     /// Made in all.

@@ -302,7 +302,7 @@ const ROW_MIN: f32 = 16.0;
 /// Columns that are narrower have upright names of this size: on a slant they would cover each other.
 const UPRIGHT_BELOW: f32 = 19.0;
 const UPRIGHT_FONT: f32 = 11.5;
-/// Of more heads, those out of sight are not drawn.
+/// The most heads that are all drawn; of more, those out of sight are not.
 const ALL_DRAWN: usize = 16;
 /// Over a map, for its title.
 const TITLE: f32 = 25.0;

@@ -105,9 +105,10 @@ pub enum Action {
     Completions { shell: Shell },
     /// Write a lesson, trained and with the outputs of its cells, as a file for another program.
     ///
-    /// ipynb: a Jupyter notebook. html: one page that needs nothing else. md: Markdown, with its pictures
-    /// in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences for
-    /// projector.tensorflow.org; NAME_metadata.tsv beside it names each row.
+    /// ipynb: a Jupyter notebook. html: one page that needs nothing else. web: the same page with the model in
+    /// it, for any browser: the stage can be turned, and words, weights and heads can be changed. md: Markdown, with
+    /// its pictures in the folder NAME_files beside it. tsv: the vectors of all words and of the lesson's sentences
+    /// for projector.tensorflow.org; NAME_metadata.tsv beside it names each row.
     Export(ExportArgs),
 }
 
@@ -193,7 +194,7 @@ impl ValueEnum for Format {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.extension()))
+        Some(PossibleValue::new(self.key()))
     }
 }
 

@@ -8,8 +8,8 @@ use super::args::{Common, ExportArgs};
 use super::fault::Fault;
 use super::{print, progress};
 use crate::code::budget::Allowance;
-use crate::export::Pictures;
 use crate::export::file::{ExportFault, Target};
+use crate::export::{Format, Pictures};
 use crate::kernel::notebook::NotebookCommand;
 use crate::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use crate::kernel::{Command, Kernel, Snapshot};
@@ -29,8 +29,12 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), Fault> {
     let trained = progress::trained(&kernel, &request.lesson)?;
     let written = if request.to.is_page() {
         let warnings = Warnings { is_quiet: common.quiet };
-        let snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
+        let mut snapshot = run_from_top(&mut kernel, Duration::from_secs(request.within), &warnings);
         warnings.about_cells(&snapshot);
+        if request.to == Format::Web {
+            // Cells may write to the model; whoever turns the page begins where the lesson does.
+            snapshot.model = trained.model;
+        }
         target.write(&snapshot, &pictures(&snapshot, request, common, &warnings))
     } else {
         // The vectors are those that training made, whatever the cells then do to the weights.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::markdown::Beside;
 use super::pictures::Pictures;
-use super::{html, ipynb, md, tsv};
+use super::{html, ipynb, md, tsv, web};
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::glossary::{self, Glossary};
 use crate::lesson::issue::printable;
@@ -18,28 +18,39 @@ use crate::whole_file::{Prepared, no_plain_file};
 pub enum Format {
     Ipynb,
     Html,
+    Web,
     Md,
     Tsv,
 }
 
 impl Format {
-    pub const ALL: [Self; 4] = [Self::Ipynb, Self::Html, Self::Md, Self::Tsv];
+    pub const ALL: [Self; 5] = [Self::Ipynb, Self::Html, Self::Web, Self::Md, Self::Tsv];
 
     /// The name shown to people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ipynb => "Jupyter notebook",
             Self::Html => "Web page",
+            Self::Web => "Live web page",
             Self::Md => "Markdown",
             Self::Tsv => "Vectors for the Embedding Projector",
         }
     }
 
-    /// The ending of the file's name, which is also the format's name on the command line.
+    /// The format's name on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            other => other.extension(),
+        }
+    }
+
+    /// The ending of the file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Ipynb => "ipynb",
             Self::Html => "html",
+            Self::Web => "live.html",
             Self::Md => "md",
             Self::Tsv => "tsv",
         }
@@ -50,7 +61,8 @@ impl Format {
         self != Self::Tsv
     }
 
-    /// Whether its pictures are light or dark, as the reader's screen is.
+    /// Whether its pictures are light or dark, as the reader's screen is. A live page draws its own, and has pictures for
+    /// paper.
     pub fn is_dark_too(self) -> bool {
         self == Self::Html
     }
@@ -97,6 +109,7 @@ impl Target {
         let written = match self.format {
             Format::Ipynb => ipynb::write(snapshot, pictures, &mut text).map(|()| Vec::new()),
             Format::Html => html::write(snapshot, pictures, self.glossary().as_ref(), &mut text).map(|()| Vec::new()),
+            Format::Web => web::write(snapshot, pictures, self.glossary().as_ref(), &mut text).map(|()| Vec::new()),
             Format::Md | Format::Tsv => md::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
         };
         let beside: Vec<Beside> = written.map_err(|error| fault(&self.file, error))?;

@@ -1,6 +1,7 @@
 //! Snapshots as files for other programs.
 //!
-//! A notebook is first a [`page`]: what each cell says, without a format. [`ipynb`], [`html`] and [`md`] write it. Its
+//! A notebook is first a [`page`]: what each cell says, without a format. [`ipynb`], [`html`] and [`md`] write it, and [`web`]
+//! is the page of [`html`] with the model in it. Its
 //! texts are read by [`prose`]; [`markdown`] and [`restate`] make the Markdown of [`ipynb`] and [`md`], [`table`] and
 //! [`svg`] make tables and plots. [`pictures`] holds the pictures of a page: those of the stage, handed in by callers
 //! that can draw, and those in the lesson's folder. [`tsv`] is for the Embedding Projector, and [`trace`] has every
@@ -26,6 +27,7 @@ pub mod svg;
 pub mod table;
 pub mod trace;
 pub mod tsv;
+pub mod web;
 pub mod work_file;
 
 pub use file::Format;

@@ -82,7 +82,7 @@ struct Trace<'a> {
 }
 
 #[derive(Serialize)]
-struct Config {
+pub(super) struct Config {
     width: usize,
     blocks: Vec<Block>,
     positions: &'static str,
@@ -215,7 +215,7 @@ impl Block {
 }
 
 impl Config {
-    fn of(snapshot: &Snapshot, model: &ModelSnapshot) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, model: &ModelSnapshot) -> Self {
         let config = &model.architecture;
         Self {
             width: config.width,

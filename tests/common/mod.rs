@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each program uses its part")]
 
+pub mod chromium;
 #[cfg(feature = "app")]
 pub mod dressed;
 pub mod folder;

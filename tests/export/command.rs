@@ -14,8 +14,9 @@ fn export(args: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn every_format_is_written_whole() {
     let folder = Folder::new("command");
-    for (format, beside) in [("ipynb", None), ("html", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))]
-    {
+    let beside =
+        [("ipynb", None), ("html", None), ("web", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))];
+    for (format, beside) in beside {
         let file = folder.0.join(format!("x.{format}"));
         let (code, said) = export(&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"]);
         assert_eq!(code, Some(0), "{said}");
@@ -54,7 +55,7 @@ fn wrong_usage_is_said_before_training() {
     fs::copy(NOTEBOOK, &lesson).unwrap();
     for (args, says) in [
         (&[NOTEBOOK, "--to", "html"][..], "--output <FILE>"),
-        (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, md, tsv"),
+        (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, web, md, tsv"),
         (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file and not a stream; name it like apple.html"),
         (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "this is the lesson itself"),
     ] {

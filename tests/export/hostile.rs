@@ -7,7 +7,7 @@ use attune::kernel::Snapshot;
 
 use crate::{as_html, as_ipynb, as_md, markup, with_cells};
 
-const CELLS: &str = r####"
+pub const CELLS: &str = r####"
     Text(id: "words", md: r###"# <script>alert(1)</script> & co
 
 <script>alert(2)</script> and <img src=x onerror=alert(3)> and <b onclick=x>bold</b>

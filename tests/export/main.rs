@@ -14,6 +14,7 @@ mod pictures;
 mod states;
 mod trace;
 mod vectors;
+mod web;
 
 use attune::export::{Pictures, html, ipynb as notebook, md};
 use attune::kernel::notebook::{CellCommand, NotebookCommand};

@@ -14,6 +14,7 @@ mod live;
 mod meaning;
 mod notebook;
 mod outputs;
+mod page;
 mod pointer;
 mod prose;
 mod sentence;

@@ -353,6 +353,27 @@ mod tests {
     }
 
     #[test]
+    fn the_live_page_has_these_colours() {
+        const STYLE: &str = include_str!("../../../assets/web/style.css");
+        let (light, dark) = STYLE.split_once("[data-theme=\"dark\"]").expect("two themes");
+        for (palette, style) in [(&LIGHT, light), (&DARK, dark)] {
+            let check = |name: &str, color: Color32| {
+                let [r, g, b, _] = color.to_array();
+                assert!(style.contains(&format!("--{name}: #{r:02x}{g:02x}{b:02x};")), "{name} is not {color:?}");
+            };
+            palette.groups.iter().enumerate().for_each(|(i, color)| check(&format!("group-{i}"), *color));
+            palette.heads.iter().enumerate().for_each(|(i, color)| check(&format!("head-{i}"), *color));
+            let Palette { stage, surface, raised, line, ink, ink_soft, accent, word, .. } = *palette;
+            let named = [("stage", stage), ("surface", surface), ("raised", raised), ("line", line), ("ink", ink)];
+            named.into_iter().for_each(|(name, color)| check(name, color));
+            let named = [("ink-soft", ink_soft), ("accent", accent), ("word", word), ("grid", palette.grid)];
+            named.into_iter().for_each(|(name, color)| check(name, color));
+            let named = [("axis", palette.axis), ("negative", palette.negative), ("positive", palette.positive)];
+            named.into_iter().for_each(|(name, color)| check(name, color));
+        }
+    }
+
+    #[test]
     fn one_hue_has_one_meaning() {
         // As many groups and heads as the lessons have.
         const FAR: i32 = 60;

@@ -32,16 +32,43 @@ pub(super) const POLICY: &str =
 /// Headings deeper than this stand in no outline.
 const OUTLINE_LEVEL_MAX: usize = 3;
 
+/// Parts of a page besides the notebook; nothing where it stands still.
+pub(super) struct Additions<'a> {
+    pub policy: &'a str,
+    pub style: &'a str,
+    /// Markup before the notebook and behind it.
+    pub before: &'a str,
+    pub after: &'a str,
+    /// Answers to predictions, which a script reveals.
+    pub answers: Vec<Answer<'a>>,
+}
+
+/// The model's answer to a prediction.
+pub(super) struct Answer<'a> {
+    pub cell: &'a str,
+    /// Index into the choices.
+    pub right: usize,
+    pub said: Vec<PageItem<'a>>,
+}
+
 /// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossary>, to: impl Write) -> io::Result<()> {
+    let nothing = Additions { policy: POLICY, style: "", before: "", after: "", answers: Vec::new() };
+    write_with(snapshot, pictures, glossary, &nothing, to)
+}
+
+/// Writes the notebook with what a live page has besides.
+pub(super) fn write_with(
     snapshot: &Snapshot,
     pictures: &Pictures,
     glossary: Option<&Glossary>,
+    additions: &Additions<'_>,
     mut to: impl Write,
 ) -> io::Result<()> {
+    let Additions { policy, style, before, after, answers } = additions;
     let page = Page::of(snapshot);
     let terms = Terms { glossary, explained: HashSet::new() };
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
@@ -50,6 +77,11 @@ pub fn write(
         let _ = write!(body.text, "<section class=\"cell of-{}\" id=\"cell-{id}\">", cell.kind);
         body.terms.explained.clear();
         body.items(cell.id, &cell.items);
+        if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
+            let _ = write!(body.text, "<template data-right=\"{}\">", answer.right);
+            body.items(cell.id, &answer.said);
+            body.text.push_str("</template>");
+        }
         body.text.push_str("</section>\n");
     }
     let title = escape::html(page.title);
@@ -57,11 +89,11 @@ pub fn write(
     write!(
         to,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"attune {}\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n{before}",
         env!("CARGO_PKG_VERSION")
     )?;
     to.write_all(outline(&body.outline).as_bytes())?;
@@ -72,7 +104,7 @@ pub fn write(
         page.seed
     );
     let model = page.model.map_or(String::new(), |model| format!(" {}", escape::html(&model)));
-    write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
+    write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
     to.flush()
 }
 

@@ -1,0 +1,71 @@
+// Colours by what they mean, as in the program: those of the style sheet, which knows both themes.
+"use strict";
+
+const Colors = (() => {
+  /** As many as the style sheet has; further ones begin again. */
+  const [GROUPS, HEADS] = [8, 6];
+  /** Spreads small weights, where the eye has to tell them apart. */
+  const SPREAD = 0.7;
+  let found = {};
+  let readable = {};
+  let fainter = {};
+
+  /** Reads the style sheet's colours again, after the theme has changed. */
+  function refresh() {
+    const style = getComputedStyle(document.documentElement);
+    const value = (name) => style.getPropertyValue(`--${name}`).trim();
+    const names = ["stage", "raised", "ink", "ink-soft", "ink-faint", "word", "grid", "axis", "accent", "negative", "positive", "line"];
+    [readable, fainter] = [{}, {}];
+    found = Object.fromEntries(names.map((name) => [name, value(name)]));
+    for (let i = 0; i < GROUPS; i++) found[`group-${i}`] = value(`group-${i}`);
+    for (let i = 0; i < HEADS; i++) found[`head-${i}`] = value(`head-${i}`);
+  }
+
+  const of = (name) => found[name];
+  const group = (index) => (index === null || index === undefined ? null : found[`group-${index % GROUPS}`]);
+  const word = (index) => group(index) || found.word;
+  const token = (index) => group(index) || found.ink;
+  const head = (index) => found[`head-${index % HEADS}`];
+
+  const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+  /** From one colour to another. */
+  function mix(a, b, share) {
+    const [from, to] = [channels(a), channels(b)];
+    return "#" + from.map((x, i) => Math.round(x + (to[i] - x) * share).toString(16).padStart(2, "0")).join("");
+  }
+
+  /** A weight in [0, 1]: from the surface to the head's hue. */
+  const weight = (index, share) => mix(found.raised, head(index), Math.pow(Math.min(Math.max(share, 0), 1), SPREAD));
+
+  /** A number in [−1, 1]: purple through the surface to green. */
+  const diverging = (x) => mix(found.raised, x < 0 ? found.negative : found.positive, Math.min(Math.abs(x), 1));
+
+  /** Relative luminance as WCAG counts it. */
+  function luminance(hex) {
+    const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = channels(hex).map((x) => linear(x / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  }
+
+  const contrast = (a, b) => Math.max(luminance(a), luminance(b)) / Math.min(luminance(a), luminance(b));
+
+  /** Ink that can be read on a fill. */
+  const inkOn = (fill) => (contrast("#ffffff", fill) >= contrast("#161513", fill) ? "#ffffff" : "#161513");
+
+  /** Text in a colour on the stage, moved towards the ink as far as 4.5 : 1 needs; kept, since it is asked for in every frame. */
+  const [TEXT_CONTRAST, STEPS] = [4.5, 16];
+  function legible(color) {
+    if (!readable[color]) {
+      const all = Array.from({ length: STEPS + 1 }, (_, step) => mix(color, found.ink, step / STEPS));
+      readable[color] = all.find((text) => contrast(text, found.stage) >= TEXT_CONTRAST) || found.ink;
+    }
+    return readable[color];
+  }
+
+  /** A colour that steps back towards the stage. */
+  const TOWARDS_STAGE = 0.45;
+  const faint = (color) => fainter[color] || (fainter[color] = mix(color, found.stage, TOWARDS_STAGE));
+
+  return { refresh, of, word, token, head, weight, diverging, inkOn, legible, faint };
+})();

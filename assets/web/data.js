@@ -1,0 +1,56 @@
+// The page's data: one JSON text in the page, with numbers as Base64 of little-endian 32-bit floats.
+"use strict";
+
+const Data = (() => {
+  /** Numbers of a Base64 text, in double precision. */
+  function numbers(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    const size = 4;
+    return Float64Array.from({ length: bytes.length / size }, (_, i) => view.getFloat32(i * size, true));
+  }
+
+  const matrixOf = ({ shape, numbers: text }) => ({ rows: shape[0], cols: shape[1], data: numbers(text) });
+
+  /** Settings that the trace leaves out where they are the usual ones. */
+  const USUAL_EPSILON = 1e-5;
+
+  /** The lesson, with its model, as the engine takes it. */
+  function read(text) {
+    const data = JSON.parse(text);
+    const { config } = data;
+    const blocks = config.blocks.map((block, b) => ({
+      ...block,
+      scaled: data.scaled[b],
+      temperature: data.temperatures[b],
+      activation: block.activation || "relu",
+      norm_epsilon: block.norm_epsilon || USUAL_EPSILON,
+    }));
+    const tensors = (from) => {
+      const all = {};
+      for (const { symbol, ...tensor } of from) all[symbol] = matrixOf(tensor);
+      return all;
+    };
+    const rowOf = new Map(data.vocabulary.map((word, index) => [word, index]));
+    const model = {
+      ...config,
+      norm_epsilon: config.norm_epsilon || USUAL_EPSILON,
+      blocks,
+      statics: matrixOf(data.statics),
+      parameters: tensors(data.parameters),
+      classWords: data.classes.map((name) => rowOf.get(name)),
+      rewriter: data.rewriter,
+    };
+    // What a reset goes back to; an edit copies the one tensor.
+    const trained = { ...model, parameters: { ...model.parameters } };
+    Object.assign(model.parameters, tensors(data.changed));
+    const projection = {
+      ...data.projection,
+      mean: numbers(data.projection.mean),
+      axes: matrixOf(data.projection.axes),
+    };
+    return { ...data, model, trained, projection, rowOf };
+  }
+
+  return { read };
+})();

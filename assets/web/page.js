@@ -1,0 +1,273 @@
+// Puts the page together: reads its data, makes the state, and hands it to all who draw.
+"use strict";
+
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const root = document.documentElement;
+
+  /** The theme: the system's, until the reader chooses. */
+  function themes(redraw) {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    let chosen = null;
+    const show = () => {
+      root.dataset.theme = chosen || (dark.matches ? "dark" : "light");
+      $("lab-theme").textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
+      Colors.refresh();
+      redraw();
+    };
+    $("lab-theme").addEventListener("click", () => {
+      chosen = root.dataset.theme === "dark" ? "light" : "dark";
+      show();
+    });
+    dark.addEventListener("change", show);
+    return { show, choose: (theme) => { chosen = theme; show(); } };
+  }
+
+  /** Tabs by click, and by arrow keys as their pattern has it. */
+  function tabs(opened) {
+    const all = [...document.querySelectorAll("#lab [role=tab]")];
+    const open = (tab) => {
+      all.forEach((other) => {
+        const isOpen = other === tab;
+        other.setAttribute("aria-selected", String(isOpen));
+        other.tabIndex = isOpen ? 0 : -1;
+        $(other.getAttribute("aria-controls")).hidden = !isOpen;
+      });
+      opened();
+    };
+    all.forEach((tab, index) => {
+      tab.addEventListener("click", () => open(tab));
+      tab.addEventListener("keydown", (event) => {
+        const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!way) return;
+        event.preventDefault();
+        const next = all[(index + way + all.length) % all.length];
+        open(next);
+        next.focus();
+      });
+    });
+    return (name) => open($(`tab-${name}`));
+  }
+
+  function timeline(state, stage) {
+    const { actions } = state;
+    const line = $("time-line");
+    line.max = actions.end;
+    const stops = Array.from({ length: actions.end + 1 }, (_, place) => {
+      const mark = document.createElement("i");
+      mark.className = place % State.STEPS.length === 0 ? "first" : "";
+      return mark;
+    });
+    $("time-marks").append(...stops);
+    line.addEventListener("input", () => actions.walkTo(Number(line.value)));
+    $("time-static").addEventListener("click", () => stage.glideToTime(0));
+    $("time-contextual").addEventListener("click", () => stage.glideToTime(1));
+    $("time-on").addEventListener("click", () => stage.glideToPlace(Math.floor(actions.placeNow()) + 1));
+    $("time-back").addEventListener("click", () => stage.glideToPlace(Math.ceil(actions.placeNow()) - 1));
+    const show = () => {
+      const place = actions.placeNow();
+      line.value = place;
+      stops.forEach((mark, at) => mark.classList.toggle("reached", place >= at));
+      const layer = Math.min(Math.floor(Math.ceil(place) / State.STEPS.length), state.model.blocks.length - 1);
+      const step = Math.min(Math.ceil(place) - layer * State.STEPS.length, State.LAST);
+      const title = state.data.heads.find(({ block }) => block === layer).title.replace(/,? ?[Hh]ead \d+$/, "");
+      const said = state.isWalked
+        ? `${title ? `${title}: ` : ""}step ${step + 1} of ${State.STEPS.length}, ${State.STEPS[step]}`
+        : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
+      line.setAttribute("aria-valuetext", said);
+      $("time-said").textContent = said;
+      // The walk is through a head of the layer that it has come to.
+      if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
+        state.head = state.pass.heads.findIndex((head) => head.step.number === layer);
+      }
+    };
+    actions.on("view", show);
+    actions.on("pass", show);
+    show();
+  }
+
+  /** Likelihoods that are listed. */
+  const ANSWERS = 5;
+
+  function answers(state) {
+    const panel = $("panel-answers");
+    const show = () => {
+      if (panel.hidden) return;
+      const { logits } = state.pass;
+      const body = document.createElement("table");
+      body.className = "answers";
+      for (let i = 0; i < logits.rows; i++) {
+        const shares = Engine.softmax(Engine.row(logits, i));
+        const best = shares.map((share, c) => ({ share, name: state.data.classes[c] })).sort((a, b) => b.share - a.share);
+        const row = body.insertRow();
+        const name = document.createElement("th");
+        name.scope = "row";
+        name.textContent = logits.rows === 1 ? "the sentence" : state.labels[i];
+        row.append(name);
+        best.slice(0, ANSWERS).forEach(({ share, name: word }) => {
+          const cell = row.insertCell();
+          cell.textContent = `${word} ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+          cell.style.setProperty("--share", `${share * 100}%`);
+        });
+      }
+      const about = document.createElement("p");
+      about.className = "said";
+      about.textContent = "What the model would answer at each place, the likeliest first: softmax of the logits.";
+      panel.replaceChildren(about, body);
+    };
+    state.actions.on("pass", show);
+    return show;
+  }
+
+  /** Controls of the pass: sentences, temperature, mask, scaling. */
+  function change(state, say) {
+    const { data, actions } = state;
+    const [sentences, text, wrong] = [$("lab-sentences"), $("lab-text"), $("lab-wrong")];
+    data.sentences.forEach((words, index) => sentences.add(new Option(words.join(" "), index)));
+    sentences.add(new Option("your own", "own"));
+    data.vocabulary.forEach((word) => {
+      const option = document.createElement("option");
+      option.value = word;
+      $("lab-words").append(option);
+    });
+    sentences.addEventListener("change", () => {
+      if (sentences.value !== "own") actions.show(data.sentences[Number(sentences.value)].map((word) => data.rowOf.get(word)));
+    });
+    const own = (written) => {
+      const read = Sentence.read(written, data);
+      wrong.textContent = read.wrong || "";
+      if (!read.words) return false;
+      actions.show(read.words);
+      say(`The stage shows: ${state.labels.join(" ")}.`);
+      return true;
+    };
+    $("lab-own").addEventListener("submit", (event) => {
+      event.preventDefault();
+      own(text.value);
+    });
+    const [least, most] = data.temperature_range.map(Math.log10);
+    const temperature = $("lab-temperature");
+    [temperature.min, temperature.max] = [least, most];
+    const first = data.model.blocks[data.model.source_blocks];
+    const lessons = first.temperature;
+    temperature.addEventListener("input", () => {
+      const value = Number(Math.pow(10, Number(temperature.value)).toPrecision(3));
+      actions.change({ temperature: value === lessons ? null : value });
+    });
+    $("lab-mask").addEventListener("change", ({ target }) => actions.change({ mask: target.value === "own" ? null : target.value }));
+    $("lab-scale").addEventListener("change", ({ target }) => actions.change({ scale: target.checked === first.scaled ? null : target.checked }));
+    $("lab-reset").addEventListener("click", () => {
+      actions.reset();
+      say("Everything is as training left it.");
+    });
+    const show = () => {
+      const { changes } = state;
+      const value = changes.temperature === null ? lessons : changes.temperature;
+      temperature.value = Math.log10(value);
+      $("lab-temperature-said").textContent = Provenance.written(value);
+      $("lab-mask").value = changes.mask === null ? "own" : Array.isArray(changes.mask) ? "" : changes.mask;
+      $("lab-scale").checked = changes.scale === null ? first.scaled : changes.scale;
+      $("lab-reset").disabled = !state.isChanged;
+      const index = data.sentences.findIndex((words) => words.map((word) => data.rowOf.get(word)).join() === state.words.join());
+      sentences.value = index < 0 ? "own" : index;
+    };
+    actions.on("pass", show);
+    show();
+    return own;
+  }
+
+  /** All numbers as text, made when they are asked for. */
+  function numbers(state, stage) {
+    const details = $("lab-numbers");
+    const fill = () => {
+      const { changes, labels, sourceLabels, pass, model } = state;
+      const all = { tokens: labels, source: sourceLabels, changes, canvas: stage.measured(), tensors: Engine.tensors(model, pass) };
+      details.querySelector("pre").textContent = JSON.stringify(all, (_, x) => (x === -Infinity ? null : x));
+    };
+    details.addEventListener("toggle", () => details.open && fill());
+    state.actions.on("pass", () => details.open && fill());
+    return () => {
+      details.open = true;
+      fill();
+    };
+  }
+
+  /**
+   * A state in the page's address, so that a link can lead to it:
+   * `#sentence=an+apple&temperature=0.5&off=1,2&mask=causal&W_Q[0,3]=1.5&time=0&theme=dark&tab=weights&numbers`
+   */
+  function fromAddress(state, parts) {
+    const { actions, data } = state;
+    const given = new URLSearchParams(location.hash.slice(1));
+    for (const [name, value] of given) {
+      const weight = /^(.+)\[(\d+),\s*(\d+)\]$/.exec(name);
+      if (name === "sentence") parts.own(value);
+      if (name === "temperature" && Number(value) > 0) actions.change({ temperature: Number(value) });
+      if (name === "mask" && ["none", "causal"].includes(value)) actions.change({ mask: value });
+      if (name === "scale") actions.change({ scale: value !== "0" });
+      if (name === "off") value.split(",").map(Number).filter((head) => head in data.heads).forEach((head) => actions.setHead(head, false));
+      if (name === "time" && Number(value) >= 0 && Number(value) <= 1) actions.look({ isWalked: false, time: Number(value) });
+      if (name === "walk" && Number(value) >= 0) actions.walkTo(Number(value));
+      if (name === "theme" && ["dark", "light"].includes(value)) parts.theme.choose(value);
+      if (name === "tab" && $(`tab-${value}`)) parts.open(value);
+      if (weight) {
+        const [, code, row, col] = weight;
+        const found = data.parameters.find((tensor) => tensor.code === code);
+        if (found && row < found.shape[0] && col < found.shape[1] && Number.isFinite(Number(value))) {
+          actions.setWeight(found.symbol, Number(row), Number(col), Math.fround(Number(value)));
+        }
+      }
+    }
+    if (given.has("numbers")) parts.numbers();
+    return given;
+  }
+
+  function begin() {
+    const state = State.create(Data.read($("attune-data").textContent));
+    const say = (text) => ($("lab-said").textContent = text);
+    root.classList.add("live");
+    $("lab").hidden = false;
+    Colors.refresh();
+    const redraws = [];
+    const theme = themes(() => redraws.forEach((redraw) => redraw()));
+    theme.show();
+    const stage = Stage.create($("lab-stage"), state);
+    const sentence = Sentence.create($("lab-sentence"), state);
+    const attention = Attention.create($("panel-attention"), state);
+    const provenance = Provenance.create($("panel-number"), state);
+    const weights = Weights.create($("panel-weights"), state);
+    const showAnswers = answers(state);
+    timeline(state, stage);
+    const own = change(state, say);
+    const showNumbers = numbers(state, stage);
+    const cells = Cells.create(state, stage, say);
+    const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
+    const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
+    redraws.push(stage.request, sentence.look, attention.build, weights.show);
+    $("stage-flat").addEventListener("click", ({ target }) => target.setAttribute("aria-pressed", String(stage.flat())));
+    $("stage-home").addEventListener("click", stage.home);
+    $("stage-in").addEventListener("click", () => stage.zoom(90));
+    $("stage-out").addEventListener("click", () => stage.zoom(-90));
+    $("lab-fold").addEventListener("click", ({ target }) => {
+      const isOpen = target.getAttribute("aria-expanded") !== "true";
+      target.setAttribute("aria-expanded", String(isOpen));
+      $("lab-body").hidden = !isOpen;
+    });
+    /** What the chosen word does, for who does not see the stage. */
+    let told = "";
+    state.actions.on("view", () => {
+      const head = state.pass.heads[state.head];
+      const row = Math.min(state.query, head.weights.rows - 1);
+      const weightsOf = Array.from(Engine.row(head.weights, row));
+      const best = weightsOf.indexOf(Math.max(...weightsOf));
+      const text = `${state.actions.queriesOf(state.head)[row]} looks most at ${state.actions.keysOf(state.head)[best]} in ${state.data.heads[state.head].title}.`;
+      if (text !== told) say((told = text));
+    });
+    const given = fromAddress(state, { own, theme, open, numbers: showNumbers });
+    const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
+    if (cells.stages.length > 0 && !isElsewhere) cells.showStage(cells.stages[0].cell);
+    if (given.has("frames")) $("lab-numbers").dataset.frame = stage.timed(Number(given.get("frames")) || 1).toFixed(3);
+  }
+
+  begin();
+})();

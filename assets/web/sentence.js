@@ -1,0 +1,160 @@
+// The sentence as a line of words, with the weights of the chosen word as arcs over it, and a source above it where the
+// model looks at one.
+"use strict";
+
+const Sentence = (() => {
+  // As the program draws arcs: width without weight, and what a weight of 1 adds; faint below a share.
+  const [THIN, WEIGHT_WIDTH, FAINT_BELOW, FAINT] = [0.6, 8, 0.05, 0.14];
+  const ARC_HEIGHT = 46;
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function create(root, state) {
+    const { data, actions } = state;
+    const line = (side, label) => {
+      const list = document.createElement("div");
+      list.className = "words";
+      list.setAttribute("role", "group");
+      list.setAttribute("aria-label", label);
+      root.append(list);
+      return { side, list };
+    };
+    const source = data.rewriter ? line("source", "The sentence that the model reads") : null;
+    const arcs = document.createElementNS(SVG, "svg");
+    arcs.classList.add("arcs");
+    arcs.setAttribute("aria-hidden", "true");
+    root.append(arcs);
+    const own = line("sentence", data.rewriter ? "The sentence that the model writes" : "The sentence");
+
+    function fill({ side, list }, words, tokens) {
+      const buttons = words.map((text, position) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = text;
+        button.dataset.position = position;
+        button.title = side === "sentence" ? `Show where ${text} looks` : text;
+        const group = tokens[position] === null ? null : data.group_of[tokens[position]];
+        button.style.setProperty("--hue", group === null ? "var(--ink)" : `var(--group-${group % 8})`);
+        button.addEventListener("click", () => {
+          if (side === "sentence") actions.look({ query: position, key: null });
+          else actions.look({ key: position });
+        });
+        const hover = (hovered) => () => actions.look({ hovered });
+        button.addEventListener("pointerenter", hover({ side, position }));
+        button.addEventListener("focus", hover({ side, position }));
+        button.addEventListener("pointerleave", hover(null));
+        button.addEventListener("blur", hover(null));
+        return button;
+      });
+      // Focus stays on its word where the sentence is the same.
+      const focused = list.contains(document.activeElement) ? document.activeElement.dataset.position : null;
+      list.replaceChildren(...buttons);
+      if (focused !== null && buttons[focused]) buttons[focused].focus();
+    }
+
+    let shown = "";
+    function build() {
+      const now = JSON.stringify([state.labels, state.sourceLabels]);
+      if (now !== shown) {
+        shown = now;
+        fill(own, state.labels, state.pass.tokens);
+        if (source) fill(source, state.sourceLabels, state.pass.source);
+      }
+      look();
+    }
+
+    const placeOf = (button) => {
+      const [box, frame] = [button.getBoundingClientRect(), arcs.getBoundingClientRect()];
+      return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top, width: box.width };
+    };
+
+    /** The arcs of the chosen word in all heads of the chosen head's layer. */
+    function look() {
+      const { pass, query, hovered } = state;
+      const chosen = pass.heads[state.head];
+      const isOfSource = chosen.step.isOfSource;
+      const looksAtSource = isOfSource || chosen.step.config.attends_to === "source";
+      const queries = (isOfSource ? source : own).list.children;
+      const keys = (looksAtSource ? source : own).list.children;
+      const row = isOfSource ? Math.min(state.key || 0, queries.length - 1) : query;
+      const paths = [];
+      chosen.step.heads.forEach((head, h) => {
+        const weights = Engine.row(head.weights, row);
+        const isOn = actions.isOn(chosen.step.firstHead + h);
+        const shift = 3 * (h - (chosen.step.heads.length - 1) / 2);
+        weights.forEach((weight, j) => {
+          if (!isOn || weight < 0.004 || !keys[j] || !queries[row]) return;
+          const [from, to] = [placeOf(queries[row]), placeOf(keys[j])];
+          const path = document.createElementNS(SVG, "path");
+          const [a, b] = [from.x + shift, to.x + shift];
+          if (queries !== keys) {
+            path.setAttribute("d", `M${a} ${from.top} C${a} ${(from.top + to.bottom) / 2} ${b} ${(from.top + to.bottom) / 2} ${b} ${to.bottom}`);
+          } else if (row === j) {
+            const [w, up] = [Math.min(from.width * 0.3, 12), 20];
+            path.setAttribute("d", `M${a - w} ${from.top} C${a - w} ${from.top - up} ${a + w} ${from.top - up} ${a + w} ${from.top}`);
+          } else {
+            const up = ARC_HEIGHT * (0.34 + 0.66 * Math.sqrt(Math.abs(b - a) / Math.max(arcs.clientWidth, 1))) * (4 / 3);
+            path.setAttribute("d", `M${a} ${from.top} C${a} ${from.top - up} ${b} ${to.top - up} ${b} ${to.top}`);
+          }
+          const isKey = state.key === j && chosen.step.firstHead + h === state.head;
+          path.setAttribute("stroke-width", THIN + WEIGHT_WIDTH * weight);
+          path.setAttribute("stroke-opacity", isKey ? 1 : weight < FAINT_BELOW ? FAINT : Math.sqrt(weight));
+          path.setAttribute("stroke", isKey ? Colors.of("ink") : Colors.head(chosen.step.firstHead + h));
+          path.setAttribute("fill", "none");
+          paths.push(path);
+        });
+      });
+      arcs.replaceChildren(...paths);
+      for (const { side, list } of [own, source].filter(Boolean)) {
+        [...list.children].forEach((button, position) => {
+          const word = side === "sentence" ? pass.tokens[position] : pass.source[position];
+          const isHovered =
+            hovered && (hovered.word !== undefined ? hovered.word === word : hovered.side === side && hovered.position === position);
+          button.classList.toggle("hovered", Boolean(isHovered));
+          button.classList.toggle("chosen", side === "sentence" && position === query);
+          button.setAttribute("aria-pressed", String(side === "sentence" && position === query));
+          button.classList.toggle("quiet", state.lit.length > 0 && !state.lit.includes(data.vocabulary[word]));
+        });
+      }
+    }
+
+    actions.on("pass", build);
+    actions.on("view", look);
+    new ResizeObserver(look).observe(root);
+    build();
+    return { look };
+  }
+
+  /** Typing mistakes between two words: insertions, deletions, replacements. */
+  function distance(a, b) {
+    let before = Array.from({ length: b.length + 1 }, (_, j) => j);
+    for (let i = 1; i <= a.length; i++) {
+      const now = [i];
+      for (let j = 1; j <= b.length; j++) {
+        now.push(Math.min(now[j - 1] + 1, before[j] + 1, before[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      }
+      before = now;
+    }
+    return before[b.length];
+  }
+
+  /** The word of the vocabulary that is most like a misspelt one. */
+  const nearest = (word, vocabulary) => vocabulary.reduce((best, other) => (distance(word, other) < distance(word, best) ? other : best));
+
+  /** A sentence of the reader's own: rows of the vocabulary, or what is wrong with it, in words. */
+  function read(text, data) {
+    const words = text.split(/\s+/).filter(Boolean);
+    if (words.length === 0) return { wrong: "Write at least one word." };
+    if (words.length > data.model.max_tokens) {
+      return { wrong: `This model reads ${data.model.max_tokens} words at most; these are ${words.length}.` };
+    }
+    const row = (word) => (data.rowOf.has(word) ? data.rowOf.get(word) : data.rowOf.get(word.toLowerCase()));
+    const unknown = [...new Set(words.filter((word) => row(word) === undefined))];
+    if (unknown.length > 0) {
+      const told = unknown.slice(0, 4).map((word) => `“${word.slice(0, 40)}” (the nearest is “${nearest(word.slice(0, 40), data.vocabulary)}”)`);
+      return { wrong: `The model does not know ${told.join(", ")}.` };
+    }
+    return { words: words.map(row) };
+  }
+
+  return { create, read, nearest };
+})();

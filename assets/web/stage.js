@@ -1,0 +1,549 @@
+// The stage: words as points in 3D on a canvas, on their way from static to contextual. It draws when something has
+// changed, and never else.
+"use strict";
+
+const Stage = (() => {
+  // Sizes in CSS pixels, as the program's stage has them.
+  const [WORD_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, LEAST_RADIUS] = [4.6, 3.2, 7.6, 2.5];
+  const [ARROW_HEAD, ARROW_SLOPE] = [10, 0.42];
+  const [LINE, WEIGHT_WIDTH] = [1.2, 7];
+  /** Where there are no more points than this, every one has its name. */
+  const ALL_LABELLED = 60;
+  const LABEL_GAP = 3;
+  const LABEL_GAPS = [LABEL_GAP, 9, 18, 34];
+  const FONT = '13px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
+  const LINE_HEIGHT = 16;
+  /** From a point to the pointer that is on it. */
+  const PICK = 10;
+  const [GROUND, GRID_STEP, GRID_HALF] = [-1, 0.25, 4];
+  const DRAG_MIN = 4;
+  const KEY_TURN = 24;
+  const KEY_ZOOM = 60;
+  const GLIDE_SECONDS = 0.7;
+
+  const ease = (share) => share * share * (3 - 2 * share);
+  const between = (a, b, share) => a.map((x, axis) => (1 - share) * x + share * b[axis]);
+
+  /** point = (x − mean) · axes, at the picture's scale. */
+  function projector({ projection, radius }) {
+    const { mean, axes } = projection;
+    const along = (vector, centre) =>
+      [0, 1, 2].map((axis) => {
+        const direction = Engine.row(axes, axis);
+        let sum = 0;
+        for (let d = 0; d < direction.length; d++) sum += (vector[d] - (centre ? mean[d] : 0)) * direction[d];
+        return sum / radius;
+      });
+    return { point: (vector) => along(vector, true), arrow: (vector) => along(vector, false) };
+  }
+
+  function create(canvas, state) {
+    const { data, actions } = state;
+    const context = canvas.getContext("2d");
+    const { point, arrow } = projector(data);
+    const { model } = data;
+    const words = data.vocabulary.map((text, index) => ({
+      text,
+      index,
+      group: data.group_of[index],
+      at: point(Engine.row(model.statics, index)),
+    }));
+    const zero = new Float64Array(model.width);
+    const motion = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+    let scene = null;
+    let pose = null;
+    let isTouched = false;
+    let isFlat = false;
+    let size = { width: 0, height: 0, ratio: 1 };
+    let frame = 0;
+    let glide = null;
+    /** What the last frame drew, for picking and for tests. */
+    let drawn = [];
+
+    /** The points of the present pass: each token's places before and behind each layer. */
+    function build() {
+      const { pass } = state;
+      const blocks = pass.blocks.length;
+      const places = (of, tokens) =>
+        tokens.map((word, i) => {
+          const start = word === null ? point(zero) : words[word].at;
+          return Array.from({ length: blocks + 1 }, (_, b) => {
+            if (b <= model.source_blocks) return start;
+            return b === blocks ? point(Engine.row(of.output, i)) : point(Engine.row(of.blocks[b].input, i));
+          });
+        });
+      const now = places(pass, pass.tokens);
+      const trained = state.isChanged ? places(state.trainedPass, pass.tokens) : now;
+      const tokens = pass.tokens.map((word, i) => ({
+        position: i,
+        word,
+        label: state.labels[i],
+        group: word === null ? null : data.group_of[word],
+        stops: now[i],
+        start: now[i][0],
+        end: now[i][blocks],
+        ghost: state.isChanged ? trained[i][blocks] : null,
+      }));
+      const inSentence = new Set(pass.tokens);
+      const sources = (pass.source || []).map((word, i) => ({ label: state.sourceLabels[i], group: data.group_of[word], at: words[word].at }));
+      const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
+      const certain = [...named, ...tokens.flatMap((token) => [token.start, token.end])];
+      const others = words.filter((word) => word.group === null).map((word) => word.at);
+      scene = { tokens, inSentence, sources, content: { certain, others } };
+      if (!isTouched) goHome();
+      request();
+    }
+
+    function goHome() {
+      pose = Camera.home(scene.content, size.width / Math.max(size.height, 1), isFlat);
+    }
+
+    /** The layer that is walked through, and where a token is at the present time. */
+    const layer = () => Math.min(Math.floor(state.place / State.STEPS.length), model.blocks.length - 1);
+    const within = () => Math.min(state.place - layer() * State.STEPS.length, State.LAST);
+    function placeOf(token) {
+      if (!state.isWalked) return between(token.start, token.end, state.time);
+      const share = Math.min(Math.max(within() - (State.LAST - 1), 0), 1);
+      return between(token.stops[layer()], token.stops[layer() + 1], share);
+    }
+
+    const isLitWord = (word) => state.lit.length === 0 || state.lit.includes(word.text);
+    const isLitToken = (token) => state.lit.length === 0 || state.lit.includes(token.word === null ? "" : data.vocabulary[token.word]);
+    const isHovered = (mark) => {
+      const { hovered } = state;
+      if (!hovered) return false;
+      if (hovered.word !== undefined) return mark.word === hovered.word;
+      return mark.position === hovered.position && hovered.side === "sentence" && mark.position !== undefined;
+    };
+
+    function line(project, from, to, color, width) {
+      const [a, b] = [project(from), project(to)];
+      if (!a || !b) return null;
+      context.strokeStyle = color;
+      context.lineWidth = width;
+      context.beginPath();
+      context.moveTo(a.x, a.y);
+      context.lineTo(b.x, b.y);
+      context.stroke();
+      return [a, b];
+    }
+
+    function arrowLine(project, from, to, color, width) {
+      const ends = line(project, from, to, color, width);
+      if (!ends) return;
+      const [a, b] = ends;
+      const length = Math.hypot(b.x - a.x, b.y - a.y);
+      if (length < 2) return;
+      const head = Math.min(ARROW_HEAD, length);
+      const [x, y] = [(b.x - a.x) / length, (b.y - a.y) / length];
+      const side = head * ARROW_SLOPE;
+      context.fillStyle = color;
+      context.beginPath();
+      context.moveTo(b.x, b.y);
+      context.lineTo(b.x - x * head - y * side, b.y - y * head + x * side);
+      context.lineTo(b.x - x * head + y * side, b.y - y * head - x * side);
+      context.fill();
+    }
+
+    function space(project) {
+      const end = GRID_HALF * GRID_STEP;
+      if (pose.perspective > 0) {
+        for (let i = -GRID_HALF; i <= GRID_HALF; i++) {
+          const x = i * GRID_STEP;
+          line(project, [x, GROUND, -end], [x, GROUND, end], Colors.of("grid"), 1);
+          line(project, [-end, GROUND, x], [end, GROUND, x], Colors.of("grid"), 1);
+        }
+      }
+      data.projection.names.slice(0, data.projection.explained.length).forEach((_, axis) => {
+        const tip = [0, 1, 2].map((i) => (i === axis ? 1 : 0));
+        line(project, tip.map((x) => -x), tip, Colors.of(data.projection.ends[axis] ? "ink-faint" : "axis"), 1.4);
+      });
+    }
+
+    /** The walk of the chosen word: lines to its keys, then what each adds, tip to tail. */
+    function walk(project) {
+      if (!state.isWalked) return;
+      const step = within();
+      const head = state.pass.heads[state.head];
+      if (!head || head.step.number !== layer() || head.step.isOfSource) return;
+      const token = scene.tokens[state.query];
+      const here = token.stops[layer()];
+      const isSource = head.step.config.attends_to === "source";
+      const placeOfKey = (j) => (isSource ? scene.sources[j].at : scene.tokens[j].stops[layer()]);
+      const share = (index) => Math.min(Math.max(step - index + 1, 0), 1);
+      const weights = Engine.row(head.weights, state.query);
+      const scores = Engine.row(head.scores, state.query);
+      context.globalAlpha = share(2) * (1 - 0.75 * share(6));
+      if (share(2) > 0) {
+        weights.forEach((weight, j) => {
+          if ((!isSource && j === state.query) || (scores[j] === -Infinity && share(3) === 1)) return;
+          line(project, placeOfKey(j), here, Colors.head(state.head), LINE + WEIGHT_WIDTH * weight * share(4));
+        });
+      }
+      context.globalAlpha = 1;
+      if (share(6) > 0) {
+        // From the word, or from zero where the block has no residual.
+        let from = head.step.config.residual ? here : point(zero);
+        head.step.heads.forEach((own, h) => {
+          for (let j = 0; j < weights.length; j++) {
+            const moved = arrow(Engine.arrow(head.step, own, state.query, j)).map((x) => x * share(6));
+            const to = from.map((x, axis) => x + moved[axis]);
+            arrowLine(project, from, to, Colors.head(head.step.firstHead + h), 2.2);
+            from = to;
+          }
+        });
+      }
+    }
+
+    function marks(project) {
+      const isSmall = words.length + scene.tokens.length <= ALL_LABELLED;
+      const all = [];
+      for (const word of words) {
+        const at = project(word.at);
+        if (!at) continue;
+        const isRing = scene.inSentence.has(word.index);
+        const isQuiet = word.group === null && !isRing && !isSmall;
+        const color = isRing ? Colors.token(word.group) : isQuiet ? Colors.faint(Colors.of("word")) : Colors.word(word.group);
+        all.push({
+          ...at,
+          word: word.index,
+          label: word.text,
+          color: isLitWord(word) ? color : Colors.faint(color),
+          radius: Math.max((isRing ? TOKEN_RADIUS : isQuiet ? QUIET_RADIUS : WORD_RADIUS) * at.scale, LEAST_RADIUS),
+          isRing,
+          priority: isRing ? Infinity : isLitWord(word) && state.lit.length > 0 ? 2 : word.group !== null ? 4 : isSmall ? 5 : Infinity,
+        });
+      }
+      for (const token of scene.tokens) {
+        if (token.ghost) {
+          const at = project(token.ghost);
+          if (at) all.push({ ...at, label: "", color: Colors.faint(Colors.token(token.group)), radius: TOKEN_RADIUS * at.scale, isRing: true, isDashed: true, priority: Infinity });
+        }
+        const at = project(placeOf(token));
+        if (!at) continue;
+        const color = Colors.token(token.group);
+        all.push({
+          ...at,
+          word: token.word === null ? undefined : token.word,
+          position: token.position,
+          label: token.label,
+          color: isLitToken(token) ? color : Colors.faint(color),
+          radius: TOKEN_RADIUS * at.scale,
+          priority: token.position === state.query ? 0 : isLitToken(token) ? 1 : 3,
+        });
+      }
+      return all.sort((a, b) => b.depth - a.depth);
+    }
+
+    function paint(mark) {
+      context.beginPath();
+      context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
+      context.setLineDash(mark.isDashed ? [3, 3] : []);
+      if (mark.isRing) {
+        context.strokeStyle = mark.color;
+        context.lineWidth = 1.6;
+        context.stroke();
+      } else {
+        context.fillStyle = mark.color;
+        context.fill();
+        context.strokeStyle = Colors.of("stage");
+        context.lineWidth = 1;
+        context.stroke();
+      }
+      context.setLineDash([]);
+      if (isHovered(mark) || (mark.position !== undefined && mark.position === state.query)) {
+        context.beginPath();
+        context.arc(mark.x, mark.y, mark.radius + 3, 0, 2 * Math.PI);
+        context.strokeStyle = Colors.of(isHovered(mark) ? "ink" : "accent");
+        context.lineWidth = 2;
+        context.stroke();
+      }
+    }
+
+    // Measuring a text costs more than drawing it, and the same names come in every frame.
+    const widths = new Map();
+    function widthOf(text) {
+      if (!widths.has(text)) widths.set(text, context.measureText(text).width);
+      return widths.get(text);
+    }
+
+    /** Names beside their points, the important ones first, none over another. */
+    function names(all, project) {
+      const taken = [];
+      const isFree = (box) => taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
+      const isInside = (box) => box[0] >= 0 && box[1] >= 0 && box[2] <= size.width && box[3] <= size.height;
+      const write = (text, box, color) => {
+        taken.push([box[0] - 3, box[1], box[2] + 3, box[3]]);
+        context.fillStyle = color;
+        context.fillText(text, box[0], box[3] - 4);
+      };
+      const wanted = all.filter((mark) => mark.label && (mark.priority < Infinity || isHovered(mark)));
+      wanted.forEach((mark) => (mark.order = isHovered(mark) ? -1 : mark.priority));
+      wanted.sort((a, b) => a.order - b.order || a.depth - b.depth);
+      const discs = all.filter((mark) => mark.position !== undefined || mark.isRing).map(({ x, y, radius }) => [x - radius, y - radius, x + radius, y + radius]);
+      taken.push(...discs);
+      for (const mark of wanted) {
+        const width = widthOf(mark.label);
+        for (const gap of mark.order < 4 ? LABEL_GAPS : LABEL_GAPS.slice(0, 2)) {
+          const away = mark.radius + gap;
+          const [x, y, h] = [mark.x, mark.y, LINE_HEIGHT / 2];
+          const corners = [
+            [x + away, y - h],
+            [x - away - width, y - h],
+            [x - width / 2, y - away - 2 * h],
+            [x - width / 2, y + away],
+            [x + away * 0.7, y - away * 0.7 - 2 * h],
+            [x - away * 0.7 - width, y - away * 0.7 - 2 * h],
+            [x + away * 0.7, y + away * 0.7],
+            [x - away * 0.7 - width, y + away * 0.7],
+          ];
+          const place = corners.find(([left, top]) => {
+            const box = [left, top, left + width, top + LINE_HEIGHT];
+            return isInside(box) && isFree(box);
+          });
+          if (place) {
+            const box = [place[0], place[1], place[0] + width, place[1] + LINE_HEIGHT];
+            write(mark.label, box, Colors.legible(mark.color));
+            break;
+          }
+        }
+      }
+      data.projection.names.slice(0, data.projection.explained.length).forEach((name, axis) => {
+        const ends = data.projection.ends[axis];
+        const percent = `${Math.round(data.projection.explained[axis] * 100)} %`;
+        const tips = ends ? [[-1, ends[0]], [1, `${ends[1]} ${percent}`]] : [[1, `${name} ${percent}`]];
+        for (const [sign, text] of tips) {
+          const at = project([0, 1, 2].map((i) => (i === axis ? sign : 0)));
+          if (!at) continue;
+          const width = context.measureText(text).width;
+          const left = Math.min(Math.max(at.x - width / 2, 2), size.width - width - 2);
+          const box = [left, at.y - LINE_HEIGHT - 2, left + width, at.y - 2];
+          if (isInside(box) && isFree(box)) write(text, box, Colors.of("ink-soft"));
+        }
+      });
+    }
+
+    function draw() {
+      const { width, height, ratio } = size;
+      if (width === 0 || height === 0) return;
+      const project = Camera.view(pose, width, height);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.fillStyle = Colors.of("stage");
+      context.fillRect(0, 0, width, height);
+      context.font = FONT;
+      context.textBaseline = "alphabetic";
+      space(project);
+      for (const token of scene.tokens) {
+        if (state.isWalked || !isLitToken(token)) continue;
+        arrowLine(project, token.start, placeOf(token), Colors.token(token.group), 2);
+      }
+      walk(project);
+      drawn = marks(project);
+      drawn.forEach(paint);
+      names(drawn, project);
+    }
+
+    function request() {
+      if (!frame) frame = requestAnimationFrame(step);
+    }
+
+    function step() {
+      frame = 0;
+      if (glide) advance();
+      draw();
+    }
+
+    /** Moves points over time; at once where motion is reduced. `set` takes a share of the way, from 0 to 1. */
+    function glideBy(set, seconds = GLIDE_SECONDS) {
+      if (motion.matches) {
+        glide = null;
+        set(1);
+        return;
+      }
+      glide = { set, seconds, begun: null };
+      request();
+    }
+
+    function advance() {
+      const now = performance.now() / 1000;
+      if (glide.begun === null) glide.begun = now;
+      const share = Math.min((now - glide.begun) / glide.seconds, 1);
+      const { set } = glide;
+      if (share === 1) glide = null;
+      set(ease(share));
+      // What `set` tells has asked for a frame that is drawn already.
+      cancelAnimationFrame(frame);
+      frame = 0;
+      if (glide) request();
+    }
+
+    const glideToTime = (to, seconds) => {
+      const from = state.isWalked ? (state.place >= actions.end ? 1 : 0) : state.time;
+      glideBy((share) => actions.look({ isWalked: false, time: from + (to - from) * share }), seconds);
+    };
+    const glideToPlace = (to) => {
+      const from = actions.placeNow();
+      const goal = Math.min(Math.max(to, 0), actions.end);
+      glideBy((share) => actions.walkTo(from + (goal - from) * share));
+    };
+
+    function resize() {
+      const box = canvas.getBoundingClientRect();
+      const ratio = window.devicePixelRatio || 1;
+      size = { width: box.width, height: box.height, ratio };
+      canvas.width = Math.round(box.width * ratio);
+      canvas.height = Math.round(box.height * ratio);
+      // Setting its size clears a canvas: drawn at once, it does not flicker.
+      if (!scene) return;
+      if (!isTouched) goHome();
+      draw();
+    }
+
+    const turn = (next) => {
+      pose = next;
+      isTouched = true;
+      request();
+    };
+
+    /** The point nearest to a place on the canvas; tokens go first. */
+    function pick(x, y) {
+      let best = null;
+      for (const mark of drawn) {
+        if (mark.isDashed) continue;
+        const distance = Math.hypot(mark.x - x, mark.y - y) - mark.radius - (mark.position === undefined ? 0 : 4);
+        if (distance < PICK && (!best || distance < best.distance)) best = { mark, distance };
+      }
+      return best && best.mark;
+    }
+
+    const hoverOf = (mark) => {
+      if (!mark) return null;
+      return mark.position === undefined ? { word: mark.word } : { side: "sentence", position: mark.position };
+    };
+
+    function listen() {
+      const pointers = new Map();
+      let moved = 0;
+      const at = (event) => {
+        const box = canvas.getBoundingClientRect();
+        return [event.clientX - box.left, event.clientY - box.top];
+      };
+      canvas.addEventListener("pointerdown", (event) => {
+        pointers.set(event.pointerId, at(event));
+        moved = 0;
+        canvas.setPointerCapture(event.pointerId);
+      });
+      canvas.addEventListener("pointermove", (event) => {
+        const [x, y] = at(event);
+        const before = pointers.get(event.pointerId);
+        if (!before) {
+          const mark = pick(x, y);
+          canvas.style.cursor = mark ? "pointer" : "grab";
+          actions.look({ hovered: hoverOf(mark) });
+          return;
+        }
+        const [dx, dy] = [x - before[0], y - before[1]];
+        moved += Math.abs(dx) + Math.abs(dy);
+        if (pointers.size === 2) {
+          const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
+          const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]);
+          const ratio = apart([x, y]) / Math.max(apart(before), 1);
+          const middle = [(((x + other[0]) / 2) / size.width) * 2 - 1, 1 - (((y + other[1]) / 2) / size.height) * 2];
+          const zoomed = Camera.zoom(pose, Math.log(Math.max(ratio, 0.01)) * 300, middle, size.width / size.height);
+          turn(Camera.pan(zoomed, dx / 2, dy / 2, size.width, size.height));
+        } else if (moved > DRAG_MIN) {
+          const isPan = isFlat || event.buttons > 1 || event.shiftKey;
+          turn(isPan ? Camera.pan(pose, dx, dy, size.width, size.height) : Camera.orbit(pose, dx, dy));
+        }
+        pointers.set(event.pointerId, [x, y]);
+      });
+      const up = (event) => {
+        pointers.delete(event.pointerId);
+        if (event.type !== "pointerup" || moved > DRAG_MIN) return;
+        const mark = pick(...at(event));
+        if (mark && mark.position !== undefined) actions.look({ query: mark.position, key: null, hovered: hoverOf(mark) });
+        else actions.look({ hovered: hoverOf(mark) });
+      };
+      canvas.addEventListener("pointerup", up);
+      canvas.addEventListener("pointercancel", up);
+      canvas.addEventListener("pointerleave", () => actions.look({ hovered: null }));
+      canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+      canvas.addEventListener("dblclick", home);
+      canvas.addEventListener(
+        "wheel",
+        (event) => {
+          event.preventDefault();
+          const [x, y] = at(event);
+          const cursor = [(x / size.width) * 2 - 1, 1 - (y / size.height) * 2];
+          turn(Camera.zoom(pose, -event.deltaY, cursor, size.width / size.height));
+        },
+        { passive: false },
+      );
+      canvas.addEventListener("keydown", (event) => {
+        const aspect = size.width / size.height;
+        const keys = {
+          ArrowLeft: () => turn(Camera.orbit(pose, -KEY_TURN, 0)),
+          ArrowRight: () => turn(Camera.orbit(pose, KEY_TURN, 0)),
+          ArrowUp: () => turn(Camera.orbit(pose, 0, -KEY_TURN)),
+          ArrowDown: () => turn(Camera.orbit(pose, 0, KEY_TURN)),
+          "+": () => turn(Camera.zoom(pose, KEY_ZOOM, [0, 0], aspect)),
+          "=": () => turn(Camera.zoom(pose, KEY_ZOOM, [0, 0], aspect)),
+          "-": () => turn(Camera.zoom(pose, -KEY_ZOOM, [0, 0], aspect)),
+          Home: home,
+          2: flat,
+          " ": () => glideToPlace(event.shiftKey ? Math.ceil(actions.placeNow()) - 1 : Math.floor(actions.placeNow()) + 1),
+        };
+        if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+        event.preventDefault();
+        keys[event.key]();
+      });
+    }
+
+    function home() {
+      isTouched = false;
+      goHome();
+      request();
+    }
+
+    function flat() {
+      isFlat = !isFlat;
+      home();
+      return isFlat;
+    }
+
+    listen();
+    state.actions.on("pass", build);
+    state.actions.on("view", request);
+    build();
+    resize();
+    new ResizeObserver(resize).observe(canvas);
+    return {
+      home,
+      flat,
+      zoom: (scroll) => turn(Camera.zoom(pose, scroll, [0, 0], size.width / size.height)),
+      request,
+      glideToTime,
+      glideToPlace,
+      /** Places on the canvas, for whoever compares them with the program's. */
+      measured() {
+        draw();
+        const at = ({ x, y }) => [x, y];
+        const tokens = drawn.filter((mark) => mark.position !== undefined).sort((a, b) => a.position - b.position);
+        const table = drawn.filter((mark) => mark.position === undefined && !mark.isDashed).sort((a, b) => a.word - b.word);
+        return { width: size.width, height: size.height, tokens: tokens.map(at), words: table.map(at) };
+      },
+      /** Milliseconds of script for each of so many frames while the camera turns. */
+      timed(frames) {
+        const begun = performance.now();
+        for (let i = 0; i < frames; i++) {
+          pose = Camera.orbit(pose, 2, 0);
+          draw();
+        }
+        return (performance.now() - begun) / frames;
+      },
+    };
+  }
+
+  return { create };
+})();

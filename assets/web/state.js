@@ -1,0 +1,155 @@
+// What the page shows: the reader's choices in one place, and the pass that follows from them.
+//
+// Whoever draws subscribes: to "pass", when numbers have changed, or to "view", when only what is looked at has.
+"use strict";
+
+const State = (() => {
+  /** Steps of the walk through a layer, as the program has them. */
+  const STEPS = ["embed", "Q K V", "scores", "scale, mask", "softmax", "mix", "W_O", "contextual"];
+  const LAST = STEPS.length - 1;
+
+  const nothing = () => ({ temperature: null, scale: null, mask: null, heads: null });
+
+  /** Labels of words; one that stands twice is numbered: apple₁, apple₂. */
+  function labels(texts) {
+    const subscript = (n) => [...String(n)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
+    return texts.map((text, i) => {
+      if (texts.indexOf(text) === texts.lastIndexOf(text)) return text;
+      return text + subscript(texts.slice(0, i + 1).filter((other) => other === text).length);
+    });
+  }
+
+  function create(data) {
+    const { model, trained } = data;
+    const listeners = { pass: [], view: [] };
+    const state = {
+      data,
+      model,
+      words: data.sentence,
+      changes: { ...nothing(), ...data.changes },
+      /** Either points go straight from static to contextual, or the steps are walked. */
+      isWalked: false,
+      time: 1,
+      place: 0,
+      query: 0,
+      key: null,
+      head: 0,
+      /** Words that the shown cell speaks of; none: all. */
+      lit: [],
+      /** `{ side, position }` of a token, or `{ word }` of the vocabulary. */
+      hovered: null,
+      pass: null,
+      trainedPass: null,
+    };
+
+    const tell = (what) => listeners[what].forEach((listener) => listener(state));
+
+    const isChanged = () =>
+      Object.keys(model.parameters).some((symbol) => model.parameters[symbol] !== trained.parameters[symbol]) ||
+      Object.values(state.changes).some((change) => change !== null);
+
+    /** Runs the model again. A word or head that is no longer there is let go of. */
+    function run() {
+      state.pass = Engine.forward(model, state.words, state.changes);
+      state.isChanged = isChanged();
+      state.trainedPass = state.isChanged ? Engine.forward(trained, state.words) : state.pass;
+      const text = (word) => (word === null ? "[start]" : data.vocabulary[word]);
+      state.labels = labels(state.pass.tokens.map(text));
+      state.sourceLabels = state.pass.source ? labels(state.pass.source.map(text)) : [];
+      state.query = Math.min(state.query, state.labels.length - 1);
+      if (state.key !== null && state.key >= keysOf(state.head).length) state.key = null;
+      tell("pass");
+    }
+
+    /** Labels of the words that look in a head, and of those that are looked at. */
+    const queriesOf = (head) => (state.pass.heads[head].step.isOfSource ? state.sourceLabels : state.labels);
+    const keysOf = (head) => {
+      const { step } = state.pass.heads[head];
+      return step.isOfSource || step.config.attends_to === "source" ? state.sourceLabels : state.labels;
+    };
+
+    /** The word that moves furthest, of those that the cell speaks of. */
+    function chooseQuery() {
+      const spoken = state.pass.tokens.map((word, i) => i).filter((i) => state.lit.includes(data.vocabulary[state.pass.tokens[i]]));
+      const among = spoken.length > 0 ? spoken : state.pass.tokens.map((_, i) => i);
+      const length = (i) => {
+        const [from, to] = [Engine.row(state.pass.input, i), Engine.row(state.pass.output, i)];
+        return from.reduce((total, x, d) => total + (to[d] - x) ** 2, 0);
+      };
+      state.query = among.reduce((best, i) => (length(i) > length(best) ? i : best), among[0]);
+      state.key = null;
+    }
+
+    const actions = {
+      on(what, listener) {
+        listeners[what].push(listener);
+      },
+      queriesOf,
+      keysOf,
+      get end() {
+        return (model.blocks.length - 1) * STEPS.length + LAST;
+      },
+      /** Shows a sentence; frozen weights and a mask drawn by hand belong to the one before. */
+      show(words, lit = []) {
+        const { heads, mask } = state.changes;
+        const isOther = words !== state.words;
+        state.words = words;
+        state.lit = lit;
+        if (heads && isOther) state.changes.heads = heads.map(({ gain, uniform }) => ({ gain, uniform }));
+        if (Array.isArray(mask) && isOther) state.changes.mask = null;
+        state.pass = Engine.forward(model, words, state.changes);
+        chooseQuery();
+        run();
+      },
+      change(changes) {
+        Object.assign(state.changes, changes);
+        run();
+      },
+      setHead(head, isOn) {
+        const heads = state.changes.heads || data.heads.map(() => ({ gain: 1 }));
+        const now = heads.map((mode, h) => (h === head ? { gain: isOn ? 1 : 0 } : mode));
+        actions.change({ heads: now.every(({ gain, uniform, frozen }) => gain === 1 && !uniform && !frozen) ? null : now });
+      },
+      isOn: (head) => !state.changes.heads || state.changes.heads[head].gain !== 0,
+      /** Hides a key from a query, or shows it again. */
+      toggleMask(query, key) {
+        const own = model.blocks[model.source_blocks];
+        const before = state.changes.mask || (own.mask === "custom" ? own.mask_visible : own.mask);
+        const all = state.labels.map((_, i) => i);
+        const turned = (i, j) => (i === query && j === key) !== Engine.sees(before, i, j);
+        actions.change({ mask: all.map((i) => all.map((j) => turned(i, j))) });
+      },
+      setWeight(symbol, row, col, value) {
+        const from = model.parameters[symbol];
+        // The trained tensor is shared until an entry differs.
+        const to = from === trained.parameters[symbol] ? { ...from, data: from.data.slice() } : from;
+        to.data[row * to.cols + col] = value;
+        const isTrained = to.data.every((x, i) => x === trained.parameters[symbol].data[i]);
+        model.parameters[symbol] = isTrained ? trained.parameters[symbol] : to;
+        run();
+      },
+      reset() {
+        Object.assign(model.parameters, trained.parameters);
+        state.changes = nothing();
+        run();
+      },
+      look(view) {
+        Object.assign(state, view);
+        tell("view");
+      },
+      walkTo(place) {
+        actions.look({ isWalked: true, place: Math.min(Math.max(place, 0), actions.end) });
+      },
+      /** The place on the time line, whichever way the points go. */
+      placeNow() {
+        if (state.isWalked) return state.place;
+        return state.time === 0 ? 0 : actions.end - 1 + state.time;
+      },
+    };
+    const first = data.cells.find((cell) => cell.kind === "stage");
+    actions.show(state.words, first ? first.words : []);
+    return Object.assign(state, { actions });
+  }
+
+  return { create, STEPS, LAST, labels };
+})();

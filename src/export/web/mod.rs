@@ -1,0 +1,123 @@
+//! A page that can be turned: the static page of [`html`], with scripts that run the model in the reader's browser.
+//!
+//! One file, no server, no network. Without scripts, and on paper, it is the static page. The scripts are those of
+//! `assets/web`, each of one job; the lesson's numbers and words are one JSON text beside them ([`data`]). The page's
+//! policy lets those scripts alone run, by their hash, and forbids every connection.
+
+mod data;
+
+use std::io::{self, Write};
+
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
+
+use super::html::{self, Additions, Answer};
+use super::page::{Page, PageItem};
+use super::pictures::Pictures;
+use crate::kernel::notebook::snapshot::CellSnapshot;
+use crate::kernel::notebook::{CellCommand, CellId, NotebookCommand};
+use crate::kernel::{Command, Kernel, Snapshot};
+use crate::lesson::cells::CellKind;
+use crate::lesson::glossary::Glossary;
+
+/// Scripts in the order in which they need each other; the last one begins.
+const SCRIPTS: &[&str] = &[
+    include_str!("../../../assets/web/engine.js"),
+    include_str!("../../../assets/web/data.js"),
+    include_str!("../../../assets/web/state.js"),
+    include_str!("../../../assets/web/camera.js"),
+    include_str!("../../../assets/web/colors.js"),
+    include_str!("../../../assets/web/stage.js"),
+    include_str!("../../../assets/web/sentence.js"),
+    include_str!("../../../assets/web/attention.js"),
+    include_str!("../../../assets/web/provenance.js"),
+    include_str!("../../../assets/web/weights.js"),
+    include_str!("../../../assets/web/code.js"),
+    include_str!("../../../assets/web/cells.js"),
+    include_str!("../../../assets/web/page.js"),
+];
+const STYLE: &str = include_str!("../../../assets/web/style.css");
+/// Elements that the scripts fill; hidden until they run.
+const LAB: &str = include_str!("../../../assets/web/lab.html");
+
+/// Writes the page. A lesson whose model is too large for a page has the static page alone.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossary>, to: impl Write) -> io::Result<()> {
+    let Some(data) = data::data(snapshot) else {
+        return html::write(snapshot, pictures, glossary, to);
+    };
+    let script = SCRIPTS.concat();
+    let hash = BASE64.encode(&Sha256::digest(&script));
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{hash}'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; \
+         form-action 'none'"
+    );
+    let revealed = revealed(snapshot);
+    let additions = Additions {
+        policy: &policy,
+        style: STYLE,
+        before: LAB,
+        after: &format!(
+            "<script type=\"application/json\" id=\"attune-data\">{}</script>\n<script>{script}</script>\n",
+            unmarked(&data)
+        ),
+        answers: revealed.as_ref().map_or_else(Vec::new, |revealed| answers(snapshot, revealed)),
+    };
+    html::write_with(snapshot, pictures, glossary, &additions, to)
+}
+
+/// JSON in which nothing begins a tag or ends a script.
+fn unmarked(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// The lesson as it is trained, with every prediction revealed.
+fn revealed(snapshot: &Snapshot) -> Option<Snapshot> {
+    let ids: Vec<CellId> = snapshot.notebook.cells.iter().filter(|shown| is_asked(shown)).map(id_of).collect();
+    if ids.is_empty() {
+        return None;
+    }
+    let mut kernel = Kernel::trained(snapshot.lesson.clone());
+    for id in ids {
+        for command in [CellCommand::Choose(0), CellCommand::Reveal] {
+            kernel.apply(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
+        }
+    }
+    kernel.settle();
+    Some(kernel.snapshot())
+}
+
+fn id_of(shown: &CellSnapshot) -> CellId {
+    shown.cell.id.clone()
+}
+
+/// A prediction that is yet to be answered.
+fn is_asked(shown: &CellSnapshot) -> bool {
+    matches!(*shown.cell.kind, CellKind::Predict(_)) && !shown.cell.is_done()
+}
+
+/// The model's answers to the predictions that the page's reader is yet to make.
+fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<Answer<'a>> {
+    let is_waiting = |id: &str| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *id && is_asked(shown));
+    let cells = Page::of(revealed).cells.into_iter().filter(|cell| is_waiting(cell.id));
+    cells.filter_map(|cell| answer(cell.id, cell.items)).collect()
+}
+
+/// The answer that a revealed prediction says behind its choices.
+fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<Answer<'a>> {
+    let details = items.into_iter().find_map(|item| match item {
+        PageItem::Details { items, .. } => Some(items),
+        _ => None,
+    })?;
+    let mut right = None;
+    let mut said = Vec::new();
+    for item in details {
+        match item {
+            PageItem::Choices { right: found, .. } => right = found,
+            item => said.push(item),
+        }
+    }
+    Some(Answer { cell, right: right?, said })
+}

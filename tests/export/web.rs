@@ -1,0 +1,231 @@
+//! The live page, opened in a browser: its numbers are the program's, and nothing in a lesson becomes more than text.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use attune::export::{Pictures, trace, web};
+use attune::kernel::command::{HeadSetting, InterventionCommand, SentenceCommand, WeightCommand};
+use attune::kernel::{Command, Kernel, Snapshot};
+use attune::lesson::cells::{Bind, CellKind};
+use attune::numerics::params::{TensorId, TensorName};
+use serde_json::Value;
+
+use crate::common::chromium::ask;
+use crate::common::lessons::form;
+use crate::hostile::CELLS;
+use crate::{run, text, with_cells};
+
+/// Between double precision, in which a browser computes, and single, of numbers around 1.
+const TOLERANCE: f64 = 1e-5;
+const SIZE: (u32, u32) = (1280, 800);
+/// The numbers of a page, which its address asks for.
+const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
+
+fn as_web(snapshot: &Snapshot) -> String {
+    text(|to| web::write(snapshot, &Pictures::default(), None, to).expect("it is written"))
+}
+
+/// All numbers in a tensor, and where there is none.
+fn flat(value: &Value, to: &mut Vec<Option<f64>>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|value| flat(value, to)),
+        other => to.push(other.as_f64()),
+    }
+}
+
+/// The page has every tensor of the trace, and no other.
+#[track_caller]
+fn check(name: &str, page: &Value, snapshot: &Snapshot) {
+    let trace: Value = serde_json::from_str(&trace::trace(snapshot).expect("a model")).expect("JSON");
+    let tensors = |of: &Value| of["tensors"].as_object().cloned().unwrap_or_default();
+    let (found, expected) = (tensors(page), tensors(&trace));
+    assert!(!expected.is_empty(), "{name}: no tensors");
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{name}: {page:.300}");
+    for (tensor, expected) in expected {
+        assert_eq!(found[&tensor]["shape"], expected["shape"], "{name}: {tensor}");
+        let [mut numbers, mut truth] = [Vec::new(), Vec::new()];
+        flat(&found[&tensor]["rows"], &mut numbers);
+        flat(&expected["rows"], &mut truth);
+        assert_eq!(numbers.len(), truth.len(), "{name}: {tensor}");
+        for (at, (number, truth)) in numbers.iter().zip(&truth).enumerate() {
+            let is_close = match (number, truth) {
+                (Some(number), Some(truth)) => (number - truth).abs() <= TOLERANCE * truth.abs().max(1.0),
+                (number, truth) => number == truth,
+            };
+            assert!(is_close, "{name}: entry {at} of {tensor} is {number:?} in the page and {truth:?} in the trace");
+        }
+    }
+}
+
+/// A way that a learner changes the model: as the page's address says it, and the commands.
+fn ways(snapshot: &Snapshot) -> Vec<(String, Vec<Command>)> {
+    let model = snapshot.model.as_ref().expect("a model");
+    let intervene = Command::Interventions;
+    let longest = snapshot.lesson.sentences.iter().map(Vec::len).max().unwrap_or(1);
+    // Other words than the lesson's first sentence, in another order.
+    let own: Vec<String> = snapshot.lesson.sentences[0].iter().rev().take(longest.min(3)).cloned().collect();
+    let own = own.join(" ");
+    let heads = model.architecture.heads();
+    let mut ways = vec![
+        (String::new(), Vec::new()),
+        ("&temperature=0.4".to_owned(), vec![intervene(InterventionCommand::SetTemperature(Some(0.4)))]),
+        (
+            format!("&off={}", heads - 1),
+            vec![intervene(InterventionCommand::SetHead { head: heads - 1, setting: HeadSetting::Off })],
+        ),
+        (format!("&sentence={}", own.replace(' ', "+")), vec![Command::Sentence(SentenceCommand::Set(own))]),
+    ];
+    // The lesson's own slider of a weight, or else any entry.
+    let of_lesson = snapshot.lesson.cells.iter().find_map(|cell| match &cell.kind {
+        CellKind::Slider(slider) => match slider.bind {
+            Bind::Weight { tensor, row, col } => Some((tensor, row, col)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let query = TensorId::from(TensorName::QueryWeights);
+    let (tensor, row, col) = of_lesson.unwrap_or((query, 1, 0));
+    if model.parameters.entry(tensor, row, col).is_some() {
+        let set = WeightCommand::Set { tensor, row, col, value: 1.5 };
+        let of_weight = format!("&{}%5B{row},{col}%5D=1.5", tensor.code_name());
+        ways.push((of_weight.clone(), vec![Command::Weights(set.clone())]));
+        let both = vec![Command::Weights(set), intervene(InterventionCommand::SetScale(Some(false)))];
+        ways.push((format!("{of_weight}&scale=0"), both));
+    }
+    ways
+}
+
+/// Opens each kernel's page in every way, and holds its numbers to those of a kernel that was told the same.
+fn check_all(kernels: Vec<(String, Kernel)>) {
+    let pages: Vec<(String, String)> =
+        kernels.iter().map(|(name, kernel)| (format!("{name}.html"), as_web(&kernel.snapshot()))).collect();
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();
+    let of_kernel = |(name, kernel): &(String, Kernel)| {
+        let address = |(way, _): &(String, _)| format!("{name}.html#numbers{way}");
+        ways(&kernel.snapshot()).iter().map(address).collect::<Vec<_>>()
+    };
+    let addresses: Vec<String> = kernels.iter().flat_map(of_kernel).collect();
+    let Some(answers) = ask(&pages, &addresses, NUMBERS, SIZE) else { return };
+    assert_eq!(answers.len(), addresses.len(), "every page answers");
+    let mut answers = addresses.iter().zip(&answers);
+    for (_, mut kernel) in kernels {
+        let all = ways(&kernel.snapshot());
+        for (_, commands) in all {
+            let count = commands.len();
+            for command in commands {
+                kernel.apply(command);
+                kernel.settle();
+                assert_eq!(kernel.snapshot().notice, None);
+            }
+            let (address, page) = answers.next().expect("as many answers");
+            check(address, page, &kernel.snapshot());
+            for _ in 0..count {
+                kernel.apply(Command::Undo);
+                kernel.settle();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pages_numbers_are_the_programs_in_every_lesson() {
+    let files = fs::read_dir("lessons").expect("the lessons").map(|entry| entry.expect("a file").path());
+    let is_lesson =
+        |file: &PathBuf| file.extension().is_some_and(|ending| ending == "ron") && !file.ends_with("glossary.ron");
+    let mut files: Vec<PathBuf> = files.filter(is_lesson).collect();
+    files.sort();
+    assert_eq!(files.len(), 12);
+    let trained = |file: &PathBuf| {
+        let lesson = attune::lesson::read(file).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        (name, Kernel::trained(Arc::new(lesson)))
+    };
+    check_all(files.iter().map(trained).collect());
+}
+
+/// Norms before and behind, feed-forward layers, every readout and pooling, a mask of its own, no projections.
+#[test]
+fn the_pages_numbers_are_the_programs_in_every_form() {
+    let names = [
+        "custom_mask",
+        "decoder",
+        "encoder",
+        "given_weights",
+        "label",
+        "next_word",
+        "parameter_free",
+        "reversal",
+        "translation",
+    ];
+    check_all(names.into_iter().map(|name| (name.to_owned(), form(name))).collect());
+}
+
+#[test]
+fn a_hostile_lesson_stays_text_in_a_browser() {
+    // Headless, a dialog would pass unseen; what runs instead of it leaves a mark.
+    let page = as_web(&with_cells(&CELLS.replace("alert(", "parent.attacked=(")).snapshot());
+    assert!(page.contains("parent.attacked=("));
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"), "the policy forbids every connection");
+    let questions = r"
+        await new Promise((rest) => window.setTimeout(rest, 200));
+        // A prediction is made, so that its answer is in the page too.
+        document.querySelectorAll('.choices input').forEach((box) => box.click());
+        document.querySelectorAll('.of-prediction > button').forEach((button) => button.click());
+        const names = [...new Set([...document.querySelectorAll('*')].map((found) => found.localName))];
+        const handlers = [...document.querySelectorAll('*')].flatMap((found) => [...found.attributes])
+            .filter(({ name }) => name.startsWith('on') || name === 'srcdoc');
+        return {
+            scripts: document.scripts.length,
+            foreign: names.filter((name) => ['iframe', 'object', 'embed', 'link', 'base', 'frame', 'video', 'audio'].includes(name)),
+            images: [...document.images].map((image) => image.src).filter((src) => !src.startsWith('data:')),
+            handlers: handlers.length,
+            links: [...document.links].map((link) => link.protocol).filter((to) => to !== 'https:' && to !== 'file:'),
+            requests: window.performance.getEntriesByType('resource').length,
+            isLive: document.documentElement.classList.contains('live'),
+            attacked: window.parent.attacked || 0,
+            title: document.title,
+        };
+    ";
+    let Some(answers) = ask(&[("hostile.html", &page)], &["hostile.html".to_owned()], questions, SIZE) else {
+        return;
+    };
+    let expected = serde_json::json!({
+        "scripts": 2, "foreign": [], "images": [], "handlers": 0, "links": [], "requests": 0, "isLive": true,
+        "attacked": 0, "title": "Sinking and swimming",
+    });
+    assert_eq!(answers, [expected]);
+}
+
+#[test]
+fn the_apple_page_is_small_and_whole() {
+    let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    assert_eq!(page.matches("<script").count(), 2, "the data and the scripts");
+    assert!(!page.contains("http://") || page.contains("http://www.w3.org/2000/svg"), "nothing is fetched");
+}
+
+/// Exercises that are done by turning the model are checked in the page as in the program.
+#[test]
+fn exercises_without_code_are_checked_in_the_page() {
+    let lessons = [
+        ("dot_product", "temperature=0.12"),
+        ("next_word", "temperature=100"),
+        ("scaling", "temperature=0.5"),
+        ("qkv", "W_Q%5B2,2%5D=-4&W_K%5B2,2%5D=4"),
+    ];
+    let page = |name: &str| {
+        let lesson = fs::read_to_string(format!("lessons/{name}.ron")).expect("a lesson");
+        (format!("{name}.html"), as_web(&run(&lesson).snapshot()))
+    };
+    let pages: Vec<(String, String)> = lessons.iter().map(|(name, _)| page(name)).collect();
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();
+    let addresses = lessons.map(|(name, solved)| [format!("{name}.html"), format!("{name}.html#{solved}")]).concat();
+    let verdicts = "return [...document.querySelectorAll('.checked')].map((found) => found.dataset.right);";
+    let Some(answers) = ask(&pages, &addresses, verdicts, SIZE) else { return };
+    for (address, answer) in addresses.iter().zip(&answers) {
+        let is_solved = address.contains('#').to_string();
+        let verdicts = answer.as_array().unwrap_or_else(|| panic!("{address}: {answer}"));
+        assert!(!verdicts.is_empty() && verdicts.iter().any(|found| *found == *is_solved), "{address}: {answer}");
+    }
+}

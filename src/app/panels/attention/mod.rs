@@ -151,6 +151,9 @@ fn let_go(ui: &Ui, view: &mut PanelView) {
 
 /// Map or lines, which heads, how large, and all of it for a spreadsheet.
 fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut AttentionPanel, view: &mut PanelView) {
+    /// Below this width the readings are in a menu, with the way to copy, so that the controls stay in one row.
+    const NARROW: f32 = 360.0;
+    let is_narrow = ui.available_width() < NARROW;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for (choice, words, hint) in [
@@ -161,9 +164,20 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
                 state.view = choice;
             }
         }
-        ui.separator();
-        reading_ui(ui, &model.sinks, &mut view.selection.reading);
-        ui.separator();
+        if !is_narrow {
+            ui.separator();
+        }
+        let reading = &mut view.selection.reading;
+        if is_narrow {
+            let menu = ui.menu_button("As", |ui| {
+                reading_ui(ui, &model.sinks, reading);
+                copy_ui(ui, model, shown, *reading);
+            });
+            menu.response.on_hover_text("Weights, or what they add; with sinks or without; all of it to copy");
+        } else {
+            reading_ui(ui, &model.sinks, reading);
+            ui.separator();
+        }
         heads_choice_ui(ui, model, view);
         if state.view == AttentionView::Map {
             for (sign, name, next) in
@@ -177,10 +191,15 @@ fn controls_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], state: &mut
                 }
             }
         }
-        copy_button(ui, &format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown)), || {
-            model.tsv(shown, view.selection.reading)
-        });
+        if !is_narrow {
+            copy_ui(ui, model, shown, view.selection.reading);
+        }
     });
+}
+
+fn copy_ui(ui: &mut Ui, model: &AttentionModel, shown: &[usize], reading: Reading) {
+    let hint = format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(model, shown));
+    copy_button(ui, &hint, || model.tsv(shown, reading));
 }
 
 fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
@@ -214,7 +233,6 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionModel, view: &mut PanelView) {
         let menu = ui.menu_button("Heads", choices);
         menu.response.on_hover_text("Which heads are shown");
     }
-    ui.separator();
 }
 
 fn shown_words(model: &AttentionModel, shown: &[usize]) -> String {

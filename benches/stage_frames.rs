@@ -60,6 +60,8 @@ fn scene(count: usize) -> StageModel {
         in_sentence: false,
     };
     StageModel {
+        about: String::new(),
+        is_of_words: false,
         words: (0..count).map(word).collect(),
         tokens: Vec::new(),
         second: Vec::new(),

@@ -148,6 +148,8 @@ pub enum AxisCommand {
         from: String,
         to: String,
     },
+    /// The vectors of a pretrained model as they are, or seen through the norm that puts its layers on one scale.
+    SetRaw(bool),
     /// An axis is a principal component again.
     Reset(Axis),
     /// The axes are those of the lesson's beginning.

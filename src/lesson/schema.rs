@@ -129,6 +129,11 @@ impl StaticEmbedding {
         }
     }
 
+    /// Read with a model from its folder.
+    pub fn is_pretrained(&self) -> bool {
+        matches!(self, Self::Pretrained(_))
+    }
+
     /// Passes over the corpus; none where the vectors are given.
     pub fn epochs(&self) -> usize {
         match self {

@@ -19,6 +19,8 @@ pub struct Projection {
     explained: [f32; AXES],
     /// Share of it that the axes show together.
     together: f32,
+    /// Standard deviation of the same vectors along all axes together.
+    deviation: f32,
     kinds: [Kind; AXES],
 }
 
@@ -34,6 +36,13 @@ enum Kind {
 }
 
 impl Projection {
+    /// The first dimensions themselves, before any vector is known.
+    pub fn coordinates(width: usize) -> Self {
+        let axes = Matrix::from_fn(AXES, width, |axis, j| f32::from(u8::from(axis == j)));
+        let kinds = [0, 1, 2].map(Kind::Coordinate);
+        Self { mean: vec![0.0; width], axes, explained: [0.0; AXES], together: 0.0, deviation: 0.0, kinds }
+    }
+
     /// Centred principal components of the rows of `vectors`, largest variance first, each pointing so
     /// that its largest entry is positive; where `D ≤ 3` the coordinates themselves, from their own 0.
     ///
@@ -123,9 +132,17 @@ impl Projection {
             *explained = share(direction);
             axes.row_mut(axis).iter_mut().zip(direction).for_each(|(to, &x)| *to = x as f32);
         }
+        let variance: f64 = found.iter().map(|direction| spread.variance_along(direction)).sum();
         // Of the space that they span: the shares of axes that are not at right angles do not add up.
         let together = orthonormal(&found, width).iter().map(|direction| share(direction)).sum::<f32>().min(1.0);
-        Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, explained, together, kinds }
+        Self {
+            mean: mean.iter().map(|&x| x as f32).collect(),
+            axes,
+            explained,
+            together,
+            deviation: variance.max(0.0).sqrt() as f32,
+            kinds,
+        }
     }
     /// Rows as points, (n, 3).
     ///
@@ -185,6 +202,11 @@ impl Projection {
     /// Share along each axis, in [0, 1], of the variance of the vectors that chose the axes.
     pub fn explained(&self) -> [f32; AXES] {
         self.explained
+    }
+
+    /// How far the vectors that chose the axes lie from their mean in the picture: its scale.
+    pub fn deviation(&self) -> f32 {
+        self.deviation
     }
 
     /// Share that the axes show together: their sum, where they stand at right angles.

@@ -33,6 +33,8 @@ pub enum StagePoint {
     Word(usize),
     /// A token of the sentence, before attention.
     Static(usize),
+    /// A token of the sentence behind a block that is not the last one, by their numbers.
+    After(usize, usize),
     /// A token of the sentence, after attention.
     Contextual(usize),
 }

@@ -1,13 +1,16 @@
 //! The Attention panel: one heat map per head, rows are queries, columns are keys.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::head_labels::HeadLabels;
 use super::models::Model;
+use super::sentence_arcs::Pair;
 use super::sinks::{Reading, Sinks};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::numerics::attention::Mask;
 use crate::numerics::model::activations::HeadActivations;
+use crate::quantity::{Entry, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionModel {
@@ -38,6 +41,32 @@ pub struct HeadMap {
     pub weights: Vec<Vec<f32>>,
     /// How much a key adds to a query, as `lengths[query][key]`: the weight times the length of what it weighs.
     pub lengths: Vec<Vec<f32>>,
+    /// The tokens that each row and each column is of: one, or the pieces of a word.
+    pub query_tokens: Vec<Range<usize>>,
+    pub key_tokens: Vec<Range<usize>>,
+}
+
+impl HeadMap {
+    /// The row of a token, if it has one.
+    pub fn row_of(&self, token: usize) -> Option<usize> {
+        self.query_tokens.iter().position(|tokens| tokens.contains(&token))
+    }
+
+    pub fn column_of(&self, token: usize) -> Option<usize> {
+        self.key_tokens.iter().position(|tokens| tokens.contains(&token))
+    }
+
+    /// The query and the key of a cell, by their first pieces.
+    pub fn pair(&self, row: usize, column: usize) -> Pair {
+        Pair { head: self.head, query: self.query_tokens[row].start, key: self.key_tokens[column].start }
+    }
+
+    /// The entry of a cell; `None` of one that is several.
+    pub fn entry(&self, row: usize, column: usize) -> Option<Entry> {
+        let (query, key) = (&self.query_tokens[row], &self.key_tokens[column]);
+        let is_one = query.len() == 1 && key.len() == 1;
+        is_one.then(|| Quantity::Weight.of_head(self.head, [query.start, key.start]))
+    }
 }
 
 impl Model for AttentionModel {
@@ -64,6 +93,8 @@ impl AttentionModel {
                 keys_are_source: labels.keys_are_source(head),
                 weights: (0..weights.rows()).map(|query| weights.row(query).to_vec()).collect(),
                 lengths: lengths(model, head, weights.rows(), weights.cols()),
+                query_tokens: (0..weights.rows()).map(|row| row..row + 1).collect(),
+                key_tokens: (0..weights.cols()).map(|column| column..column + 1).collect(),
             }
         };
         let heads = model.sentence.activations.heads().enumerate().map(map).collect();
@@ -179,6 +210,8 @@ mod tests {
             keys_are_source: false,
             weights: weights.map(|row| row.to_vec()).to_vec(),
             lengths: vec![vec![0.0; 2]; 2],
+            query_tokens: vec![0..1, 1..2],
+            key_tokens: vec![0..1, 1..2],
         };
         let model = |maps: &[HeadMap]| AttentionModel {
             tokens: Vec::new(),

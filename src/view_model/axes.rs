@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::models::Model;
 use crate::kernel::command::Axis;
-use crate::kernel::data::space::ChosenAxis;
+use crate::kernel::data::space::{ChosenAxis, ScaleNorm};
 use crate::kernel::snapshot::{Snapshot, StaticSpace};
 
 /// Below this share the picture may mislead.
@@ -25,6 +25,15 @@ pub struct AxesModel {
     pub can_refit: bool,
     /// They are not those of the lesson's beginning.
     pub is_changed: bool,
+    /// The norm that the picture can be seen through.
+    pub scale: Option<ScaleChoice>,
+}
+
+/// A norm in front of the picture, which the learner can take away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaleChoice {
+    pub about: &'static str,
+    pub is_on: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -68,15 +77,14 @@ impl AxesModel {
             }
         });
         let rows: Vec<AxisRow> = rows.collect();
-        let of = if space.basis.fitted.is_some() {
-            "of the points that were on the stage at the refit"
-        } else {
-            "of the words that the lesson names"
-        };
         Some(Self {
             together: projection.explained_together(),
             warnings: warnings(space),
-            about: format!("Shares of the variance {of}, in {width} dimensions."),
+            about: about(snapshot),
+            scale: space
+                .scale
+                .as_ref()
+                .map(|scale| ScaleChoice { about: seen_through(scale.norm), is_on: !space.basis.raw }),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             can_refit: width > dimensions && snapshot.model.is_some(),
             is_changed: space.basis != space.own_basis,
@@ -95,6 +103,28 @@ fn warnings(space: &StaticSpace) -> Vec<String> {
     let skewed = (!projection.is_orthogonal())
         .then(|| "The chosen axes are not at right angles: distances in the picture are distorted.".to_owned());
     little.into_iter().chain(skewed).collect()
+}
+
+/// Whose variance the shares divide, and the norm that the picture is seen through, if there is one.
+pub fn about(snapshot: &Snapshot) -> String {
+    let Some(space) = snapshot.space.as_deref() else { return String::new() };
+    let of = match (&space.basis.fitted, snapshot.lesson.static_embedding.is_pretrained()) {
+        (Some(_), true) => "of the states of this sentence in all layers, without the first token",
+        (Some(_), false) => "of the points that were on the stage at the refit",
+        (None, true) => "of the states of the model's first sentences in all layers, without their first tokens",
+        (None, false) => "of the words that the lesson names",
+    };
+    let seen = space.scale().map_or_else(String::new, |scale| format!(" {}", seen_through(scale.norm)));
+    format!("Shares of the variance {of}, in {} dimensions.{seen}", space.vectors.cols())
+}
+
+fn seen_through(norm: ScaleNorm) -> &'static str {
+    match norm {
+        ScaleNorm::Last => "Seen through the norm behind the last layer: so all layers have one scale.",
+        ScaleNorm::Embedding => {
+            "Words are seen through the norm behind the embeddings: so they have the scale of the layers."
+        }
+    }
 }
 
 /// Names of the axes.

@@ -26,6 +26,7 @@ pub fn stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         shared: to.shared.clone(),
         ghosts: to.ghosts.clone(),
         note: to.note.clone(),
+        about: to.about.clone(),
         ..*to
     }
 }

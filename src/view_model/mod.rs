@@ -25,6 +25,7 @@ pub mod notebook;
 pub mod output;
 pub mod parts;
 pub mod path;
+pub mod pieces;
 pub mod plot;
 pub mod provenance;
 pub mod reader;
@@ -44,6 +45,7 @@ pub mod variables;
 pub mod walk;
 pub mod weights;
 pub mod what_if;
+pub mod words;
 
 /// The words with a capital letter.
 fn capitalised(words: &str) -> String {

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use super::head_labels::HeadLabels;
 use super::models::Model;
+use super::reader::Reader;
 use crate::kernel::data::token::token_labels;
-use crate::kernel::snapshot::{Neighbour, Neighbours, Snapshot};
+use crate::kernel::scene::near::near;
+use crate::kernel::snapshot::{Neighbour, Neighbours, Snapshot, StaticSpace};
+use crate::numerics::Matrix;
 
 /// How nearness is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,25 +87,36 @@ impl Model for NeighboursModel {
     }
 }
 
+/// Neighbours of a token behind a layer, measured when they are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerNeighbours {
+    /// `after layer 2`
+    pub title: String,
+    pub words: NearWords,
+}
+
+impl Model for LayerNeighbours {
+    /// The token, and the layer's number over all blocks.
+    type Choice = (usize, usize);
+
+    fn make(snapshot: &Arc<Snapshot>, (token, block): &(usize, usize), _: Option<&Self>) -> Option<Self> {
+        let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
+        let reader = Reader::of(snapshot)?;
+        let state = reader.state(*token, *block)?;
+        let found = near(space, &Matrix::from_row_major(1, state.len(), state), &[None]);
+        let before = model.sentence.static_neighbours.get(*token)?;
+        let words = near_words(space, found.first()?, before);
+        let title =
+            format!("After {}", HeadLabels::of(model).block(model.architecture.heads_of(*block).start).to_lowercase());
+        Some(Self { title, words })
+    }
+}
+
 impl NeighboursModel {
     /// `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, sentence) = (snapshot.space.as_ref()?, &snapshot.model.as_ref()?.sentence);
-        let list = |own: &[Neighbour], other: &[Neighbour]| {
-            let near = own.iter().map(|neighbour| NearWord {
-                row: neighbour.word,
-                word: space.vocabulary[neighbour.word].clone(),
-                group: space.group_of[neighbour.word],
-                cosine: neighbour.cosine,
-                distance: neighbour.distance,
-                is_new: other.iter().all(|other| other.word != neighbour.word),
-            });
-            near.collect()
-        };
-        let words = |own: &Neighbours, other: &Neighbours| NearWords {
-            by_cosine: list(&own.by_cosine, &other.by_cosine),
-            by_distance: list(&own.by_distance, &other.by_distance),
-        };
+        let words = |own: &Neighbours, other: &Neighbours| near_words(space, own, other);
         let pairs = sentence.static_neighbours.iter().zip(&sentence.contextual_neighbours);
         let tokens = token_labels(&sentence.tokens).into_iter().zip(pairs);
         let tokens = tokens.map(|(label, (before, after))| TokenNeighbours {
@@ -110,5 +125,23 @@ impl NeighboursModel {
             after: words(after, before),
         });
         Some(Self { tokens: tokens.collect() })
+    }
+}
+
+fn near_words(space: &StaticSpace, own: &Neighbours, other: &Neighbours) -> NearWords {
+    let list = |own: &[Neighbour], other: &[Neighbour]| {
+        let near = own.iter().map(|neighbour| NearWord {
+            row: neighbour.word,
+            word: space.vocabulary[neighbour.word].clone(),
+            group: space.group_of[neighbour.word],
+            cosine: neighbour.cosine,
+            distance: neighbour.distance,
+            is_new: other.iter().all(|other| other.word != neighbour.word),
+        });
+        near.collect()
+    };
+    NearWords {
+        by_cosine: list(&own.by_cosine, &other.by_cosine),
+        by_distance: list(&own.by_distance, &other.by_distance),
     }
 }

@@ -10,6 +10,7 @@ use super::parts::{self, Part};
 use super::quoted;
 use crate::kernel::data::moves::{Moves, PartMoves, Point, sum};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::numerics::vectors::norm;
 use crate::quantity::{Entry, Quantity};
 
 /// Parts that an arrow stands for.
@@ -37,8 +38,8 @@ pub struct PathArrow {
     pub weight: Option<f32>,
     /// In the true space.
     pub length: f32,
-    /// The length, as it can be asked where it comes from.
-    pub entry: Entry,
+    /// The length, as it can be asked where it comes from; `None` of what the picture alone has.
+    pub entry: Option<Entry>,
     pub from: Point,
     pub to: Point,
 }
@@ -86,6 +87,7 @@ impl PathModel {
         let mut parts = writer.parts(by);
         parts.sort_by(|a, b| b.length.total_cmp(&a.length));
         let others = moves.parts.iter().filter_map(|part| writer.part(part));
+        let others = writer.seen_through().into_iter().chain(others);
         let (first, last): (Vec<_>, Vec<_>) = others.partition(|segment| segment.part == Some(Part::Rescaled));
         let mut tip = from;
         let mut lay = |part: Segment| {
@@ -133,7 +135,7 @@ struct Segment {
     key: Option<usize>,
     weight: Option<f32>,
     length: f32,
-    entry: Entry,
+    entry: Option<Entry>,
     arrow: Point,
 }
 
@@ -160,7 +162,7 @@ impl Writer<'_> {
                     key: Some(key),
                     weight: None,
                     length: self.moves.word_lengths.get(self.query, key),
-                    entry: Quantity::WordLength.of_block(self.block, [self.query, key]),
+                    entry: Some(Quantity::WordLength.of_block(self.block, [self.query, key])),
                     arrow: sum((0..heads).map(|own| self.term(own, key))),
                 })
                 .collect(),
@@ -172,7 +174,7 @@ impl Writer<'_> {
                     key: None,
                     weight: None,
                     length: self.model.sentence.contributions[self.block].head_arrow_lengths[own][self.query],
-                    entry: self.head_length().of_head(self.first_head() + own, [self.query]),
+                    entry: Some(self.head_length().of_head(self.first_head() + own, [self.query])),
                     arrow: self.moves.head(own, self.query),
                 })
                 .collect(),
@@ -185,7 +187,7 @@ impl Writer<'_> {
                     key: Some(key),
                     weight: Some(self.weight(own, key)),
                     length: self.moves.term_length(own, self.query, key),
-                    entry: Quantity::TermLength.of_head(self.first_head() + own, [self.query, key]),
+                    entry: Some(Quantity::TermLength.of_head(self.first_head() + own, [self.query, key])),
                     arrow: self.term(own, key),
                 })
                 .collect(),
@@ -215,10 +217,25 @@ impl Writer<'_> {
             key: None,
             weight: None,
             length,
-            entry: Quantity::PartLength.of_block(self.block, [parts::index(moves.part), self.query]),
+            entry: Some(Quantity::PartLength.of_block(self.block, [parts::index(moves.part), self.query])),
             arrow: moves.arrow(self.query),
         };
         (length > 0.0).then_some(segment)
+    }
+
+    /// The norm in front of the picture shrinks what there was as the whole grows.
+    fn seen_through(&self) -> Option<Segment> {
+        let rescaled = self.moves.rescaled.as_ref()?;
+        Some(Segment {
+            label: "rescaled by the last norm".to_owned(),
+            part: Some(Part::Rescaled),
+            head: None,
+            key: None,
+            weight: None,
+            length: norm(rescaled.vectors.row(self.query)),
+            entry: None,
+            arrow: rescaled.arrow(self.query),
+        })
     }
 
     fn why(&self) -> String {

@@ -10,6 +10,7 @@ use crate::numerics::contributions;
 use crate::numerics::model::activations::{BlockActivations, HeadActivations};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::projection::AXES;
+use crate::numerics::vectors::Similarity;
 use crate::quantity::{Entry, Owner, Quantity, StagePoint};
 
 /// A snapshot and its labels, read entry by entry.
@@ -95,6 +96,12 @@ impl<'a> Reader<'a> {
             Coordinate if i < AXES => match owner.point()? {
                 StagePoint::Word(word) => at(&self.space.points, word, i)?,
                 StagePoint::Static(token) => at(&self.sentence.start, token, i)?,
+                // Words of the sentence rest while its source is worked through.
+                StagePoint::After(token, block) if self.is_of_source(block) => at(&self.sentence.start, token, i)?,
+                StagePoint::After(token, block) => {
+                    let moves = self.sentence.moves.get(block)?;
+                    *moves.to.row(token.min(moves.queries().checked_sub(1)?)).get(i)?
+                }
                 StagePoint::Contextual(token) => at(&self.sentence.end, token, i)?,
             },
             Coordinate | Visible | Temperature => return None,
@@ -123,10 +130,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A token behind a block as it is compared with words: behind the norm that the picture is seen through, if it is
+    /// one of layers.
+    pub fn state(&self, token: usize, block: usize) -> Option<Vec<f32>> {
+        let output = &self.block(block)?.output;
+        let row =
+            (token < output.rows()).then(|| Matrix::from_row_major(1, output.cols(), output.row(token).to_vec()))?;
+        let scale = self.space.scale();
+        let lens = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, &self.model.parameters));
+        Some(lens.map_or_else(|| row.clone(), |lens| lens.see(&row)).row(0).to_vec())
+    }
+
     /// Cosine and distance, of a word that is on one of the two lists.
     fn neighbour(&self, of: StagePoint, word: usize) -> Option<(f32, f32)> {
         let Neighbours { by_cosine, by_distance } = match of {
             StagePoint::Word(_) => return None,
+            StagePoint::After(token, block) => {
+                let (state, word) = (self.state(token, block)?, self.space.vectors.row(word));
+                return Some((Similarity::Cosine.of(word, &state), -Similarity::Euclidean.of(word, &state)));
+            }
             StagePoint::Static(token) => self.sentence.static_neighbours.get(token)?,
             StagePoint::Contextual(token) => self.sentence.contextual_neighbours.get(token)?,
         };

@@ -1,6 +1,6 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
-use super::stage::{StageModel, WordPoint};
+use super::stage::{StageModel, TokenPoint, WordPoint};
 use crate::lesson::limits::VOCABULARY_MAX;
 use crate::pattern;
 
@@ -130,6 +130,17 @@ impl Emphasis {
         self.without_table(stage, &[])
     }
 
+    /// Pieces for which the first one of their word stands are not seen.
+    #[must_use]
+    pub fn without_parts(mut self, stage: &StageModel) -> Self {
+        if stage.is_of_words {
+            let shown =
+                |token: &TokenPoint| if token.is_part { Visibility::Hidden } else { self.token(token.position) };
+            self.tokens = stage.tokens.iter().map(shown).collect();
+        }
+        self
+    }
+
     pub fn token(&self, position: usize) -> Visibility {
         self.tokens.get(position).copied().unwrap_or_default()
     }
@@ -208,10 +219,15 @@ mod tests {
             end: [0.0; 3],
             trained_end: [0.0; 3],
             is_added: false,
+            pieces: 1,
+            first_piece: None,
+            is_part: false,
             static_nearest: None,
             contextual_nearest: None,
         };
         StageModel {
+            about: String::new(),
+            is_of_words: false,
             words: vec![word("bank", true), word("Banker", false), word("river", true), word("Ärger", false)],
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
             second: Vec::new(),

@@ -8,6 +8,7 @@ use super::models::Model;
 use super::side::Side;
 use super::sinks::{Reading, Sinks};
 use super::walk::route::{first_of, lengths};
+use super::words::Words;
 use crate::kernel::data::token::token_labels;
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use crate::numerics::model::activations::HeadActivations;
@@ -23,6 +24,8 @@ pub struct SentenceArcs {
     /// How far each word of the sentence moves.
     pub lengths: Vec<f32>,
     pub sinks: Sinks,
+    /// A word of the sentence has several pieces.
+    pub has_pieces: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,8 @@ pub struct ArcWord {
     pub text: String,
     /// Index into the lesson's groups.
     pub group: Option<usize>,
+    /// A piece for which the first one of its word stands: it has no place.
+    pub is_part: bool,
 }
 
 /// The heads of one block: all look from the same words at the same words.
@@ -168,6 +173,7 @@ impl SentenceArcs {
             layers: if is_alone { Vec::new() } else { layers },
             lengths: lengths(model)?,
             sinks: Sinks::of(model),
+            has_pieces: Words::of(&model.sentence).is_some(),
         })
     }
 
@@ -291,12 +297,15 @@ impl SentenceArcs {
 
     /// Words that a mask hides: from the word, or from which it is hidden.
     fn hidden(&self, shown: &Shown) -> usize {
-        let Some(head) = self.layers.get(shown.layer).and_then(|layer| layer.heads.first()) else { return 0 };
+        let Some(layer) = self.layers.get(shown.layer) else { return 0 };
+        let Some(head) = layer.heads.first() else { return 0 };
         let mine = shown.word.position;
-        match shown.direction {
-            Direction::LooksAt => head.hidden.get(mine).map_or(0, |row| row.iter().filter(|hidden| **hidden).count()),
-            Direction::SeenBy => head.hidden.iter().filter(|row| row.get(mine) == Some(&true)).count(),
-        }
+        let is_hidden = |other: usize| match shown.direction {
+            Direction::LooksAt => head.hidden.get(mine).and_then(|row| row.get(other)),
+            Direction::SeenBy => head.hidden.get(other).and_then(|row| row.get(mine)),
+        };
+        let others = self.line(layer.line_of(shown.direction.other())).iter().enumerate();
+        others.filter(|(at, word)| !word.is_part && is_hidden(*at) == Some(&true)).count()
     }
 
     /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.
@@ -370,6 +379,7 @@ fn words(tokens: &[Token], space: &StaticSpace) -> Vec<ArcWord> {
         label,
         text: token.text.clone(),
         group: token.word.and_then(|word| space.group_of[word]),
+        is_part: false,
     });
     words.collect()
 }

@@ -125,6 +125,26 @@ impl Sinks {
         }
     }
 
+    /// The same between words of several pieces: `word` is the place of a piece's word, and `weights` are a head's
+    /// between words.
+    pub fn of_words<'a>(&self, word: impl Fn(usize) -> usize, weights: impl Fn(usize) -> &'a [Vec<f32>]) -> Self {
+        let mut sinks: Vec<Sink> = Vec::new();
+        for sink in &self.sinks {
+            let position = word(sink.position);
+            if sinks.iter().all(|other| other.position != position) {
+                sinks.push(Sink { position, ..sink.clone() });
+            }
+        }
+        let is_sink = |key: usize| sinks.iter().any(|sink| sink.position == key);
+        let rest = |row: &Vec<f32>| {
+            row.iter().enumerate().filter(|(key, _)| !is_sink(*key)).map(|(_, weight)| weight).sum::<f32>()
+        };
+        let of_head = |(head, rows): (usize, &Vec<f32>)| {
+            if rows.is_empty() { Vec::new() } else { weights(head).iter().map(rest).collect() }
+        };
+        Self { rests: self.rests.iter().enumerate().map(of_head).collect(), sinks }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.sinks.is_empty()
     }

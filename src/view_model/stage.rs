@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::axes::{names, short};
+use super::axes::{about, names, short};
 use super::compare::{choose, furthest_first};
 use super::models::Model;
 use crate::kernel::data::space::ChosenAxis;
@@ -30,13 +30,17 @@ pub struct StageModel {
     pub axes: Vec<AxisLabel>,
     /// Share of the variance that the axes show together.
     pub explained: f32,
+    /// Whose variance that is, and which norm the picture is seen through.
+    pub about: String,
     /// The axes are the vectors' own dimensions: nothing is projected.
     pub is_whole: bool,
     /// Words and tokens at their places before the lesson was trained again, each picture at its own scale.
     pub ghosts: Vec<GhostPoint>,
+    /// Each word is one point, in the middle of its pieces.
+    pub is_of_words: bool,
     /// A caution about reading the picture.
     pub note: Option<String>,
-    /// Radius around the origin that holds every static point: the scale of the picture, fixed for the lesson.
+    /// The scale of the picture, fixed for the lesson: of one with words of its own, the radius that holds them all.
     pub radius: f32,
 }
 
@@ -64,9 +68,14 @@ pub struct TokenPoint {
     pub end: [f32; 3],
     /// Contextual position with the trained weights: where `end` was before weights were turned.
     pub trained_end: [f32; 3],
-    /// The nearest other word by cosine in the true space, of the static vector and of the output.
     /// A piece that no letter of the text asked for: `[CLS]`.
     pub is_added: bool,
+    /// The pieces that it stands for, and the text of the first of them.
+    pub pieces: usize,
+    pub first_piece: Option<String>,
+    /// A piece for which the first one of its word stands: it has no point.
+    pub is_part: bool,
+    /// The nearest other word by cosine in the true space, of the static vector and of the output.
     pub static_nearest: Option<(String, f32)>,
     pub contextual_nearest: Option<(String, f32)>,
 }
@@ -76,6 +85,11 @@ impl TokenPoint {
     pub fn at(&self, time: f32) -> [f32; 3] {
         // Not `start + time (end − start)`, which need not round to the end itself.
         std::array::from_fn(|axis| (1.0 - time) * self.start[axis] + time * self.end[axis])
+    }
+
+    /// The text of the piece, or of the first one of its word.
+    pub fn piece_text(&self) -> &str {
+        self.first_piece.as_ref().unwrap_or(&self.text)
     }
 
     /// `apple` or, where the sentence has more than one, `apple₂`.
@@ -105,6 +119,9 @@ pub struct AxisLabel {
     /// The words from which it runs and those to which, where it was chosen.
     pub ends: Option<(String, String)>,
 }
+
+/// Standard deviations in the radius of a pretrained model's picture.
+const DEVIATIONS: f32 = 2.5;
 
 impl Model for StageModel {
     type Choice = ();
@@ -159,7 +176,10 @@ impl StageModel {
                 in_sentence: in_sentence(word),
             })
             .collect::<Vec<_>>();
-        let radius = reach(words.iter().map(|word| word.at));
+        // Layers may lead far from the words: then the scale is that of what chose the axes.
+        let is_read = snapshot.lesson.static_embedding.is_pretrained();
+        let radius =
+            if is_read { DEVIATIONS * space.projection.deviation() } else { reach(words.iter().map(|word| word.at)) };
         let is_new_space = snapshot.model.as_ref().is_some_and(|model| !model.recipe.has_space_of(&Recipe::default()));
         let ends = |chosen: &Option<ChosenAxis>| {
             chosen.as_ref().map(|ChosenAxis { from, to }| (short(&from.text), short(&to.text)))
@@ -176,7 +196,9 @@ impl StageModel {
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: axes.collect(),
             explained: space.projection.explained_together(),
+            about: about(snapshot),
             is_whole: space.projection.is_identity(),
+            is_of_words: false,
             ghosts: ghosts(snapshot, radius),
             note: is_new_space.then(|| match space.projection.is_turned() {
                 true => "Retrained space, rotated to match the previous view.".to_owned(),
@@ -210,6 +232,9 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
         end: row3(&sentence.end, i),
         trained_end: row3(&sentence.trained_end, i),
         is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
+        pieces: 1,
+        first_piece: None,
+        is_part: false,
         static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
         contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
     };

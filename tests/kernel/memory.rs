@@ -12,6 +12,7 @@ use attune::numerics::Matrix;
 use attune::numerics::attention::{AttentionConfig, Mask, Room};
 use attune::numerics::block::Norm;
 use attune::numerics::contributions::Contributions;
+use attune::numerics::lens::Sight;
 use attune::numerics::model::activations::{BlockActivations, Interventions};
 use attune::numerics::model::cost::{parameters, workspace_entries};
 use attune::numerics::model::{
@@ -100,7 +101,7 @@ fn contributions_take_no_more_than_twice_the_activations() {
         let block = &shown.blocks[0];
         let (found, factored) = bytes_of(|| Contributions::of(&config, 0, &parameters, block, &[]));
         let projection = Projection::principal_components(&block.input);
-        let (_moves, drawn) = bytes_of(|| Moves::of(&projection, block, &found, true));
+        let (_moves, drawn) = bytes_of(|| Moves::of(&Sight::new(&projection, None), block, &found, true));
         let all_pairs = 12 * tokens * tokens * 384 * ENTRY;
         assert!(factored < 2 * activations, "{tokens} tokens: {factored} bytes beside {activations}");
         assert!(factored + drawn < 2 * activations, "{tokens} tokens: {factored} and {drawn} beside {activations}");

@@ -10,6 +10,7 @@ mod heads;
 mod hostile;
 mod lessons;
 mod mistakes;
+mod layers;
 mod opened;
 mod refused;
 mod tokenizer;

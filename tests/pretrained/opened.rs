@@ -19,15 +19,15 @@ use crate::common::folder::Folder;
 use crate::values::{TOLERANCE, sentences};
 use crate::written::fixture;
 
-const ALL: [&str; 4] = ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"];
+pub const ALL: [&str; 4] = ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"];
 
-fn opened(folder: &Path) -> Arc<Lesson> {
+pub fn opened(folder: &Path) -> Arc<Lesson> {
     let lesson = lesson::read(folder).unwrap_or_else(|issues| panic!("{}: {issues:?}", folder.display()));
     Arc::new(lesson)
 }
 
 /// A kernel whose model is read.
-fn running(lesson: &Arc<Lesson>) -> Kernel {
+pub fn running(lesson: &Arc<Lesson>) -> Kernel {
     Kernel::embedded(lesson.clone())
 }
 

@@ -301,7 +301,7 @@ fn every_number_of_the_walk_and_every_arrow_says_where_it_comes_from() {
             }
             for by in [By::Word, By::Head, By::Both] {
                 for arrow in PathModel::of(&snapshot, 1, head, by).expect("a path").arrows {
-                    let told = Provenance::of(&snapshot, arrow.entry).expect("an entry");
+                    let told = Provenance::of(&snapshot, arrow.entry.expect("an entry")).expect("an entry");
                     assert_eq!(told.value, arrow.length, "{}", arrow.label);
                 }
             }

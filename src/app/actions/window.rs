@@ -38,6 +38,25 @@ action_table! {
             keys: &[alt(Key::ArrowLeft)],
             line: Mentioned,
         }
+        NextLayer {
+            text: "Next layer",
+            tooltip: "The words go on to where they are behind the next layer",
+            keys: &[key(Key::L)],
+            line: New("behind the next layer; with Shift the one before"),
+        }
+        LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
+        Pieces {
+            text: "Pieces",
+            tooltip: "The pieces of a word by themselves; else a word is one point, one row and one column",
+            keys: &[key(Key::E)],
+            line: New("a word's pieces by themselves, or as one word"),
+        }
+        RawStates {
+            text: "Raw",
+            tooltip: "Vectors as they are; without it all layers are seen through one norm, on one scale",
+            keys: &[key(Key::N)],
+            line: New("a model's raw vectors, or all layers behind one norm"),
+        }
         Play { keys: &[key(Key::P)], line: New("play or pause training") }
         TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }
         BrowseTraining {

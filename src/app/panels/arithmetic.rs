@@ -202,10 +202,17 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
                 let entry = Quantity::Weight.of_head(head, [path.query, key]);
                 number_ui(ui, small(format!("α {weight:.3}")), entry, view.trail);
             }
-            number_ui(ui, small(format!("length {:.3}", arrow.length)), arrow.entry, view.trail);
+            let length = small(format!("length {:.3}", arrow.length));
+            match arrow.entry {
+                Some(entry) => number_ui(ui, length, entry, view.trail),
+                None => ui.label(length).on_hover_text(OF_THE_PICTURE),
+            };
         });
     }
 }
+
+const OF_THE_PICTURE: &str = "The picture is seen through the last norm, which shrinks what there was as the word grows. \
+                              The raw vectors have no such arrow.";
 
 /// They can share their columns.
 fn is_like(a: &NumberRow, b: &NumberRow) -> bool {

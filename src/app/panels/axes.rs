@@ -54,6 +54,13 @@ pub fn axes_ui(ui: &mut Ui, model: &AxesModel, state: &mut AxesPanel, requests: 
         if reset.on_hover_text("The axes as the lesson began").clicked() {
             requests.commands.push(Command::Axes(AxisCommand::ResetAll));
         }
+        if let Some(scale) = model.scale {
+            let raw = WindowAction::RawStates.row();
+            let choice = ui.selectable_label(!scale.is_on, raw.text);
+            if choice.on_hover_text(raw.hint()).clicked() {
+                requests.commands.push(Command::Axes(AxisCommand::SetRaw(scale.is_on)));
+            }
+        }
         let map = WindowAction::Map.row();
         if ui.button(map.text).on_hover_text(map.tooltip).clicked() {
             requests.actions.push(WindowAction::Map.into());

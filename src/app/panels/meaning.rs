@@ -5,7 +5,7 @@ use egui::Ui;
 use crate::app::widgets::controls::switch_ui;
 use crate::app::widgets::sentence_field::SentenceFieldState;
 use crate::view_model::compare::CompareModel;
-use crate::view_model::neighbours::{Measure, NeighboursModel};
+use crate::view_model::neighbours::{LayerNeighbours, Measure, NeighboursModel};
 use crate::view_model::sentences::SentencesModel;
 
 use super::compare::compare_ui;
@@ -67,7 +67,18 @@ impl Panel for MeaningPanel {
             ],
         );
         match self.view {
-            MeaningView::Neighbours => neighbours_ui(ui, &neighbours, &mut self.measure, &mut cx.view),
+            MeaningView::Neighbours => {
+                // Behind the last layer they are those of the contextual vectors.
+                let passed = cx.view.walk.passed_layers().map(|passed| passed as usize);
+                let block =
+                    passed.filter(|passed| *passed < cx.view.walk.layers()).and_then(|passed| passed.checked_sub(1));
+                let near =
+                    cx.view.selection.query.zip(block).and_then(|(query, block)| {
+                        Some((block, cx.models.of_choice::<LayerNeighbours>(&(query, block))?))
+                    });
+                let behind = near.as_ref().map(|(block, near)| (*block, &**near));
+                neighbours_ui(ui, &neighbours, behind, &mut self.measure, &mut cx.view);
+            }
             MeaningView::Sentences => {
                 let model = cx.models.get::<CompareModel>();
                 let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);

@@ -5,13 +5,20 @@ use egui::{Align, CornerRadius, Label, Layout, Rect, RichText, ScrollArea, Sense
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
 use crate::quantity::{Quantity, StagePoint};
-use crate::view_model::neighbours::{Measure, NearWord, NeighboursModel};
+use crate::view_model::neighbours::{LayerNeighbours, Measure, NearWord, NeighboursModel};
 
 use crate::app::widgets::controls::choose_query_ui;
 use crate::app::widgets::traced::ask_on;
 
 /// The lists of the chosen word, by a measure of nearness.
-pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, measure: &mut Measure, view: &mut PanelView) {
+/// `behind` are those behind the layer that the walk has passed last, with its number.
+pub fn neighbours_ui(
+    ui: &mut Ui,
+    model: &NeighboursModel,
+    behind: Option<(usize, &LayerNeighbours)>,
+    measure: &mut Measure,
+    view: &mut PanelView,
+) {
     choose_query_ui(ui, model.tokens.iter().map(|token| &token.label), "The words near this one", view.selection);
     let Some((query, token)) = view.selection.query.and_then(|query| Some((query, model.tokens.get(query)?))) else {
         ui.weak("Choose a word, to see which words are near it before attention and after.");
@@ -32,10 +39,11 @@ pub fn neighbours_ui(ui: &mut Ui, model: &NeighboursModel, measure: &mut Measure
     ui.add_space(size::GAP_TIGHT);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.columns(2, |columns| {
-            let lists = [
-                ("Static", &token.before, StagePoint::Static(query)),
-                ("Contextual", &token.after, StagePoint::Contextual(query)),
-            ];
+            let contextual = ("Contextual", &token.after, StagePoint::Contextual(query));
+            let last = behind.map_or(contextual, |(block, near)| {
+                (near.title.as_str(), &near.words, StagePoint::After(query, block))
+            });
+            let lists = [("Static", &token.before, StagePoint::Static(query)), last];
             for (ui, (title, words, of)) in columns.iter_mut().zip(lists) {
                 ui.label(RichText::new(title).font(theme::strong(size::BODY)));
                 let near = words.by(*measure);

@@ -8,7 +8,7 @@ use bevy_egui::{EguiContext, PrimaryEguiContext};
 use egui::Id;
 
 use crate::export::Format;
-use crate::kernel::command::{Command, TrainingCommand};
+use crate::kernel::command::{AxisCommand, Command, TrainingCommand};
 use crate::kernel::snapshot::Progress;
 use crate::lesson::course::is_lesson;
 use crate::quantity::Quantity;
@@ -159,6 +159,17 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
             let training = world.resource::<Scene>().get::<TrainingModel>();
             let command = training.and_then(|training| training_command(pressed, &training));
             world.resource_mut::<Outbox>().commands.extend(command);
+        }
+        WindowAction::NextLayer => world.resource_mut::<ViewState>().walk.pass_by(count as isize),
+        WindowAction::LayerBefore => world.resource_mut::<ViewState>().walk.pass_by(-(count as isize)),
+        WindowAction::Pieces => {
+            let highlight = &mut world.resource_mut::<ViewState>().highlight;
+            highlight.pieces = !highlight.pieces;
+        }
+        WindowAction::RawStates => {
+            let space = world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.as_ref());
+            let is_raw = space.is_some_and(|space| space.basis.raw);
+            world.resource_mut::<Outbox>().commands.push(Command::Axes(AxisCommand::SetRaw(!is_raw)));
         }
         WindowAction::Undo => ask(world, Command::Undo),
         WindowAction::Redo => ask(world, Command::Redo),

@@ -25,6 +25,11 @@ pub struct LessonKeys<'a> {
     pub has_notebook: bool,
     pub has_sentences: bool,
     pub has_walk: bool,
+    pub has_layers: bool,
+    /// A word of the sentence has several pieces.
+    pub has_pieces: bool,
+    /// The picture can be seen through a norm of the model.
+    pub has_scale: bool,
     pub training: Option<TrainingStage>,
     /// The provenance that is shown; none under the key sheet.
     pub trail: Option<&'a Trail>,
@@ -34,8 +39,8 @@ pub struct LessonKeys<'a> {
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, Glossary, HideSinks, Origin,
-        OriginBefore, ReadAdded, StepBack, StepOn, TrainStep, WriteSentence,
+        BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, Glossary, HideSinks, LayerBefore,
+        NextLayer, Origin, OriginBefore, Pieces, RawStates, ReadAdded, StepBack, StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
     // With the keyboard on a control, Space presses that control; the stage and the sentence are none.
@@ -51,6 +56,9 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),
         Origin => lesson.has_walk,
         ReadAdded | HideSinks => lesson.has_notebook,
+        NextLayer | LayerBefore => lesson.has_layers,
+        Pieces => lesson.has_pieces,
+        RawStates => lesson.has_scale,
         Compare => lesson.has_sentences,
         Glossary => lesson.has_notebook,
         CloseGlossary => lesson.is_glossary_open,

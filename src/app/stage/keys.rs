@@ -60,7 +60,9 @@ fn perform(
         rig.zoom(steps * ZOOM, Vec2::ZERO, size.x / size.y);
     };
     let step = |view: &mut PanelView, steps: isize| {
-        choose(view, model.map_or(0, |model| model.tokens.len()), steps);
+        let tokens = model.map_or(&[][..], |model| &model.tokens).iter();
+        let places: Vec<usize> = tokens.filter(|token| !token.is_part).map(|token| token.position).collect();
+        choose(view, &places, steps);
     };
     match action {
         // The camera goes where the arrow points.
@@ -97,12 +99,14 @@ fn has_keyboard(ctx: &Context, controls: &StageControls) -> bool {
 }
 
 /// The word so many places on, round and round.
-fn choose(view: &mut PanelView, tokens: usize, steps: isize) {
-    if tokens == 0 {
+fn choose(view: &mut PanelView, places: &[usize], steps: isize) {
+    if places.is_empty() {
         return;
     }
-    let from = view.selection.query.map_or(if steps > 0 { -1 } else { 0 }, |query| query as isize);
-    view.selection.choose_query(Some((from + steps).rem_euclid(tokens as isize) as usize));
+    let chosen = view.selection.query.and_then(|query| places.iter().position(|place| *place == query));
+    let from = chosen.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
+    let to = (from + steps).rem_euclid(places.len() as isize) as usize;
+    view.selection.choose_query(Some(places[to]));
 }
 
 /// Looks at the next point that was found, or the one before.

@@ -10,6 +10,7 @@ use crate::kernel::snapshot::Snapshot;
 use crate::view_model::gauge::GaugeModel;
 use crate::view_model::neighbours::NeighboursModel;
 use crate::view_model::path::{By, PathModel};
+use crate::view_model::pieces::{WordArcs, Words};
 use crate::view_model::search::{Choice, Emphasis, Search};
 use crate::view_model::sentence_arcs::SentenceArcs;
 use crate::view_model::side::Side;
@@ -26,6 +27,9 @@ pub struct StageScene {
     pub points: Option<Arc<StageModel>>,
     /// The points straight from static to contextual; the same as `points` but where a layer of several is walked.
     whole: Option<Arc<StageModel>>,
+    /// The words of the sentence, where some have several pieces; and whether each is one point now.
+    words: Option<Arc<Words>>,
+    is_of_words: bool,
     /// The layers of the walk, and the one that the points show.
     pub route: Option<Arc<RouteModel>>,
     pub shown_layer: Option<usize>,
@@ -44,7 +48,7 @@ pub struct StageScene {
     pub emphasis: Arc<Emphasis>,
     /// Another basis is on its way to the stage.
     pub glide: Option<BasisGlide>,
-    walked: Option<(u64, Focus, By)>,
+    walked: Option<(u64, Focus, By, bool)>,
     followed: Option<Followed>,
     /// How often a stage cell had been shown when the query was last chosen for one.
     shows: usize,
@@ -79,7 +83,10 @@ impl StageScene {
         self.before = (self.points.clone(), self.path.clone());
         self.route = scene.get::<RouteModel>();
         self.whole = scene.get::<StageModel>();
-        (self.sentence, self.gauge) = (scene.get::<SentenceArcs>(), scene.get::<GaugeModel>());
+        self.gauge = scene.get::<GaugeModel>();
+        let sentence = scene.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| &model.sentence);
+        self.words = sentence.and_then(|sentence| Words::of(sentence)).map(Arc::new);
+        self.is_of_words &= self.words.is_some();
         let points = self.points_of_layer();
         if self.points.as_deref() != points.as_deref() {
             self.points = points;
@@ -87,8 +94,21 @@ impl StageScene {
         self.points.as_ref().map_or(0, |points| points.tokens.len())
     }
 
-    /// The points on their way through the shown layer, or all the way.
+    /// A word of the sentence has several pieces.
+    pub fn has_pieces(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// The points on their way through the shown layer, or all the way; those of words, if these are shown.
     fn points_of_layer(&self) -> Option<Arc<StageModel>> {
+        let pieces = self.pieces_of_layer()?;
+        match self.words.as_ref().filter(|_| self.is_of_words) {
+            Some(words) => Some(Arc::new(StageModel::clone(&pieces).of_words(words))),
+            None => Some(pieces),
+        }
+    }
+
+    fn pieces_of_layer(&self) -> Option<Arc<StageModel>> {
         let (Some(whole), Some(route), Some(layer)) = (&self.whole, &self.route, self.shown_layer) else {
             return self.whole.clone();
         };
@@ -128,6 +148,12 @@ impl StageScene {
                 selection.choose_query(None);
             }
         }
+        // The first piece stands for its word, until steps are walked, which are of pieces.
+        if let (Some(words), Some(query)) = (self.words.as_ref().filter(|_| self.is_of_words), selection.query)
+            && words.first(query) != query
+        {
+            selection.choose_query(Some(words.first(query)));
+        }
         let default = route.word(&highlight.lit);
         if selection.query.is_none() && walk.is_walking() {
             selection.follow_by_default(default);
@@ -135,7 +161,8 @@ impl StageScene {
         let Some(word) = selection.query.or(default) else { return };
         let of_head = route.layer_of(selection.head).unwrap_or(0);
         let before = self.followed.filter(|before| before.word == word && before.layer == walk.layer());
-        let is_elsewhere = walk.is_walking() && of_head != walk.layer();
+        let is_in_layer = walk.is_walking() || walk.shown_layer().is_some();
+        let is_elsewhere = is_in_layer && of_head != walk.layer();
         if selection.is_head_chosen && is_elsewhere && before.is_some_and(|before| before.head != selection.head) {
             // A head of another layer was chosen: the walk goes there.
             walk.walk_to_layer(of_head);
@@ -152,11 +179,14 @@ impl StageScene {
 
     /// Follows the snapshot and the viewer's choices.
     pub fn follow(&mut self, scene: &Scene, view: &ViewState) {
-        if self.shown_layer != view.walk.shown_layer() {
-            self.shown_layer = view.walk.shown_layer();
+        let is_of_words = self.words.is_some() && !view.highlight.pieces && !view.walk.is_walking();
+        if (self.shown_layer, self.is_of_words) != (view.walk.shown_layer(), is_of_words) {
+            (self.shown_layer, self.is_of_words) = (view.walk.shown_layer(), is_of_words);
             self.glide = None;
             self.points = self.points_of_layer();
         }
+        let words = if view.highlight.pieces { None } else { scene.get::<WordArcs>() };
+        self.sentence = words.map(|words| words.0.clone()).or_else(|| scene.get::<SentenceArcs>());
         self.follow_walk(scene, view);
         self.follow_emphasis(scene, view);
     }
@@ -171,12 +201,15 @@ impl StageScene {
         let (head, by, key) = (view.selection.head, view.selection.by, view.selection.key);
         let plain = Focus { query, head, key };
         let focus = self.route.as_ref().map_or(plain, |route| route.focus(query, head, key));
-        let wanted = Some((snapshot.revision, focus, by));
+        let wanted = Some((snapshot.revision, focus, by, self.is_of_words));
         if self.walked != wanted {
             self.walked = wanted;
             self.is_silent = is_silent(snapshot, focus.head);
             self.walk = scene.of_choice::<WalkModel>(&focus);
-            self.path = scene.of_choice::<PathModel>(&(focus.query, head, by));
+            self.path = match self.words.as_ref().filter(|_| self.is_of_words) {
+                Some(words) => PathModel::of_word(snapshot, words, focus.query, head, by).map(Arc::new),
+                None => scene.of_choice::<PathModel>(&(focus.query, head, by)),
+            };
             self.mix = PathModel::of_mix(snapshot, focus.query, head).map(Arc::new);
             self.glide_to_path();
         }
@@ -221,10 +254,11 @@ impl StageScene {
         };
         let of_points = |points: &Arc<StageModel>| {
             let emphasis = Emphasis::of(points, choice);
-            match &parts {
+            let emphasis = match &parts {
                 Some(parts) => emphasis.of_step(points, |token| parts[token]),
                 None => emphasis,
-            }
+            };
+            emphasis.without_parts(points)
         };
         let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();
         if *self.emphasis != emphasis {

@@ -2,13 +2,13 @@
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Button, EventFilter, Key, Label, Rect, Sense, Stroke, TextStyle, Ui, UiBuilder, Widget, WidgetInfo, WidgetType,
-    pos2, vec2,
+    Align2, Button, EventFilter, Key, Label, Pos2, Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, Widget, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
-use crate::app::view::walk::STEPS;
+use crate::app::view::walk::{LAST, STEPS};
 use crate::app::view::{PanelView, Walk};
 use crate::view_model::walk::route::RouteModel;
 use crate::view_model::walk::{Step, WalkModel};
@@ -33,7 +33,11 @@ pub fn timeline_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkMo
             ui.horizontal_centered(|ui| {
                 let is_there = view.walk.place() == view.walk.end() * time;
                 if ui.selectable_label(is_there, words).on_hover_text(hint).clicked() {
-                    view.walk.glide_to(time);
+                    match view.walk.passed_layers() {
+                        // The way back leads through the layers, as the way here did.
+                        Some(_) => view.walk.pass_to(if time > 0.0 { view.walk.layers() } else { 0 }),
+                        None => view.walk.glide_to(time),
+                    }
                 }
             });
         });
@@ -51,24 +55,80 @@ fn place_said(route: Option<&RouteModel>, layer: usize, step: Step) -> String {
     }
 }
 
-/// A line with a stop for each step, larger where a layer begins; it can be dragged both ways.
+/// `after layer 2 of 6`; `before layer 1 of 6` at the static places.
+fn passed_said(route: Option<&RouteModel>, passed: usize) -> String {
+    let title = |layer: usize| route.and_then(|route| route.layers.get(layer)).map_or("", |layer| &layer.title);
+    match passed.checked_sub(1) {
+        Some(last) => format!("after {}", title(last)),
+        None => format!("before {}", title(0)),
+    }
+}
+
+/// The line of a walk: where its places are on the screen.
+#[derive(Clone, Copy)]
+struct Track {
+    rect: Rect,
+    end: f32,
+    layers: usize,
+}
+
+impl Track {
+    fn at(&self, place: f32) -> Pos2 {
+        pos2(self.rect.left() + self.rect.width() * place / self.end, self.rect.center().y)
+    }
+
+    fn under(&self, x: f32) -> f32 {
+        ((x - self.rect.left()) / self.rect.width() * self.end).clamp(0.0, self.end)
+    }
+
+    /// Points between two steps.
+    fn apart(&self) -> f32 {
+        self.rect.width() / self.end
+    }
+
+    /// The place behind a layer.
+    fn behind(layer: usize) -> f32 {
+        (layer * STEPS) as f32 + LAST
+    }
+
+    /// Each step has a stop of its own; else only those of the layer that is walked through do.
+    fn has_room(&self) -> bool {
+        const LEAST: f32 = 9.0;
+        self.apart() >= LEAST
+    }
+
+    /// The layer whose end is under the pointer.
+    fn layer_under(&self, x: f32) -> Option<usize> {
+        let reach = NUMBERED.min(self.apart() * STEPS as f32 / 2.0);
+        (0..self.layers).filter(|_| self.layers > 1).find(|layer| (self.at(Self::behind(*layer)).x - x).abs() <= reach)
+    }
+}
+
+/// The disc with a layer's number.
+const NUMBERED: f32 = 8.0;
+
+/// A line with a stop for each layer, and between them one for each step; it can be dragged both ways.
 fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut PanelView) {
     const STOP: f32 = 4.0;
-    const FIRST_STOP: f32 = 5.5;
     const HANDLE: f32 = 7.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
     let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
-    let name = format!("Walk: {}", said(view.walk.layer(), view.walk.step()));
+    let place_of = |walk: &Walk| match walk.passed_layers() {
+        Some(passed) if !walk.is_walking() && walk.layers() > 1 => passed_said(route, passed.round() as usize),
+        _ => said(walk.layer(), walk.step()),
+    };
+    let name = format!("Walk: {}", place_of(view.walk));
     response.widget_info(|| WidgetInfo::slider(true, f64::from(view.walk.place()), &name));
-    let end = view.walk.end();
-    let at = |place: f32| pos2(rect.left() + rect.width() * place / end, rect.center().y);
-    let under = |x: f32| ((x - rect.left()) / rect.width() * end).clamp(0.0, end);
+    let track = Track { rect, end: view.walk.end(), layers: view.walk.layers() };
     if let Some(pointer) = response.interact_pointer_pos() {
         if response.dragged() {
-            view.walk.set(under(pointer.x));
+            view.walk.set(track.under(pointer.x));
         } else if response.clicked() {
-            view.walk.walk_to(under(pointer.x).round());
+            match track.layer_under(pointer.x) {
+                Some(layer) => view.walk.pass_to(layer + 1),
+                None => view.walk.walk_to(track.under(pointer.x).round()),
+            }
         }
     }
     if response.has_focus() {
@@ -81,44 +141,85 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut Pane
     }
     let painter = ui.painter();
     let place = view.walk.place();
-    painter.line_segment([at(0.0), at(end)], Stroke::new(size::OUTLINE, palette.line));
-    painter.line_segment([at(0.0), at(place)], Stroke::new(size::OUTLINE, palette.accent));
-    for stop in 0..=end as usize {
-        let ink = palette.stop(place >= stop as f32);
-        let begins_layer = end as usize >= STEPS && stop.is_multiple_of(STEPS);
-        painter.circle_filled(at(stop as f32), if begins_layer { FIRST_STOP } else { STOP }, ink);
+    painter.line_segment([track.at(0.0), track.at(track.end)], Stroke::new(size::OUTLINE, palette.line));
+    painter.line_segment([track.at(0.0), track.at(place)], Stroke::new(size::OUTLINE, palette.accent));
+    let has_layers = track.layers > 1;
+    let is_end = |stop: usize| has_layers && stop % STEPS == STEPS - 1;
+    let is_shown = |stop: usize| track.has_room() || view.walk.is_walking() && stop / STEPS == view.walk.layer();
+    let radius = STOP.min(track.apart() / 2.0).max(size::OUTLINE);
+    for stop in (0..=track.end as usize).filter(|stop| *stop == 0 || is_shown(*stop) && !is_end(*stop)) {
+        painter.circle_filled(track.at(stop as f32), radius, palette.stop(place >= stop as f32));
     }
     let ring = if response.has_focus() || response.hovered() { palette.accent } else { palette.ink_soft };
-    painter.circle(at(place), HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
+    let is_behind = has_layers && is_end(place as usize) && place.fract() == 0.0;
+    if !is_behind {
+        painter.circle(track.at(place), HANDLE, palette.surface, Stroke::new(size::OUTLINE, ring));
+    }
+    for layer in (0..track.layers).filter(|_| has_layers) {
+        let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
+        let (center, ink) = (track.at(at), if is_passed { palette.on_accent } else { palette.ink_soft });
+        let fill = if is_passed { palette.accent } else { palette.surface };
+        // Where there is no room for its number, a layer is a dot.
+        let room = track.apart() * STEPS as f32 / 2.0;
+        let radius = NUMBERED.min(room - 1.0).max(STOP);
+        painter.circle(center, radius, fill, Stroke::new(size::HAIRLINE, palette.stop(is_passed)));
+        if radius >= NUMBERED {
+            let number = (layer + 1).to_string();
+            painter.text(center, Align2::CENTER_CENTER, number, theme::plain(size::LABEL_AXIS), ink);
+        }
+        if is_behind && at == place {
+            painter.circle_stroke(center, radius + size::RING_GAP, Stroke::new(size::OUTLINE, ring));
+        }
+    }
     if let Some(pointer) = response.hover_pos() {
-        let stop = under(pointer.x).round() as usize;
-        response.on_hover_text_at_pointer(said(stop / STEPS, Step::ALL[stop % STEPS]));
+        let stop = track.under(pointer.x).round() as usize;
+        let text = match track.layer_under(pointer.x) {
+            Some(layer) => WindowAction::NextLayer.row().hint_with(&passed_said(route, layer + 1)),
+            None => said(stop / STEPS, Step::ALL[stop % STEPS]),
+        };
+        response.on_hover_text_at_pointer(text);
     }
 }
 
-/// Words on what happens in this step, and what the next key does.
+/// Words on what happens in this step, and what the next key does. What does not fit scrolls.
 fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, view: &mut PanelView) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let next = next_ui(view.walk);
     let step = view.walk.step();
-    // A line ends after a comma, not within `step 8 of 8`.
-    let place = place_said(route, view.walk.layer(), step).replace(' ', "\u{a0}").replace(",\u{a0}", ", ");
+    let passed = view.walk.passed_layers().filter(|_| !view.walk.is_walking() && view.walk.layers() > 1);
+    let (title, place) = match passed {
+        Some(passed) => (passed_said(route, passed.round() as usize), String::new()),
+        // A line ends after a comma, not within `step 8 of 8`.
+        None => {
+            let place = place_said(route, view.walk.layer(), step);
+            (step.name().to_owned(), format!("{} ", place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ")))
+        }
+    };
     let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about.";
-    let said = walk.map_or(hint, |walk| &walk.step(step).said);
-    let mut job = LayoutJob::default();
-    job.wrap.max_rows = ((ui.available_height() / ui.text_style_height(&TextStyle::Body)) as usize).max(1);
-    // A space after each part, so that a line may end there.
-    job.append(&format!("{} ", step.name()), 0.0, TextFormat::simple(theme::strong(size::BODY), palette.accent));
-    job.append(&format!("{place} "), size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
-    job.append(said, size::GAP_TIGHT, TextFormat::simple(theme::plain(size::BODY), palette.ink));
+    let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
+    let said = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
+    let job = |wide: f32, body: f32| {
+        let mut job = LayoutJob::default();
+        job.wrap.max_width = wide;
+        // A space after each part, so that a line may end there.
+        job.append(&format!("{title} "), 0.0, TextFormat::simple(theme::strong(body), palette.accent));
+        job.append(&place, size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
+        job.append(said, size::GAP_TIGHT, TextFormat::simple(theme::plain(body), palette.ink));
+        job
+    };
     ui.horizontal_top(|ui| {
         if next(ui) {
             view.walk.step_on();
         }
-        // What does not fit is said under the pointer.
-        ui.add(Label::new(job).wrap());
+        let room = ui.available_size();
+        let fits = |job: &LayoutJob| ui.fonts_mut(|fonts| fonts.layout_job(job.clone()).size().y) <= room.y;
+        let plain = job(room.x, size::BODY);
+        let job = if fits(&plain) { plain } else { job(room.x - size::GAP, size::SMALL) };
+        ScrollArea::vertical().id_salt("said").max_height(room.y).show(ui, |ui| ui.add(Label::new(job).wrap()));
     });
 }
+
+const FROM_THE_TABLE: &str = "Each word is where the table of words has it, wherever it stands.";
 
 /// The key that goes on, as a button that says what it does.
 fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {

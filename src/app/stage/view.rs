@@ -175,7 +175,10 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
         ui.monospace(format!("weight α  {weight:.4}"));
     }
     ui.monospace(format!("length    {:.4}", arrow.length));
-    ui.weak("Its contribution to the word, in the true space. Click: where it comes from.");
+    match arrow.entry {
+        Some(_) => ui.weak("Its contribution to the word, in the true space. Click: where it comes from."),
+        None => ui.weak("What the norm in front of the picture makes of the word as it was."),
+    };
 }
 
 fn to_glam(size: egui::Vec2) -> Vec2 {
@@ -216,10 +219,9 @@ fn act(
     if response.secondary_clicked() {
         let place = hovered.map(|hit| match hit {
             Hit::Word(word) => StagePoint::Word(word),
-            Hit::Token(token) if view.walk.layer_time() > 0.0 => StagePoint::Contextual(token),
-            Hit::Token(token) => StagePoint::Static(token),
+            Hit::Token(token) => point_of(token, view.walk),
         });
-        let entry = place.map(|of| Quantity::Coordinate.of_point(of, 0)).or(arrow.map(|arrow| arrow.entry));
+        let entry = place.map(|of| Quantity::Coordinate.of_point(of, 0)).or(arrow.and_then(|arrow| arrow.entry));
         if let Some(entry) = entry {
             view.trail.open(entry);
         }
@@ -232,9 +234,22 @@ fn act(
         match (hovered, arrow) {
             (Some(Hit::Token(position)), _) => view.selection.choose_query(Some(position)),
             (Some(Hit::Word(_)), _) => {}
-            (None, Some(arrow)) => view.trail.open(arrow.entry),
+            (None, Some(arrow)) => arrow.entry.into_iter().for_each(|entry| view.trail.open(entry)),
             (None, None) => view.selection.choose_query(None),
         }
+    }
+}
+
+/// The point that a token is at, or on its way to.
+fn point_of(token: usize, walk: &Walk) -> StagePoint {
+    let is_on_its_way = walk.layer_time() > 0.0;
+    let stop = walk.shown_layer().map_or(0, |layer| layer + usize::from(is_on_its_way));
+    match (walk.shown_layer().is_some(), is_on_its_way) {
+        (false, true) => StagePoint::Contextual(token),
+        (false, false) => StagePoint::Static(token),
+        (true, _) if stop == 0 => StagePoint::Static(token),
+        (true, _) if stop == walk.layers() => StagePoint::Contextual(token),
+        (true, _) => StagePoint::After(token, stop - 1),
     }
 }
 
@@ -287,6 +302,14 @@ fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     }
     if token.is_added {
         ui.label("added by the tokenizer");
+    }
+    let pieces = model.tokens.get(token.position..token.position + token.pieces).unwrap_or_default();
+    if let [first, others @ ..] = pieces
+        && !others.is_empty()
+    {
+        let others = others.iter().map(|piece| piece.text.as_str());
+        let all: Vec<&str> = std::iter::once(first.piece_text()).chain(others).collect();
+        ui.label(format!("in {} pieces, here in their middle: {}", all.len(), all.join(" · ")));
     }
     for (space, nearest) in [("static", &token.static_nearest), ("contextual", &token.contextual_nearest)] {
         if let Some((word, cosine)) = nearest {

@@ -50,12 +50,16 @@ pub fn instances(
     at: f32,
     palette: &Palette,
 ) -> Vec<Instance> {
-    let Some(walked) = walked.filter(|walked| walked.walk.fits(model.tokens.iter().map(TokenPoint::label))) else {
+    let labels = model.tokens.iter().map(TokenPoint::label);
+    let Some(walked) = walked.filter(|walked| model.is_of_words || walked.walk.fits(labels)) else {
         return Vec::new();
     };
-    let mut lines = key_lines(model, &walked, emphasis, at, palette);
-    lines.extend(sliding(model, &walked, at, palette));
-    lines.extend(arrows(model, &walked, at, palette));
+    let mut lines = arrows(model, &walked, at, palette);
+    // Steps are of pieces: between words there is nothing but the move.
+    if !model.is_of_words {
+        let of_keys = key_lines(model, &walked, emphasis, at, palette).into_iter();
+        lines = of_keys.chain(sliding(model, &walked, at, palette)).chain(lines).collect();
+    }
     lines.retain(Instance::has_place);
     lines
 }

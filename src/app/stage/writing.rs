@@ -402,6 +402,7 @@ pub fn caption_about(model: &StageModel) -> String {
         "Together {:.0}%. Distances here may mislead; every number is of the whole vectors.",
         model.explained * 100.0
     ));
+    lines.push(model.about.clone());
     lines.join("\n")
 }
 

@@ -17,6 +17,8 @@ pub struct Highlight {
     pub looked_at: Option<usize>,
     /// Only the points that were found are shown or, without a search, the sentence and what is near its query.
     pub isolated: bool,
+    /// The pieces of a word stand by themselves; else they are one word.
+    pub pieces: bool,
 }
 
 impl Default for Highlight {
@@ -29,6 +31,7 @@ impl Default for Highlight {
             search: Search::default(),
             looked_at: None,
             isolated: false,
+            pieces: false,
         }
     }
 }

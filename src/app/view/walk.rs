@@ -3,11 +3,14 @@
 use crate::app::theme::motion;
 use crate::view_model::walk::Step;
 
-/// Either the points go straight from static to contextual, or the steps are walked, layer by layer.
+/// Either the points go straight from static to contextual, or from layer to layer, or the steps of each layer are walked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
     is_stepped: bool,
-    /// The time of the points; where steps are walked, the place among them.
+    /// From layer to layer, without their steps.
+    is_by_layer: bool,
+    /// The time of the points; from layer to layer, how many of them they have passed; where steps are walked, the place
+    /// among them.
     now: f32,
     glide: Option<Glide>,
     play: Option<Play>,
@@ -19,6 +22,7 @@ pub struct Walk {
 struct Glide {
     from: f32,
     to: f32,
+    seconds: f32,
     elapsed: f32,
 }
 
@@ -57,17 +61,30 @@ const BEFORE_MOVE: f32 = LAST - 1.0;
 impl Walk {
     /// The time of the points, from 0, static, to 1, contextual: they move in the last step of each layer.
     pub fn time(&self) -> f32 {
-        if self.is_stepped { (self.layer() as f32 + self.layer_time()) / self.layers() as f32 } else { self.now }
+        if self.is_in_layers() { self.passed() / self.layers() as f32 } else { self.now }
+    }
+
+    /// How many layers the points have passed; between two, a part of one more. `None` of points that go straight.
+    pub fn passed_layers(&self) -> Option<f32> {
+        self.is_in_layers().then(|| self.passed())
+    }
+
+    fn passed(&self) -> f32 {
+        self.layer() as f32 + self.layer_time()
+    }
+
+    fn is_in_layers(&self) -> bool {
+        self.is_stepped || self.is_by_layer
     }
 
     /// The time of the points between where they are shown to begin and to end: see [`Walk::shown_layer`].
     pub fn layer_time(&self) -> f32 {
-        if self.is_stepped { (self.at() - BEFORE_MOVE).clamp(0.0, 1.0) } else { self.now }
+        if self.is_in_layers() { (self.at() - BEFORE_MOVE).clamp(0.0, 1.0) } else { self.now }
     }
 
     /// The layer whose own move the points show; `None` where they go straight from static to contextual.
     pub fn shown_layer(&self) -> Option<usize> {
-        (self.is_stepped && self.later_layers > 0).then(|| self.layer())
+        (self.is_in_layers() && self.later_layers > 0).then(|| self.layer())
     }
 
     /// How far the walk through the layer is, from 0 to [`LAST`].
@@ -102,6 +119,10 @@ impl Walk {
         match now {
             _ if self.is_stepped => now,
             0.0 => 0.0,
+            passed if self.is_by_layer => {
+                let layer = passed.ceil() - 1.0;
+                layer * STEPS as f32 + BEFORE_MOVE + (passed - layer)
+            }
             time => self.end() - 1.0 + time,
         }
     }
@@ -139,6 +160,9 @@ impl Walk {
             self.later_layers = later_layers;
             if self.is_stepped {
                 self.set(if is_at_end { self.end() } else { self.now });
+            } else if self.is_by_layer {
+                self.now = self.now.min(self.layers() as f32);
+                self.glide = None;
             }
         }
     }
@@ -147,7 +171,7 @@ impl Walk {
     pub fn glide_to(&mut self, time: f32) {
         let (from, to) = (self.time(), time.clamp(0.0, 1.0));
         self.set_time(from);
-        self.begin(to);
+        self.begin(to, motion::GLIDE);
     }
 
     /// Moves the points slowly from static to contextual, so many times, and then to `rest`.
@@ -191,8 +215,10 @@ impl Walk {
     /// To a place on the walk, in a short glide unless motion is reduced.
     pub fn walk_to(&mut self, to: f32) {
         let to = to.clamp(0.0, self.end());
-        if !self.is_stepped && to == self.end() {
-            self.begin(1.0);
+        if self.is_by_layer {
+            self.set(self.goal());
+        } else if !self.is_stepped && to == self.end() {
+            self.begin(1.0, motion::GLIDE);
             return;
         }
         if !self.is_stepped {
@@ -200,34 +226,63 @@ impl Walk {
             self.set(self.goal().ceil());
         }
         if self.layer_of(to) == self.layer() {
-            self.begin(to);
+            self.begin(to, motion::GLIDE);
         } else {
             // Where a layer ends, the next one begins: nothing moves between the two.
             self.set(to);
         }
     }
 
+    /// Moves the points to where they are behind so many layers, through those between; the steps are left out.
+    pub fn pass_to(&mut self, layers: usize) {
+        /// A longer way takes the time of this many layers.
+        const LONGEST: f32 = 4.0;
+        if !self.is_by_layer {
+            let from = self.time() * self.layers() as f32;
+            (self.is_stepped, self.is_by_layer, self.now) = (false, true, from);
+        }
+        let to = layers.min(self.layers()) as f32;
+        self.begin(to, motion::GLIDE * (to - self.now).abs().clamp(1.0, LONGEST));
+    }
+
+    /// To the place behind the next layer, or so many further on or back; behind the last it begins again.
+    pub fn pass_by(&mut self, layers: isize) {
+        let goal = self.goal();
+        let layer = self.layer_of(goal);
+        let is_past = goal > 0.0 && (goal - (layer * STEPS) as f32) >= LAST;
+        let passed = layer + usize::from(is_past);
+        let begins_again = passed == self.layers() && layers > 0;
+        // On the way through a layer, back is to where it began.
+        let is_within = !is_past && goal > (layer * STEPS) as f32;
+        let back = layers + isize::from(is_within && layers < 0);
+        self.pass_to(if begins_again { 0 } else { passed.saturating_add_signed(back) });
+    }
+
     /// The same step of another layer.
     pub fn walk_to_layer(&mut self, layer: usize) {
         let layer = layer.min(self.later_layers);
-        if layer != self.layer() {
+        if self.is_by_layer {
+            self.pass_to(layer + 1);
+        } else if layer != self.layer() {
             self.set((layer * STEPS) as f32 + self.at());
         }
     }
 
-    fn begin(&mut self, to: f32) {
+    fn begin(&mut self, to: f32, seconds: f32) {
         self.play = None;
-        self.glide = (self.now != to).then_some(Glide { from: self.now, to, elapsed: 0.0 });
+        self.glide = (self.now != to).then_some(Glide { from: self.now, to, seconds, elapsed: 0.0 });
     }
 
     /// At static the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
-        (self.is_stepped, self.now, self.glide, self.play) = (false, time.clamp(0.0, 1.0), None, None);
+        (self.is_stepped, self.is_by_layer) = (false, false);
+        (self.now, self.glide, self.play) = (time.clamp(0.0, 1.0), None, None);
     }
 
     /// To a place on the walk.
     pub fn set(&mut self, place: f32) {
-        (self.is_stepped, self.now, self.glide, self.play) = (true, place.clamp(0.0, self.end()), None, None);
+        (self.is_stepped, self.is_by_layer) = (true, false);
+        (self.now, self.glide, self.play) = (place.clamp(0.0, self.end()), None, None);
     }
 
     pub fn is_gliding(&self) -> bool {
@@ -244,7 +299,7 @@ impl Walk {
         }
         let Some(glide) = &mut self.glide else { return };
         glide.elapsed += seconds;
-        let share = (glide.elapsed / motion::GLIDE).min(1.0);
+        let share = (glide.elapsed / glide.seconds).min(1.0);
         let Glide { from, to, .. } = *glide;
         if share < 1.0 {
             self.now = from + (to - from) * ease(share);
@@ -435,6 +490,52 @@ mod tests {
         walk.play(1, 1.0);
         walk.step_on();
         assert!(!walk.is_playing(), "a step is a step of the walk");
+    }
+
+    #[test]
+    fn the_points_pass_from_layer_to_layer() {
+        let mut walk = Walk::default();
+        walk.set_layers(3);
+        walk.pass_by(1);
+        walk.advance(motion::GLIDE / 2.0);
+        assert_eq!((walk.shown_layer(), walk.is_walking()), (Some(0), false));
+        assert!((walk.layer_time() - 0.5).abs() < 1e-6 && (walk.time() - 0.5 / 3.0).abs() < 1e-6);
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.passed_layers(), walk.step(), walk.place()), (Some(1.0), Step::Contextual, LAST));
+        // Through all layers between, each in its turn.
+        walk.pass_to(3);
+        let (mut seen, mut before) = (Vec::new(), walk.time());
+        while walk.is_gliding() {
+            walk.advance(1.0 / 60.0);
+            assert!(walk.time() >= before && walk.time() - before < 0.06, "it never jumps");
+            before = walk.time();
+            seen.extend(walk.shown_layer());
+        }
+        seen.dedup();
+        assert_eq!((seen, walk.time(), walk.is_at_end()), (vec![0, 1, 2], 1.0, true));
+        walk.pass_by(1);
+        walk.advance(f32::INFINITY);
+        assert_eq!((walk.passed_layers(), walk.time()), (Some(0.0), 0.0), "and begins again");
+    }
+
+    #[test]
+    fn from_behind_a_layer_the_steps_of_the_next_are_walked() {
+        let mut walk = Walk::default();
+        walk.set_layers(3);
+        walk.pass_to(2);
+        walk.advance(f32::INFINITY);
+        walk.step_on();
+        assert_eq!((walk.layer(), walk.step(), walk.is_walking()), (2, Step::Embed, true));
+        walk.step_on();
+        walk.advance(f32::INFINITY);
+        walk.pass_by(-1);
+        walk.advance(f32::INFINITY);
+        assert_eq!(walk.passed_layers(), Some(2.0), "back to where the layer began");
+        walk.pass_by(-1);
+        walk.advance(f32::INFINITY);
+        assert_eq!(walk.passed_layers(), Some(1.0));
+        walk.set_layers(1);
+        assert_eq!((walk.passed_layers(), walk.time()), (Some(1.0), 1.0));
     }
 
     #[test]

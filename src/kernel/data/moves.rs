@@ -6,8 +6,9 @@ use faer::{Accum, Par};
 
 use crate::numerics::Matrix;
 use crate::numerics::contributions::{Contributions, Part};
+use crate::numerics::lens::Sight;
 use crate::numerics::model::activations::BlockActivations;
-use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::projection::AXES;
 use crate::numerics::vectors::{add_scaled, dot, norm};
 
 /// A point or an arrow in the basis.
@@ -22,6 +23,8 @@ pub struct Moves {
     terms: Matrix<f32>,
     /// Arrows that no head adds, in the order of the forward pass.
     pub parts: Vec<PartMoves>,
+    /// What the norm that the picture is seen through makes of the input, as the whole grows: the first arrow.
+    pub rescaled: Option<Rescaled>,
     /// The input of each query, before anything moves it; (T, 3)
     pub at_rest: Matrix<f32>,
     /// The beginning of each query's arrows: its input, or, without a residual, the zero vector; (T, 3)
@@ -37,6 +40,23 @@ pub struct Moves {
     /// How much of the move is a word's: `Δ_i · Σ_h α_hij L(V_hj W_O^h) / ‖Δ_i‖²`. With those of the parts they
     /// sum to 1; one that pulls back is negative. (T, T_k)
     pub word_shares: Matrix<f32>,
+}
+
+/// `L x_i − norm(x_i)` of each query, where `L` is the norm in front of the picture with the `σ` of the block's output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rescaled {
+    /// (T, 3)
+    arrows: Matrix<f32>,
+    /// Behind the norm, in the true space; (T, D)
+    pub vectors: Matrix<f32>,
+}
+
+impl Rescaled {
+    /// # Panics
+    /// If there is no such query.
+    pub fn arrow(&self, query: usize) -> Point {
+        point(self.arrows.row(query))
+    }
 }
 
 /// A part of each query's move that no head adds.
@@ -60,21 +80,35 @@ impl PartMoves {
 }
 
 impl Moves {
+    /// Places and arrows are as the picture has them; lengths and shares are of the vectors as they are.
     pub fn of(
-        projection: &Projection,
+        sight: &Sight,
         block: &BlockActivations<f32>,
         contributions: &Contributions<f32>,
         has_residual: bool,
     ) -> Self {
         let (queries, keys, heads) = (block.input.rows(), contributions.keys(), block.heads.len());
         let width = block.input.cols();
-        let at_rest = projection.points(&block.input);
-        let from = if has_residual { at_rest.clone() } else { projection.points(&Matrix::zeros(queries, width)) };
+        let at_rest = sight.points(&block.input);
+        let from = if has_residual { at_rest.clone() } else { sight.points(&Matrix::zeros(queries, width)) };
+        // As the picture holds the `σ` of the whole: 1 where nothing is in front of it.
+        let held = sight.shrinking(&block.output);
+        let seen = |query: usize, arrow: Point| arrow.map(|x| x * held.as_ref().map_or(1.0, |held| held[query]));
+        let own = sight.shrinking(&block.input).filter(|_| has_residual);
+        let rescaled = own.zip(held.as_ref()).map(|(own, held)| {
+            let (mut arrows, mut vectors) = (Matrix::zeros(queries, AXES), Matrix::zeros(queries, width));
+            for query in 0..queries {
+                let (input, factor) = (block.input.row(query), held[query] - own[query]);
+                arrows.row_mut(query).copy_from_slice(&sight.direction(input).map(|x| x * factor));
+                sight.carry(input, factor, vectors.row_mut(query));
+            }
+            Rescaled { arrows, vectors }
+        });
         // The norm's σ belongs to the query, all else of a term but its weight to the key.
         let carried = contributions.carried();
         let shrinking: Vec<f32> = (0..queries).map(|query| contributions.shrinking(query)).collect();
         let by_key: Vec<(Point, f32)> =
-            (0..heads * keys).map(|row| carried.row(row)).map(|row| (projection.direction(row), norm(row))).collect();
+            (0..heads * keys).map(|row| carried.row(row)).map(|row| (sight.direction(row), norm(row))).collect();
         let mut terms = Matrix::zeros(heads * queries * keys, AXES);
         let mut term_lengths = Matrix::zeros(heads * queries, keys);
         // `α_hij / σ_i`, a row as in `term_lengths`.
@@ -86,7 +120,7 @@ impl Moves {
             let lengths = lengths.zip(&by_key[head * keys..]).zip(&mut arrows);
             for (key, (((weight, length), (direction, norm)), arrow)) in lengths.enumerate() {
                 *weight = contributions.weight(block, head, query, key) * shrinking[query];
-                *arrow = direction.map(|x| *weight * x);
+                *arrow = seen(query, direction.map(|x| *weight * x));
                 *length = weight.abs() * norm;
             }
         }
@@ -103,7 +137,7 @@ impl Moves {
             };
             let vectors = (0..queries).map(|query| contributions.part(part, block, query)).collect::<Vec<_>>();
             for (query, vector) in vectors.iter().enumerate() {
-                moves.arrows.row_mut(query).copy_from_slice(&projection.direction(vector));
+                moves.arrows.row_mut(query).copy_from_slice(&seen(query, sight.direction(vector)));
                 moves.lengths[query] = norm(vector);
                 add_scaled(whole.row_mut(query), 1.0, vector);
             }
@@ -136,9 +170,10 @@ impl Moves {
             keys,
             terms,
             parts,
+            rescaled,
             at_rest,
             from,
-            to: projection.points(&block.output),
+            to: sight.points(&block.output),
             term_lengths,
             word_lengths,
             lengths: squares.iter().map(|square| square.sqrt()).collect(),

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::word_group::WordGroup;
 use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::numerics::Matrix;
+use crate::numerics::lens::{Lens, Sight};
+use crate::numerics::model::Architecture;
+use crate::numerics::params::Parameters;
 use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::spread::Spread;
 use crate::numerics::vectors::centroid;
@@ -18,6 +21,8 @@ pub struct StaticSpace {
     pub vectors: Arc<Matrix<f32>>,
     /// `‖e‖²` of each row.
     pub squares: Arc<[f32]>,
+    /// The norm of a pretrained model that puts its layers on one scale, if it has one.
+    pub scale: Option<SharedScale>,
     /// Fixed when the static vectors are trained, and changed by the learner's choice alone.
     pub projection: Projection,
     /// The choice behind the projection.
@@ -31,12 +36,68 @@ pub struct StaticSpace {
     pub group_of: Vec<Option<usize>>,
 }
 
+/// A norm that vectors are seen through, so that all layers have one scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedScale {
+    pub norm: ScaleNorm,
+    /// With the numbers of the file: words stay where they are when weights are turned.
+    pub lens: Lens,
+}
+
+/// Which of a model's norms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScaleNorm {
+    /// The one behind the embeddings. The outputs of all layers are behind norms of their own: words alone are seen
+    /// through it.
+    Embedding,
+    /// The one behind all blocks: everything is seen through it.
+    Last,
+}
+
+impl SharedScale {
+    /// The norm that the states of all layers are seen through, with these weights; none where words alone are.
+    pub fn lens_of_layers(&self, architecture: &Architecture, parameters: &Parameters<f32>) -> Option<Lens> {
+        architecture.last_lens(parameters).filter(|_| self.norm == ScaleNorm::Last)
+    }
+}
+
+impl StaticSpace {
+    /// The norm that the picture is seen through now.
+    pub fn scale(&self) -> Option<&SharedScale> {
+        self.scale.as_ref().filter(|_| !self.basis.raw)
+    }
+
+    /// Some words as they are seen, before the axes.
+    pub fn seen(&self, words: &Matrix<f32>) -> Matrix<f32> {
+        self.scale().map_or_else(|| words.clone(), |scale| scale.lens.see(words))
+    }
+
+    /// The centre of some words as they are seen.
+    fn centre(&self, words: &[usize], raw: bool) -> Vec<f32> {
+        match self.scale.as_ref().filter(|_| !raw) {
+            Some(scale) => {
+                let rows = Matrix::from_fn(words.len(), self.vectors.cols(), |i, j| self.vectors.get(words[i], j));
+                centroid(&scale.lens.see(&rows), &(0..words.len()).collect::<Vec<_>>())
+            }
+            None => centroid(&self.vectors, words),
+        }
+    }
+
+    /// All words as points, in a basis of their own choice.
+    pub fn points_in(&self, basis: &Basis, projection: &Projection) -> Matrix<f32> {
+        let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
+        Sight::new(projection, lens).points(&self.vectors)
+    }
+}
+
 /// The choice behind the axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Basis {
     /// Spread of the vectors on the stage at the last refit; none: of those at the lesson's beginning.
     pub fitted: Option<Arc<Spread>>,
     pub chosen: [Option<ChosenAxis>; AXES],
+    /// Vectors as they are, of a model whose layers could share a scale: see [`StaticSpace::scale`].
+    pub raw: bool,
 }
 
 /// From the centre of the static vectors of one group to that of another.
@@ -49,8 +110,8 @@ pub struct ChosenAxis {
 impl ChosenAxis {
     /// # Errors
     /// In words for the learner, if the two have one centre, or one that is not finite.
-    pub fn direction(&self, vectors: &Matrix<f32>) -> Result<Vec<f32>, String> {
-        let (from, to) = (centroid(vectors, &self.from.words), centroid(vectors, &self.to.words));
+    pub fn direction(&self, space: &StaticSpace, raw: bool) -> Result<Vec<f32>, String> {
+        let [from, to] = [&self.from, &self.to].map(|group| space.centre(&group.words, raw));
         let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
         // Sums in another order may differ in their last digits alone.
         const ROUNDING: f32 = 1e-6;
@@ -82,13 +143,13 @@ impl Basis {
     ///
     /// # Errors
     /// In words for the learner, if a chosen axis has no direction.
-    pub fn projection_of(&self, spread: &Spread, vectors: &Matrix<f32>) -> Result<Projection, String> {
+    pub fn projection_of(&self, spread: &Spread, space: &StaticSpace) -> Result<Projection, String> {
         if self.chosen.iter().all(Option::is_none) {
             return Ok(Projection::of_spread(spread));
         }
         let mut directions: [Option<Vec<f32>>; AXES] = Default::default();
         for (direction, chosen) in directions.iter_mut().zip(&self.chosen) {
-            *direction = chosen.as_ref().map(|chosen| chosen.direction(vectors)).transpose()?;
+            *direction = chosen.as_ref().map(|chosen| chosen.direction(space, self.raw)).transpose()?;
         }
         Projection::along(spread, directions.each_ref().map(Option::as_deref))
             .ok_or_else(|| "the static vectors are not finite along this axis".to_owned())

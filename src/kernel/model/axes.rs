@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use crate::kernel::command::AxisCommand;
-use crate::kernel::data::space::{Axis, Basis, ChosenAxis, StaticSpace};
+use crate::kernel::data::space::{Axis, Basis, ChosenAxis};
 use crate::kernel::data::word_group::WordGroup;
 use crate::kernel::model::{LessonModel, ScenePart};
 use crate::kernel::persist::saved::SavedBasis;
-use crate::kernel::vectors::basis_vectors;
+use crate::kernel::scene::layers::Layers;
+use crate::kernel::vectors::{basis_vectors, own_spread};
 use crate::lesson::schema::Lesson;
 use crate::numerics::Matrix;
 use crate::numerics::projection::{AXES, Projection};
@@ -16,7 +17,8 @@ use crate::numerics::spread::Spread;
 
 impl Basis {
     /// The map to the axes.
-    fn projection(&self, lesson: &Lesson, space: &StaticSpace) -> Result<Projection, String> {
+    fn projection(&self, lesson: &Lesson, of: &LessonModel) -> Result<Projection, String> {
+        let space = &*of.space;
         if *self == space.own_basis {
             return Ok(space.own_projection.clone());
         }
@@ -24,11 +26,13 @@ impl Basis {
         let spread = match &self.fitted {
             Some(fitted) => &**fitted,
             None => {
-                own = Spread::of(&basis_vectors(lesson, &space.vocabulary, &space.vectors));
+                let model = of.training.model();
+                let pretrained = of.pretrained.is_some().then(|| (&of.training.trainer().model, &**model.trained()));
+                own = own_spread(lesson, space, pretrained, self.raw);
                 &own
             }
         };
-        self.projection_of(spread, &space.vectors)
+        self.projection_of(spread, space)
     }
 }
 
@@ -38,6 +42,7 @@ impl LessonModel {
             AxisCommand::Refit => self.refit(lesson),
             AxisCommand::Set { axis, from, to } => self.set_axis(axis, Some((&from, &to)), lesson),
             AxisCommand::Reset(axis) => self.set_axis(axis, None, lesson),
+            AxisCommand::SetRaw(raw) => self.set_raw(raw, lesson),
             AxisCommand::ResetAll => self.choose("reset of the axes", self.space.own_basis.clone(), lesson),
         }
     }
@@ -47,21 +52,25 @@ impl LessonModel {
         if width <= AXES {
             return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
         }
-        let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
-        let (network, live) = (&self.training.trainer().model, self.training.model().live());
-        let outputs = self.scene.outputs(network, live);
-        let rows: Vec<&[f32]> = (0..words.rows())
-            .map(|row| words.row(row))
-            .chain(outputs.iter().flat_map(|output| (0..output.rows()).map(|row| output.row(row))))
-            .collect();
-        if !rows.iter().all(|row| row.iter().all(|x| x.is_finite())) {
+        let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
+        let passes = self.scene.passes(model, parameters);
+        let spread = if self.pretrained.is_some() {
+            let layers = Layers { model, parameters, scale: self.space.scale() };
+            layers.spread(passes.iter()).ok_or_else(|| "there is nothing to fit axes to".to_owned())?
+        } else {
+            let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
+            let outputs = passes.iter().map(|(_, activations)| &*activations.output);
+            let of_all = std::iter::once(&words).chain(outputs);
+            let rows: Vec<&[f32]> = of_all.flat_map(|of| (0..of.rows()).map(|row| of.row(row))).collect();
+            Spread::of(&Matrix::from_fn(rows.len(), width, |i, j| rows[i][j]))
+        };
+        if !(spread.total().is_finite() && spread.mean().iter().all(|x| x.is_finite())) {
             return Err("some points are not finite: no axes fit them".to_owned());
         }
-        let spread = Spread::of(&Matrix::from_fn(rows.len(), width, |i, j| rows[i][j]));
         // Numbers whose squares are too large make no basis, and could not be kept.
         let spread = Spread::from_packed(spread.mean().to_vec(), &spread.packed())
             .ok_or_else(|| "some points are too far away: no axes fit them".to_owned())?;
-        let basis = Basis { fitted: Some(Arc::new(spread)), chosen: self.space.basis.chosen.clone() };
+        let basis = Basis { fitted: Some(Arc::new(spread)), ..self.space.basis.clone() };
         self.choose("refit of the axes", basis, lesson)
     }
 
@@ -90,11 +99,24 @@ impl LessonModel {
         Ok(ChosenAxis { from: read(from)?, to: read(to)? })
     }
 
+    /// Vectors as they are, or seen through the norm that puts all layers on one scale.
+    fn set_raw(&mut self, raw: bool, lesson: &Lesson) -> Result<(), String> {
+        if self.space.scale.is_none() {
+            return Err(
+                "no norm of this model stands in front of the picture: it shows the vectors as they are".to_owned()
+            );
+        }
+        let label = if raw { "raw vectors on the stage" } else { "vectors behind the norm on the stage" };
+        // What was fitted was fitted to the others.
+        let basis = Basis { raw, fitted: None, chosen: self.space.basis.chosen.clone() };
+        self.choose(label, basis, lesson)
+    }
+
     fn choose(&mut self, label: &str, basis: Basis, lesson: &Lesson) -> Result<(), String> {
         if basis == self.space.basis {
             return Ok(());
         }
-        let projection = basis.projection(lesson, &self.space)?;
+        let projection = basis.projection(lesson, self)?;
         let before = self.scene.rebase(&mut self.space, (basis, projection));
         self.changes.push((label.to_owned(), ScenePart::Basis(Box::new(before)).into()));
         Ok(())
@@ -110,17 +132,18 @@ impl LessonModel {
         if fitted == Some(None) {
             report.push("The axes are not those that you fitted: the vectors are others now.".to_owned());
         }
-        let mut basis = Basis { fitted: fitted.flatten(), ..Basis::default() };
+        let raw = saved.raw && self.space.scale.is_some();
+        let mut basis = Basis { fitted: fitted.flatten(), raw, ..Basis::default() };
         for (letter, from, to) in &saved.axes {
             let Some(axis) = Axis::ALL.into_iter().find(|axis| axis.letter() == letter) else { continue };
             let chosen = self.chosen_axis(axis, (from, to), lesson);
-            let chosen = chosen.and_then(|chosen| chosen.direction(&self.space.vectors).map(|_| chosen));
+            let chosen = chosen.and_then(|chosen| chosen.direction(&self.space, raw).map(|_| chosen));
             match chosen {
                 Ok(chosen) => basis.chosen[axis.index()] = Some(chosen),
                 Err(why) => report.push(format!("Axis {letter} is left out: {why}.")),
             }
         }
-        match basis.projection(lesson, &self.space) {
+        match basis.projection(lesson, self) {
             Ok(projection) => {
                 self.scene.rebase(&mut self.space, (basis, projection));
             }
@@ -131,14 +154,14 @@ impl LessonModel {
     /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with
     /// words for the learner.
     pub(in crate::kernel) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
-        let mut basis = Basis { fitted: None, chosen: of.chosen.clone() };
+        let mut basis = Basis { fitted: None, ..of.clone() };
         let mut left_out = Vec::new();
         let width = self.space.vectors.cols();
         for (axis, slot) in Axis::ALL.into_iter().zip(&mut basis.chosen) {
             let Some(chosen) = slot else { continue };
             // An axis that a narrower space does not have could be neither seen nor reset.
             let is_there = match axis.index() < width {
-                true => chosen.direction(&self.space.vectors).map(|_| ()),
+                true => chosen.direction(&self.space, of.raw).map(|_| ()),
                 false => Err(format!("the vectors have {} now", dimensions(width))),
             };
             if let Err(why) = is_there {
@@ -148,7 +171,7 @@ impl LessonModel {
                 *slot = None;
             }
         }
-        match basis.projection(lesson, &self.space) {
+        match basis.projection(lesson, self) {
             Ok(projection) => {
                 self.scene.rebase(&mut self.space, (basis, projection));
             }

@@ -70,6 +70,13 @@ pub struct SavedBasis {
     pub covariance: Vec<f64>,
     /// The axes that were chosen: X, Y or Z, from which words, and to which.
     pub axes: Vec<(String, String, String)>,
+    /// The vectors of a model as they are, and not through the norm that puts its layers on one scale.
+    #[serde(skip_serializing_if = "is_not")]
+    pub raw: bool,
+}
+
+fn is_not(said: &bool) -> bool {
+    !said
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -248,7 +255,7 @@ impl SavedBasis {
         let fitted = basis.fitted.as_ref();
         let mean = fitted.map_or_else(Vec::new, |fitted| fitted.mean().to_vec());
         let covariance = fitted.map_or_else(Vec::new, |fitted| fitted.packed());
-        (*basis != space.own_basis).then_some(Self { mean, covariance, axes })
+        (*basis != space.own_basis).then_some(Self { mean, covariance, axes, raw: basis.raw })
     }
 }
 

@@ -2,6 +2,7 @@
 //! model wrote after it.
 
 pub mod interventions;
+pub mod layers;
 pub mod near;
 pub mod passes;
 pub mod reading;
@@ -21,11 +22,10 @@ use crate::kernel::scene::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
-use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
-use crate::numerics::model::AttentionModel;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::Choice;
+use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::Parameters;
 use crate::numerics::projection::Projection;
 use crate::numerics::rng::{Generator, Stream, stream};
@@ -122,7 +122,7 @@ impl Scene {
         (basis, projection): (Basis, Projection),
     ) -> (Basis, Projection) {
         let now = Arc::make_mut(space);
-        now.points = projection.points(&now.vectors);
+        now.points = now.points_in(&basis, &projection);
         let before = (std::mem::replace(&mut now.basis, basis), std::mem::replace(&mut now.projection, projection));
         self.space = space.clone();
         let again = |frame: &SentenceFrame| SentenceFrame::new(frame.sentence.clone(), space, self.rewriter.as_ref());
@@ -214,12 +214,18 @@ impl Scene {
         self.frame.run(&self.space, model, live, trained, &self.interventions)
     }
 
-    /// The output of each sentence.
-    pub fn outputs(&self, model: &AttentionModel<f32>, live: &Arc<Parameters<f32>>) -> Vec<Arc<Matrix<f32>>> {
-        let first = self.frame.forward(model, live, &self.interventions);
+    /// The forward pass of each sentence, with what is read.
+    pub fn passes(
+        &self,
+        model: &AttentionModel<f32>,
+        live: &Arc<Parameters<f32>>,
+    ) -> Vec<(Sequences, Activations<f32>)> {
+        let pass = |frame: &SentenceFrame, interventions: &Arc<Interventions<f32>>| {
+            (frame.input().clone(), frame.forward(model, live, interventions).activations.clone())
+        };
         let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
-        let second = self.second.as_ref().map(|second| second.forward(model, live, &interventions));
-        std::iter::once(first).chain(second).map(|pass| pass.activations.output.clone()).collect()
+        let second = self.second.as_ref().map(|second| pass(second, &interventions));
+        std::iter::once(pass(&self.frame, &self.interventions)).chain(second).collect()
     }
 
     /// As [`Self::run`], for the second sentence; without a mask and frozen weights, which belong to the first alone.

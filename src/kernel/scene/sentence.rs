@@ -11,6 +11,7 @@ use crate::kernel::data::space::StaticSpace;
 use crate::kernel::data::token::START;
 use crate::kernel::data::token::{PieceText, Token};
 use crate::kernel::scene::interventions::{self, are_none};
+use crate::kernel::scene::layers::Layers;
 use crate::kernel::scene::near::near;
 use crate::kernel::scene::passes::{Pass, Passes, Shown};
 use crate::kernel::vectors::examples::Rewriter;
@@ -18,6 +19,7 @@ use crate::numerics::Matrix;
 use crate::numerics::arithmetic::{Arithmetic, distance_scores};
 use crate::numerics::block::BlockConfig;
 use crate::numerics::contributions::Contributions;
+use crate::numerics::lens::{Lens, Sight};
 use crate::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use crate::numerics::model::{Activations, AttentionModel, Sequences};
 use crate::numerics::params::{Parameters, TensorName};
@@ -32,6 +34,13 @@ pub struct Sentence {
     pub words: Vec<usize>,
     /// The text that it was read from, of a model that reads pieces of words.
     pub text: Option<Arc<PieceText>>,
+}
+
+impl Sentence {
+    /// What a model reads of it that has no source.
+    pub fn input(&self) -> Sequences {
+        with_segments(Sequences::one(&self.words), self.text.as_deref())
+    }
 }
 
 /// The sequence that a model reads of a learner's sentence, and the source that it looks at, if it has one.
@@ -72,7 +81,7 @@ impl SentenceFrame {
     pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
         let frame = Self::without_points(sentence, space, rewriter);
         let words = &frame.input.words;
-        let nothing = space.projection.points(&Matrix::zeros(1, space.vectors.cols()));
+        let nothing = space.projection.points(&space.seen(&Matrix::zeros(1, space.vectors.cols())));
         let points = |sequences: &Sequences| {
             Matrix::from_fn(sequences.words.len(), space.points.cols(), |i, axis| {
                 sequences.words[i].map_or(nothing.get(0, axis), |word| space.points.get(word, axis))
@@ -124,6 +133,11 @@ impl SentenceFrame {
         self.passes = Passes::default();
     }
 
+    /// What the model reads.
+    pub fn input(&self) -> &Sequences {
+        &self.input
+    }
+
     /// Tokens that are read.
     pub fn len(&self) -> usize {
         self.tokens.len()
@@ -172,8 +186,10 @@ impl SentenceFrame {
         {
             return sentence.clone();
         }
-        let before = before.map(|before| before.sentence);
-        let sentence = Arc::new(self.shown(space, model, &pass, unchanged, before.as_deref()));
+        // Behind another norm everything is seen anew.
+        let is_seen_so = |before: &Shown| lens(space, model, &before.of.parameters) == lens(space, model, live);
+        let before = before.filter(is_seen_so).map(|before| before.sentence);
+        let sentence = Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
         self.passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
         sentence
     }
@@ -184,16 +200,17 @@ impl SentenceFrame {
         space: &StaticSpace,
         model: &AttentionModel<f32>,
         pass: &Pass,
-        unchanged: Option<Arc<UnchangedResult>>,
+        unchanged: Option<(Arc<UnchangedResult>, &Parameters<f32>)>,
         before: Option<&SentenceSnapshot>,
     ) -> SentenceSnapshot {
         let Pass { parameters, interventions, activations, .. } = pass;
-        let end = space.projection.points(&activations.output);
+        let sight = sight(space, model, parameters);
+        let end = sight.points(last_state(activations));
         let trained_end = match &unchanged {
-            Some(result) => space.projection.points(&result.activations.output),
+            Some((result, of)) => self::sight(space, model, of).points(last_state(&result.activations)),
             None => end.clone(),
         };
-        let unchanged = unchanged.map(|result| {
+        let unchanged = unchanged.map(|(result, _)| {
             let rows = |i: usize| (activations.output.row(i), result.activations.output.row(i));
             let moved = (0..self.len()).map(rows).map(|(now, before)| -Similarity::Euclidean.of(now, before)).collect();
             Unchanged { result, moved }
@@ -209,14 +226,14 @@ impl SentenceFrame {
             }
             let modes = interventions.heads.get(heads).unwrap_or(&[]);
             let contributions = Contributions::of(config, b, parameters, block, modes);
-            let moves = Moves::of(&space.projection, block, &contributions, config.residual);
+            let moves = Moves::of(&sight, block, &contributions, config.residual);
             blocks.arithmetic.extend(arithmetic(config, b, parameters, block, interventions).into_iter().map(Arc::new));
             blocks.contributions.push(Arc::new(contributions));
             blocks.moves.push(Arc::new(moves));
         }
         let BlocksShown { arithmetic, contributions, moves } = blocks;
         let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
-        let after = source_blocks.map(|block| space.projection.points(&block.output));
+        let after = source_blocks.map(|block| sight.points(&block.output));
         let source_points = self.source_start.iter().cloned().chain(after).collect();
         SentenceSnapshot {
             arithmetic,
@@ -262,6 +279,21 @@ struct BlocksShown {
     moves: Vec<Arc<Moves>>,
 }
 
+/// The map to the picture, with the weights in use.
+fn sight<'a>(space: &'a StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Sight<'a> {
+    Sight::new(&space.projection, lens(space, model, parameters))
+}
+
+/// The norm in front of the picture.
+fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
+    Layers { model, parameters, scale: space.scale() }.lens()
+}
+
+/// What comes out of the last block. The norm behind it is the picture's, if it is there at all.
+fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
+    activations.blocks.last().map_or(&activations.output, |block| &block.output)
+}
+
 fn tokens(sequences: &Sequences, space: &StaticSpace) -> Vec<Token> {
     sequences.words.iter().map(|&word| token(word, space)).collect()
 }
@@ -276,7 +308,14 @@ fn in_pieces(input: Sequences, mut tokens: Vec<Token>, text: Option<&PieceText>)
     for (token, piece) in tokens.iter_mut().zip(pieces) {
         token.piece = Some(piece.clone());
     }
-    (input.with_segments(pieces.iter().map(|piece| piece.segment).collect()), tokens)
+    (with_segments(input, text), tokens)
+}
+
+fn with_segments(input: Sequences, text: Option<&PieceText>) -> Sequences {
+    match text {
+        Some(text) => input.with_segments(text.pieces.iter().map(|piece| piece.segment).collect()),
+        None => input,
+    }
 }
 
 /// The arithmetic of a block, one for each head.

@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::kernel::data::progress::Progress;
-use crate::kernel::data::space::Basis;
-use crate::kernel::data::space::StaticSpace;
+use crate::kernel::data::space::{Basis, ScaleNorm, SharedScale, StaticSpace};
 use crate::kernel::data::vocabulary::{index_of, rows_of};
+use crate::kernel::scene::layers::Layers;
 use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::vectors::examples::{Example, Rewriter, examples};
 use crate::kernel::vectors::loading::Loading;
@@ -18,9 +18,10 @@ use crate::lesson::locate::FieldPath;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 use crate::lesson::vocabulary::vocabulary as corpus_vocabulary;
 use crate::numerics::Matrix;
-use crate::numerics::model::{AttentionModel, Candidates, Classes, Readout};
+use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
+use crate::numerics::params::Parameters;
 use crate::numerics::procrustes::turn_between;
-use crate::numerics::projection::AXES;
+use crate::numerics::projection::{AXES, Projection};
 use crate::numerics::spread::Spread;
 use crate::numerics::vectors::{add_scaled, centroid, dot};
 use crate::numerics::word2vec::Word2Vec;
@@ -160,22 +161,29 @@ impl SpaceTrainer {
         let of: HashMap<&str, usize> =
             groups.flat_map(|(i, group)| group.words.iter().map(move |word| (word.as_str(), i))).collect();
         let group_of = self.vocabulary.iter().map(|word| of.get(word.as_str()).copied()).collect();
-        let spread = Spread::of(&basis_vectors(lesson, &self.vocabulary, &vectors));
         let fault = |words| LessonFault { words, field: &["axes"] };
         let basis = Basis::of_lesson(lesson, &self.vocabulary).map_err(fault)?;
-        let projection = basis.projection_of(&spread, &vectors).map_err(fault)?;
-        let (points, own_projection) = (projection.points(&vectors), projection.clone());
-        Ok(StaticSpace {
+        let pretrained = self.pretrained()?.map(|model| (model.model(), model.parameters.clone()));
+        let scale = pretrained.as_ref().and_then(|(model, parameters)| shared_scale(&model.architecture, parameters));
+        let undecided = Projection::coordinates(vectors.cols());
+        let mut space = StaticSpace {
             vocabulary: self.vocabulary.clone(),
             squares: (0..vectors.rows()).map(|row| dot(vectors.row(row), vectors.row(row))).collect(),
             vectors,
-            projection,
-            points,
+            scale,
+            own_projection: undecided.clone(),
+            projection: undecided,
+            points: Matrix::zeros(0, AXES),
             own_basis: basis.clone(),
             basis,
-            own_projection,
             group_of,
-        })
+        };
+        let parts = pretrained.as_ref().map(|(model, parameters)| (model, &**parameters));
+        let spread = own_spread(lesson, &space, parts, space.basis.raw);
+        space.projection = space.basis.projection_of(&spread, &space).map_err(fault)?;
+        (space.points, space.own_projection) =
+            (space.points_in(&space.basis, &space.projection), space.projection.clone());
+        Ok(space)
     }
 }
 
@@ -209,6 +217,28 @@ impl SpaceTrainer {
         }
         Ok(())
     }
+}
+
+/// The norm that puts all layers of a pretrained model on one scale, if it has one.
+fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<SharedScale> {
+    let last = of.last_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Last, lens });
+    let embedding = || of.embedding_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Embedding, lens });
+    last.or_else(embedding)
+}
+
+/// The spread of what chooses the axes of a lesson's picture: the states in all layers of a pretrained model, or else
+/// [`basis_vectors`].
+pub fn own_spread(
+    lesson: &Lesson,
+    space: &StaticSpace,
+    pretrained: Option<(&AttentionModel<f32>, &Parameters<f32>)>,
+    raw: bool,
+) -> Spread {
+    let of_layers = pretrained.and_then(|(model, parameters)| {
+        let scale = space.scale.as_ref().filter(|_| !raw);
+        Layers { model, parameters, scale }.spread_of_lesson(lesson, &space.vocabulary)
+    });
+    of_layers.unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, &space.vectors)))
 }
 
 /// The vectors that choose the axes of the picture.

@@ -46,6 +46,7 @@ use super::activation::Activation;
 use super::attention::AttentionConfig;
 use super::attention::look_up::LookUp;
 use super::block::{Attends, BlockConfig, gain_and_bias};
+use super::lens::Lens;
 use super::norm::NORM_EPSILON;
 use super::params::{Layer, Parameters, Start, TensorId, TensorName};
 use super::positions::{Positions, sinusoidal};
@@ -409,6 +410,18 @@ impl<S: Scalar> AttentionModel<S> {
     /// The same of the norm behind all blocks.
     fn final_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
         self.architecture.final_norm.then(|| gain_and_bias(parameters, FINAL_NORM))
+    }
+}
+
+impl Architecture {
+    /// The norm behind all blocks, to see other vectors through; none where the model has none.
+    pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
+        self.final_norm.then(|| Lens::new(gain_and_bias(parameters, FINAL_NORM), self.norm_epsilon))
+    }
+
+    /// The same of the norm behind the embeddings.
+    pub fn embedding_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
+        self.embedding_norm.then(|| Lens::new(gain_and_bias(parameters, EMBEDDING_NORM), self.norm_epsilon))
     }
 }
 

@@ -32,7 +32,7 @@ impl Reader<'_> {
     fn point_word(&self, point: StagePoint) -> String {
         match point {
             StagePoint::Word(word) => self.vocabulary(word).to_owned(),
-            StagePoint::Static(token) | StagePoint::Contextual(token) => {
+            StagePoint::Static(token) | StagePoint::After(token, _) | StagePoint::Contextual(token) => {
                 self.labels.tokens.get(token).cloned().unwrap_or_else(|| token.to_string())
             }
         }
@@ -239,13 +239,16 @@ impl Reader<'_> {
         }
         if let Some(point) = owner.point() {
             let when = match point {
-                StagePoint::Word(_) | StagePoint::Static(_) => "before attention",
-                StagePoint::Contextual(_) => "after attention",
+                StagePoint::Word(_) | StagePoint::Static(_) => "before attention".to_owned(),
+                StagePoint::After(_, block) => {
+                    format!("after {}", self.labels.block(self.first_head(block)).to_lowercase())
+                }
+                StagePoint::Contextual(_) => "after attention".to_owned(),
             };
             let is_word = matches!(point, StagePoint::Word(_));
             fill("{point}", &|| word(&self.point_word(point)));
             fill("{ when}", &|| if is_word { String::new() } else { format!(" {when}") });
-            fill("{when}", &|| when.to_owned());
+            fill("{when}", &|| when.clone());
         }
         text
     }

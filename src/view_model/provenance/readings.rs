@@ -1,7 +1,9 @@
 //! Formulas of what is learned and of what is read off the vectors: points, neighbours, answers.
 
 use super::worked::{Explanation, Factor, Operand, Term, Worked, constant, sum};
+use crate::kernel::data::space::ScaleNorm;
 use crate::kernel::snapshot::StaticSpace;
+use crate::numerics::Matrix;
 use crate::numerics::model::{Pooling, Readout};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::{Entry, Quantity, StagePoint, latex};
@@ -45,8 +47,32 @@ impl Reader<'_> {
                 let word = self.sentence.tokens.get(token)?.word?;
                 Some(Quantity::Static.of_model([word, dim]))
             }
+            StagePoint::After(token, block) if self.is_of_source(block) => self.vector(StagePoint::Static(token), dim),
+            StagePoint::After(token, block) => Some(Quantity::Output.of_block(block, [token, dim])),
             StagePoint::Contextual(token) => Some(self.contextual(token, dim)),
         }
+    }
+
+    /// A vector as the picture has it, before the axes: by its entries, or behind the norm that it is seen through.
+    fn in_the_picture(&self, of: StagePoint) -> Option<Vec<Operand>> {
+        let width = self.width();
+        let (scale, parameters) = (self.space.scale(), &self.model.parameters);
+        let of_layers = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, parameters));
+        let lens = match of {
+            StagePoint::Word(_) | StagePoint::Static(_) => scale.map(|scale| scale.lens.clone()),
+            StagePoint::After(..) => of_layers,
+            // It is behind the last norm already, unless the picture is without it.
+            StagePoint::Contextual(token) => {
+                let last = |dim| Quantity::Output.of_block(self.last_block(), [token, dim]);
+                let is_raw = of_layers.is_none();
+                let entry = |dim| if is_raw { last(dim) } else { self.contextual(token, dim) };
+                return self.operands(width, entry);
+            }
+        };
+        let own = (0..width).map(|dim| self.vector_operand(of, dim)).collect::<Option<Vec<Operand>>>()?;
+        let Some(lens) = lens else { return Some(own) };
+        let seen = lens.see(&Matrix::from_row_major(1, width, own.iter().map(|operand| operand.value).collect()));
+        Some(seen.row(0).iter().enumerate().map(|(dim, &x)| constant(&format!("norm(x)[{dim}]"), x)).collect())
     }
 
     fn vector_operand(&self, of: StagePoint, dim: usize) -> Option<Operand> {
@@ -59,27 +85,51 @@ impl Reader<'_> {
     pub(super) fn coordinate(&self, of: StagePoint, axis: usize) -> Option<Explanation> {
         let projection = &self.space.projection;
         let (mean, direction) = (projection.mean(), projection.axis(axis));
-        let term = |dim: usize| {
-            let x = self.vector_operand(of, dim)?;
+        let seen = self.in_the_picture(of)?;
+        let term = |(dim, x): (usize, Operand)| {
             let less = constant(&format!("mean[{dim}]"), mean[dim]);
             let along = constant(&format!("axis[{dim}]"), direction[dim]);
             let x = if mean[dim] == 0.0 { Factor::One(x) } else { Factor::Less(x, less) };
-            Some(Term(vec![x, Factor::One(along)]))
+            Term(vec![x, Factor::One(along)])
         };
-        let terms: Option<Vec<Term>> = (0..mean.len()).map(term).collect();
+        let terms: Vec<Term> = seen.into_iter().enumerate().map(term).collect();
         let share = 100.0 * projection.explained().get(axis)?;
         let name = axes::names(self.space).into_iter().nth(axis)?;
-        let of = if self.space.basis.fitted.is_some() { "the vectors it was fitted to" } else { "the static vectors" };
+        let of = match (&self.space.basis.fitted, &self.model.pretrained) {
+            (Some(_), _) => "the vectors it was fitted to",
+            (None, Some(_)) => "the states of all layers in the model's first sentences",
+            (None, None) => "the static vectors",
+        };
         let note = format!(
             "The axis {name} is the same for static and contextual places, and holds {share:.0} % of the variance of {of}."
         );
-        Some(("p = \\sum_d (x_d - \\bar{x}_d) \\, u_d".to_owned(), Worked::Sum(terms?), vec![note]))
+        Some((
+            "p = \\sum_d (x_d - \\bar{x}_d) \\, u_d".to_owned(),
+            Worked::Sum(terms),
+            [Some(note), self.seen_through()].into_iter().flatten().collect(),
+        ))
+    }
+
+    /// Says which norm is in front of the picture.
+    fn seen_through(&self) -> Option<String> {
+        let norm = match self.space.scale()?.norm {
+            ScaleNorm::Embedding => {
+                "Words are seen through the norm behind the embeddings, as the states of all layers are \
+                                     behind norms of their own"
+            }
+            ScaleNorm::Last => "Everything is seen through the norm behind the last layer",
+        };
+        Some(format!("{norm}: so all layers have one scale."))
     }
 
     pub(super) fn pairs(&self, of: StagePoint, word: usize) -> Option<Vec<(Operand, Operand)>> {
         let StaticSpace { vectors, .. } = self.space;
-        let pair = |dim| Some((self.vector_operand(of, dim)?, self.operand(Quantity::Static.of_model([word, dim]))?));
-        (0..vectors.cols()).map(pair).collect()
+        let seen = match of {
+            StagePoint::After(..) => self.in_the_picture(of)?,
+            _ => (0..vectors.cols()).map(|dim| self.vector_operand(of, dim)).collect::<Option<Vec<Operand>>>()?,
+        };
+        let word = |dim| self.operand(Quantity::Static.of_model([word, dim]));
+        seen.into_iter().enumerate().map(|(dim, x)| Some((x, word(dim)?))).collect()
     }
 
     pub(super) fn logit(&self, row: usize, class: usize) -> Option<Explanation> {

@@ -4,12 +4,11 @@ use egui::{Align2, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, Widge
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
-use crate::view_model::sentence_arcs::{Pair, WordAt};
+use crate::view_model::sentence_arcs::WordAt;
 use crate::view_model::sinks::Reading;
 
-use crate::app::panels::attention::{choose, choose_row, sides_of};
+use crate::app::panels::attention::{OF_PIECES, choose, choose_row, sides_of};
 use crate::app::widgets::slant::text_width;
 use crate::app::widgets::traced::{ASK_HINT, ask_on};
 
@@ -80,14 +79,13 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Lines from queries to keys"));
     let picture =
         Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
-    let chosen = view.selection.query.filter(|query| !first.is_of_source && *query < first.queries.len());
+    let chosen = view.selection.query.filter(|_| !first.is_of_source).and_then(|query| first.row_of(query));
     let reading = view.selection.reading;
     let mut lines = lines(model, maps, reading, &picture);
     // The heaviest last, over the others; those of the chosen query over all.
     lines.sort_by(|a, b| (Some(a.query) == chosen).cmp(&(Some(b.query) == chosen)).then(a.weight.total_cmp(&b.weight)));
     let hovered = response.hover_pos().and_then(|pointer| nearest(&lines, pointer, chosen));
-    let is_pointed =
-        |line: &WeightLine| view.hover.pair() == Some(Pair { head: line.map.head, query: line.query, key: line.key });
+    let is_pointed = |line: &WeightLine| view.hover.pair() == Some(line.map.pair(line.query, line.key));
     let painter = ui.painter().with_clip_rect(ui.clip_rect());
     for (index, line) in lines.iter().enumerate() {
         let is_lit = chosen.is_none_or(|query| query == line.query);
@@ -98,17 +96,20 @@ fn picture_ui(ui: &mut Ui, model: &AttentionModel, maps: &[&HeadMap], view: &mut
     }
     words_ui(ui, first, &picture, rect, chosen, view);
     let Some(line) = hovered.map(|index| &lines[index]) else { return };
-    view.hover.point_at_pair(Pair { head: line.map.head, query: line.query, key: line.key });
+    view.hover.point_at_pair(line.map.pair(line.query, line.key));
     if response.clicked() {
         choose(view, line.map, line.query, line.key);
     }
-    ask_on(&response, Quantity::Weight.of_head(line.map.head, [line.query, line.key]), view.trail);
+    let entry = line.map.entry(line.query, line.key);
+    if let Some(entry) = entry {
+        ask_on(&response, entry, view.trail);
+    }
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(line.map.head, line.query, line.key));
         if let Some(shown) = model.say_shown(line.map.head, line.query, line.key, reading) {
             ui.label(shown);
         }
-        ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
+        ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
 
@@ -191,10 +192,10 @@ fn words_ui(ui: &mut Ui, map: &HeadMap, picture: &Picture, rect: Rect, chosen: O
         let end = Pos2::new(picture.left - size::GAP_TIGHT, at.center().y);
         ui.painter().text(end, Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: row });
+            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: map.query_tokens[row].start });
         }
         if response.on_hover_text(format!("Stress the lines of {token}")).clicked() && !map.is_of_source {
-            choose_row(view, row);
+            choose_row(view, map.query_tokens[row].start);
         }
     }
     for (row, key) in map.keys.iter().enumerate() {

@@ -8,9 +8,9 @@ use egui::{
 
 use crate::app::theme::{self, Palette, size};
 use crate::app::view::PanelView;
-use crate::quantity::Quantity;
 use crate::view_model::attention::{AttentionModel, HeadMap};
-use crate::view_model::sentence_arcs::{Pair, WordAt};
+use crate::view_model::pieces::WordAttention;
+use crate::view_model::sentence_arcs::WordAt;
 use crate::view_model::side::Side;
 use crate::view_model::sinks::Reading;
 
@@ -62,7 +62,11 @@ impl Panel for AttentionPanel {
     }
 
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        attention_ui(ui, &*cx.models.get::<AttentionModel>()?, self, &mut cx.view);
+        let words = cx.models.get::<WordAttention>().filter(|_| !cx.view.highlight.pieces);
+        match words {
+            Some(words) => attention_ui(ui, &words.0, self, &mut cx.view),
+            None => attention_ui(ui, &*cx.models.get::<AttentionModel>()?, self, &mut cx.view),
+        }
         Some(())
     }
 
@@ -281,7 +285,7 @@ fn head_ui(ui: &mut Ui, model: &AttentionModel, map: &HeadMap, room: MapRoom, vi
         RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.head)),
     );
     // The rows of the source's own heads are no tokens of the stage: none of them is the selected one.
-    let query = view.selection.query.filter(|_| !map.is_of_source);
+    let query = view.selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query));
     let layout = Layout::of(ui, map, room);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat =
@@ -428,14 +432,15 @@ fn keys_ui(ui: &Ui, model: &AttentionModel, map: &HeadMap, heat: &Heat, layout: 
 fn paint_pointed(ui: &Ui, map: &HeadMap, heat: &Heat, view: &PanelView, palette: &Palette) {
     let (queries, keys) = sides_of(map);
     let rects = view.hover.at().into_iter().flat_map(|at| {
-        let row = (at.side == queries && at.position < heat.rows).then(|| heat.row_rect(at.position));
-        let col = (at.side == keys && at.position < heat.cols).then(|| heat.col_rect(at.position));
+        let row = map.row_of(at.position).filter(|_| at.side == queries).map(|row| heat.row_rect(row));
+        let col = map.column_of(at.position).filter(|_| at.side == keys).map(|column| heat.col_rect(column));
         row.into_iter().chain(col)
     });
     rects.for_each(|rect| heat.outline(ui.painter(), rect, palette.ink_faint));
-    let pair = view.hover.pair().filter(|pair| pair.head == map.head && pair.query < heat.rows && pair.key < heat.cols);
-    if let Some(pair) = pair {
-        heat.outline(ui.painter(), heat.cell_rect(pair.query, pair.key), palette.ink);
+    let pair = view.hover.pair().filter(|pair| pair.head == map.head);
+    let cell = pair.and_then(|pair| map.row_of(pair.query).zip(map.column_of(pair.key)));
+    if let Some((row, column)) = cell {
+        heat.outline(ui.painter(), heat.cell_rect(row, column), palette.ink);
     }
 }
 
@@ -452,7 +457,8 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let rect = Rect::from_min_max(Pos2::new(left, cell.top()), Pos2::new(cell.left(), cell.bottom()));
         let response = ui.interact(rect, ui.id().with(("query", row)), Sense::click());
         let name = format!("Query {token} in {}", map.title.to_lowercase());
-        let selected = view.selection.query == Some(row) && !map.is_of_source;
+        let tokens = &map.query_tokens[row];
+        let selected = view.selection.query.is_some_and(|query| tokens.contains(&query)) && !map.is_of_source;
         response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, selected, &name));
         let ink = match (selected, response.hovered()) {
             (true, _) => palette.accent,
@@ -464,10 +470,10 @@ fn queries_ui(ui: &mut Ui, map: &HeadMap, heat: &Heat, left: f32, view: &mut Pan
         let at = Pos2::new(cell.left() - size::GAP, cell.center().y);
         ui.painter().text(at, egui::Align2::RIGHT_CENTER, token, font, ink);
         if response.hovered() {
-            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: row });
+            view.hover.point_at_token(WordAt { side: sides_of(map).0, position: tokens.start });
         }
         if response.on_hover_text(format!("Light the row of {token}")).clicked() && !map.is_of_source {
-            choose_row(view, row);
+            choose_row(view, tokens.start);
         }
     }
 }
@@ -486,11 +492,14 @@ fn hover_and_click(
     });
     let cell = response.hover_pos().filter(|pointer| pointer.y >= below).and_then(|pointer| heat.at(pointer));
     let Some((query, key)) = cell else { return };
-    view.hover.point_at_pair(Pair { head: map.head, query, key });
+    view.hover.point_at_pair(map.pair(query, key));
     if response.clicked() {
         choose(view, map, query, key);
     }
-    ask_on(response, Quantity::Weight.of_head(map.head, [query, key]), view.trail);
+    let entry = map.entry(query, key);
+    if let Some(entry) = entry {
+        ask_on(response, entry, view.trail);
+    }
     response.clone().on_hover_ui_at_pointer(|ui| {
         ui.label(model.say(map.head, query, key));
         let reading = view.selection.reading;
@@ -503,16 +512,20 @@ fn hover_and_click(
         if let Some(sink) = model.sinks.at(key).filter(|_| !map.keys_are_source) {
             ui.weak(sink.about());
         }
-        ui.weak(format!("Click: follow this pair. {ASK_HINT}"));
+        ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
+
+/// Said where one number stands for several.
+pub(super) const OF_PIECES: &str = "To a word of several pieces: their sum; from one: their mean.";
 
 /// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
 pub(super) fn choose(view: &mut PanelView, map: &HeadMap, query: usize, key: usize) {
     if !map.is_of_source {
-        view.selection.choose_query(Some(query));
+        let pair = map.pair(query, key);
+        view.selection.choose_query(Some(pair.query));
         view.selection.choose_head(map.head);
-        view.selection.key = Some(key);
+        view.selection.key = Some(pair.key);
     }
 }
 

@@ -54,15 +54,18 @@ fn has_keyboard(ctx: &Context, state: &StripState) -> bool {
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
     let layer = layer(model, view).map(|layer| &model.layers[layer]);
     let line = layer.map_or(Side::Sentence, |layer| layer.line_of(state.direction));
-    let Some(last) = model.line(line).len().checked_sub(1) else { return };
+    let words = model.line(line);
+    let placed: Vec<usize> = (0..words.len()).filter(|at| !words[*at].is_part).collect();
+    let Some(last) = placed.len().checked_sub(1) else { return };
     let chosen = match line {
         Side::Sentence => view.selection.query.or_else(|| model.first_lit(&view.highlight.lit)),
         Side::Source => state.source,
     };
     // The first press chooses an end where nothing is chosen.
-    let to = chosen.map_or(if steps > 0 { 0 } else { last }, |at| at.saturating_add_signed(steps).min(last));
+    let from = chosen.map(|at| placed.partition_point(|other| *other <= at).saturating_sub(1));
+    let to = from.map_or(if steps > 0 { 0 } else { last }, |at| at.saturating_add_signed(steps).min(last));
     let direction = state.direction;
-    choose(WordAt { side: line, position: to }, state, view);
+    choose(WordAt { side: line, position: placed[to] }, state, view);
     state.direction = direction;
     debug_assert!(shown(model, state, view, true).is_some() || model.layers.is_empty());
 }

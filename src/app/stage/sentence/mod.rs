@@ -7,7 +7,7 @@ mod plan;
 use egui::{Align, Align2, Id, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, Vec2};
 use egui::{Label, WidgetInfo, WidgetType};
 
-use crate::app::actions::{ActionTable, SentenceAction};
+use crate::app::actions::{ActionTable, SentenceAction, WindowAction};
 use crate::app::theme::{self, Palette, motion, size};
 use crate::app::view::PanelView;
 use crate::app::widgets::card::card_beside;
@@ -152,7 +152,7 @@ impl<'a> Strip<'a> {
         let Some(layer) = layer(self.model, view) else { return };
         self.layers_ui(ui, layer, view);
         self.heads_ui(ui, layer, palette, view);
-        self.directions_ui(ui, state);
+        self.directions_ui(ui, state, view);
         // Said wherever it is on; offered where there is room.
         if ui.available_width() > READING_FROM || view.selection.reading != Reading::default() {
             ui.separator();
@@ -225,7 +225,8 @@ impl<'a> Strip<'a> {
         ui.separator();
     }
 
-    fn directions_ui(&self, ui: &mut Ui, state: &mut StripState) {
+    /// Which weights of a word, and whether words or their pieces.
+    fn directions_ui(&self, ui: &mut Ui, state: &mut StripState, view: &mut PanelView) {
         for direction in Direction::ALL {
             let is_shown = state.direction == direction;
             let hint = match direction {
@@ -236,6 +237,14 @@ impl<'a> Strip<'a> {
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_shown, hint));
             if response.on_hover_text(SentenceAction::Turn.row().hint_with(hint)).clicked() {
                 state.direction = direction;
+            }
+        }
+        if self.model.has_pieces {
+            ui.separator();
+            let row = WindowAction::Pieces.row();
+            let response = ui.selectable_label(view.highlight.pieces, row.text);
+            if response.on_hover_text(row.hint()).clicked() {
+                view.highlight.pieces = !view.highlight.pieces;
             }
         }
     }
@@ -438,7 +447,7 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[Vec<String>], sink: Option<&Sink>)
 
 /// The layer whose arcs are shown: the walk's, or that of the head that was chosen, or else the last.
 pub fn layer(model: &SentenceArcs, view: &PanelView) -> Option<usize> {
-    let is_followed = view.selection.is_head_chosen || view.walk.is_walking();
+    let is_followed = view.selection.is_head_chosen || view.walk.is_walking() || view.walk.shown_layer().is_some();
     let of_head = || model.layer_of(view.selection.head);
     if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
 }

@@ -43,32 +43,48 @@ pub struct Plan {
 
 impl Plan {
     /// `measure` tells the width of a text in a size of the type.
-    pub fn of(model: &SentenceArcs, room: Room, measure: impl Fn(&str, f32) -> f32) -> Self {
-        let lines: Vec<(Side, &[ArcWord])> = [(Side::Source, &model.source[..]), (Side::Sentence, &model.words[..])]
-            .into_iter()
-            .filter(|(_, words)| !words.is_empty())
-            .collect();
-        let widths = |words: &[ArcWord], font: f32| -> Vec<f32> {
-            words.iter().map(|word| measure(&word.label, font) + 2.0 * PADDING * font).collect()
+    pub fn of<'a>(model: &'a SentenceArcs, room: Room, measure: impl Fn(&str, f32) -> f32) -> Self {
+        // Pieces for which the first one of their word stands have no place.
+        let placed = |words: &'a [ArcWord]| -> Vec<(usize, &'a ArcWord)> {
+            words.iter().enumerate().filter(|(_, word)| !word.is_part).collect()
         };
-        let whole = |words: &[ArcWord], font: f32| row_width(&widths(words, font), font);
+        let lines: Vec<(Side, Vec<(usize, &ArcWord)>)> =
+            [(Side::Source, placed(&model.source)), (Side::Sentence, placed(&model.words))]
+                .into_iter()
+                .filter(|(_, words)| !words.is_empty())
+                .collect();
+        let widths = |words: &[(usize, &ArcWord)], font: f32| -> Vec<f32> {
+            words.iter().map(|(_, word)| measure(&word.label, font) + 2.0 * PADDING * font).collect()
+        };
+        let positions =
+            |words: &[(usize, &ArcWord)]| -> Vec<usize> { words.iter().map(|(position, _)| *position).collect() };
+        let whole = |words: &[(usize, &ArcWord)], font: f32| row_width(&widths(words, font), font);
         let fits = |font: f32| lines.iter().all(|(_, words)| whole(words, font) <= room.width);
         if let Some(font) = ONE_ROW.into_iter().find(|font| fits(*font)) {
-            let rows = lines.iter().map(|(side, words)| Row { side: *side, first: 0, widths: widths(words, font) });
+            let rows = lines.iter();
+            let rows =
+                rows.map(|(side, words)| Row { side: *side, positions: positions(words), widths: widths(words, font) });
             return Self::laid(rows.collect(), font, room);
         }
-        if let [(side, words)] = lines[..] {
+        if let [(side, words)] = &lines[..] {
             for font in TWO_ROWS {
                 let all = widths(words, font);
                 let longer = |split: &usize| row_width(&all[..*split], font).max(row_width(&all[*split..], font));
                 let split = (1..all.len()).min_by(|a, b| longer(a).total_cmp(&longer(b)));
                 if let Some(split) = split.filter(|split| longer(split) <= room.width) {
-                    let second = Row { side, first: split, widths: all[split..].to_vec() };
-                    return Self::laid(vec![Row { side, first: 0, widths: all[..split].to_vec() }, second], font, room);
+                    let positions = positions(words);
+                    let row = |of: std::ops::Range<usize>| Row {
+                        side: *side,
+                        positions: positions[of.clone()].to_vec(),
+                        widths: all[of].to_vec(),
+                    };
+                    return Self::laid(vec![row(0..split), row(split..all.len())], font, room);
                 }
             }
         }
-        let rows = lines.iter().map(|(side, words)| Row { side: *side, first: 0, widths: widths(words, LEAST) });
+        let rows = lines.iter();
+        let rows =
+            rows.map(|(side, words)| Row { side: *side, positions: positions(words), widths: widths(words, LEAST) });
         Self::laid(rows.collect(), LEAST, room)
     }
 
@@ -83,9 +99,9 @@ impl Plan {
             rooms.push(above);
             y += above;
             let mut x = (widest - row_width(&row.widths, font)) / 2.0;
-            for (place, width) in row.widths.iter().enumerate() {
+            for (position, width) in row.positions.iter().zip(&row.widths) {
                 let rect = Rect::from_min_size(Pos2::new(x, y), Vec2::new(*width, height));
-                words.push(PlacedWord { at: WordAt { side: row.side, position: row.first + place }, row: index, rect });
+                words.push(PlacedWord { at: WordAt { side: row.side, position: *position }, row: index, rect });
                 x += width + SPACE * font;
             }
             y += height;
@@ -100,8 +116,8 @@ impl Plan {
 
 struct Row {
     side: Side,
-    /// Position of its first word.
-    first: usize,
+    /// Positions of its words.
+    positions: Vec<usize>,
     widths: Vec<f32>,
 }
 
@@ -115,7 +131,8 @@ mod tests {
 
     fn model(source: &str, sentence: &str) -> SentenceArcs {
         let words = |text: &str| {
-            let word = |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None };
+            let word =
+                |word: &str| ArcWord { label: word.to_owned(), text: word.to_owned(), group: None, is_part: false };
             text.split_whitespace().map(word).collect()
         };
         SentenceArcs {
@@ -124,6 +141,7 @@ mod tests {
             layers: Vec::new(),
             lengths: Vec::new(),
             sinks: Default::default(),
+            has_pieces: false,
         }
     }
 

@@ -1,0 +1,67 @@
+//! The states of a sentence in all layers of a pretrained model: what one basis for all of them is fitted to.
+//!
+//! Pooled are the row of the table, the embedding and the output of each block, of every position but the first: there
+//! models leave what they need nowhere, and it lies far from everything else (Heimersheim & Turner 2023; Xiao et al. 2023,
+//! arXiv 2309.17453).
+
+use crate::kernel::data::space::SharedScale;
+use crate::kernel::scene::sentence::Sentence;
+use crate::lesson::schema::Lesson;
+use crate::numerics::Matrix;
+use crate::numerics::lens::Lens;
+use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::{Activations, AttentionModel, Sequences};
+use crate::numerics::params::Parameters;
+use crate::numerics::spread::Spread;
+
+/// A model whose layers are looked at, and the norm that puts them on one scale.
+#[derive(Clone, Copy)]
+pub struct Layers<'a> {
+    pub model: &'a AttentionModel<f32>,
+    pub parameters: &'a Parameters<f32>,
+    pub scale: Option<&'a SharedScale>,
+}
+
+impl Layers<'_> {
+    /// The norm that the states of all layers are seen through, with the weights in use.
+    pub fn lens(&self) -> Option<Lens> {
+        self.scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, self.parameters))
+    }
+
+    /// Their spread in some sentences; `None` where there is none to look at.
+    pub fn spread<'s>(&self, sentences: impl Iterator<Item = &'s (Sequences, Activations<f32>)>) -> Option<Spread> {
+        let seen: Vec<Matrix<f32>> =
+            sentences.flat_map(|(input, activations)| self.states(input, activations)).collect();
+        let rows: Vec<&[f32]> = seen.iter().flat_map(|of| (0..of.rows()).map(|row| of.row(row))).collect();
+        let width = self.model.architecture.width;
+        (!rows.is_empty()).then(|| Spread::of(&Matrix::from_fn(rows.len(), width, |i, j| rows[i][j])))
+    }
+
+    /// The spread in the sentences that a lesson begins with.
+    pub fn spread_of_lesson(&self, lesson: &Lesson, vocabulary: &[String]) -> Option<Spread> {
+        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
+        let passed = texts.map(|sentence| {
+            let input = sentence.input();
+            let activations = Activations::of(self.model, self.parameters, &input, None, &Interventions::default());
+            (input, activations)
+        });
+        self.spread(passed.collect::<Vec<_>>().iter())
+    }
+
+    fn states(&self, input: &Sequences, activations: &Activations<f32>) -> Vec<Matrix<f32>> {
+        let (count, width) = (input.words.len(), self.model.architecture.width);
+        let first = usize::from(count > 1);
+        let from_first =
+            |of: &dyn Fn(usize, usize) -> f32| Matrix::from_fn(count - first, width, |i, j| of(i + first, j));
+        let table = &self.model.embedding;
+        let words = from_first(&|i, j| input.words[i].map_or(0.0, |word| table.get(word, j)));
+        let words = self.scale.map_or_else(|| words.clone(), |scale| scale.lens.see(&words));
+        let lens = self.lens();
+        let layers = std::iter::once(&activations.input).chain(activations.blocks.iter().map(|block| &block.output));
+        let layers = layers.map(|state| {
+            let state = from_first(&|i, j| state.get(i, j));
+            lens.as_ref().map_or_else(|| state.clone(), |lens| lens.see(&state))
+        });
+        std::iter::once(words).chain(layers).collect()
+    }
+}

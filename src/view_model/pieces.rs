@@ -1,0 +1,242 @@
+//! Pieces of one word as one: in attention, what looks at a split word looks at all of its pieces, and a split word looks as
+//! its pieces do in the mean (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece
+//! keep their numbers. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::attention::{AttentionModel, HeadMap};
+use super::models::Model;
+use super::parts::Part;
+use super::path::{By, PathArrow, PathModel};
+use super::sentence_arcs::{ArcWord, SentenceArcs};
+use super::stage::{StageModel, TokenPoint};
+pub use super::words::Words;
+use crate::kernel::data::moves::Point;
+use crate::kernel::data::token::occurrence;
+use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
+use crate::numerics::vectors::{add_scaled, norm};
+
+/// The weights between words; `None` where each word is one piece.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordAttention(pub AttentionModel);
+
+impl Model for WordAttention {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        let words = Words::of(&snapshot.model.as_ref()?.sentence)?;
+        let AttentionModel { heads, note, sinks, .. } = AttentionModel::of(snapshot)?;
+        let mut lengths = lengths(snapshot.model.as_ref()?, &words).into_iter();
+        let labels = words.labels();
+        let of_words = |map: HeadMap| HeadMap {
+            queries: labels.clone(),
+            keys: labels.clone(),
+            weights: words.fold(&map.weights),
+            lengths: lengths.next().unwrap_or_default(),
+            query_tokens: words.pieces.clone(),
+            key_tokens: words.pieces.clone(),
+            ..map
+        };
+        let heads: Vec<HeadMap> = heads.into_iter().map(of_words).collect();
+        let sinks = sinks.of_words(|piece| words.place(piece), |head| &heads[head].weights);
+        Some(Self(AttentionModel { tokens: labels.clone(), heads, note, sinks }))
+    }
+}
+
+/// The same as arcs: each word stands where its first piece does, and the others have no place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordArcs(pub Arc<SentenceArcs>);
+
+impl Model for WordArcs {
+    type Choice = ();
+
+    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+        let words = Words::of(&snapshot.model.as_ref()?.sentence)?;
+        let mut arcs = SentenceArcs::of(snapshot)?;
+        let none = ArcWord { label: String::new(), text: String::new(), group: None, is_part: true };
+        let mut placed = vec![none; arcs.words.len()];
+        for ((range, text), label) in words.pieces.iter().zip(&words.texts).zip(words.labels()) {
+            let group = arcs.words[range.start].group;
+            placed[range.start] = ArcWord { label, text: text.clone(), group, is_part: false };
+        }
+        arcs.words = placed;
+        let count = arcs.words.len();
+        let mut of_words = lengths(snapshot.model.as_ref()?, &words).into_iter();
+        for head in arcs.layers.iter_mut().flat_map(|layer| &mut layer.heads) {
+            let (folded, of_head) = (words.fold(&head.weights), of_words.next().unwrap_or_default());
+            let [mut weights, mut lengths] = [vec![vec![0.0; count]; count], vec![vec![0.0; count]; count]];
+            let mut hidden = vec![vec![true; count]; count];
+            for (queries, (row, of_row)) in words.pieces.iter().zip(folded.into_iter().zip(of_head)) {
+                for (keys, (weight, length)) in words.pieces.iter().zip(row.into_iter().zip(of_row)) {
+                    let mut all = head.hidden[queries.clone()].iter().flat_map(|row| &row[keys.clone()]);
+                    hidden[queries.start][keys.start] = all.all(|hidden| *hidden);
+                    (weights[queries.start][keys.start], lengths[queries.start][keys.start]) = (weight, length);
+                }
+            }
+            (head.weights, head.lengths, head.hidden) = (weights, lengths, hidden);
+        }
+        let heads: Vec<&[Vec<f32>]> =
+            arcs.layers.iter().flat_map(|layer| &layer.heads).map(|head| &head.weights[..]).collect();
+        // Where each word sees itself alone there are no layers.
+        let weights = |head: usize| heads.get(head).copied().unwrap_or_default();
+        arcs.sinks = arcs.sinks.of_words(|piece| words.first(piece), weights);
+        Some(Self(Arc::new(arcs)))
+    }
+}
+
+/// `‖Σ α v W_O‖` between words, by head: of all pieces of a key, and in the mean over those of a query.
+fn lengths(model: &ModelSnapshot, words: &Words) -> Vec<Vec<Vec<f32>>> {
+    let mut all = Vec::new();
+    let blocks = model.sentence.contributions.iter().zip(&model.sentence.moves).zip(&model.sentence.activations.blocks);
+    for ((contributions, moves), activations) in blocks {
+        let (carried, mut sum) = (contributions.carried(), vec![0.0; activations.output.cols()]);
+        for own in 0..moves.heads() {
+            let mut of = |queries: &Range<usize>, keys: &Range<usize>| {
+                if queries.len() == 1 && keys.len() == 1 {
+                    return moves.term_length(own, queries.start, keys.start);
+                }
+                sum.fill(0.0);
+                for key in keys.clone() {
+                    let weight = |query| contributions.weight(activations, own, query, key) * contributions.shrinking(query);
+                    let mean = queries.clone().map(weight).sum::<f32>() / queries.len() as f32;
+                    add_scaled(&mut sum, mean, carried.row(own * contributions.keys() + key));
+                }
+                norm(&sum)
+            };
+            let row = |queries| words.pieces.iter().map(|keys| of(queries, keys)).collect();
+            all.push(words.pieces.iter().map(row).collect());
+        }
+    }
+    all
+}
+
+impl StageModel {
+    /// The same with each word as one point, in the middle of its pieces.
+    #[must_use]
+    pub fn of_words(mut self, words: &Words) -> Self {
+        let texts: Vec<&str> = words.texts.iter().map(String::as_str).collect();
+        let count = self.tokens.len();
+        for (at, range) in words.pieces.iter().enumerate().filter(|(_, range)| range.end <= count) {
+            let pieces = &self.tokens[range.clone()];
+            let middle = |of: fn(&TokenPoint) -> [f32; 3]| -> [f32; 3] {
+                let sum = |axis: usize| pieces.iter().map(|piece| of(piece)[axis]).sum::<f32>();
+                std::array::from_fn(|axis| sum(axis) / pieces.len() as f32)
+            };
+            let (start, end, trained_end) =
+                (middle(|piece| piece.start), middle(|piece| piece.end), middle(|piece| piece.trained_end));
+            let first = &mut self.tokens[range.start];
+            first.occurrence = occurrence(&texts, at);
+            if range.len() == 1 {
+                continue;
+            }
+            first.first_piece = Some(std::mem::replace(&mut first.text, texts[at].to_owned()));
+            (first.start, first.end, first.trained_end) = (start, end, trained_end);
+            // Neighbours are words of the table, which has no such word.
+            (first.static_nearest, first.contextual_nearest) = (None, None);
+            first.pieces = range.len();
+            self.tokens[range.clone()].iter_mut().skip(1).for_each(|piece| piece.is_part = true);
+        }
+        self.is_of_words = true;
+        self
+    }
+}
+
+impl PathModel {
+    /// The path of a word: each arrow is the mean of its pieces', and what the pieces of a word add is one arrow.
+    pub fn of_word(snapshot: &Snapshot, words: &Words, query: usize, head: usize, by: By) -> Option<Self> {
+        let own = words.pieces.iter().find(|range| range.contains(&query))?.clone();
+        let (model, labels) = (snapshot.model.as_ref()?, words.labels());
+        let (block, ..) = model.architecture.head(head);
+        let summer = Summer { model, block };
+        let paths = own.map(|piece| Self::of(snapshot, piece, head, by)).collect::<Option<Vec<_>>>()?;
+        let share = 1.0 / paths.len() as f32;
+        let mut sums: Vec<(PathArrow, Point, Vec<f32>)> = Vec::new();
+        for (path, arrow) in paths.iter().flat_map(|path| path.arrows.iter().map(move |arrow| (path, arrow))) {
+            let key = arrow.key.map(|key| words.first(key));
+            let way: Point = std::array::from_fn(|axis| share * (arrow.to[axis] - arrow.from[axis]));
+            let vector = summer.vector(path.query, arrow);
+            let is_same = |other: &PathArrow| {
+                other.key == key && other.head == arrow.head && other.part == arrow.part && other.label == arrow.label
+                    || key.is_some() && other.key == key && other.head == arrow.head
+            };
+            match sums.iter_mut().find(|(other, ..)| is_same(other)) {
+                Some((merged, sum, whole)) => {
+                    merged.weight = merged.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
+                    merged.entry = None;
+                    *sum = std::array::from_fn(|axis| sum[axis] + way[axis]);
+                    add_scaled(whole, share, &vector);
+                }
+                None => {
+                    let mut whole = vec![0.0; vector.len()];
+                    add_scaled(&mut whole, share, &vector);
+                    let at = key.and_then(|key| words.pieces.iter().position(|range| range.start == key));
+                    let label = match (at, arrow.head) {
+                        (Some(at), None) => labels[at].clone(),
+                        (Some(at), Some(_)) => {
+                            let head = arrow.label.rsplit_once(" in ").map_or("", |(_, head)| head);
+                            format!("{} in {head}", labels[at])
+                        }
+                        (None, _) => arrow.label.clone(),
+                    };
+                    let (weight, entry) =
+                        (arrow.weight.map(|weight| share * weight), arrow.entry.filter(|_| share == 1.0));
+                    sums.push((PathArrow { key, label, weight, entry, ..arrow.clone() }, way, whole));
+                }
+            }
+        }
+        sums.iter_mut().for_each(|(arrow, _, vector)| arrow.length = norm(vector));
+        // As those of a piece: what the norm makes of the word itself, then what is added, the longest first.
+        let place = |arrow: &PathArrow| match arrow.part {
+            Some(Part::Rescaled) => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        let length = |arrow: &PathArrow| if arrow.part.is_none() { arrow.length } else { 0.0 };
+        sums.sort_by(|(a, ..), (b, ..)| place(a).cmp(&place(b)).then(length(b).total_cmp(&length(a))));
+        let middle = |of: fn(&Self) -> Point| -> Point {
+            std::array::from_fn(|axis| share * paths.iter().map(|path| of(path)[axis]).sum::<f32>())
+        };
+        let from = middle(|path| path.from);
+        let mut tip = from;
+        let lay = |(arrow, way, _): (PathArrow, Point, Vec<f32>)| {
+            let from = tip;
+            tip = std::array::from_fn(|axis| from[axis] + way[axis]);
+            PathArrow { from, to: tip, ..arrow }
+        };
+        let arrows = sums.into_iter().map(lay).collect();
+        Some(Self { query: words.first(query), arrows, from, to: middle(|path| path.to), why: paths[0].why.clone() })
+    }
+}
+
+/// The vectors behind the arrows of a block.
+struct Summer<'a> {
+    model: &'a ModelSnapshot,
+    block: usize,
+}
+
+impl Summer<'_> {
+    /// What an arrow of a piece is in the true space.
+    fn vector(&self, query: usize, arrow: &PathArrow) -> Vec<f32> {
+        let Self { model, block } = *self;
+        let (contributions, activations) =
+            (&model.sentence.contributions[block], &model.sentence.activations.blocks[block]);
+        match (arrow.part, arrow.entry) {
+            (Some(_), None) => {
+                let rescaled = model.sentence.moves[block].rescaled.as_ref();
+                rescaled.map_or_else(Vec::new, |rescaled| rescaled.vectors.row(query).to_vec())
+            }
+            (Some(part), Some(_)) => contributions.part(part, activations, query),
+            (None, _) => {
+                let of_block = model.architecture.heads_of(block);
+                let heads = arrow.head.map_or(of_block.clone(), |head| head..head + 1);
+                let keys = arrow.key.map_or(0..contributions.keys(), |key| key..key + 1);
+                let mut sum = vec![0.0; activations.output.cols()];
+                for (head, key) in heads.flat_map(|head| keys.clone().map(move |key| (head - of_block.start, key))) {
+                    add_scaled(&mut sum, 1.0, &contributions.arrow(activations, head, query, key));
+                }
+                sum
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The words of a sentence that a tokenizer cut into pieces.
+
+use std::ops::Range;
+
+use crate::kernel::data::sentence::SentenceSnapshot;
+use crate::kernel::data::token::{occurrence, subscript};
+
+/// The pieces of each word of a sentence, where one has several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Words {
+    /// In their order; a piece that the tokenizer added is a word of its own.
+    pub(super) pieces: Vec<Range<usize>>,
+    pub(super) texts: Vec<String>,
+}
+
+impl Words {
+    /// `None` where each word is one piece.
+    pub fn of(sentence: &SentenceSnapshot) -> Option<Self> {
+        let text = sentence.text.as_ref()?;
+        let tokens = &sentence.tokens;
+        let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
+        let mut pieces: Vec<Range<usize>> = Vec::new();
+        for at in 0..tokens.len() {
+            match pieces.last_mut() {
+                Some(last) if word(at).is_some() && word(at) == word(last.start) => last.end = at + 1,
+                _ => pieces.push(at..at + 1),
+            }
+        }
+        if pieces.len() == tokens.len() {
+            return None;
+        }
+        let text_of = |range: &Range<usize>| {
+            let own = tokens[range.start].text.clone();
+            let bytes = |at: usize| tokens[at].piece.as_ref().map(|piece| piece.bytes.clone());
+            let all = bytes(range.start).zip(bytes(range.end - 1));
+            let written = all.and_then(|(first, last)| text.text.get(first.start..last.end)).map(str::trim);
+            if range.len() == 1 { own } else { written.filter(|text| !text.is_empty()).map_or(own, str::to_owned) }
+        };
+        let texts = pieces.iter().map(text_of).collect();
+        Some(Self { pieces, texts })
+    }
+
+    /// The first piece of the word that a piece belongs to: it stands for the word.
+    pub fn first(&self, piece: usize) -> usize {
+        self.pieces.iter().find(|range| range.contains(&piece)).map_or(piece, |range| range.start)
+    }
+
+    /// The number of the word that a piece belongs to.
+    pub(super) fn place(&self, piece: usize) -> usize {
+        self.pieces.iter().position(|range| range.contains(&piece)).unwrap_or(piece)
+    }
+
+    /// `apple` or, where the sentence has more than one, `apple₂`.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        let label = |at| match occurrence(&texts, at) {
+            Some(n) => format!("{}{}", texts[at], subscript(n)),
+            None => texts[at].to_owned(),
+        };
+        (0..texts.len()).map(label).collect()
+    }
+
+    /// To a word: the sum. From one: the mean.
+    pub(super) fn fold(&self, weights: &[Vec<f32>]) -> Vec<Vec<f32>> {
+        let row = |queries: &Range<usize>| {
+            let of = |keys: &Range<usize>| {
+                let sum: f32 = weights[queries.clone()].iter().flat_map(|row| &row[keys.clone()]).sum();
+                if queries.len() == 1 { sum } else { sum / queries.len() as f32 }
+            };
+            self.pieces.iter().map(of).collect()
+        };
+        self.pieces.iter().map(row).collect()
+    }
+}

@@ -220,7 +220,8 @@ impl fmt::Display for Written {
         let file = name(&self.file);
         match &self.what {
             What::Page { cells, stages, beside: (pictures, folder) } => {
-                write!(f, "{file}: {cells} cells, {stages} of the stage")?;
+                let noun = if *cells == 1 { "cell" } else { "cells" };
+                write!(f, "{file}: {cells} {noun}, {stages} of the stage")?;
                 match pictures {
                     0 => Ok(()),
                     1 => write!(f, "; 1 picture in {}", name(folder)),

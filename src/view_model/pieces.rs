@@ -98,7 +98,8 @@ fn lengths(model: &ModelSnapshot, words: &Words) -> Vec<Vec<Vec<f32>>> {
                 }
                 sum.fill(0.0);
                 for key in keys.clone() {
-                    let weight = |query| contributions.weight(activations, own, query, key) * contributions.shrinking(query);
+                    let weight =
+                        |query| contributions.weight(activations, own, query, key) * contributions.shrinking(query);
                     let mean = queries.clone().map(weight).sum::<f32>() / queries.len() as f32;
                     add_scaled(&mut sum, mean, carried.row(own * contributions.keys() + key));
                 }

@@ -41,6 +41,9 @@ fn token(position: usize, text: &str, start: [f32; 3], end: [f32; 3]) -> TokenPo
         end,
         trained_end: end,
         is_added: false,
+        pieces: 1,
+        first_piece: None,
+        is_part: false,
         static_nearest: None,
         contextual_nearest: None,
     }
@@ -58,6 +61,8 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         groups: vec!["fruit".to_owned()],
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), variance: 0.3, ends: None }).to_vec(),
         explained: 0.9,
+        about: String::new(),
+        is_of_words: false,
         is_whole: false,
         radius,
     }

@@ -1,7 +1,7 @@
 //! Every key of the tables of actions, pressed in the whole window over a running kernel: each does what its row says.
 //! And the key sheet, as it is printed from them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use attune::app::actions::sheet::KeyLine;
 use attune::app::actions::{
@@ -34,6 +34,7 @@ use attune::kernel::notebook::NotebookCommand;
 use attune::kernel::notebook::document::{Answer, DocumentCell};
 use attune::kernel::{Command, Snapshot};
 use attune::quantity::Quantity;
+use attune::store::Home;
 use attune::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
@@ -92,7 +93,30 @@ impl Bench {
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("own.ron");
         std::fs::write(&path, lesson).expect("a lesson");
-        let mut world = open(&home, &path);
+        let mut bench = Self::over(&path, (folder, home));
+        bench.until("a trained model", |bench| bench.training().stage == TrainingStage::Finished);
+        bench
+    }
+
+    /// A window on a pretrained model, with its tokenizer.
+    fn of_model(name: &str) -> Bench {
+        let (folder, home) = home(name);
+        let model = folder.join("model");
+        std::fs::create_dir_all(&model).expect("a folder");
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pretrained");
+        for file in ["config.json", "model.safetensors"] {
+            std::fs::copy(fixture.join("gpt2-wild").join(file), model.join(file)).expect("a copy");
+        }
+        std::fs::copy(fixture.join("gpt2_tokenizer.json"), model.join("tokenizer.json")).expect("a copy");
+        let mut bench = Self::over(&model, (folder, home));
+        bench.until("a model", |bench| {
+            bench.world.resource::<Scene>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
+        });
+        bench
+    }
+
+    fn over(path: &Path, (folder, home): (PathBuf, Home)) -> Bench {
+        let mut world = open(&home, path);
         world.init_resource::<EguiUserTextures>();
         world.resource_mut::<StageTab>().texture = Some(TextureId::User(0));
         world.spawn((EguiContext::default(), PrimaryEguiContext));
@@ -101,7 +125,6 @@ impl Bench {
         theme::apply(&ctx);
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         let mut bench = Bench { world, ctx, folder, time: 0.0, sent: Vec::new() };
-        bench.until("a trained model", |bench| bench.training().stage == TrainingStage::Finished);
         bench.point_at(ELSEWHERE);
         bench
     }
@@ -282,6 +305,27 @@ fn every_key_of_the_window_does_what_its_row_says() {
     }
 }
 
+#[test]
+fn the_keys_of_a_model_lead_through_its_layers() {
+    let mut bench = Bench::of_model("keys-model");
+    let press = |bench: &mut Bench, action: WindowAction| bench.press(action.row().keys[0]);
+    for passed in [1.0, 2.0, 3.0, 0.0, 1.0] {
+        press(&mut bench, WindowAction::NextLayer);
+        assert_eq!(bench.view().walk.passed_layers(), Some(passed));
+    }
+    press(&mut bench, WindowAction::LayerBefore);
+    assert_eq!(bench.view().walk.passed_layers(), Some(0.0));
+    for pieces in [true, false] {
+        press(&mut bench, WindowAction::Pieces);
+        assert_eq!(bench.view().highlight.pieces, pieces);
+    }
+    press(&mut bench, WindowAction::RawStates);
+    bench.until("raw vectors", |bench| {
+        let space = bench.world.resource::<Scene>().snapshot().and_then(|snapshot| snapshot.space.clone());
+        space.is_some_and(|space| space.basis.raw)
+    });
+}
+
 fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn Fn(&mut Bench)) {
     let said = format!("{action:?}, key {which}");
     let card = Quantity::Weight.of_head(0, [1, 0]);
@@ -294,6 +338,12 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             assert_eq!(bench.view().walk.step().index(), to, "{said}");
             bench.view().walk.set(0.0);
+        }
+        // A model has them: `the_keys_of_a_model_lead_through_its_layers`.
+        WindowAction::NextLayer | WindowAction::LayerBefore | WindowAction::Pieces | WindowAction::RawStates => {
+            let before = bench.view().clone();
+            act(bench);
+            assert_eq!(*bench.view(), before, "{said}: this lesson has no such thing");
         }
         WindowAction::Origin => {
             bench.view().selection.choose_query(Some(1));

@@ -244,7 +244,8 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32) -> Option<Action> {
     let inner = words.shrink(size::GAP);
     {
         let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
-        ui.set_clip_rect(words);
+        // Within the page: what is scrolled away is not over the bar.
+        ui.set_clip_rect(words.intersect(ui.clip_rect()));
         ui.spacing_mut().item_spacing.y = size::HAIRLINE;
         let number = row.number.map_or_else(String::new, |number| format!("{number}  "));
         let title =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 
 use crate::app::scene::Scene;
-use crate::app::view::{ViewState, Walk};
+use crate::app::view::{PanelView, ViewState, Walk};
 use crate::kernel::snapshot::Snapshot;
 use crate::view_model::gauge::GaugeModel;
 use crate::view_model::neighbours::NeighboursModel;
@@ -97,6 +97,17 @@ impl StageScene {
     /// A word of the sentence has several pieces.
     pub fn has_pieces(&self) -> bool {
         self.words.is_some()
+    }
+
+    /// Says what the chosen word is made of, where it is one point for several pieces.
+    pub fn about_pieces(&self, view: &PanelView) -> Option<String> {
+        let points = self.points.as_ref()?;
+        let token = points.tokens.get(view.selection.query?).filter(|token| token.pieces > 1)?;
+        let pieces = token.pieces;
+        Some(format!(
+            "“{}” is one point in the middle of its {pieces} pieces, and its arrows are the mean of theirs.",
+            token.text
+        ))
     }
 
     /// The points on their way through the shown layer, or all the way; those of words, if these are shown.

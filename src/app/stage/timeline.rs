@@ -18,7 +18,14 @@ pub fn height(width: f32) -> f32 {
     if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE }
 }
 
-pub fn timeline_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, view: &mut PanelView) {
+/// `about` is said of a word of several pieces instead of what its first piece does.
+pub fn timeline_ui(
+    ui: &mut Ui,
+    route: Option<&RouteModel>,
+    walk: Option<&WalkModel>,
+    about: Option<String>,
+    view: &mut PanelView,
+) {
     const ENDS: f32 = 92.0;
     const TRACK_HEIGHT: f32 = 26.0;
     let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP, size::GAP_TIGHT));
@@ -35,15 +42,17 @@ pub fn timeline_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkMo
                 if ui.selectable_label(is_there, words).on_hover_text(hint).clicked() {
                     match view.walk.passed_layers() {
                         // The way back leads through the layers, as the way here did.
-                        Some(_) => view.walk.pass_to(if time > 0.0 { view.walk.layers() } else { 0 }),
-                        None => view.walk.glide_to(time),
+                        Some(_) if view.walk.layers() > 1 => {
+                            view.walk.pass_to(if time > 0.0 { view.walk.layers() } else { 0 })
+                        }
+                        _ => view.walk.glide_to(time),
                     }
                 }
             });
         });
     }
     track_ui(ui, middle.shrink2(vec2(size::GAP_WIDE, 0.0)), route, view);
-    ui.scope_builder(UiBuilder::new().max_rect(lower), |ui| said_ui(ui, route, walk, view));
+    ui.scope_builder(UiBuilder::new().max_rect(lower), |ui| said_ui(ui, route, walk, about, view));
 }
 
 /// `layer 2 of 2, step 3 of 8`
@@ -182,7 +191,13 @@ fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, view: &mut Pane
 }
 
 /// Words on what happens in this step, and what the next key does. What does not fit scrolls.
-fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, view: &mut PanelView) {
+fn said_ui(
+    ui: &mut Ui,
+    route: Option<&RouteModel>,
+    walk: Option<&WalkModel>,
+    about: Option<String>,
+    view: &mut PanelView,
+) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let next = next_ui(view.walk);
     let step = view.walk.step();
@@ -197,7 +212,8 @@ fn said_ui(ui: &mut Ui, route: Option<&RouteModel>, walk: Option<&WalkModel>, vi
     };
     let hint = "Click a word to follow it. Otherwise Space follows the word that the lesson is about.";
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
-    let said = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
+    let of_step = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
+    let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);
     let job = |wide: f32, body: f32| {
         let mut job = LayoutJob::default();
         job.wrap.max_width = wide;

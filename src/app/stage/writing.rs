@@ -388,7 +388,9 @@ fn caution(model: &StageModel, is_flat: bool) -> String {
     match (is_flat, model.is_whole) {
         (false, true) => "All there is: the vectors have no more dimensions than the stage.".to_owned(),
         _ if model.explained < LITTLE => {
-            format!("{view} view: points that look near may be far apart. The numbers are exact.")
+            format!(
+                "{view}, {percent:.0}% of the variance: points that look near may be far apart. The numbers are exact."
+            )
         }
         _ => format!("{view} is a projection; the axes show {percent:.0}% of the variance. The numbers are exact."),
     }

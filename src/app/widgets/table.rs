@@ -255,7 +255,11 @@ impl Drawn<'_> {
         let Some(digits) = self.plan.digits else { return };
         let center = heat.cell_rect(row, col).center();
         let font = theme::mono(size::MONO);
-        painter.text(center, Align2::CENTER_CENTER, written(number, digits), font, palette.ink_on(fill));
+        // Where outputs are faint, as they are out of date, the number is not, and is read on what is seen of the cell.
+        let mut painter = painter.clone();
+        let seen = palette.surface.lerp_to_gamma(fill, painter.opacity());
+        painter.set_opacity(1.0);
+        painter.text(center, Align2::CENTER_CENTER, written(number, digits), font, palette.ink_on(seen));
     }
 
     /// With the keyboard on the table, arrows go from cell to cell.

@@ -189,7 +189,8 @@ impl SentenceFrame {
         // Behind another norm everything is seen anew.
         let is_seen_so = |before: &Shown| lens(space, model, &before.of.parameters) == lens(space, model, live);
         let before = before.filter(is_seen_so).map(|before| before.sentence);
-        let sentence = Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
+        let sentence =
+            Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
         self.passes.show(Shown { of: pass, trained: trained.clone(), sentence: sentence.clone() });
         sentence
     }

@@ -1,0 +1,195 @@
+//! Pieces of one word as one: what looks at a word looks at all of its pieces, a word looks as its pieces do in the mean,
+//! and nothing else changes.
+
+use std::sync::Arc;
+
+use attune::kernel::Command;
+use attune::kernel::command::SentenceCommand;
+use attune::kernel::snapshot::Snapshot;
+use attune::view_model::attention::AttentionModel;
+use attune::view_model::models::Model;
+use attune::view_model::path::{By, PathModel};
+use attune::view_model::pieces::{WordArcs, WordAttention, Words};
+use attune::view_model::stage::StageModel;
+
+use crate::opened::{opened, running, with_tokenizer};
+
+const TEXT: &str = "The unrelated bankers of Zürich ate it";
+
+/// Both families, with words of several pieces.
+fn snapshots() -> [(&'static str, Arc<Snapshot>); 2] {
+    ["bert-wild", "gpt2-wild"].map(|name| {
+        let folder = with_tokenizer(name);
+        let mut kernel = running(&opened(&folder.0));
+        kernel.apply(Command::Sentence(SentenceCommand::Set(TEXT.to_owned())));
+        let snapshot = kernel.snapshot();
+        assert_eq!(snapshot.notice, None, "{name}");
+        (name, Arc::new(snapshot))
+    })
+}
+
+fn of_words(snapshot: &Arc<Snapshot>) -> AttentionModel {
+    WordAttention::make(snapshot, &(), None).expect("words of several pieces").0
+}
+
+#[test]
+fn attention_to_a_split_word_is_summed_and_from_it_is_the_mean() {
+    for (name, snapshot) in snapshots() {
+        let (plain, folded) = (AttentionModel::of(&snapshot).expect("a model"), of_words(&snapshot));
+        assert_eq!(folded.heads.len(), plain.heads.len());
+        let mut split = 0;
+        for (map, of) in folded.heads.iter().zip(&plain.heads) {
+            for (row, queries) in map.query_tokens.iter().enumerate() {
+                let sum: f32 = map.weights[row].iter().sum();
+                assert!((sum - 1.0).abs() < 1e-5, "{name}: the row of {} sums to {sum}", map.queries[row]);
+                for (column, keys) in map.key_tokens.iter().enumerate() {
+                    let found = map.weights[row][column];
+                    let (first, key) = (queries.start, keys.start);
+                    if queries.len() == 1 && keys.len() == 1 {
+                        assert_eq!(found.to_bits(), of.weights[first][key].to_bits(), "{name}: words of one piece");
+                        continue;
+                    }
+                    split += 1;
+                    let mut wanted = 0.0;
+                    for query in queries.clone() {
+                        for key in keys.clone() {
+                            wanted += f64::from(of.weights[query][key]) / queries.len() as f64;
+                        }
+                    }
+                    assert!((f64::from(found) - wanted).abs() < 1e-6, "{name}: {found}, not {wanted}");
+                }
+            }
+        }
+        assert!(split > 0, "{name}: no word has several pieces");
+    }
+}
+
+#[test]
+fn what_a_word_adds_is_the_length_of_what_its_pieces_add_together() {
+    for (name, snapshot) in snapshots() {
+        let sentence = &snapshot.model.as_ref().expect("a model").sentence;
+        let architecture = &snapshot.model.as_ref().expect("a model").architecture;
+        for map in &of_words(&snapshot).heads {
+            let (block, _, own) = architecture.head(map.head);
+            let (contributions, activations) = (&sentence.contributions[block], &sentence.activations.blocks[block]);
+            for (row, queries) in map.query_tokens.iter().enumerate() {
+                for (column, keys) in map.key_tokens.iter().enumerate() {
+                    let mut sum = vec![0.0; activations.output.cols()];
+                    for (query, key) in queries.clone().flat_map(|query| keys.clone().map(move |key| (query, key))) {
+                        let term = contributions.arrow(activations, own, query, key);
+                        sum.iter_mut().zip(term).for_each(|(sum, x)| *sum += f64::from(x) / queries.len() as f64);
+                    }
+                    let wanted = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
+                    let found = f64::from(map.lengths[row][column]);
+                    assert!((found - wanted).abs() < 1e-4 * (1.0 + wanted), "{name}: {found}, not {wanted}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_word_is_named_as_it_was_written_and_what_the_tokenizer_added_stays() {
+    for (name, snapshot) in snapshots() {
+        let folded = of_words(&snapshot);
+        let is_added = |at: &usize| {
+            snapshot
+                .model
+                .as_ref()
+                .is_some_and(|model| model.sentence.tokens[*at].piece.as_ref().is_some_and(|piece| piece.is_added))
+        };
+        let map = &folded.heads[0];
+        let split = map.query_tokens.iter().zip(&map.queries).filter(|(tokens, _)| tokens.len() > 1);
+        let names: Vec<&str> = split.map(|(_, name)| name.as_str()).collect();
+        assert!(names.contains(&"Zürich") && names.contains(&"unrelated"), "{name}: {names:?}");
+        let added: Vec<usize> = map.query_tokens.iter().map(|tokens| tokens.start).filter(is_added).collect();
+        assert_eq!(added.len(), if name == "bert-wild" { 2 } else { 0 });
+        assert_eq!(map.queries.len(), 7 + added.len(), "{name}: {:?}", map.queries);
+    }
+}
+
+#[test]
+fn arcs_between_words_sum_to_one_and_pieces_have_no_place() {
+    for (name, snapshot) in snapshots() {
+        let arcs = WordArcs::make(&snapshot, &(), None).expect("words").0;
+        let placed: Vec<usize> = (0..arcs.words.len()).filter(|at| !arcs.words[*at].is_part).collect();
+        assert_eq!(placed.len(), of_words(&snapshot).tokens.len());
+        for head in arcs.layers.iter().flat_map(|layer| &layer.heads) {
+            for query in &placed {
+                let sum: f32 = placed.iter().map(|key| head.weights[*query][*key]).sum();
+                assert!((sum - 1.0).abs() < 1e-5, "{name}: {sum}");
+                let whole: f32 = head.weights[*query].iter().sum();
+                assert_eq!(whole, sum, "{name}: nothing goes to a piece");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_word_is_a_point_in_the_middle_of_its_pieces() {
+    for (name, snapshot) in snapshots() {
+        let model = snapshot.model.as_ref().expect("a model");
+        let words = Words::of(&model.sentence).expect("words");
+        let pieces = StageModel::of(&snapshot).expect("points");
+        let folded = pieces.clone().of_words(&words);
+        for (token, of) in folded.tokens.iter().zip(&pieces.tokens) {
+            if token.is_part {
+                assert_ne!(words.first(token.position), token.position, "{name}");
+                continue;
+            }
+            let own = &pieces.tokens[token.position..token.position + token.pieces];
+            if own.len() == 1 {
+                assert_eq!((token.start, token.end, &token.text), (of.start, of.end, &of.text), "{name}");
+            }
+            for axis in 0..3 {
+                let mean = own.iter().map(|piece| f64::from(piece.end[axis])).sum::<f64>() / own.len() as f64;
+                assert!(
+                    (f64::from(token.end[axis]) - mean).abs() < 1e-4 * (1.0 + mean.abs()),
+                    "{name}: {}",
+                    token.text
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_arrows_of_a_word_lead_to_where_it_is() {
+    for (name, snapshot) in snapshots() {
+        let model = snapshot.model.as_ref().expect("a model");
+        let words = Words::of(&model.sentence).expect("words");
+        for block in 0..model.architecture.blocks.len() {
+            let head = model.architecture.heads_of(block).start;
+            for query in (0..model.sentence.tokens.len()).filter(|query| words.first(*query) == *query) {
+                let own: Vec<usize> =
+                    (query..model.sentence.tokens.len()).filter(|at| words.first(*at) == query).collect();
+                for by in [By::Word, By::Head, By::Both] {
+                    let path = PathModel::of_word(&snapshot, &words, query, head, by).expect("a path");
+                    let tip = path.arrows.last().expect("arrows").to;
+                    for (axis, (tip, to)) in tip.iter().zip(path.to).enumerate() {
+                        let ends = own.iter().map(|piece| f64::from(model.sentence.moves[block].end(*piece)[axis]));
+                        let mean = ends.sum::<f64>() / own.len() as f64;
+                        let size = 1.0 + path.from[axis].abs().max(to.abs());
+                        assert!((f64::from(to) - mean).abs() < 1e-4 * f64::from(size), "{name}, {by:?}");
+                        assert!((tip - to).abs() < 1e-4 * size, "{name}, {by:?}: the tip");
+                    }
+                    let plain = PathModel::of(&snapshot, query, head, by).expect("a path");
+                    if own.len() == 1 && by == By::Head {
+                        for (arrow, of) in path.arrows.iter().zip(&plain.arrows) {
+                            assert_eq!((&arrow.label, arrow.entry), (&of.label, of.entry), "{name}");
+                            assert!(
+                                (arrow.length - of.length).abs() < 1e-4 * (1.0 + of.length),
+                                "{name}: {}",
+                                of.label
+                            );
+                        }
+                    }
+                    // What looks at the pieces of one word is one arrow.
+                    let keys: Vec<_> = path.arrows.iter().filter_map(|arrow| Some((arrow.key?, arrow.head))).collect();
+                    assert!(keys.iter().all(|(key, _)| words.first(*key) == *key), "{name}");
+                    assert!(keys.iter().enumerate().all(|(at, one)| !keys[..at].contains(one)), "{name}");
+                }
+            }
+        }
+    }
+}

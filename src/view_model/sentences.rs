@@ -55,6 +55,8 @@ pub struct Reading {
     pub count: usize,
     /// Words that the model reads at most.
     pub most_words: usize,
+    /// A tokenizer reads it, to which case and punctuation matter.
+    pub in_pieces: bool,
     /// Why it cannot be shown; `None` where it can.
     pub fault: Option<Fault>,
 }
@@ -200,7 +202,7 @@ impl Lexicon {
             }
         }
         let fault = fault(&words, count, most_words);
-        Reading { words, count, most_words, fault }
+        Reading { words, count, most_words, in_pieces: false, fault }
     }
 }
 
@@ -212,7 +214,7 @@ impl Lexicon {
             Ok(sentence) => sentence,
             Err(why) => {
                 let fault = Some(Fault { words: sentence(&why), is_early: text.trim().is_empty() });
-                return Reading { most_words, fault, ..Reading::default() };
+                return Reading { most_words, in_pieces: true, fault, ..Reading::default() };
             }
         };
         let count = sentence.words.len();
@@ -237,7 +239,7 @@ impl Lexicon {
             last = Some(piece.word);
         }
         words.truncate(WORDS_TOLD);
-        Reading { words, count, most_words, fault: None }
+        Reading { words, count, most_words, in_pieces: true, fault: None }
     }
 }
 

@@ -293,7 +293,9 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &Reading, is_refused: bool) -> P
         Some((_, other)) => format!("Enter: {other}. Esc: back to the sentence on the stage; what you typed is kept."),
         None => "Esc: back to the sentence on the stage; what you typed is kept.".to_owned(),
     };
-    let help = format!("Case and punctuation are ignored. {keys}");
+    let how =
+        if reading.in_pieces { "Read as the model's tokenizer cuts it." } else { "Case and punctuation are ignored." };
+    let help = format!("{how} {keys}");
     ui.label(RichText::new(help).font(theme::plain(size::SMALL)).color(palette.ink_faint));
     shown
 }

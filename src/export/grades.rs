@@ -23,7 +23,7 @@ pub struct GradedWork {
     pub file: String,
     pub name: Option<String>,
     pub minutes: Option<u64>,
-    /// It is of another text of the lesson.
+    /// Whether it is of another text of the lesson.
     pub is_of_another_version: bool,
     pub grades: Vec<Graded>,
 }

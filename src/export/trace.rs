@@ -96,11 +96,11 @@ pub(super) struct Config {
     embedding_norm: bool,
     #[serde(skip_serializing_if = "is_false")]
     final_norm: bool,
-    /// Of the norms outside of the blocks.
+    /// The epsilon of the norms outside of the blocks.
     #[serde(skip_serializing_if = "is_usual")]
     norm_epsilon: f64,
     readout: &'static str,
-    /// Of a transformed readout.
+    /// The activation of a transformed readout.
     #[serde(skip_serializing_if = "Option::is_none")]
     readout_activation: Option<&'static str>,
     pooling: &'static str,

@@ -36,7 +36,7 @@ fn with_a_sink() -> Kernel {
 #[test]
 fn heads_are_measured_ranked_and_said() {
     let mut kernel = small();
-    kernel.apply(Command::Sentence(SentenceCommand::Set("the seal saw the seal".to_owned())));
+    kernel.apply(Command::Sentence(SentenceCommand::Set("the seal sank the seal".to_owned())));
     let snapshot = kernel.snapshot();
     let heads = all_heads(&snapshot);
     let weights = |head: usize| &snapshot.model.as_ref().unwrap().sentence.activations.blocks[0].heads[head].weights;

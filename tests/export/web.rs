@@ -18,6 +18,8 @@ use crate::{run, text, with_cells};
 
 /// Between double precision, in which a browser computes, and single, of numbers around 1.
 const TOLERANCE: f64 = 1e-5;
+/// The same of the forms, where a low temperature makes more of what single precision rounds away.
+const WIDE_TOLERANCE: f64 = 1e-4;
 const SIZE: (u32, u32) = (1280, 800);
 /// The numbers of a page, which its address asks for.
 const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
@@ -36,7 +38,7 @@ fn flat(value: &Value, to: &mut Vec<Option<f64>>) {
 
 /// The page has every tensor of the trace, and no other.
 #[track_caller]
-fn check(name: &str, page: &Value, snapshot: &Snapshot) {
+fn check(name: &str, page: &Value, snapshot: &Snapshot, tolerance: f64) {
     let trace: Value = serde_json::from_str(&trace::trace(snapshot).expect("a model")).expect("JSON");
     let tensors = |of: &Value| of["tensors"].as_object().cloned().unwrap_or_default();
     let (found, expected) = (tensors(page), tensors(&trace));
@@ -50,7 +52,7 @@ fn check(name: &str, page: &Value, snapshot: &Snapshot) {
         assert_eq!(numbers.len(), truth.len(), "{name}: {tensor}");
         for (at, (number, truth)) in numbers.iter().zip(&truth).enumerate() {
             let is_close = match (number, truth) {
-                (Some(number), Some(truth)) => (number - truth).abs() <= TOLERANCE * truth.abs().max(1.0),
+                (Some(number), Some(truth)) => (number - truth).abs() <= tolerance * truth.abs().max(1.0),
                 (number, truth) => number == truth,
             };
             assert!(is_close, "{name}: entry {at} of {tensor} is {number:?} in the page and {truth:?} in the trace");
@@ -97,7 +99,7 @@ fn ways(snapshot: &Snapshot) -> Vec<(String, Vec<Command>)> {
 }
 
 /// Opens each kernel's page in every way, and holds its numbers to those of a kernel that was told the same.
-fn check_all(kernels: Vec<(String, Kernel)>) {
+fn check_all(kernels: Vec<(String, Kernel)>, tolerance: f64) {
     let pages: Vec<(String, String)> =
         kernels.iter().map(|(name, kernel)| (format!("{name}.html"), as_web(&kernel.snapshot()))).collect();
     let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();
@@ -119,7 +121,7 @@ fn check_all(kernels: Vec<(String, Kernel)>) {
                 assert_eq!(kernel.snapshot().notice, None);
             }
             let (address, page) = answers.next().expect("as many answers");
-            check(address, page, &kernel.snapshot());
+            check(address, page, &kernel.snapshot(), tolerance);
             for _ in 0..count {
                 kernel.apply(Command::Undo);
                 kernel.settle();
@@ -141,7 +143,7 @@ fn the_pages_numbers_are_the_programs_in_every_lesson() {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         (name, Kernel::trained(Arc::new(lesson)))
     };
-    check_all(files.iter().map(trained).collect());
+    check_all(files.iter().map(trained).collect(), TOLERANCE);
 }
 
 /// Norms before and behind, feed-forward layers, every readout and pooling, a mask of its own, no projections.
@@ -158,7 +160,7 @@ fn the_pages_numbers_are_the_programs_in_every_form() {
         "reversal",
         "translation",
     ];
-    check_all(names.into_iter().map(|name| (name.to_owned(), form(name))).collect());
+    check_all(names.into_iter().map(|name| (name.to_owned(), form(name))).collect(), WIDE_TOLERANCE);
 }
 
 #[test]
@@ -202,7 +204,8 @@ fn the_apple_page_is_small_and_whole() {
     let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
     assert_eq!(page.matches("<script").count(), 2, "the data and the scripts");
-    assert!(!page.contains("http://") || page.contains("http://www.w3.org/2000/svg"), "nothing is fetched");
+    let named = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!named.contains("http://") && !named.contains("src=\"http"), "nothing is fetched");
 }
 
 /// Exercises that are done by turning the model are checked in the page as in the program.

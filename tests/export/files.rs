@@ -31,7 +31,10 @@ fn a_line_says_what_was_written() {
         assert!(said.starts_with(&file.display().to_string()) && said.lines().count() == 1, "{said}");
         assert!(fs::metadata(&file).is_ok_and(|file| file.len() > 100));
     }
-    assert_eq!(names(&folder), ["x.html", "x.ipynb", "x.md", "x.ron", "x.tsv", "x_files", "x_metadata.tsv"]);
+    assert_eq!(
+        names(&folder),
+        ["x.html", "x.ipynb", "x.live.html", "x.md", "x.ron", "x.tsv", "x_files", "x_metadata.tsv"]
+    );
     assert_eq!(fs::read_to_string(&lesson).unwrap(), NOTEBOOK);
 }
 

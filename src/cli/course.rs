@@ -1,7 +1,6 @@
 //! The course, and lessons of it by their names.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::args::{Action, Args, Common};
@@ -30,9 +29,7 @@ fn of_program(common: &Common) -> Result<PathBuf, Fault> {
 /// The files of the course, its glossary among them, in the order of their names.
 fn files(common: &Common) -> Result<Vec<PathBuf>, Fault> {
     let folder = folder(common)?;
-    let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| course::is_lesson(path)).collect();
-    files.sort();
+    let files = course::files(&folder);
     match files.is_empty() {
         true => Err(Fault::usage(format_args!("no lessons in {}", folder.display()))),
         false => Ok(files),

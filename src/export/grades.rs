@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::escape;
-use super::html::{POLICY, STYLE};
+use super::html;
 use crate::kernel::check::grading::{Graded, Mark};
 
 /// A class: the tasks of the lesson, and the works in the order in which they were given.
@@ -99,11 +99,8 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     let title = escape::html(class.title);
     write!(
         to,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}: the class</title>\n<style>\n{STYLE}{GRADES_STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{title}: the class</h1>\n<p>{} {}, each judged by the lesson's own checks.</p>\n",
+        "{}<main>\n<h1>{title}: the class</h1>\n<p>{} {}, each judged by the lesson's own checks.</p>\n",
+        html::head(&format!("{title}: the class"), html::POLICY, GRADES_STYLE),
         class.works.len(),
         if class.works.len() == 1 { "work" } else { "works" },
     )?;

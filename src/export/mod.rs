@@ -1,13 +1,12 @@
 //! Snapshots as files for other programs.
 //!
 //! A notebook is first a [`page`]: what each cell says, without a format. [`ipynb`], [`html`] and [`md`] write it, and [`web`]
-//! is the page of [`html`] with the model in it. Its
-//! texts are read by [`prose`]; [`markdown`] and [`restate`] make the Markdown of [`ipynb`] and [`md`], [`table`] and
-//! [`svg`] make tables and plots. [`pictures`] holds the pictures of a page: those of the stage, handed in by callers
-//! that can draw, and those in the lesson's folder. [`tsv`] is for the Embedding Projector, and [`trace`] has every
-//! tensor of a forward pass. [`file`](mod@file) writes the formats that the window and the command line both offer,
-//! each with the files beside it, all or nothing. A [`work_file`] is a learner's work to hand in, and [`grades`] are those
-//! of a class.
+//! is the page of [`html`] with the model in it. [`prose`] reads its texts; [`markdown`] and [`restate`] make the
+//! Markdown of [`ipynb`] and [`md`], [`table`] and [`svg`] make tables and plots. [`pictures`] holds the pictures of a
+//! page: those of the stage, handed in by callers that can draw, and those in the lesson's folder. [`tsv`] is for the
+//! Embedding Projector, and [`trace`] has every tensor of a forward pass. [`file`](mod@file) writes the formats that
+//! the window and the command line both offer, each with the files beside it, all or nothing. A [`work_file`] is a
+//! learner's work to hand in, and [`grades`] are those of a class.
 //!
 //! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
 

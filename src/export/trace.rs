@@ -3,12 +3,13 @@
 #![doc = include_str!("trace.md")]
 
 use std::io::{self, Write};
+use std::ops::Not;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
-use crate::lesson::schema::{Objective, StaticEmbedding};
+use crate::lesson::schema::Objective;
 use crate::numerics::Matrix;
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, MaskTable};
@@ -34,7 +35,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
         return Err(io::Error::other("the lesson has no model to trace"));
     };
     // A model's own files have its tables and weights.
-    let is_read = matches!(snapshot.lesson.static_embedding, StaticEmbedding::Pretrained(_));
+    let is_read = snapshot.lesson.static_embedding.is_pretrained();
     let trace = Trace {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
@@ -92,9 +93,9 @@ pub(super) struct Config {
     arrive: f64,
     #[serde(skip_serializing_if = "is_zero")]
     keep: f64,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "Not::not")]
     embedding_norm: bool,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "Not::not")]
     final_norm: bool,
     /// The epsilon of the norms outside of the blocks.
     #[serde(skip_serializing_if = "is_usual")]
@@ -149,11 +150,6 @@ impl Distances {
 
 fn is_zero(cost: &f64) -> bool {
     *cost == 0.0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_false(is_there: &bool) -> bool {
-    !is_there
 }
 
 fn is_usual(epsilon: &f64) -> bool {

@@ -35,7 +35,7 @@ pub struct WorkFile {
 pub struct LessonMark {
     pub id: String,
     pub title: String,
-    /// Of the lesson's file, in hexadecimal digits.
+    /// The hash of the lesson's file, in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// What can be said of a file's version before anything else of it is known.
+/// The version of a file, which is read before anything else of it.
 #[derive(Deserialize)]
 struct Versioned {
     attune: u32,

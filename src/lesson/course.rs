@@ -67,12 +67,17 @@ impl CourseFile {
     }
 }
 
+/// The files of a folder's lessons, its glossary among them, in the order of their names.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| is_lesson(path)).collect();
+    files.sort();
+    files
+}
+
 /// The lessons of a folder, without its glossary: by their numbers, then those without one by the names of their files.
 pub fn list(folder: &Path) -> Vec<CourseFile> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = entries.filter(|path| is_lesson(path)).take(FILES_MAX).collect();
-    paths.sort();
-    let mut files: Vec<CourseFile> = paths.into_iter().filter_map(course_file).collect();
+    let mut files: Vec<CourseFile> = files(folder).into_iter().take(FILES_MAX).filter_map(course_file).collect();
     // Files whose heading cannot be read come last; the sort keeps the order of their names.
     files.sort_by_key(|file| {
         let number = file.heading.as_ref().ok().and_then(|heading| heading.number);

@@ -5,10 +5,11 @@
 //! parts have in common, and `budget` bounds the work of them all; [`issue`] is a problem, and [`locate`](mod@locate)
 //! finds the place of one that shows itself later. [`vocabulary`] and [`template`] say what a corpus can contain, and
 //! [`corpus`] draws its sentences. [`recipe`] is what a learner changes of a lesson to train it again. [`pictures`]
-//! finds those that its texts name, [`course`] lists the lessons of a folder, [`built_in`] has those of the program, and [`starter`] is one to start from.
-//! [`panels`] names the panels that a lesson may open. [`glossary`] has the terms of a folder's lessons, [`spellings`]
-//! finds them in a text, and [`terms`] checks that a lesson keeps to them. [`live_text`] finds the expressions in a
-//! text, [`links`] reads the links that act, and [`check_texts`] checks both.
+//! finds those that its texts name, [`course`] lists the lessons of a folder, [`built_in`] has those of the program, and
+//! [`starter`] is one to start from. [`panels`] names the panels that a lesson may open. [`glossary`] has the terms of
+//! a folder's lessons, [`spellings`] finds them in a text, and [`terms`] checks that a lesson keeps to them.
+//! [`live_text`] finds the expressions in a text, [`links`] reads the links that act, and [`check_texts`] checks
+//! both.
 
 pub mod built_in;
 pub mod cells;

@@ -45,7 +45,7 @@ const SAME: f64 = 1e-9;
 
 /// All sliders of a lesson at a recipe's values; those with a single position are left out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<Offer> {
-    if matches!(lesson.static_embedding, StaticEmbedding::Pretrained(_)) {
+    if lesson.static_embedding.is_pretrained() {
         return Vec::new();
     }
     let measured = Measured::of(lesson);

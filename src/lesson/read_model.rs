@@ -154,7 +154,7 @@ fn read_costs(
         Readout::Transformed(_) if costs.arrive > 0.0 => {
             wrong("arrive", "a Transformed readout answers by another vector than the output", "readout: Tied");
         }
-        Readout::Tied | Readout::Linear | Readout::Transformed(_) => {}
+        _ => {}
     }
     // A Linear readout is asked for candidates alone; the other words may keep their places.
     let leaves_none =

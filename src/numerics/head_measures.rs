@@ -49,12 +49,17 @@ impl HeadMeasure {
         Self::Distance,
     ];
 
-    /// It is a share of all weights, between 0 and 1.
+    /// The place in [`Self::ALL`].
+    pub fn place(self) -> usize {
+        Self::ALL.iter().position(|other| *other == self).expect("all measures are listed")
+    }
+
+    /// Whether the measure is a share of all weights, between 0 and 1.
     pub fn is_share(self) -> bool {
         !matches!(self, Self::Entropy | Self::Distance)
     }
 
-    /// It compares the places or the words of queries and keys, which must be those of one sentence.
+    /// Whether the measure compares the places or the words of queries and keys, which must be those of one sentence.
     fn is_within_one_sentence(self) -> bool {
         !matches!(self, Self::Entropy | Self::First | Self::Added)
     }
@@ -137,8 +142,7 @@ impl HeadPatterns {
                 rows().enumerate().map(of_row).sum::<f64>() / all
             }
             _ => {
-                let place = HeadMeasure::ALL.iter().position(|other| *other == measure)?;
-                let pairs = &self.pairs[place];
+                let pairs = &self.pairs[measure.place()];
                 if pairs.is_empty() {
                     return None;
                 }

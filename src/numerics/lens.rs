@@ -37,6 +37,14 @@ impl Lens {
         seen
     }
 
+    /// The rows behind a norm, if there is one.
+    pub fn see_through(lens: Option<&Self>, vectors: Matrix<f32>) -> Matrix<f32> {
+        match lens {
+            Some(lens) => lens.see(&vectors),
+            None => vectors,
+        }
+    }
+
     /// `factor · γ ⊙ (t − mean t)`
     fn carry(&self, term: &[f32], factor: f32, to: &mut [f32]) {
         let mean = term.iter().sum::<f32>() / term.len() as f32;

@@ -25,6 +25,22 @@ impl<S: Scalar> Matrix<S> {
         Self { rows, cols, values }
     }
 
+    /// The rows of matrices, one below the other.
+    ///
+    /// # Panics
+    /// If one of them is not so wide.
+    pub fn stacked<'m>(cols: usize, parts: impl IntoIterator<Item = &'m Self>) -> Self
+    where
+        S: 'm,
+    {
+        let mut values = Vec::new();
+        for part in parts {
+            assert_eq!(part.cols(), cols, "rows are of one width");
+            values.extend_from_slice(part.flat());
+        }
+        Self::from_row_major(values.len() / cols.max(1), cols, values)
+    }
+
     pub fn from_fn(rows: usize, cols: usize, mut entry: impl FnMut(usize, usize) -> S) -> Self {
         let values = (0..rows * cols).map(|i| entry(i / cols, i % cols)).collect();
         Self { rows, cols, values }

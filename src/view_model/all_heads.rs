@@ -194,8 +194,7 @@ impl AllHeads {
 impl HeadSummary {
     /// `None` where the sentence has nothing of the kind.
     pub fn measure(&self, measure: HeadMeasure) -> Option<f32> {
-        let place = HeadMeasure::ALL.iter().position(|other| *other == measure)?;
-        self.measures[place]
+        self.measures[measure.place()]
     }
 
     /// The head and a measure of it: `Layer 2, head 1: previous token 0.41`.

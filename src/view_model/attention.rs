@@ -108,7 +108,7 @@ impl AttentionModel {
         self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
     }
 
-    /// What a map shows of a query and a key; `None` of a hidden sink, and where nothing is left of its row.
+    /// The shown entry of a query and a key; `None` of a hidden sink, and where nothing is left of its row.
     pub fn shown(&self, map: &HeadMap, reading: Reading, query: usize, key: usize) -> Option<f32> {
         self.sinks.shown(reading, (map.head, query, key), map.weights[query][key], map.lengths[query][key])
     }

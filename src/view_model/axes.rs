@@ -118,7 +118,8 @@ pub fn about(snapshot: &Snapshot) -> String {
     format!("Shares of the variance {of}, in {} dimensions.{seen}", space.vectors.cols())
 }
 
-fn seen_through(norm: ScaleNorm) -> &'static str {
+/// A sentence on the norm in front of the picture.
+pub(super) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
         ScaleNorm::Last => "Seen through the norm behind the last layer: so all layers have one scale.",
         ScaleNorm::Embedding => {

@@ -7,6 +7,7 @@ use crate::numerics::arithmetic::Arithmetic;
 use crate::numerics::attention::HeadMode;
 use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::contributions;
+use crate::numerics::lens::Lens;
 use crate::numerics::model::activations::{BlockActivations, HeadActivations};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::projection::AXES;
@@ -138,7 +139,7 @@ impl<'a> Reader<'a> {
             (token < output.rows()).then(|| Matrix::from_row_major(1, output.cols(), output.row(token).to_vec()))?;
         let scale = self.space.scale();
         let lens = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, &self.model.parameters));
-        Some(lens.map_or_else(|| row.clone(), |lens| lens.see(&row)).row(0).to_vec())
+        Some(Lens::see_through(lens.as_ref(), row).row(0).to_vec())
     }
 
     /// Cosine and distance, of a word that is on one of the two lists.

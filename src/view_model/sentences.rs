@@ -7,7 +7,6 @@ use super::models::Model;
 use crate::kernel::scene::sentence::Sentence;
 use crate::kernel::snapshot::{Snapshot, StaticSpace};
 use crate::lesson::Lesson;
-use crate::lesson::schema::StaticEmbedding;
 use crate::lesson::text::words_at;
 use crate::nearest::nearest_few;
 use crate::view_model::{quoted, sentence};
@@ -134,7 +133,7 @@ impl SentencesModel {
 
 impl Lexicon {
     fn new(space: Arc<StaticSpace>, lesson: &Arc<Lesson>, most_words: usize) -> Self {
-        let is_pretrained = matches!(lesson.static_embedding, StaticEmbedding::Pretrained(_));
+        let is_pretrained = lesson.static_embedding.is_pretrained();
         let mut sorted: Vec<usize> = (0..space.vocabulary.len()).collect();
         sorted.sort_by(|&a, &b| space.vocabulary[a].cmp(&space.vocabulary[b]));
         Self { sorted, most_words, space, pretrained: is_pretrained.then(|| lesson.clone()) }

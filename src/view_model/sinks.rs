@@ -15,6 +15,15 @@ pub struct Reading {
 }
 
 impl Reading {
+    pub fn turn_added(&mut self) {
+        self.is_added = !self.is_added;
+    }
+
+    /// Hides the sinks, if there are any, or shows them again.
+    pub fn turn_sinks(&mut self, has_sinks: bool) {
+        self.hides_sinks = !self.hides_sinks && has_sinks;
+    }
+
     /// What is shown other than the weights as they are, in words: said wherever that is so.
     pub fn said(self) -> Option<&'static str> {
         match (self.is_added, self.hides_sinks) {

@@ -6,7 +6,7 @@ use super::models::Model;
 use crate::kernel::snapshot::{CheckpointsSnapshot, Progress, Snapshot, TrainingSnapshot};
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Overflow, Stopped};
-use crate::lesson::schema::{Lesson, StaticEmbedding, StopRule};
+use crate::lesson::schema::StopRule;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -73,7 +73,7 @@ impl TrainingModel {
         let Some(model) = &snapshot.model else {
             return TrainingModel {
                 stage: TrainingStage::of(snapshot),
-                status: match reads_model(lesson) {
+                status: match lesson.static_embedding.is_pretrained() {
                     true => "reading the model's files".to_owned(),
                     false => "learning where words live".to_owned(),
                 },
@@ -127,7 +127,7 @@ impl TrainingStage {
         let Progress { done, of } = snapshot.embedding_progress;
         match &snapshot.model {
             Some(model) => stage(model.training.stopped),
-            None if reads_model(&snapshot.lesson) => Self::Loading { done, of },
+            None if snapshot.lesson.static_embedding.is_pretrained() => Self::Loading { done, of },
             None => Self::Embedding { done, of },
         }
     }
@@ -136,10 +136,6 @@ impl TrainingStage {
     pub fn is_before_model(self) -> bool {
         matches!(self, Self::Embedding { .. } | Self::Loading { .. })
     }
-}
-
-fn reads_model(lesson: &Lesson) -> bool {
-    matches!(lesson.static_embedding, StaticEmbedding::Pretrained(_))
 }
 
 /// A line in place of what there is nothing to show of yet.

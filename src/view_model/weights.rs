@@ -59,15 +59,18 @@ pub struct TensorGroup<'a> {
     pub tensors: Vec<&'a TensorModel>,
 }
 
+/// What a caller that asks for another entry did wrong.
+const ENTRY: &str = "an entry of the tensor";
+
 impl TensorModel {
     /// # Panics
     /// If there is no such entry, as in the next.
     pub fn value(&self, row: usize, col: usize) -> f32 {
-        self.row(row)[col]
+        self.live.entry(self.id, row, col).expect(ENTRY)
     }
 
     pub fn trained_value(&self, row: usize, col: usize) -> f32 {
-        self.trained_row(row)[col]
+        self.trained.entry(self.id, row, col).expect(ENTRY)
     }
 
     pub fn row(&self, row: usize) -> Cow<'_, [f32]> {

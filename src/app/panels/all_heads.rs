@@ -312,8 +312,7 @@ fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, view: 
 }
 
 fn next(measure: HeadMeasure) -> HeadMeasure {
-    let at = HeadMeasure::ALL.iter().position(|other| *other == measure).unwrap_or(0);
-    HeadMeasure::ALL[(at + 1) % HeadMeasure::ALL.len()]
+    HeadMeasure::ALL[(measure.place() + 1) % HeadMeasure::ALL.len()]
 }
 
 /// The numbers of layers and heads beside the rows and over the columns.

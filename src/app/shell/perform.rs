@@ -141,14 +141,10 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
                 world.resource_mut::<ViewState>().trail.open(entry);
             }
         }
-        WindowAction::ReadAdded => {
-            let reading = &mut world.resource_mut::<ViewState>().selection.reading;
-            reading.is_added = !reading.is_added;
-        }
+        WindowAction::ReadAdded => world.resource_mut::<ViewState>().selection.reading.turn_added(),
         WindowAction::HideSinks => {
             let has_sinks = world.resource::<Scene>().get::<AttentionModel>().is_some_and(|it| !it.sinks.is_empty());
-            let reading = &mut world.resource_mut::<ViewState>().selection.reading;
-            reading.hides_sinks = !reading.hides_sinks && has_sinks;
+            world.resource_mut::<ViewState>().selection.reading.turn_sinks(has_sinks);
         }
         WindowAction::CloseOrigin => world.resource_mut::<ViewState>().trail.close(),
         WindowAction::OriginBefore => world.resource_mut::<ViewState>().trail.back(),

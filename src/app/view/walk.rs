@@ -3,12 +3,10 @@
 use crate::app::theme::motion;
 use crate::view_model::walk::Step;
 
-/// Either the points go straight from static to contextual, or from layer to layer, or the steps of each layer are walked.
+/// The points on their way, and the step that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
-    is_stepped: bool,
-    /// From layer to layer, without their steps.
-    is_by_layer: bool,
+    way: Way,
     /// The time of the points; from layer to layer, how many of them they have passed; where steps are walked, the place
     /// among them.
     now: f32,
@@ -16,6 +14,17 @@ pub struct Walk {
     play: Option<Play>,
     /// Layers after the first.
     later_layers: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Way {
+    /// From static to contextual.
+    #[default]
+    Straight,
+    /// Through the steps of each layer.
+    Stepped,
+    /// From layer to layer, without their steps.
+    ByLayer,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +83,7 @@ impl Walk {
     }
 
     fn is_in_layers(&self) -> bool {
-        self.is_stepped || self.is_by_layer
+        self.way != Way::Straight
     }
 
     /// The time of the points between where they are shown to begin and to end: see [`Walk::shown_layer`].
@@ -116,14 +125,14 @@ impl Walk {
     }
 
     fn place_of(&self, now: f32) -> f32 {
-        match now {
-            _ if self.is_stepped => now,
-            0.0 => 0.0,
-            passed if self.is_by_layer => {
-                let layer = passed.ceil() - 1.0;
-                layer * STEPS as f32 + BEFORE_MOVE + (passed - layer)
+        match self.way {
+            Way::Stepped => now,
+            _ if now == 0.0 => 0.0,
+            Way::ByLayer => {
+                let layer = now.ceil() - 1.0;
+                layer * STEPS as f32 + BEFORE_MOVE + (now - layer)
             }
-            time => self.end() - 1.0 + time,
+            Way::Straight => self.end() - 1.0 + now,
         }
     }
 
@@ -149,20 +158,22 @@ impl Walk {
 
     /// Whether steps are walked, and the first one is left.
     pub fn is_walking(&self) -> bool {
-        self.is_stepped && self.now > 0.0
+        self.way == Way::Stepped && self.now > 0.0
     }
 
     /// Follows the model. Points that went straight stay where they were.
     pub fn set_layers(&mut self, layers: usize) {
-        let is_at_end = self.is_stepped && self.place() == self.end();
+        let is_at_end = self.way == Way::Stepped && self.place() == self.end();
         let later_layers = layers.max(1) - 1;
         if later_layers != self.later_layers {
             self.later_layers = later_layers;
-            if self.is_stepped {
-                self.set(if is_at_end { self.end() } else { self.now });
-            } else if self.is_by_layer {
-                self.now = self.now.min(self.layers() as f32);
-                self.glide = None;
+            match self.way {
+                Way::Straight => {}
+                Way::Stepped => self.set(if is_at_end { self.end() } else { self.now }),
+                Way::ByLayer => {
+                    self.now = self.now.min(self.layers() as f32);
+                    self.glide = None;
+                }
             }
         }
     }
@@ -215,13 +226,13 @@ impl Walk {
     /// To a place on the walk, in a short glide unless motion is reduced.
     pub fn walk_to(&mut self, to: f32) {
         let to = to.clamp(0.0, self.end());
-        if self.is_by_layer {
+        if self.way == Way::ByLayer {
             self.set(self.goal());
-        } else if !self.is_stepped && to == self.end() {
+        } else if self.way != Way::Stepped && to == self.end() {
             self.begin(1.0, motion::GLIDE);
             return;
         }
-        if !self.is_stepped {
+        if self.way != Way::Stepped {
             // Between static and contextual is no step: the walk goes on from the one that is next.
             self.set(self.goal().ceil());
         }
@@ -237,9 +248,9 @@ impl Walk {
     pub fn pass_to(&mut self, layers: usize) {
         /// A longer way takes the time of this many layers.
         const LONGEST: f32 = 4.0;
-        if !self.is_by_layer {
+        if self.way != Way::ByLayer {
             let from = self.time() * self.layers() as f32;
-            (self.is_stepped, self.is_by_layer, self.now) = (false, true, from);
+            (self.way, self.now) = (Way::ByLayer, from);
         }
         let to = layers.min(self.layers()) as f32;
         self.begin(to, motion::GLIDE * (to - self.now).abs().clamp(1.0, LONGEST));
@@ -261,7 +272,7 @@ impl Walk {
     /// The same step of another layer.
     pub fn walk_to_layer(&mut self, layer: usize) {
         let layer = layer.min(self.later_layers);
-        if self.is_by_layer {
+        if self.way == Way::ByLayer {
             self.pass_to(layer + 1);
         } else if layer != self.layer() {
             self.set((layer * STEPS) as f32 + self.at());
@@ -275,13 +286,13 @@ impl Walk {
 
     /// At static the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
-        (self.is_stepped, self.is_by_layer) = (false, false);
+        self.way = Way::Straight;
         (self.now, self.glide, self.play) = (time.clamp(0.0, 1.0), None, None);
     }
 
     /// To a place on the walk.
     pub fn set(&mut self, place: f32) {
-        (self.is_stepped, self.is_by_layer) = (true, false);
+        self.way = Way::Stepped;
         (self.now, self.glide, self.play) = (place.clamp(0.0, self.end()), None, None);
     }
 

@@ -15,7 +15,7 @@ pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     let added = ui.selectable_label(reading.is_added, row.text);
     added.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, reading.is_added, row.tooltip));
     if added.on_hover_text(row.hint()).clicked() {
-        reading.is_added = !reading.is_added;
+        reading.turn_added();
     }
     if sinks.is_empty() && !reading.hides_sinks {
         return;
@@ -24,7 +24,7 @@ pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     let hide = ui.selectable_label(reading.hides_sinks, row.text);
     hide.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, reading.hides_sinks, row.tooltip));
     if hide.on_hover_text(row.hint()).clicked() {
-        reading.hides_sinks = !reading.hides_sinks;
+        reading.turn_sinks(!sinks.is_empty());
     }
 }
 

@@ -86,16 +86,7 @@ pub(super) fn write_with(
     }
     let title = escape::html(page.title);
     let heading = if page.begins_with_title() { String::new() } else { format!("<h1>{title}</h1>") };
-    write!(
-        to,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"attune {}\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n{before}",
-        env!("CARGO_PKG_VERSION")
-    )?;
+    write!(to, "{}{before}", head(&title, policy, style))?;
     to.write_all(outline(&body.outline).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
     let about = format!(
@@ -106,6 +97,19 @@ pub(super) fn write_with(
     let model = page.model.map_or(String::new(), |model| format!(" {}", escape::html(&model)));
     write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
     to.flush()
+}
+
+/// The beginning of a page, up to its body. The title is escaped already.
+pub(super) fn head(title: &str, policy: &str, style: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"attune {}\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION")
+    )
 }
 
 /// One heading needs no outline.

@@ -11,7 +11,7 @@ use crate::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use crate::kernel::vectors::examples::Rewriter;
 use crate::lesson::cells::{Bind, CellKind, Slider};
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use crate::lesson::schema::{Order, StaticEmbedding};
+use crate::lesson::schema::Order;
 use crate::numerics::Matrix;
 use crate::numerics::attention::{HeadMode, Mask};
 use crate::numerics::model::Architecture;
@@ -297,8 +297,7 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let count = space.vectors.flat().len() + model.parameters.flat().len();
-    let is_read = matches!(snapshot.lesson.static_embedding, StaticEmbedding::Pretrained(_));
-    if is_read || count > NUMBERS_MAX {
+    if snapshot.lesson.static_embedding.is_pretrained() || count > NUMBERS_MAX {
         return None;
     }
     let stage = StageModel::of(snapshot)?;

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::html::{self, Additions, Answer};
 use super::page::{Page, PageItem};
 use super::pictures::Pictures;
+use crate::kernel::check::rehearsal::reveal;
 use crate::kernel::notebook::snapshot::CellSnapshot;
-use crate::kernel::notebook::{CellCommand, CellId, NotebookCommand};
-use crate::kernel::{Command, Kernel, Snapshot};
-use crate::lesson::cells::CellKind;
+use crate::kernel::{Kernel, Snapshot};
+use crate::lesson::cells::{Cell, CellKind};
 use crate::lesson::glossary::Glossary;
 
 /// Scripts in the order in which they need each other; the last one begins.
@@ -75,22 +75,13 @@ fn unmarked(json: &str) -> String {
 
 /// The lesson as it is trained, with every prediction revealed.
 fn revealed(snapshot: &Snapshot) -> Option<Snapshot> {
-    let ids: Vec<CellId> = snapshot.notebook.cells.iter().filter(|shown| is_asked(shown)).map(id_of).collect();
-    if ids.is_empty() {
-        return None;
-    }
+    let is_asked =
+        |cell: &&Cell| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *cell.id && is_asked(shown));
+    let mut cells = snapshot.lesson.cells.iter().filter(is_asked).peekable();
+    cells.peek()?;
     let mut kernel = Kernel::trained(snapshot.lesson.clone());
-    for id in ids {
-        for command in [CellCommand::Choose(0), CellCommand::Reveal] {
-            kernel.apply(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
-        }
-    }
-    kernel.settle();
+    cells.for_each(|cell| reveal(&mut kernel, cell));
     Some(kernel.snapshot())
-}
-
-fn id_of(shown: &CellSnapshot) -> CellId {
-    shown.cell.id.clone()
 }
 
 /// A prediction that is yet to be answered.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::rehearsal::{reveal, shown};
 use crate::code::budget::Allowance;
-use crate::kernel::command::Command;
 use crate::kernel::notebook::execution::Answered;
 use crate::kernel::notebook::runs::Outcome;
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell};
 use crate::kernel::notebook::snapshot::Verdict;
-use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::persist::saved::Saved;
 use crate::kernel::state::Kernel;
 use crate::lesson::Lesson;
@@ -44,7 +43,7 @@ pub struct Graded {
 pub struct Grader {
     lesson: Arc<Lesson>,
     trained: Kernel,
-    /// Of each prediction, in the order of the cells, the choice that is right.
+    /// The right choice of each prediction, in the order of the cells.
     right: Vec<(String, Option<usize>)>,
 }
 
@@ -77,13 +76,8 @@ impl Grader {
 
 /// The place of a prediction's right choice.
 fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
-    for command in [CellCommand::Choose(0), CellCommand::Reveal] {
-        kernel.apply(Command::Notebook(NotebookCommand::Cell(cell.id.as_str().into(), command)));
-        kernel.settle();
-    }
-    let notebook = kernel.snapshot().notebook;
-    let run = notebook.cells.iter().find(|found| *found.cell.id == *cell.id)?.run.clone()?;
-    match run.verdict {
+    reveal(kernel, cell);
+    match shown(kernel, cell)?.verdict {
         Some(Verdict::Prediction { right }) => Some(right),
         _ => None,
     }

@@ -78,7 +78,7 @@ fn ask(kernel: &mut Kernel, cell: &Cell, command: CellCommand) {
     kernel.settle();
 }
 
-fn shown(kernel: &Kernel, cell: &Cell) -> Option<Arc<RunSnapshot>> {
+pub(super) fn shown(kernel: &Kernel, cell: &Cell) -> Option<Arc<RunSnapshot>> {
     let notebook = kernel.snapshot().notebook;
     notebook.cells.iter().find(|found| *found.cell.id == *cell.id)?.run.clone()
 }
@@ -101,9 +101,14 @@ fn of_fault(cell: &Cell, fault: &Fault) -> Problem {
     Problem::of(cell, Fault { place: None, ..fault.clone() }.to_string(), at)
 }
 
-fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
+/// Answers a prediction, somehow, and reveals it.
+pub fn reveal(kernel: &mut Kernel, cell: &Cell) {
     ask(kernel, cell, CellCommand::Choose(0));
     ask(kernel, cell, CellCommand::Reveal);
+}
+
+fn predict(kernel: &mut Kernel, cell: &Cell) -> Option<Problem> {
+    reveal(kernel, cell);
     let words = match shown(kernel, cell) {
         None => NOT_RUN.to_owned(),
         Some(run) => format!("its answer: {}", run.fault.as_ref()?),

@@ -23,7 +23,7 @@ pub struct Moves {
     terms: Matrix<f32>,
     /// Arrows that no head adds, in the order of the forward pass.
     pub parts: Vec<PartMoves>,
-    /// What the norm that the picture is seen through makes of the input, as the whole grows: the first arrow.
+    /// The first arrow where the picture is seen through a norm: its effect on the input, as the whole grows.
     pub rescaled: Option<Rescaled>,
     /// The input of each query, before anything moves it; (T, 3)
     pub at_rest: Matrix<f32>,

@@ -60,9 +60,7 @@ impl LessonModel {
         } else {
             let words = basis_vectors(lesson, &self.space.vocabulary, &self.space.vectors);
             let outputs = passes.iter().map(|(_, activations)| &*activations.output);
-            let of_all = std::iter::once(&words).chain(outputs);
-            let rows: Vec<&[f32]> = of_all.flat_map(|of| (0..of.rows()).map(|row| of.row(row))).collect();
-            Spread::of(&Matrix::from_fn(rows.len(), width, |i, j| rows[i][j]))
+            Spread::of(&Matrix::stacked(width, std::iter::once(&words).chain(outputs)))
         };
         if !(spread.total().is_finite() && spread.mean().iter().all(|x| x.is_finite())) {
             return Err("some points are not finite: no axes fit them".to_owned());

@@ -3,7 +3,7 @@
 //! Training is deterministic, so of the model only that is kept which the learner did: how far it was
 //! trained, what was changed on its way, and what was turned since. [`crate::kernel::persist::resume`] does it again.
 
-use std::ops::Range;
+use std::ops::{Not, Range};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -71,12 +71,8 @@ pub struct SavedBasis {
     /// The axes that were chosen: X, Y or Z, from which words, and to which.
     pub axes: Vec<(String, String, String)>,
     /// The vectors of a model as they are, and not through the norm that puts its layers on one scale.
-    #[serde(skip_serializing_if = "is_not")]
+    #[serde(skip_serializing_if = "Not::not")]
     pub raw: bool,
-}
-
-fn is_not(said: &bool) -> bool {
-    !said
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -365,8 +361,8 @@ impl SavedTensor {
         saved
     }
 
-    /// The entries with their indices among those of all tensors; `None` where these have no such tensor, or it could not hold
-    /// the values.
+    /// The entries with their indices among those of all tensors; `None` where these have no such tensor, or one
+    /// that could not hold the values.
     pub(in crate::kernel) fn entries(&self, parameters: &Parameters<f32>) -> Option<Vec<(usize, f32)>> {
         let spec = parameters.specs().iter().find(|spec| spec.id.code_name() == self.name)?;
         let Range { start: begin, end } = spec.indices();

@@ -32,9 +32,8 @@ impl Layers<'_> {
     pub fn spread<'s>(&self, sentences: impl Iterator<Item = &'s (Sequences, Activations<f32>)>) -> Option<Spread> {
         let seen: Vec<Matrix<f32>> =
             sentences.flat_map(|(input, activations)| self.states(input, activations)).collect();
-        let rows: Vec<&[f32]> = seen.iter().flat_map(|of| (0..of.rows()).map(|row| of.row(row))).collect();
-        let width = self.model.architecture.width;
-        (!rows.is_empty()).then(|| Spread::of(&Matrix::from_fn(rows.len(), width, |i, j| rows[i][j])))
+        let rows = Matrix::stacked(self.model.architecture.width, &seen);
+        (rows.rows() > 0).then(|| Spread::of(&rows))
     }
 
     /// The spread in the sentences that a lesson begins with.
@@ -55,13 +54,10 @@ impl Layers<'_> {
             |of: &dyn Fn(usize, usize) -> f32| Matrix::from_fn(count - first, width, |i, j| of(i + first, j));
         let table = &self.model.embedding;
         let words = from_first(&|i, j| input.words[i].map_or(0.0, |word| table.get(word, j)));
-        let words = self.scale.map_or_else(|| words.clone(), |scale| scale.lens.see(&words));
+        let words = Lens::see_through(self.scale.map(|scale| &scale.lens), words);
         let lens = self.lens();
         let layers = std::iter::once(&activations.input).chain(activations.blocks.iter().map(|block| &block.output));
-        let layers = layers.map(|state| {
-            let state = from_first(&|i, j| state.get(i, j));
-            lens.as_ref().map_or_else(|| state.clone(), |lens| lens.see(&state))
-        });
+        let layers = layers.map(|state| Lens::see_through(lens.as_ref(), from_first(&|i, j| state.get(i, j))));
         std::iter::once(words).chain(layers).collect()
     }
 }

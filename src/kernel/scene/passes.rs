@@ -92,7 +92,7 @@ fn is_same(a: &HeadMode<f32>, b: &HeadMode<f32>) -> bool {
     }
 }
 
-/// What two passes have in common.
+/// The parts that two passes have in common.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Agreement {
     /// The first blocks; where there are none, not even the embeddings need be the same.

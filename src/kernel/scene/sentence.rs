@@ -37,7 +37,7 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// What a model reads of it that has no source.
+    /// The input of a model without a source.
     pub fn input(&self) -> Sequences {
         with_segments(Sequences::one(&self.words), self.text.as_deref())
     }
@@ -133,7 +133,7 @@ impl SentenceFrame {
         self.passes = Passes::default();
     }
 
-    /// What the model reads.
+    /// The words that the model reads.
     pub fn input(&self) -> &Sequences {
         &self.input
     }
@@ -225,8 +225,7 @@ impl SentenceFrame {
                 blocks.moves.push(before.moves[b].clone());
                 continue;
             }
-            let modes = interventions.heads.get(heads).unwrap_or(&[]);
-            let contributions = Contributions::of(config, b, parameters, block, modes);
+            let contributions = contributions_of((b, config), model, parameters, block, interventions);
             let moves = Moves::of(&sight, block, &contributions, config.residual);
             blocks.arithmetic.extend(arithmetic(config, b, parameters, block, interventions).into_iter().map(Arc::new));
             blocks.contributions.push(Arc::new(contributions));
@@ -272,7 +271,7 @@ impl SentenceFrame {
     }
 }
 
-/// What is shown of the blocks.
+/// The shown parts of the blocks.
 #[derive(Default)]
 struct BlocksShown {
     arithmetic: Vec<Arc<Arithmetic<f32>>>,
@@ -290,7 +289,7 @@ fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameter
     Layers { model, parameters, scale: space.scale() }.lens()
 }
 
-/// What comes out of the last block. The norm behind it is the picture's, if it is there at all.
+/// The output of the last block. The norm behind it is the picture's, if it is there at all.
 fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
     activations.blocks.last().map_or(&activations.output, |block| &block.output)
 }
@@ -347,9 +346,17 @@ pub fn contributions(
     activations: &Activations<f32>,
     interventions: &Interventions<f32>,
 ) -> Vec<Contributions<f32>> {
-    let of_block = |((b, config), block): ((usize, &BlockConfig), &Arc<BlockActivations<f32>>)| {
-        let modes = interventions.heads.get(model.architecture.heads_of(b)).unwrap_or(&[]);
-        Contributions::of(config, b, parameters, block, modes)
-    };
-    model.architecture.numbered_blocks().zip(&activations.blocks).map(of_block).collect()
+    let blocks = model.architecture.numbered_blocks().zip(&activations.blocks);
+    blocks.map(|(at, block)| contributions_of(at, model, parameters, block, interventions)).collect()
+}
+
+fn contributions_of(
+    (b, config): (usize, &BlockConfig),
+    model: &AttentionModel<f32>,
+    parameters: &Parameters<f32>,
+    block: &BlockActivations<f32>,
+    interventions: &Interventions<f32>,
+) -> Contributions<f32> {
+    let modes = interventions.heads.get(model.architecture.heads_of(b)).unwrap_or(&[]);
+    Contributions::of(config, b, parameters, block, modes)
 }

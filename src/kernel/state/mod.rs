@@ -23,7 +23,7 @@ use crate::kernel::snapshot::{HistorySnapshot, Snapshot};
 use crate::kernel::state::history::History;
 use crate::kernel::vectors::{LessonFault, SpaceTrainer};
 use crate::lesson::cells::{Bind, CellKind};
-use crate::lesson::schema::{Lesson, StaticEmbedding};
+use crate::lesson::schema::Lesson;
 use crate::numerics::attention::Mask;
 
 use retrain::UnderWay;
@@ -406,9 +406,9 @@ impl Kernel {
                 self.play_when_ready = false;
                 Ok(())
             }
-            (Phase::Embedding(_), _) => Err(match self.lesson.static_embedding {
-                StaticEmbedding::Pretrained(_) => "wait until the model is read".to_owned(),
-                _ => "wait until the static vectors are trained".to_owned(),
+            (Phase::Embedding(_), _) => Err(match self.lesson.static_embedding.is_pretrained() {
+                true => "wait until the model is read".to_owned(),
+                false => "wait until the static vectors are trained".to_owned(),
             }),
             (Phase::Failed { .. }, _) => Ok(()),
         }

@@ -1,13 +1,14 @@
 //! Formulas of what is learned and of what is read off the vectors: points, neighbours, answers.
 
+use std::iter;
+
 use super::worked::{Explanation, Factor, Operand, Term, Worked, constant, sum};
-use crate::kernel::data::space::ScaleNorm;
 use crate::kernel::snapshot::StaticSpace;
 use crate::numerics::Matrix;
 use crate::numerics::model::{Pooling, Readout};
 use crate::numerics::params::{TensorId, TensorName};
 use crate::quantity::{Entry, Quantity, StagePoint, latex};
-use crate::view_model::axes;
+use crate::view_model::axes::{self, seen_through};
 use crate::view_model::reader::Reader;
 
 impl Reader<'_> {
@@ -106,20 +107,8 @@ impl Reader<'_> {
         Some((
             "p = \\sum_d (x_d - \\bar{x}_d) \\, u_d".to_owned(),
             Worked::Sum(terms),
-            [Some(note), self.seen_through()].into_iter().flatten().collect(),
+            iter::once(note).chain(self.space.scale().map(|scale| seen_through(scale.norm).to_owned())).collect(),
         ))
-    }
-
-    /// Says which norm is in front of the picture.
-    fn seen_through(&self) -> Option<String> {
-        let norm = match self.space.scale()?.norm {
-            ScaleNorm::Embedding => {
-                "Words are seen through the norm behind the embeddings, as the states of all layers are \
-                                     behind norms of their own"
-            }
-            ScaleNorm::Last => "Everything is seen through the norm behind the last layer",
-        };
-        Some(format!("{norm}: so all layers have one scale."))
     }
 
     pub(super) fn pairs(&self, of: StagePoint, word: usize) -> Option<Vec<(Operand, Operand)>> {

@@ -1,0 +1,243 @@
+//! The names of the learned tensors: symbols, the layers they belong to, and their beginnings.
+
+use std::fmt;
+
+/// Declares the learned tensors: a symbol, the layer that each belongs to, what it starts from, and its purpose.
+macro_rules! tensors {
+    ($($(#[$doc:meta])* $name:ident = $symbol:literal, $layer:ident, $start:ident, $purpose:literal;)*) => {
+        /// The learned tensors, those of a block and those of the whole model, in the order of the literature.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum TensorName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl TensorName {
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The symbol of the literature.
+            pub fn symbol(self) -> &'static str {
+                match self {
+                    $(Self::$name => $symbol,)*
+                }
+            }
+
+            pub fn layer(self) -> Layer {
+                match self {
+                    $(Self::$name => Layer::$layer,)*
+                }
+            }
+
+            /// The values before training.
+            pub fn start(self) -> Start {
+                match self {
+                    $(Self::$name => Start::$start,)*
+                }
+            }
+
+            /// The purpose of the tensor, in a few words.
+            pub fn purpose(self) -> &'static str {
+                match self {
+                    $(Self::$name => $purpose,)*
+                }
+            }
+        }
+    };
+}
+
+tensors! {
+    /// `E` (V, D), where the static vectors are trained with the model.
+    Embedding = "E", Input, StaticVectors,
+        "the static vectors, trained with the model";
+    /// `P` (T_max, D), added to the embeddings.
+    Positions = "P", Input, Positions,
+        "what a word's place adds to its static vector";
+    /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
+    Segments = "E_S", Input, Positions,
+        "what the sentence of a pair that a word stands in adds to its static vector";
+    /// `γ_E` (1, D), of the norm behind the sum of the embeddings.
+    EmbeddingNormGain = "γ_E", Input, One,
+        "stretches and shifts the norm behind the embeddings";
+    /// `β_E` (1, D)
+    EmbeddingNormBias = "β_E", Input, Zero,
+        "stretches and shifts the norm behind the embeddings";
+    /// `W_Q` (D, H·d_k)
+    QueryWeights = "W_Q", Attention, Glorot,
+        "from a word to its query, what it looks for";
+    /// `b_Q` (1, H·d_k)
+    QueryBias = "b_Q", Attention, Zero,
+        "from a word to its query, what it looks for";
+    /// `W_K` (D, H·d_k)
+    KeyWeights = "W_K", Attention, Glorot,
+        "from a word to its key, what it is found by";
+    /// `b_K` (1, H·d_k)
+    KeyBias = "b_K", Attention, Zero,
+        "from a word to its key, what it is found by";
+    /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
+    /// stands furthest before its query to the one furthest behind it.
+    DistanceBias = "B", Distances, Zero,
+        "how much a head favours words at each distance, a row for each head";
+    /// `W_V` (D, H·d_v)
+    ValueWeights = "W_V", Attention, Glorot,
+        "from a word to its value, what it hands over";
+    /// `b_V` (1, H·d_v)
+    ValueBias = "b_V", Attention, Zero,
+        "from a word to its value, what it hands over";
+    /// `W_O` (H·d_v, D)
+    OutputWeights = "W_O", Attention, Glorot,
+        "from the heads' mixes to what is added to the word";
+    /// `b_O` (1, D)
+    OutputBias = "b_O", Attention, Zero,
+        "from the heads' mixes to what is added to the word";
+    /// `γ_A` (1, D), of the norm at the attention.
+    AttentionNormGain = "γ_A", AttentionNorm, One,
+        "stretches and shifts the norm at the attention";
+    /// `β_A` (1, D)
+    AttentionNormBias = "β_A", AttentionNorm, Zero,
+        "stretches and shifts the norm at the attention";
+    /// `W_1` (D, hidden), of the feed-forward layer.
+    HiddenWeights = "W_1", FeedForward, Glorot,
+        "from a word to the feed-forward layer's hidden units";
+    /// `b_1` (1, hidden)
+    HiddenBias = "b_1", FeedForward, Zero,
+        "from a word to the feed-forward layer's hidden units";
+    /// `W_2` (hidden, D)
+    ForwardWeights = "W_2", FeedForward, Glorot,
+        "from the hidden units to what is added to the word";
+    /// `b_2` (1, D)
+    ForwardBias = "b_2", FeedForward, Zero,
+        "from the hidden units to what is added to the word";
+    /// `γ_F` (1, D), of the norm at the feed-forward layer.
+    ForwardNormGain = "γ_F", ForwardNorm, One,
+        "stretches and shifts the norm at the feed-forward layer";
+    /// `β_F` (1, D)
+    ForwardNormBias = "β_F", ForwardNorm, Zero,
+        "stretches and shifts the norm at the feed-forward layer";
+    /// `γ_Y` (1, D), of the norm behind all blocks.
+    FinalNormGain = "γ_Y", Readout, One,
+        "stretches and shifts the norm behind all blocks";
+    /// `β_Y` (1, D)
+    FinalNormBias = "β_Y", Readout, Zero,
+        "stretches and shifts the norm behind all blocks";
+    /// `W_T` (D, D), of the readout's own layer.
+    TransformWeights = "W_T", Readout, Glorot,
+        "from an output to the vector that the guesses are read from";
+    /// `b_T` (1, D)
+    TransformBias = "b_T", Readout, Zero,
+        "from an output to the vector that the guesses are read from";
+    /// `γ_T` (1, D), of the norm in the readout.
+    TransformNormGain = "γ_T", Readout, One,
+        "stretches and shifts the norm in the readout";
+    /// `β_T` (1, D)
+    TransformNormBias = "β_T", Readout, Zero,
+        "stretches and shifts the norm in the readout";
+    /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
+    LogitWeights = "W_logits", Readout, Glorot,
+        "for the guesses in training only: it moves no point";
+    /// `b_logits` (1, C)
+    LogitBias = "b_logits", Readout, Zero,
+        "for the guesses in training only: it moves no point";
+}
+
+/// Layers, in the order in which their tensors lie in a model or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Vectors of words and places, before all blocks.
+    Input,
+    Attention,
+    Distances,
+    AttentionNorm,
+    FeedForward,
+    ForwardNorm,
+    /// Behind all blocks.
+    Readout,
+}
+
+/// Contents of a tensor before training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The vectors that word2vec left.
+    StaticVectors,
+    /// Uniform, as wide as places need to be told apart.
+    Positions,
+    /// Uniform in `±√(6 / (rows + cols))` (Glorot & Bengio 2010, Eq. 16).
+    Glorot,
+    One,
+    Zero,
+}
+
+impl TensorName {
+    /// Whether it belongs to a block, of which a model may have several.
+    pub fn is_of_a_block(self) -> bool {
+        !matches!(self.layer(), Layer::Input | Layer::Readout)
+    }
+
+    /// Whether vectors are multiplied by it, which is where the work is: all matrices but the tables.
+    pub fn multiplies(self) -> bool {
+        self.start() == Start::Glorot
+    }
+
+    /// The tensors of a block in the order of the flat vector: layer by layer.
+    pub fn of_blocks() -> impl Iterator<Item = Self> {
+        let mut names: Vec<Self> = Self::ALL.iter().copied().filter(|name| name.is_of_a_block()).collect();
+        names.sort_by_key(|name| name.layer());
+        names.into_iter()
+    }
+
+    /// The tensor of this name in a block, from 0.
+    pub const fn of_block(self, block: usize) -> TensorId {
+        TensorId { block, name: self }
+    }
+}
+
+/// One tensor of a model: its name, and the block it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TensorId {
+    /// From 0; 0 for the tensors of the whole model.
+    pub block: usize,
+    pub name: TensorName,
+}
+
+impl From<TensorName> for TensorId {
+    /// The tensor of the whole model, or of its first block.
+    fn from(name: TensorName) -> Self {
+        name.of_block(0)
+    }
+}
+
+impl TensorId {
+    /// The symbol as code can write it: `W_Q`, `gamma_A`, and `W_Q_2` in the second block.
+    pub fn code_name(self) -> String {
+        let mut name = self.name.symbol().replace('γ', "gamma").replace('β', "beta");
+        if self.name.is_of_a_block() {
+            name.push_str(&code_suffix(self.block));
+        }
+        name
+    }
+}
+
+/// The end of a symbol's name in code, that says its block: `_2`, and nothing for the first.
+pub fn code_suffix(block: usize) -> String {
+    if block > 0 { format!("_{}", block.saturating_add(1)) } else { String::new() }
+}
+
+/// The end of a symbol that says its block: `⁽²⁾`, and nothing for the first.
+pub fn superscript(block: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if block == 0 {
+        return String::new();
+    }
+    let digits: String =
+        block.saturating_add(1).to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+    format!("⁽{digits}⁾")
+}
+
+impl fmt::Display for TensorId {
+    /// The symbol: `W_Q`, and `W_Q⁽²⁾` in the second block.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.symbol())?;
+        if self.name.is_of_a_block() {
+            f.write_str(&superscript(self.block))?;
+        }
+        Ok(())
+    }
+}

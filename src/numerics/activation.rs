@@ -27,18 +27,22 @@ const CUBIC: f64 = 0.044_715;
 impl Activation {
     pub const ALL: [Self; 3] = [Self::Relu, Self::Gelu, Self::GeluTanh];
 
-    /// Puts `φ(x)` in the place of every `x`. NaN stays NaN: a diverged weight must not look like a unit that is off.
-    pub fn apply<S: Scalar>(self, x: &mut [S]) {
+    /// `y = φ(x)`, entry by entry. NaN stays NaN: a diverged weight must not look like a unit that is off.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn apply<S: Scalar>(self, x: &[S], y: &mut [S]) {
+        assert_eq!(x.len(), y.len(), "activation: {} entries of x, {} of y", x.len(), y.len());
         match self {
             // Loops, and not `for_each`: that is a function of its own, which knows nothing of the processor's vectors.
-            Self::Relu => vectorized!(for x in x {
-                *x = if *x < S::zero() { S::zero() } else { *x };
+            Self::Relu => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
+                *y = if x < S::zero() { S::zero() } else { x };
             }),
-            Self::Gelu => vectorized!(for x in x {
-                *x = *x * normal_share(*x);
+            Self::Gelu => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
+                *y = x * normal_share(x);
             }),
-            Self::GeluTanh => vectorized!(for x in x {
-                *x = *x * tanh_share(*x);
+            Self::GeluTanh => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
+                *y = x * tanh_share(x);
             }),
         }
     }
@@ -105,7 +109,7 @@ mod tests {
             for i in -200_000..=200_000 {
                 let x = i as f32 * 5e-5;
                 let mut found = [x];
-                activation.apply(&mut found);
+                activation.apply(&[x], &mut found);
                 let (found, exact) = (f64::from(found[0]), exact(activation, f64::from(x)));
                 let bound = 2.0 * f64::from(f32::EPSILON) * f64::from(x).abs().max(1.0);
                 assert!((found - exact).abs() <= bound, "{activation:?}({x}) = {exact}, not {found}");
@@ -116,10 +120,10 @@ mod tests {
     #[test]
     fn what_is_no_number_stays_so_and_the_ends_hold() {
         for activation in Activation::ALL {
-            let mut x = [f32::NAN, f32::MAX, -1e30, f32::INFINITY, 0.0];
-            activation.apply(&mut x);
-            assert!(x[0].is_nan() && x[1] == f32::MAX && x[3] == f32::INFINITY, "{activation:?}: {x:?}");
-            assert!(x[2] == 0.0 && x[4] == 0.0, "{activation:?}: {x:?}");
+            let mut y = [1.0; 5];
+            activation.apply(&[f32::NAN, f32::MAX, -1e30, f32::INFINITY, 0.0], &mut y);
+            assert!(y[0].is_nan() && y[1] == f32::MAX && y[3] == f32::INFINITY, "{activation:?}: {y:?}");
+            assert!(y[2] == 0.0 && y[4] == 0.0, "{activation:?}: {y:?}");
         }
     }
 }

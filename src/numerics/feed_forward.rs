@@ -46,8 +46,7 @@ pub fn feed_forward_forward<S: Scalar>(
     let summed = cache.summed.top_flat_mut(x.nrows());
     linear_forward(x, p.weights(tensor(HiddenWeights)), p.values_of(tensor(HiddenBias)), summed);
     let hidden = cache.hidden.top_flat_mut(x.nrows());
-    hidden.copy_from_slice(summed);
-    cache.activation.apply(hidden);
+    cache.activation.apply(summed, hidden);
     let hidden = cache.hidden.top(x.nrows());
     linear_forward(hidden, p.weights(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
 }

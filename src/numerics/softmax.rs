@@ -1,7 +1,7 @@
 //! Softmax over a row.
 
 use super::Scalar;
-use super::simd::{self, LANES, Lane, Plain, Simd};
+use super::simd::{self, LANES, Lane, Plain, Simd, Work, dispatch};
 
 /// `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`
 ///
@@ -17,7 +17,18 @@ use super::simd::{self, LANES, Lane, Plain, Simd};
 ///
 /// In place: `row` holds the scores and becomes the weights.
 pub fn softmax_forward<S: Scalar>(row: &mut [S]) {
-    softmax(Plain, row);
+    dispatch(Row(row));
+}
+
+struct Row<'a, S>(&'a mut [S]);
+
+impl<S: Scalar> Work<S> for Row<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Simd<S>>(self, simd: V) {
+        softmax(simd, self.0);
+    }
 }
 
 /// As [`softmax_forward`]; returns `max s` and `Σ_k exp(s_k − max s)`, whose logarithm they are parts of.

@@ -52,8 +52,7 @@ pub fn transform_forward<S: Scalar>(
     let (w, b) = (parameters.weights(TensorName::TransformWeights), parameters.values_of(TensorName::TransformBias));
     linear_forward(MatRef::from_row_major_slice(read, rows, width), w, b, summed.top_flat_mut(rows));
     let hidden = hidden.top_flat_mut(rows);
-    hidden.copy_from_slice(summed.top_flat(rows));
-    activation.apply(hidden);
+    activation.apply(summed.top_flat(rows), hidden);
     norm_forward(hidden, gain_and_bias(parameters, NORM), epsilon, norm, output.top_flat_mut(rows));
 }
 

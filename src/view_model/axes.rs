@@ -114,9 +114,17 @@ pub fn about(snapshot: &Snapshot) -> String {
         (None, true) => "of the states of the model's first sentences in all layers, without their first tokens",
         (None, false) => "of the words that the lesson names",
     };
-    let seen = space.scale().map_or_else(String::new, |scale| format!(" {}", seen_through(scale.norm)));
+    let is_before_norm = || snapshot.model.as_ref().is_some_and(|model| model.architecture.final_norm);
+    let seen = match space.scale() {
+        Some(scale) => format!(" {}", seen_through(scale.norm)),
+        None if is_before_norm() => format!(" {BEFORE_NORM}"),
+        None => String::new(),
+    };
     format!("Shares of the variance {of}, in {} dimensions.{seen}", space.vectors.cols())
 }
+
+const BEFORE_NORM: &str =
+    "Outputs are shown as they are before the norm behind the last layer; neighbours and answers are read behind it.";
 
 /// A sentence on the norm in front of the picture.
 pub(super) fn seen_through(norm: ScaleNorm) -> &'static str {

@@ -241,6 +241,7 @@
     const own = change(state, say);
     const showNumbers = numbers(state, stage);
     const cells = Cells.create(state, stage, say);
+    Prose.create(document.querySelector("main"), state);
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
     const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
     redraws.push(stage.request, sentence.look, attention.build, weights.show);

@@ -21,6 +21,7 @@ const TOLERANCE: f64 = 1e-5;
 /// The same of the forms, where a low temperature makes more of what single precision rounds away.
 const WIDE_TOLERANCE: f64 = 1e-4;
 const SIZE: (u32, u32) = (1280, 800);
+const TELEPHONE: (u32, u32) = (360, 740);
 /// The numbers of a page, which its address asks for.
 const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
 
@@ -130,8 +131,8 @@ fn check_all(kernels: Vec<(String, Kernel)>, tolerance: f64) {
     }
 }
 
-#[test]
-fn the_pages_numbers_are_the_programs_in_every_lesson() {
+/// The lessons of the course, trained.
+fn course() -> Vec<(String, Kernel)> {
     let files = fs::read_dir("lessons").expect("the lessons").map(|entry| entry.expect("a file").path());
     let is_lesson =
         |file: &PathBuf| file.extension().is_some_and(|ending| ending == "ron") && !file.ends_with("glossary.ron");
@@ -143,7 +144,56 @@ fn the_pages_numbers_are_the_programs_in_every_lesson() {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         (name, Kernel::trained(Arc::new(lesson)))
     };
-    check_all(files.iter().map(trained).collect(), TOLERANCE);
+    files.iter().map(trained).collect()
+}
+
+#[test]
+fn the_pages_of_the_course_are_the_programs_and_fit_a_telephone() {
+    let course = course();
+    let pages: Vec<(String, String)> =
+        course.iter().map(|(name, kernel)| (format!("{name}.html"), as_web(&kernel.snapshot()))).collect();
+    check_all(course, TOLERANCE);
+
+    let addresses: Vec<String> = pages.iter().map(|(name, _)| name.clone()).collect();
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (&**name, &**page)).collect();
+    let questions = r"
+        const named = (found) => found.ariaLabel || found.textContent.trim() || found.title || (found.labels || []).length;
+        const controls = [...document.querySelectorAll('button, input, select, canvas, [tabindex]')];
+        const isSeen = (found) => found.offsetParent !== null;
+        return {
+            beyond: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+            nameless: controls.filter(isSeen).filter((found) => !named(found)).map((found) => found.outerHTML),
+        };
+    ";
+    let Some(answers) = ask(&pages, &addresses, questions, TELEPHONE) else { return };
+    for (address, answer) in addresses.iter().zip(&answers) {
+        assert_eq!(*answer, serde_json::json!({ "beyond": 0, "nameless": [] }), "{address}");
+    }
+}
+
+/// The word under the pointer is lit in the sentence, the maps and the prose, and the other of its kind is not.
+#[test]
+fn a_word_of_the_prose_is_lit_wherever_it_stands() {
+    let page = as_web(&run(include_str!("../../lessons/apple.ron")).snapshot());
+    let questions = r"
+        const words = [...document.querySelectorAll('em .word')];
+        const first = words.find((found) => found.textContent === 'apple₁');
+        const isLit = (found) => found.classList.contains('hovered');
+        const point = (type) => first.dispatchEvent(new window.PointerEvent(type, { bubbles: true }));
+        point('pointerover');
+        const lit = {
+            sentence: [...document.querySelectorAll('#lab-sentence button')].filter(isLit).map((found) => found.textContent),
+            maps: [...document.querySelectorAll('#panel-attention tbody th')].filter((found) => isLit(found.parentElement)).map((found) => found.textContent),
+            prose: [...new Set(words.filter(isLit).map((found) => found.textContent))].sort(),
+        };
+        point('pointerout');
+        return { ...lit, after: document.querySelectorAll('.hovered').length };
+    ";
+    let Some(answers) = ask(&[("apple.html", &page)], &["apple.html".to_owned()], questions, SIZE) else { return };
+    let expected = serde_json::json!({
+        "sentence": ["apple₁"], "maps": ["apple₁", "apple₁"], "prose": ["apple", "apple₁"], "after": 0,
+    });
+    assert_eq!(answers, [expected]);
 }
 
 /// Norms before and behind, feed-forward layers, every readout and pooling, a mask of its own, no projections.

@@ -19,9 +19,11 @@ use crate::export::{Pictures, StagePicture};
 use crate::kernel::snapshot::{Progress, Snapshot};
 use crate::lesson::issue::printable;
 
-/// Twice as large as a page shows it, for sharp letters on dense screens.
-const STAGE_SIZE: (u32, u32) = (1472, 828);
-const STAGE_ZOOM: f32 = 2.0;
+/// As large as a page shows it.
+const STAGE_SIZE: (u32, u32) = (736, 414);
+/// Pixels for each of those: for sharp letters on dense screens; and on paper, for which alone a live page has pictures.
+const SHARP: f32 = 2.0;
+const ON_PAPER: f32 = 1.5;
 
 /// Rendered pictures of a page's stage cells.
 pub struct Drawn {
@@ -40,7 +42,7 @@ pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn
     let mut pictures = Pictures::of_lesson(lesson, "");
     let mut fault = None;
     for (cell, sentence) in Page::stages(snapshot).take(count(snapshot, format)) {
-        match draw_stage(snapshot, cell, sentence, format.is_dark_too()) {
+        match draw_stage(snapshot, cell, sentence, format) {
             Ok(picture) => pictures.add_stage(cell, picture),
             Err(why) => {
                 pictures.why_no_stage = in_a_page(&why);
@@ -56,20 +58,22 @@ pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn
     Drawn { pictures, fault }
 }
 
-fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, is_dark_too: bool) -> Result<StagePicture, AppFault> {
+fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, format: Format) -> Result<StagePicture, AppFault> {
+    let zoom = if format == Format::Web { ON_PAPER } else { SHARP };
+    let pixels = |size: u32| (size as f32 * zoom) as u32;
     let nothing = || AppFault::NothingToDraw("the lesson has no model yet".to_owned());
     let snapshot = Arc::new(at_sentence(snapshot, sentence).ok_or_else(nothing)?);
     let paint = |dark| {
         draw(&PictureOptions {
             cell: Some(cell.to_owned()),
             time: f32::NAN,
-            size: STAGE_SIZE,
-            zoom: STAGE_ZOOM,
+            size: (pixels(STAGE_SIZE.0), pixels(STAGE_SIZE.1)),
+            zoom,
             dark,
             ..PictureOptions::of(snapshot.clone())
         })
     };
-    Ok(StagePicture { light: paint(false)?, dark: if is_dark_too { Some(paint(true)?) } else { None } })
+    Ok(StagePicture { light: paint(false)?, dark: if format.is_dark_too() { Some(paint(true)?) } else { None } })
 }
 
 /// Text that stands in a page in place of a picture.

@@ -34,6 +34,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("../../../assets/web/weights.js"),
     include_str!("../../../assets/web/code.js"),
     include_str!("../../../assets/web/cells.js"),
+    include_str!("../../../assets/web/prose.js"),
     include_str!("../../../assets/web/page.js"),
 ];
 const STYLE: &str = include_str!("../../../assets/web/style.css");

@@ -283,6 +283,14 @@ impl Reading {
         }
     }
 
+    /// A text without a fault, as it is kept: the words of a lesson; as it was written, where a tokenizer reads it.
+    pub fn sentence(&self, text: &str) -> String {
+        if self.in_pieces || self.count > self.words.len() {
+            return text.trim().to_owned();
+        }
+        self.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
     /// The first word that stands in the way.
     pub fn first_fault(&self) -> Option<usize> {
         self.words.iter().position(|word| matches!(word.kind, WordKind::Unknown(_) | WordKind::Unfinished(_)))

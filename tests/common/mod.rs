@@ -7,6 +7,7 @@ pub mod chromium;
 pub mod dressed;
 pub mod folder;
 pub mod lessons;
+pub mod models;
 pub mod numerics;
 pub mod program;
 pub mod resaved;

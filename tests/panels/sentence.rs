@@ -1,5 +1,8 @@
 //! The sentence field, the Meaning panel and the Axes panel over a running kernel, by their labels.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use attune::app::actions::{Action, WindowAction, focus};
 use attune::app::panels::axes::AxesPanel;
 use attune::app::panels::compare::toggle;
@@ -10,7 +13,7 @@ use attune::app::shell::top_bar::{SENTENCE, TopBarUiState, top_bar_ui};
 use attune::app::theme;
 use attune::app::view::ThemeChoice;
 use attune::kernel::command::{Axis, AxisCommand, SentenceCommand};
-use attune::kernel::{Command, Snapshot};
+use attune::kernel::{Command, Kernel, Snapshot};
 use attune::view_model::axes::AxesModel;
 use attune::view_model::compare::CompareModel;
 use attune::view_model::sentences::SentencesModel;
@@ -19,6 +22,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::small;
+use crate::common::models::with_tokenizer;
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -146,6 +150,27 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     assert_eq!(shown(&bench), "the stone sank while the stone", "Enter takes the word that is spelt like it");
     press(&mut bench, Key::Enter);
     assert!(!says(&bench, "On the stage."), "and is done then");
+}
+
+/// A tokenizer reads case and punctuation, and the pieces that it makes are not the text.
+#[test]
+fn a_text_in_pieces_is_left_as_it_was_written() {
+    const TEXT: &str = "She sat on the river's bank.";
+    let folder = with_tokenizer("bert-wild");
+    let lesson = attune::lesson::read(Path::new(&folder.file(""))).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let mut bench = PanelHarness::new(Kernel::embedded(Arc::new(lesson)), Vec2::new(1280.0, 400.0), Bar::default());
+    let before = shown(&bench);
+    enter_field(&mut bench);
+    press(&mut bench, Key::Enter);
+    assert_eq!(shown(&bench), before, "entered and left");
+    enter_field(&mut bench);
+    bench.event(Event::Paste(TEXT.to_owned()));
+    bench.run_steps(3);
+    let read = shown(&bench);
+    assert!(read.split(' ').count() > TEXT.split(' ').count(), "in pieces: {read}");
+    press(&mut bench, Key::Enter);
+    assert_eq!(bench.get_by_label("Sentence").value().as_deref(), Some(TEXT));
+    assert_eq!(shown(&bench), read);
 }
 
 #[test]

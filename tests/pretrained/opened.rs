@@ -15,7 +15,7 @@ use attune::numerics::params::TensorName;
 use attune::quantity::{Entry, Quantity, StagePoint};
 use attune::view_model::provenance::{Operand, Provenance, Worked};
 
-use crate::common::folder::Folder;
+pub use crate::common::models::with_tokenizer;
 use crate::values::{TOLERANCE, sentences};
 use crate::written::fixture;
 
@@ -29,17 +29,6 @@ pub fn opened(folder: &Path) -> Arc<Lesson> {
 /// A kernel whose model is read.
 pub fn running(lesson: &Arc<Lesson>) -> Kernel {
     Kernel::embedded(lesson.clone())
-}
-
-/// A fixture with its tokenizer.
-pub fn with_tokenizer(name: &str) -> Folder {
-    let folder = Folder::new(&format!("opened-{name}"));
-    let tokenizer = fixture(&format!("{}_tokenizer.json", name.split('-').next().unwrap_or(name)));
-    for file in ["config.json", "model.safetensors"] {
-        std::fs::copy(fixture(name).join(file), folder.join(file)).expect("a copy");
-    }
-    std::fs::copy(tokenizer, folder.join("tokenizer.json")).expect("a copy");
-    folder
 }
 
 fn model(kernel: &Kernel) -> ModelSnapshot {

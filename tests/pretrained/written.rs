@@ -1,22 +1,19 @@
 //! Safetensors as tests write them: anything that can be in such a file, right or wrong.
 
 use std::fs;
-use std::path::PathBuf;
 
 use attune::pretrained::{Pretrained, load};
 use serde_json::{Map, Value, json};
 
 use crate::common::folder::Folder;
 
+pub use crate::common::models::fixture;
+
 /// A model of tests/fixtures/pretrained, to be changed and written elsewhere.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub config: Map<String, Value>,
     pub weights: Written,
-}
-
-pub fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pretrained").join(name)
 }
 
 impl Model {

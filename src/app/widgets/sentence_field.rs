@@ -157,7 +157,7 @@ fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) 
 fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &Reading) -> String {
     state.is_open = false;
     let last = if reading.fault.is_none() {
-        reading.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+        reading.sentence(&state.text)
     } else {
         if reading.count > 0 {
             state.kept = Some((state.text.clone(), field.shown.to_owned()));

@@ -4,7 +4,7 @@ use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key as BevyKey, KeyboardFocusLost, KeyboardInput};
 use bevy::prelude::*;
 use bevy::window::{PrimaryWindow, RawHandleWrapper};
-use bevy_egui::EguiInput;
+use bevy_egui::{EguiClipboard, EguiInput};
 use egui::{Event, Modifiers};
 
 /// Frames in which the keyboard's focus is asked for: a window takes a moment to be mapped.
@@ -69,6 +69,7 @@ pub fn give_modifiers(
     mut lost: MessageReader<KeyboardFocusLost>,
     mut held: Local<Modifiers>,
     mut inputs: Query<&mut EguiInput>,
+    mut clipboard: ResMut<EguiClipboard>,
 ) {
     if lost.read().count() > 0 {
         *held = Modifiers::NONE;
@@ -82,6 +83,7 @@ pub fn give_modifiers(
         }
         input.events = as_typed(std::mem::take(&mut input.events), &typed);
         drop_text_of_shortcuts(&mut input.events);
+        add_clipboard(&mut input.events, || clipboard.get_text());
     }
 }
 
@@ -120,6 +122,27 @@ fn drop_text_of_shortcuts(events: &mut Vec<Event>) {
         .map(|i| events[i].clone())
         .collect();
     *events = kept;
+}
+
+/// Adds the copy, cut or paste of a shortcut that was over before the frame's end: bevy_egui then has its key alone.
+fn add_clipboard(events: &mut Vec<Event>, mut paste: impl FnMut() -> Option<String>) {
+    let mut all = Vec::with_capacity(events.len());
+    let mut rest = std::mem::take(events).into_iter().peekable();
+    while let Some(event) = rest.next() {
+        let missing = match (&event, rest.peek()) {
+            (_, Some(Event::Copy | Event::Cut | Event::Text(_) | Event::Paste(_))) => None,
+            (Event::Key { key, pressed: true, modifiers, .. }, _) if modifiers.command && !modifiers.alt => match key {
+                egui::Key::C => Some(Event::Copy),
+                egui::Key::X => Some(Event::Cut),
+                egui::Key::V => paste().map(Event::Paste),
+                _ => None,
+            },
+            _ => None,
+        };
+        all.push(event);
+        all.extend(missing);
+    }
+    *events = all;
 }
 
 /// Each key that is no modifier itself.
@@ -179,6 +202,22 @@ mod tests {
         let expected = events[1..].to_vec();
         drop_text_of_shortcuts(&mut events);
         assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn a_shortcut_of_the_clipboard_acts_however_short_it_was() {
+        let key = |key, pressed, modifiers| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        let (c, v) = (egui::Key::C, egui::Key::V);
+        let paste = || Some("pasted".to_owned());
+        let within_a_frame = vec![key(v, true, Modifiers::COMMAND), key(v, false, Modifiers::NONE)];
+        let mut events = within_a_frame.clone();
+        add_clipboard(&mut events, paste);
+        assert_eq!(events, [&within_a_frame[..1], &[Event::Paste("pasted".to_owned())], &within_a_frame[1..]].concat());
+        // What bevy_egui has added is not added again, and a letter is no shortcut.
+        let there = vec![key(c, true, Modifiers::COMMAND), Event::Copy, key(v, true, Modifiers::NONE)];
+        let mut events = there.clone();
+        add_clipboard(&mut events, paste);
+        assert_eq!(events, there);
     }
 
     #[test]

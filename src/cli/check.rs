@@ -13,6 +13,7 @@ use crate::code::Output;
 use crate::kernel::Snapshot;
 use crate::kernel::check::claims::{Verdict, first_overflow, verify};
 use crate::kernel::check::rehearsal::{Problem, rehearse};
+use crate::lesson::built_in;
 use crate::lesson::cells::Cell;
 use crate::lesson::check_texts::{addresses, closed_panels};
 use crate::lesson::course;
@@ -213,7 +214,7 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
     ))
 }
 
-/// Links to lessons that the folder does not have.
+/// Links to lessons that are neither beside this one nor in the program's course.
 fn missing_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Problem> {
     let links = |cell: &Cell| {
         let addresses: Vec<String> = cell.kind.markdown().flat_map(addresses).collect();
@@ -228,7 +229,8 @@ fn missing_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<P
         return Vec::new();
     }
     let ids = courses.beside(path);
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let of_program: Vec<&str> = built_in::ids().collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).chain(of_program).collect();
     let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
     let problem = |(cell, address, link): (String, String, TextLink)| {
         let flaw = context.check(&link).err()?;

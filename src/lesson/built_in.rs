@@ -13,6 +13,8 @@ macro_rules! files {
     };
 }
 
+const GLOSSARY: &str = "glossary";
+
 /// Names and texts: the lessons, and their glossary.
 const FILES: &[(&str, &str)] = files![
     "apple.ron",
@@ -30,9 +32,15 @@ const FILES: &[(&str, &str)] = files![
     "words.ron",
 ];
 
-/// Whether the course has a lesson's file of this name, without the ending.
+/// Ids of the course's lessons, which are the names of their files without the ending.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    let names = FILES.iter().filter_map(|(file, _)| file.strip_suffix(EXTENSION)?.strip_suffix('.'));
+    names.filter(|name| *name != GLOSSARY)
+}
+
+/// Whether the course has a lesson of this id.
 pub fn has(name: &str) -> bool {
-    FILES.iter().any(|(file, _)| file.strip_suffix(EXTENSION).and_then(|file| file.strip_suffix('.')) == Some(name))
+    ids().any(|other| other == name)
 }
 
 /// Puts the course into a folder of its own within `root`, and gives that folder. What is there already as it should be
@@ -55,6 +63,7 @@ pub fn put_into(root: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::load::parse;
 
     #[test]
     fn the_program_has_every_file_of_the_course() {
@@ -64,5 +73,14 @@ mod tests {
         there.retain(|name| name.ends_with(EXTENSION));
         there.sort();
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), there);
+    }
+
+    #[test]
+    fn a_lesson_s_file_has_the_name_of_its_id() {
+        for id in ids() {
+            let (file, text) = FILES.iter().find(|(file, _)| file.starts_with(id)).expect("a file");
+            let lesson = parse(file, text).unwrap_or_else(|issues| panic!("{issues:?}"));
+            assert_eq!(lesson.id, id);
+        }
     }
 }

@@ -57,6 +57,16 @@ fn a_lesson_is_copied_to_be_edited() {
     assert!(text.contains("id: \"my-words\"") && text.len() > 10_000, "{text:.300}");
     let lesson = attune::lesson::parse("my-words.ron", &text).unwrap_or_else(|issues| panic!("{issues:?}"));
     assert_eq!(lesson.id, "my-words");
+    // Its links to other lessons lead to those of the program.
+    let (code, said) = run(&folder, &["new", "my-apple.ron", "--from", "apple"]);
+    assert_eq!(code, Some(0), "{said}");
+    let text = fs::read_to_string(folder.join("my-apple.ron")).expect("the copy");
+    assert!(text.contains("attune:lesson/words"));
+    let (code, said) = run(&folder, &["check", "my-apple.ron"]);
+    assert_eq!(code, Some(0), "{said}");
+    fs::write(folder.join("my-apple.ron"), text.replace("attune:lesson/words", "attune:lesson/wrds")).expect("a file");
+    let (code, said) = run(&folder, &["check", "my-apple.ron"]);
+    assert!(code == Some(1) && said.contains("there is no lesson \"wrds\""), "{said}");
     let (code, said) = run(&folder, &["new", "other.ron", "--from", "nothing-like-that"]);
     assert!(code == Some(1) && said.contains("no such file"), "{said}");
 }

@@ -1,15 +1,19 @@
 //! Does what the links in a text say.
 
+use std::path::PathBuf;
+
 use bevy::prelude::*;
 
 use crate::app::panels::{PanelId, PanelName};
 use crate::app::scene::Scene;
 use crate::app::view::ViewState;
 use crate::app::work::session::Session;
+use crate::lesson::built_in;
 use crate::lesson::course;
 use crate::lesson::links::{TextLink, token_named};
 
 use super::dock::WorkspaceState;
+use super::opening::Setup;
 use super::perform::open;
 
 /// Follows a link; where it leads nowhere, a notice says so.
@@ -51,12 +55,21 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             world.resource_mut::<WorkspaceState>().0.places.show(PanelId::of(PanelName::Notebook));
         }
         TextLink::Lesson(id) => {
-            let path = world.get_resource::<Session>().map(|session| session.path().to_owned());
-            let folder = path.as_deref().and_then(|path| path.parent());
-            let files = folder.map(course::list).unwrap_or_default();
-            let file = files.into_iter().find(|file| file.id() == id);
-            open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one."))?.path);
+            let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
+            open(world, file.ok_or_else(|| format!("There is no lesson {id:?}, beside this one or in the course."))?);
         }
     }
     Ok(())
+}
+
+fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
+    let folder = world.get_resource::<Session>()?.path().parent()?;
+    Some(course::list(folder).into_iter().find(|file| file.id() == id)?.path)
+}
+
+/// A lesson of the course that is in the program, whose files have the names of their lessons.
+fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
+    let home = world.get_resource::<Setup>()?.home.as_ref().filter(|_| built_in::has(id))?;
+    let folder = built_in::put_into(&home.built_in()).ok()?;
+    Some(folder.join(id).with_extension(course::EXTENSION))
 }

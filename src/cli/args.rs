@@ -120,6 +120,9 @@ pub struct CheckOptions {
     /// How long the cells, texts and exercises of one lesson may take together, its training aside.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
+    /// Check a lesson again whenever it is saved, and all of them when their glossary is, until Ctrl-C (exit code 130).
+    #[arg(long, short)]
+    pub watch: bool,
 }
 
 /// Seconds for the cells of a lesson together, if the user does not say otherwise.

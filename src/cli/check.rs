@@ -1,14 +1,15 @@
 //! `attune check`: a line a lesson or glossary, and every issue.
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use super::args::{CheckOptions, Common};
 use super::fault::Fault;
-use super::{blame, print, progress};
+use super::{blame, print, progress, say};
 use crate::code::Output;
 use crate::kernel::Snapshot;
 use crate::kernel::check::claims::{Verdict, first_overflow, verify};
@@ -24,10 +25,49 @@ use crate::lesson::locate::{Places, Spot, written};
 use crate::lesson::pictures::Folder;
 use crate::lesson::schema::{Expect, Lesson};
 use crate::lesson::terms::{TermIssue, check_terms};
+use crate::lesson::watch::{EVERY, Watched};
 use crate::nearest::nearest;
 
-/// Trains each lesson, verifies its claims and runs its cells and solutions.
+/// Checks the lessons once, or again and again.
 pub fn check(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
+    if options.watch { watch(lessons, options, common) } else { round(lessons, options, common) }
+}
+
+/// Checks the lessons, and then those that are saved, round by round, until the process is ended.
+fn watch(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
+    let glossaries: BTreeSet<PathBuf> = lessons.iter().filter_map(|path| glossary::beside(path)).collect();
+    let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
+    let mut files: Vec<Watched> = files.map(Watched::new).collect();
+    let mut due = lessons.to_vec();
+    let mut why = "every file; a saved one is checked again, Ctrl-C ends".to_owned();
+    for number in 1_u64.. {
+        print::line(format_args!("round {number}: {why}"))?;
+        match round(&due, options, common) {
+            Err(Fault::Lesson(issues)) => say(issues.trim_end_matches('\n')),
+            result => result?,
+        }
+        let saved = next_saved(&mut files);
+        why = saved.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ") + " saved";
+        // A glossary speaks of every lesson.
+        due = if saved.iter().any(|path| is_glossary_file(path)) { lessons.to_vec() } else { saved };
+    }
+    Ok(())
+}
+
+/// Waits until files are saved.
+fn next_saved(files: &mut [Watched]) -> Vec<PathBuf> {
+    loop {
+        thread::sleep(EVERY);
+        let saved = files.iter_mut().filter_map(|file| file.has_changed().then(|| file.path().to_owned()));
+        let saved: Vec<PathBuf> = saved.collect();
+        if !saved.is_empty() {
+            return saved;
+        }
+    }
+}
+
+/// Trains each lesson, verifies its claims and runs its cells and solutions.
+fn round(lessons: &[PathBuf], options: &CheckOptions, common: &Common) -> Result<(), Fault> {
     let mut faults = String::new();
     let (mut ids, mut courses, mut glossaries) = (Ids::default(), Courses::default(), Glossaries::default());
     for path in lessons {

@@ -58,6 +58,7 @@ pub mod starter;
 pub mod template;
 pub mod text;
 pub mod vocabulary;
+pub mod watch;
 
 pub use issue::LessonIssue;
 pub use load::{parse, read};

@@ -1,8 +1,68 @@
-//! The lessons that `attune new` writes: a small, working and commented one, or a copy of another.
+//! New lessons: a small, working and commented one, or a copy of another.
 
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::course::is_named_as_lesson;
+use super::issue::{LessonIssue, printable};
 use super::limits::ID_CHARS_MAX;
+use super::load;
+use crate::whole_file;
 
 const STARTER: &str = include_str!("starter.ron");
+
+/// Why a new lesson was not written.
+#[derive(Debug)]
+pub enum NotNew {
+    /// Its name is no lesson's.
+    Name(PathBuf),
+    /// There is such a file.
+    Taken(PathBuf),
+    /// The lesson to copy cannot be read.
+    From(Box<LessonIssue>),
+    Unwritten(PathBuf, io::Error),
+}
+
+impl fmt::Display for NotNew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |path: &Path| printable(&path.display().to_string());
+        match self {
+            Self::Name(path) => {
+                write!(f, "{:?} cannot be a lesson: its name must end in .ron, such as my_lesson.ron", shown(path))
+            }
+            Self::Taken(path) => write!(f, "{:?} already exists: choose another name, or move it away", shown(path)),
+            Self::From(issue) => write!(f, "{issue}"),
+            Self::Unwritten(path, why) => write!(f, "{}: {why}", shown(path)),
+        }
+    }
+}
+
+/// Writes the starter lesson, or a copy of the lesson `from`; what is there already stays.
+///
+/// # Errors
+/// If the name is no lesson's or taken, or a file cannot be read or written.
+pub fn write_new(path: &Path, from: Option<&Path>) -> Result<(), NotNew> {
+    if !is_named_as_lesson(path) {
+        return Err(NotNew::Name(path.to_owned()));
+    }
+    if path.exists() {
+        return Err(NotNew::Taken(path.to_owned()));
+    }
+    let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let lesson = match from {
+        None => of_name(&name),
+        Some(other) => copy_of(&load::text(other).map_err(NotNew::From)?, &name),
+    };
+    whole_file::write(path, lesson.as_bytes()).map_err(|why| NotNew::Unwritten(path.to_owned(), why))
+}
+
+/// A name that no file of the folder has: `my_apple.ron`, or `my_apple_2.ron` and so on.
+pub fn free_name(folder: &Path, of: &str) -> PathBuf {
+    let numbered = (2_u32..).map(|number| format!("my_{of}_{number}.ron"));
+    let mut names = std::iter::once(format!("my_{of}.ron")).chain(numbered).map(|name| folder.join(name));
+    names.find(|path| !path.exists()).unwrap_or_default()
+}
 
 /// The starter lesson for a file of this name.
 pub fn of_name(name: &str) -> String {
@@ -40,5 +100,24 @@ mod tests {
             let lesson = parse("new.ron", &of_name(name)).unwrap_or_else(|issues| panic!("{name:?}: {issues:?}"));
             assert_eq!(lesson.id, id);
         }
+    }
+
+    #[test]
+    fn a_new_lesson_takes_the_place_of_nothing() {
+        let folder = std::env::temp_dir().join(format!("attune-new-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let first = free_name(&folder, "apple");
+        assert_eq!(first, folder.join("my_apple.ron"));
+        write_new(&first, None).expect("it is written");
+        let second = free_name(&folder, "apple");
+        assert_eq!(second, folder.join("my_apple_2.ron"));
+        write_new(&second, Some(&first)).expect("it is copied");
+        let [one, two] = [&first, &second].map(|path| crate::lesson::load::read(path).expect("no issues"));
+        assert_eq!((one.id.as_str(), two.id.as_str(), one.title), ("my_apple", "my_apple_2", two.title));
+        assert!(matches!(write_new(&first, None), Err(NotNew::Taken(_))));
+        assert!(matches!(write_new(&folder.join("a.txt"), None), Err(NotNew::Name(_))));
+        assert!(matches!(write_new(&folder.join("b.ron"), Some(&folder.join("c.ron"))), Err(NotNew::From(_))));
+        assert!(matches!(write_new(&folder.join("none/b.ron"), None), Err(NotNew::Unwritten(..))));
+        std::fs::remove_dir_all(folder).expect("it was there");
     }
 }

@@ -6,6 +6,7 @@ pub mod all_heads;
 pub mod answers;
 pub mod attention;
 pub mod axes;
+pub mod beats;
 pub mod between;
 pub mod compare;
 pub mod compared;

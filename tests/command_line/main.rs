@@ -9,3 +9,4 @@ mod course;
 mod faults;
 mod glossary;
 mod grade;
+mod watch;

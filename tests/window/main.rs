@@ -9,6 +9,7 @@ mod course;
 mod exporting;
 mod keys;
 mod owners;
+mod presenting;
 mod reload;
 mod stage_picture;
 mod switching;

@@ -58,7 +58,7 @@ impl Shortcut {
 
     /// Whether the key writes something where text is edited.
     fn is_typed(&self) -> bool {
-        !(self.modifiers.command || self.modifiers.alt || matches!(self.key, Key::F1 | Key::Escape))
+        !(self.modifiers.command || self.modifiers.alt || matches!(self.key, Key::F1 | Key::F5 | Key::Escape))
     }
 
     fn modifier_count(&self) -> usize {

@@ -84,6 +84,7 @@ macro_rules! action_table {
         pub enum $name { $($variant),* }
 
         impl $crate::app::actions::ActionTable for $name {
+            #[allow(clippy::needless_update, reason = "a row may have every field")]
             const ROWS: &'static [($name, $crate::app::actions::Row)] = &[$(
                 ($name::$variant, $crate::app::actions::Row { $($field: $value,)* ..$crate::app::actions::Row::EMPTY })
             ),*];

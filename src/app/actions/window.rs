@@ -113,6 +113,34 @@ action_table! {
         }
         TogglePanel { tooltip: "Opens a panel, or closes it" }
         ClosePanel { tooltip: "Closes the panel", keys: &[alt(Key::W)], line: New("close the panel that was used last") }
+        Present {
+            text: "Present",
+            tooltip: "Large type, and one thing at a time beside the stage; your work stays as it is",
+            keys: &[key(Key::F5)],
+            line: New("present the lesson, beat by beat; Esc ends"),
+        }
+        NextBeat {
+            text: "Next",
+            tooltip: "The next beat",
+            keys: &[key(Key::PageDown)],
+            or: &[key(Key::ArrowRight)],
+            aliases: &[key(Key::ArrowDown), key(Key::Space)],
+            line: New("presenting: the next beat, the one before"),
+        }
+        BeatBefore {
+            text: "Previous",
+            tooltip: "The beat before",
+            keys: &[key(Key::PageUp)],
+            or: &[key(Key::ArrowLeft)],
+            aliases: &[key(Key::ArrowUp), shift(Key::Space)],
+            line: Joined,
+        }
+        EndPresentation {
+            text: "End",
+            tooltip: "Back to the lesson as it was",
+            keys: &[key(Key::Escape)],
+            line: Mentioned,
+        }
         Course {
             text: "The course",
             tooltip: "Every lesson, and how far you are",
@@ -124,6 +152,14 @@ action_table! {
             tooltip: "Another lesson on this computer, or a model by its config.json",
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
+        }
+        NewLesson {
+            text: "New lesson …",
+            tooltip: "A small lesson with comments, in a file of your own, open here and in your editor",
+        }
+        CopyLesson {
+            text: "Edit this lesson as a copy …",
+            tooltip: "A file of your own, open here and in your editor; this lesson stays as it is",
         }
         Theme { keys: &[key(Key::T)], line: New("theme: system, light, dark") }
         Larger {
@@ -170,6 +206,11 @@ pub enum Action {
     Export(Format),
     /// Writes the lesson as that file.
     Save(Format, PathBuf),
+    /// Writes a new lesson as that file, a small one or a copy of this one, and opens it.
+    WriteLesson {
+        to: PathBuf,
+        is_copy: bool,
+    },
     /// Opens a dialog to write the picture as a file.
     PlacePicture(PictureChoice),
     /// Writes the picture as that file.

@@ -1,6 +1,6 @@
 //! The trait of a panel, and everything that it is given in a frame.
 
-use egui::Ui;
+use egui::{Rect, Ui};
 
 use crate::kernel::command::Command;
 use crate::kernel::notebook::document::CellId;
@@ -97,6 +97,11 @@ pub struct Reached {
 pub trait StageUi {
     /// Draws it into its tab.
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView);
+
+    /// Draws the sentence at the upper edge of what there is, for a stage that is drawn without it. Returns the rest.
+    fn sentence_ui(&mut self, ui: &mut Ui, _view: &mut PanelView) -> Rect {
+        ui.available_rect_before_wrap()
+    }
 
     /// Draws the steps of the walk, under what is walked through.
     fn timeline_ui(&mut self, _ui: &mut Ui, _view: &mut PanelView) {}

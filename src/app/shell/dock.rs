@@ -39,7 +39,7 @@ pub struct Workspace {
     panels: Vec<Box<dyn Panel>>,
     pub(super) growth: Growth,
     /// Typeset text and pictures, shared by the notebook and the glossary.
-    prose: Prose,
+    pub(super) prose: Prose,
     pub(super) top_bar: TopBarUiState,
     /// The list of checkpoints, while it is open.
     pub checkpoints: Option<Vec<CheckpointRow>>,

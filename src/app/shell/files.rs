@@ -8,7 +8,7 @@ use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, Openin
 use crate::app::actions::Action;
 use crate::app::theme::Palette;
 use crate::export::Format;
-use crate::lesson::course::is_named_as_lesson;
+use crate::lesson::course::{self, is_named_as_lesson};
 use crate::pretrained::cache::is_named_as_part;
 
 use crate::app::actions::window::PictureChoice;
@@ -24,6 +24,7 @@ enum Purpose {
     Open,
     Save(Format),
     SavePicture(PictureChoice),
+    WriteLesson { is_copy: bool },
 }
 
 impl FilesUiState {
@@ -45,6 +46,12 @@ impl FilesUiState {
     pub fn save(&mut self, format: Format, lesson: &Path) {
         let title = format!("Export as {}", format.name());
         self.save_as(&title, &format.beside(lesson), (format.name(), format.extension()), Purpose::Save(format));
+    }
+
+    /// Lets the learner choose where a new lesson goes: by itself, to a name that is free.
+    pub fn new_lesson(&mut self, file: &Path, is_copy: bool) {
+        let title = if is_copy { "Edit this lesson as a copy" } else { "New lesson" };
+        self.save_as(title, file, ("Lesson", course::EXTENSION), Purpose::WriteLesson { is_copy });
     }
 
     /// Lets the learner choose where a picture of the stage goes.
@@ -93,6 +100,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
         Purpose::Open => Action::Open(file),
         Purpose::Save(format) => Action::Save(format, file),
         Purpose::SavePicture(choice) => Action::SavePicture(choice, file),
+        Purpose::WriteLesson { is_copy } => Action::WriteLesson { to: file, is_copy },
     })
 }
 

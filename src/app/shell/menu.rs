@@ -20,7 +20,8 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
             let row = action.row();
             entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
         };
-        for action in [WindowAction::Course, WindowAction::Glossary, WindowAction::Browse] {
+        use WindowAction::{Browse, CopyLesson, Course, Glossary, NewLesson};
+        for action in [Course, Glossary, Browse, NewLesson, CopyLesson] {
             row(ui, action);
         }
         // With a sign that the app's faces have.
@@ -36,6 +37,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
             entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
         };
         row(ui, WindowAction::Picture);
+        row(ui, WindowAction::Present);
         ui.separator();
         row(ui, WindowAction::Checkpoints);
         row(ui, WindowAction::ResetLesson);

@@ -24,6 +24,8 @@ pub mod pace;
 pub mod perform;
 pub mod picture_choice;
 pub mod places;
+pub mod presentation;
+pub mod presenting;
 pub mod provenance;
 pub mod saving;
 pub mod shortcuts;

@@ -9,6 +9,7 @@ use bevy::window::PrimaryWindow;
 use crate::store::Home;
 
 use super::dock::WorkspaceState;
+use super::presenting;
 use crate::app::link::{Link, Outbox};
 use crate::app::saved_view::SavedView;
 use crate::app::scene::Scene;
@@ -96,6 +97,8 @@ pub fn title(lesson: Option<&Path>) -> String {
 
 /// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
 pub fn unsaved(world: &mut World) -> Option<String> {
+    // The work is that before the talk.
+    presenting::end(world);
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
     }

@@ -11,7 +11,9 @@ use crate::export::Format;
 use crate::kernel::command::{AxisCommand, Command, TrainingCommand};
 use crate::kernel::snapshot::Progress;
 use crate::lesson::course::is_lesson;
+use crate::lesson::starter;
 use crate::quantity::Quantity;
+use crate::store::Home;
 use crate::view_model::attention::AttentionModel;
 use crate::view_model::sentences::SentencesModel;
 use crate::view_model::training::{TrainingModel, TrainingStage};
@@ -22,6 +24,7 @@ use super::exported::ExportModel;
 use super::follow::follow;
 use super::opening::{Opening, Setup, close, name_window, unsaved};
 use super::picture_choice::SIDES;
+use super::presenting;
 use super::saving::SavingChoice;
 use super::state::WindowState;
 use super::still_map::StillState;
@@ -51,11 +54,18 @@ const ZOOM: (f32, f32) = (0.25, 12.0);
 #[derive(Resource, Default)]
 pub struct Jobs {
     export: Option<Mutex<Export>>,
+    editor: Option<Mutex<Export>>,
     map: Option<Mutex<Drawing>>,
 }
 
-/// Shows how the export goes.
+/// Shows how the export goes, and whether the editor has opened.
 pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
+    if let Some(job) = &mut jobs.editor
+        && let Some(told) = job.get_mut().unwrap_or_else(PoisonError::into_inner).poll()
+    {
+        state.export = ExportModel::Editor(told);
+        jobs.editor = None;
+    }
     let Some(job) = &mut jobs.export else { return };
     let job = job.get_mut().unwrap_or_else(PoisonError::into_inner);
     let (end, Progress { done, of }) = (job.poll(), job.progress());
@@ -101,6 +111,7 @@ pub fn perform(world: &mut World) {
                 }
             }
             Action::Save(format, file) => export(world, format, file),
+            Action::WriteLesson { to, is_copy } => write_lesson(world, &to, is_copy),
             Action::PlacePicture(choice) => {
                 if let Some(path) = lesson_path(world) {
                     world.resource_mut::<WindowState>().files.save_picture(choice, &path);
@@ -119,6 +130,7 @@ pub fn perform(world: &mut World) {
         // What comes next may open another lesson: commands are for this one.
         world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
     }
+    presenting::follow(world);
 }
 
 fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
@@ -197,8 +209,14 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
                 places.close(panel);
             }
         }
+        WindowAction::Present => presenting::toggle(world),
+        WindowAction::NextBeat => presenting::turn(world, count as isize),
+        WindowAction::BeatBefore => presenting::turn(world, -(count as isize)),
+        WindowAction::EndPresentation => presenting::end(world),
         WindowAction::Course => show_course(world),
         WindowAction::Browse => browse(world),
+        WindowAction::NewLesson => place_lesson(world, false),
+        WindowAction::CopyLesson => place_lesson(world, true),
         WindowAction::Theme => {
             let preferences = &mut world.resource_mut::<ViewState>().preferences;
             preferences.theme = preferences.theme.next();
@@ -348,6 +366,33 @@ pub fn show_course(world: &mut World) {
     let mut page = world.resource_mut::<CoursePage>();
     page.frame.behind = behind;
     page.open(setup.home.as_ref(), &setup.waker);
+}
+
+/// Lets the learner choose a file for a new lesson: beside this one or, where this one is the program's own, where attune
+/// was started.
+fn place_lesson(world: &mut World, is_copy: bool) {
+    let lesson = lesson_path(world);
+    let built_in = world.get_resource::<Setup>().and_then(|setup| setup.home.as_ref().map(Home::built_in));
+    let is_own = |folder: &&Path| !built_in.as_ref().is_some_and(|built_in| folder.starts_with(built_in));
+    let beside = lesson.as_deref().and_then(Path::parent).filter(is_own).map(Path::to_owned);
+    let folder = beside.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let of = lesson.as_deref().and_then(Path::file_stem).filter(|_| is_copy);
+    let of = of.map_or_else(|| "lesson".to_owned(), |of| of.to_string_lossy().into_owned());
+    let file = starter::free_name(&folder, &of);
+    world.resource_mut::<WindowState>().files.new_lesson(&file, is_copy);
+}
+
+/// Writes the lesson, opens it, and hands it to the learner's editor.
+fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
+    let from = lesson_path(world).filter(|_| is_copy);
+    if let Err(why) = starter::write_new(to, from.as_deref()) {
+        world.resource_mut::<WindowState>().export = ExportModel::Editor(Err(why.to_string()));
+        return;
+    }
+    open(world, to.to_owned());
+    let Some(waker) = world.get_resource::<Setup>().map(|setup| setup.waker.clone()) else { return };
+    let job = Export::editor(to.to_owned(), move || waker.wake());
+    world.resource_mut::<Jobs>().editor = Some(Mutex::new(job));
 }
 
 /// Begins where the learner is: in the folder of the lesson, or of the course.

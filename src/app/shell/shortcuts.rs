@@ -14,9 +14,27 @@ fn is_of_every_page(action: WindowAction) -> bool {
     matches!(action, KeySheet | CloseKeySheet | Larger | Smaller | UsualSize | Theme | Course | Browse | Panel)
 }
 
-/// The actions whose keys are the same on every page.
-pub fn window_keys(ctx: &Context, is_key_sheet_open: bool) -> Vec<Pressed<WindowAction>> {
-    pressed(ctx, |action| is_of_every_page(action) && (action != WindowAction::CloseKeySheet || is_key_sheet_open))
+/// The actions whose keys are the same on every page. A talk leads to no other page, and has a size of its own.
+pub fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) -> Vec<Pressed<WindowAction>> {
+    use WindowAction::{CloseKeySheet, KeySheet, Theme};
+    pressed(ctx, |action| match action {
+        CloseKeySheet => is_key_sheet_open,
+        KeySheet | Theme => true,
+        _ => is_of_every_page(action) && !is_presenting,
+    })
+}
+
+/// The actions of a talk. A card that says where a number comes from is closed first, and so is an editor.
+pub fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
+    use WindowAction::{BeatBefore, CloseOrigin, EndPresentation, NextBeat, OriginBefore, Present};
+    let is_writing = ctx.text_edit_focused();
+    pressed(ctx, |action| match action {
+        NextBeat | BeatBefore | Present => true,
+        CloseOrigin => trail.depth() > 0,
+        OriginBefore => trail.depth() > 1,
+        EndPresentation => trail.depth() == 0 && !is_writing,
+        _ => false,
+    })
 }
 
 /// Parts of a lesson that its keys can act on.
@@ -39,8 +57,9 @@ pub struct LessonKeys<'a> {
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, Glossary, HideSinks, LayerBefore,
-        NextLayer, Origin, OriginBefore, Pieces, RawStates, ReadAdded, StepBack, StepOn, TrainStep, WriteSentence,
+        BeatBefore, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation, Glossary,
+        HideSinks, LayerBefore, NextBeat, NextLayer, Origin, OriginBefore, Pieces, RawStates, ReadAdded, StepBack,
+        StepOn, TrainStep, WriteSentence,
     };
     let is_writing = ctx.text_edit_focused();
     // With the keyboard on a control, Space presses that control; the stage and the sentence are none.
@@ -50,6 +69,8 @@ pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowActi
         CloseOrigin => lesson.trail.is_some_and(|trail| trail.depth() > 0),
         OriginBefore => lesson.trail.is_some_and(|trail| trail.depth() > 1),
         WriteSentence => lesson.has_sentences,
+        // Of a talk: see `talk_keys`.
+        NextBeat | BeatBefore | EndPresentation => false,
         _ if is_writing || is_of_every_page(action) => false,
         StepOn | StepBack => is_free,
         TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),

@@ -4,6 +4,7 @@ use bevy::ecs::resource::Resource;
 
 use super::exported::ExportModel;
 use super::files::FilesUiState;
+use super::presentation::Presentation;
 use super::still_map::StillState;
 use crate::app::actions::Action;
 use crate::app::actions::window::PictureChoice;
@@ -21,6 +22,8 @@ pub struct WindowState {
     pub export: ExportModel,
     /// The still map of the words.
     pub map: StillState,
+    /// The talk that is given.
+    pub presentation: Option<Presentation>,
 }
 
 impl WindowState {

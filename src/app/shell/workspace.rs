@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bevy::math::Vec2;
 use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
 use bevy_egui::{EguiContext, EguiContexts};
 use egui::{Event, LayerId, Pos2, Rect, ThemePreference, Ui, UiBuilder};
 
@@ -16,8 +17,10 @@ use super::files::files_ui;
 use super::home::{drop_ui, home_ui};
 use super::key_sheet::key_sheet_ui;
 use super::picture_choice::picture_choice_ui;
+use super::presentation::{presentation_ui, zoom};
+use super::provenance::provenance_ui;
 use super::saving::saving_strip_ui;
-use super::shortcuts::{LessonKeys, lesson_keys, window_keys};
+use super::shortcuts::{LessonKeys, lesson_keys, talk_keys, window_keys};
 use super::state::WindowState;
 use super::still_map::still_ui;
 use crate::app::actions::Action;
@@ -37,14 +40,16 @@ use crate::app::stage::projected;
 use crate::app::stage::projection::View;
 use crate::app::stage::scene::StageScene;
 use crate::app::stage::sentence::keys::keys as sentence_keys;
-use crate::app::stage::sentence::{Strip, StripOptions};
+use crate::app::stage::sentence::{Strip, StripOptions, StripState};
 use crate::app::stage::timeline::{self, timeline_ui};
 use crate::app::stage::view::picture_ui;
+use crate::app::text::live_card::live_card_ui;
 use crate::app::theme;
 use crate::app::theme::fonts;
 use crate::app::view::{PanelView, ThemeChoice, ViewState};
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
+use crate::lesson::links::TextLink;
 use crate::view_model::stage::TokenPoint;
 use crate::view_model::training::TrainingStage;
 
@@ -71,9 +76,12 @@ pub fn workspace(
     mut page: ResMut<CoursePage>,
     mut state: ResMut<WindowState>,
     figure: Option<Res<Figure>>,
+    window: Option<Single<&Window, With<PrimaryWindow>>>,
 ) -> Result {
     let ctx = contexts.ctx_mut()?.clone();
-    follow_settings(&ctx, &view);
+    let window = window.map(|window| Vec2::new(window.width(), window.height()));
+    let talk_zoom = window.filter(|_| state.presentation.is_some()).map(|size| zoom(egui::vec2(size.x, size.y)));
+    follow_settings(&ctx, &view, talk_zoom.unwrap_or(view.preferences.zoom));
     if view.hover.begin_frame() {
         ctx.request_repaint();
     }
@@ -90,11 +98,31 @@ pub fn workspace(
             return Ok(());
         }
     }
+    if state.presentation.is_some() {
+        let keys = talk_keys(&ctx, &view.trail);
+        state.asked.extend(keys.into_iter().map(Action::Row));
+    }
     let points = on_stage.points.as_deref();
     sentence_keys(&ctx, on_stage.sentence.as_deref(), &mut tab.strip, &mut view.for_panels());
     keys(&ctx, points, &on_stage.emphasis, &mut tab.controls, &mut view.for_panels());
     // The stage may be behind another tab: where it is shown, it says so again.
     (tab.controls.is_over, tab.strip.is_over) = (false, false);
+    if let Some(talk) = &mut state.presentation {
+        let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
+        let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: false, has_controls: false, strip };
+        let prose = &mut workspace.0.prose;
+        let requests = presentation_ui(&mut ui, &scene, talk, &mut view.for_panels(), &mut stage, prose);
+        outbox.commands.extend(requests.commands);
+        live_card_ui(&ctx, &mut prose.card);
+        // Links within the lesson's picture are followed; a talk leads to no other page or panel.
+        let is_here = |link: &TextLink| matches!(link, TextLink::Word(_) | TextLink::Head(_) | TextLink::Time(_));
+        let followed = prose.take_followed().into_iter().filter(is_here).map(Action::Follow);
+        prose.take_asked();
+        state.asked.extend(requests.actions.into_iter().chain(followed));
+        provenance_ui(&ctx, &scene, &mut view.trail);
+        key_sheet_ui(&ctx, &mut state.is_key_sheet_open, &mut view.preferences.reduced_motion);
+        return Ok(());
+    }
     let snapshot = scene.snapshot();
     let keys = LessonKeys {
         has_notebook: snapshot.is_some(),
@@ -110,7 +138,8 @@ pub fn workspace(
     state.asked.extend(lesson_keys(&ctx, &keys).into_iter().map(Action::Row));
     let strip =
         StripOptions { is_open: has_come_to_attention(&workspace.0), reduced_motion: view.preferences.reduced_motion };
-    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure: view.figure.is_on, strip };
+    let is_figure = view.figure.is_on;
+    let mut stage = StageSide { scene: &on_stage, tab: &mut tab, is_figure, has_controls: true, strip };
     if figure.is_some() {
         figure_ui(&mut ui, &scene, &mut view, &mut stage);
         return Ok(());
@@ -149,7 +178,8 @@ fn window_ui(
         ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
     }
     let mut asked: Vec<Action> = chosen.into_iter().chain(dropped(&ctx).map(Action::Open)).collect();
-    asked.extend(window_keys(&ctx, state.is_key_sheet_open).into_iter().map(Action::Row));
+    let keys = window_keys(&ctx, state.is_key_sheet_open, state.presentation.is_some());
+    asked.extend(keys.into_iter().map(Action::Row));
     if exported_ui(&ctx, &state.export) {
         state.export = ExportModel::None;
     }
@@ -192,14 +222,21 @@ fn walk_ui(ui: &mut Ui, scene: &StageScene, view: &mut PanelView) {
 struct StageSide<'a> {
     scene: &'a StageScene,
     tab: &'a mut StageTab,
-    /// The stage alone: no bar, no time line.
+    /// The stage alone, without the sentence.
     is_figure: bool,
+    /// The sentence and the bar over the picture, and the time line under it.
+    has_controls: bool,
     strip: StripOptions,
 }
 
 impl StageUi for StageSide<'_> {
     fn stage_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
         stage_ui(ui, self, view);
+    }
+
+    fn sentence_ui(&mut self, ui: &mut Ui, view: &mut PanelView) -> Rect {
+        let area = ui.available_rect_before_wrap();
+        strip_ui(ui, self.scene, &mut self.tab.strip, area, self.strip, view)
     }
 
     fn timeline_ui(&mut self, ui: &mut Ui, view: &mut PanelView) {
@@ -235,26 +272,42 @@ impl SceneCamera for StageSide<'_> {
     }
 }
 
+/// The sentence at the upper edge of an area, where there is room for it. Returns the rest.
+fn strip_ui(
+    ui: &mut Ui,
+    scene: &StageScene,
+    state: &mut StripState,
+    area: Rect,
+    options: StripOptions,
+    view: &mut PanelView,
+) -> Rect {
+    let strip = scene.sentence.as_deref().and_then(|sentence| Strip::of(ui, sentence, area.size(), options));
+    let Some(strip) = strip else { return area };
+    let (top, below) = area.split_top_bottom_at_y(area.top() + strip.height());
+    ui.scope_builder(UiBuilder::new().max_rect(top), |ui| strip.ui(ui, state, view));
+    below
+}
+
 /// The picture and, in the workspace, the bar over it and the time slider under it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
-    let StageSide { scene, tab, is_figure, strip } = side;
+    let StageSide { scene, tab, is_figure, has_controls, strip } = side;
     let mut area = ui.available_rect_before_wrap();
     let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
     if !*is_figure {
-        let whole = area.size();
-        let sentence = scene.sentence.as_deref().and_then(|sentence| Strip::of(ui, sentence, whole, *strip));
-        if let Some(sentence) = sentence {
-            let (top, below) = area.split_top_bottom_at_y(area.top() + sentence.height());
-            area = below;
-            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| sentence.ui(ui, &mut tab.strip, view));
-            if let Some(gauge) = scene.gauge.as_deref().filter(|_| whole.y >= gauge::FROM) {
-                let gauge = Gauge::of(gauge, view);
-                let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
-                area = below;
-                let time = view.walk.time();
-                ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
-            }
+        let whole = area;
+        if *has_controls {
+            area = strip_ui(ui, scene, &mut tab.strip, area, *strip, view);
         }
+        let has_room = (area != whole && whole.height() >= gauge::FROM) || !*has_controls;
+        if let Some(gauge) = scene.gauge.as_deref().filter(|_| has_room) {
+            let gauge = Gauge::of(gauge, view);
+            let (top, below) = area.split_top_bottom_at_y(area.top() + gauge.height());
+            area = below;
+            let time = view.walk.time();
+            ui.scope_builder(UiBuilder::new().max_rect(top), |ui| gauge.ui(ui, time, view));
+        }
+    }
+    if !*is_figure && *has_controls {
         let timeline = area.split_top_bottom_at_y((area.bottom() - timeline::height(area.width())).max(area.top())).1;
         area.max.y = timeline.top();
         ui.scope_builder(UiBuilder::new().max_rect(timeline), |ui| walk_ui(ui, scene, view));
@@ -293,13 +346,13 @@ fn root(ctx: &egui::Context) -> Ui {
     )
 }
 
-fn follow_settings(ctx: &egui::Context, view: &ViewState) {
+fn follow_settings(ctx: &egui::Context, view: &ViewState, zoom: f32) {
     ctx.set_theme(match view.preferences.theme {
         ThemeChoice::System => ThemePreference::System,
         ThemeChoice::Dark => ThemePreference::Dark,
         ThemeChoice::Light => ThemePreference::Light,
     });
-    if ctx.zoom_factor() != view.preferences.zoom {
-        ctx.set_zoom_factor(view.preferences.zoom);
+    if ctx.zoom_factor() != zoom {
+        ctx.set_zoom_factor(zoom);
     }
 }

@@ -173,8 +173,6 @@ pub mod motion {
     pub const CAMERA: f32 = 0.3;
     /// The window draws continuously for this long after the last input.
     pub const AFTER_INPUT: f32 = 0.5;
-    /// Between two looks at the lesson file.
-    pub const WATCH: f32 = 0.3;
     /// The stage's picture keeps its size while a divider is dragged.
     pub const RESIZE_SETTLES: f32 = 0.12;
     /// The longest the window sleeps when nothing happens.

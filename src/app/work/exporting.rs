@@ -12,6 +12,7 @@ use std::thread;
 
 use crate::app::fault::AppFault;
 use crate::app::render::picture::{PictureOptions, draw, render};
+use crate::app::work::editor;
 use crate::export::file::{ExportFault, Format, Target, obstacle};
 use crate::export::page::Page;
 use crate::export::sentence::at_sentence;
@@ -121,6 +122,11 @@ impl Export {
             render(&options, &target).map_err(|fault| fault.to_string())?;
             Ok(format!("{name}: {width}×{height} pixels"))
         })
+    }
+
+    /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Self::start`].
+    pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
+        Self::run(0, waker, move |_| editor::open(&file))
     }
 
     /// `work` gets what it calls after each picture.

@@ -156,6 +156,11 @@ impl Session {
         loaded.value
     }
 
+    /// The snapshot is of the work, and not of a talk.
+    fn is_of(&self, snapshot: &Snapshot) -> bool {
+        self.work.as_ref().is_some_and(|work| Arc::ptr_eq(&work.lesson, &snapshot.lesson))
+    }
+
     /// The work is on a lesson of another id.
     pub fn is_of_other(&self, lesson: &Lesson) -> bool {
         self.work.as_ref().is_some_and(|work| work.lesson.id != lesson.id)
@@ -286,7 +291,10 @@ impl Session {
 
     /// Hands what has changed to the saver.
     fn put(&mut self, snapshot: &Arc<Snapshot>, view: &SavedView, is_gliding: bool) {
-        let Some(work) = self.work.as_mut().filter(|work| Arc::ptr_eq(&work.lesson, &snapshot.lesson)) else { return };
+        if !self.is_of(snapshot) {
+            return;
+        }
+        let Some(work) = &mut self.work else { return };
         if !Arc::ptr_eq(&work.report, &snapshot.report) {
             let news = snapshot.report.iter().filter(|words| !work.report.contains(words)).cloned();
             self.model.report.extend(news);
@@ -402,8 +410,8 @@ pub fn keep(
     let now = workspace.0.saved(&view);
     if let Some(snapshot) = scene.snapshot() {
         session.put(snapshot, &now, view.walk.is_gliding());
-        // Who may not save this lesson has another one's older progress.
-        if !session.is_locked() {
+        // Who may not save this lesson has another one's older progress; a talk is no progress.
+        if !session.is_locked() && session.is_of(snapshot) {
             profile.put_course(&session.path, snapshot, session.opened);
         }
     }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, SystemTime};
 
 use bevy::prelude::*;
 
 use crate::kernel::Saved;
 use crate::kernel::command::{Command as KernelCommand, TrainingCommand};
 use crate::kernel::worker::Worker;
+use crate::lesson::watch::{EVERY, Watched};
 use crate::lesson::{Lesson, course, glossary};
 use crate::view_model::course::LessonsAround;
 use crate::view_model::glossary::GlossaryModel;
@@ -18,7 +18,7 @@ use super::session::{Session, State};
 use super::waker::Waker;
 use crate::app::link::Link;
 use crate::app::shell::dock::WorkspaceState;
-use crate::app::theme::motion;
+use crate::app::shell::state::WindowState;
 use crate::app::view::ViewState;
 
 /// Every issue of a lesson, as text.
@@ -49,13 +49,13 @@ pub struct LessonIssues(pub Issues);
 impl Source {
     /// Reads the lesson and starts to watch its file.
     pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (Source, Result<Lesson, Issues>) {
-        let stamp = stamp(&path);
+        let file = Watched::new(path.clone());
         let first = read(&path, seed);
         let (sender, news) = channel();
         let watched = Arc::new(());
         let is_watched = Arc::downgrade(&watched);
         let source = Source { news: Mutex::new(news), waker: waker.clone(), _watched: watched };
-        std::thread::spawn(move || watch(&path, seed, stamp, &is_watched, &sender, &waker));
+        std::thread::spawn(move || watch(file, seed, &is_watched, &sender, &waker));
         (source, first)
     }
 
@@ -91,42 +91,24 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Changes when the file is saved.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
-}
-
-/// Reads the glossary, then looks at both files for as long as the source is there. A lesson that is missing for
-/// a moment is being saved, and so is one that changes from one look to the next.
-fn watch(
-    path: &Path,
-    seed: Option<u64>,
-    mut last: Option<(SystemTime, u64)>,
-    source: &Weak<()>,
-    news: &Sender<News>,
-    waker: &Waker,
-) {
-    let terms = path.with_file_name(glossary::FILE);
-    let (mut last_of_terms, mut before) = (stamp(&terms), last);
+/// Reads the glossary, then looks at both files for as long as the source is there.
+fn watch(mut file: Watched, seed: Option<u64>, source: &Weak<()>, news: &Sender<News>, waker: &Waker) {
+    let path = file.path().to_owned();
+    let mut terms = Watched::new(path.with_file_name(glossary::FILE));
     let send = |read: News| {
         // Nobody receives when the source is gone: then the watch ends.
         let _ = news.send(read);
         waker.wake();
     };
-    send(News::Glossary(read_glossary(path)));
-    send(News::Around(LessonsAround::of(&course::list(folder_of(path)), path)));
+    send(News::Glossary(read_glossary(&path)));
+    send(News::Around(LessonsAround::of(&course::list(folder_of(&path)), &path)));
     while source.strong_count() > 0 {
-        std::thread::sleep(Duration::from_secs_f32(motion::WATCH));
-        let (now, now_of_terms) = (stamp(path), stamp(&terms));
-        if now.is_some() && now != last && now == before {
-            last = now;
-            send(News::Lesson(Box::new(read(path, seed))));
+        std::thread::sleep(EVERY);
+        if file.has_changed() && file.is_there() {
+            send(News::Lesson(Box::new(read(&path, seed))));
         }
-        before = now;
-        if now_of_terms != last_of_terms {
-            last_of_terms = now_of_terms;
-            send(News::Glossary(read_glossary(path)));
+        if terms.has_changed() {
+            send(News::Glossary(read_glossary(&path)));
         }
     }
 }
@@ -139,8 +121,13 @@ pub fn reload(
     mut workspace: ResMut<WorkspaceState>,
     mut view: ResMut<ViewState>,
     session: Option<ResMut<Session>>,
+    window: Res<WindowState>,
 ) {
     let (Some(source), Some(mut session)) = (source, session) else { return };
+    // What is saved during a talk is taken in when it ends.
+    if window.presentation.is_some() {
+        return;
+    }
     let Ok(news) = source.news.lock() else { return };
     let mut saved = None;
     for read in news.try_iter() {

@@ -137,6 +137,20 @@ pub(super) struct Frame<'a, 'v> {
     pub actions: Vec<Action>,
     /// The lowest of the lesson's cells in sight.
     pub lowest: Option<CellId>,
+    /// The model's answer to a prediction is told without one of the learner's.
+    pub tells_answers: bool,
+}
+
+impl<'a, 'v> Frame<'a, 'v> {
+    pub fn new(
+        model: &'a NotebookModel,
+        state: &'a mut NotebookPanel,
+        view: &'a mut PanelView<'v>,
+        prose: &'a mut Prose,
+    ) -> Self {
+        let (commands, actions) = (Vec::new(), Vec::new());
+        Self { model, state, view, prose, commands, actions, lowest: None, tells_answers: false }
+    }
 }
 
 impl Frame<'_, '_> {

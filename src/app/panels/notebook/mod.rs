@@ -10,8 +10,10 @@
 //! | `keys` | Jupyter's keys, while nothing is written |
 //! | `writing` | the editor of a cell, with the notebook's keys |
 //! | `frame` | what the panel remembers, and its work of one frame |
+//! | `beat` | one beat of a talk |
 //! | `drafts` | what is being written, until the kernel has it |
 
+pub mod beat;
 mod cell;
 mod code_cell;
 mod compared;
@@ -92,7 +94,7 @@ pub fn notebook_ui(
     if let Some(cell) = view.asked.cell.take() {
         state.select(&cell);
     }
-    let mut frame = Frame { model, state, view, prose, commands: Vec::new(), actions: Vec::new(), lowest: None };
+    let mut frame = Frame::new(model, state, view, prose);
     frame.greet_awaited();
     frame.keep_selected();
     keys::keys(ui, &mut frame);

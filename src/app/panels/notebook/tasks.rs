@@ -21,7 +21,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
     frame.prose_ui(ui, cell, &predict.ask);
     let right = match cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()) {
-        Some(Verdict::Prediction { right }) if is_locked => Some(*right),
+        Some(Verdict::Prediction { right }) if is_locked || frame.tells_answers => Some(*right),
         _ => None,
     };
     for (index, choice) in predict.choices.iter().enumerate() {
@@ -43,7 +43,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
             ui.label(RichText::new(mark).size(size::READING));
         });
     }
-    if !is_locked {
+    if !is_locked && right.is_none() {
         let lock = ui.add_enabled(chosen.is_some(), Button::new("Lock it in and ask the model"));
         let lock = lock.on_hover_text("Your answer stays; the live numbers are shown");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
@@ -55,6 +55,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if let Some(run) = &cell.shown.run {
         let words = match right {
             None => "",
+            Some(_) if chosen.is_none() => "",
             Some(_) if cell.shown.status == CellStatus::Stale => "The model has changed since you asked it.",
             Some(right) if chosen == Some(right) => "The model agrees.",
             Some(_) => "The model says otherwise.",

@@ -1,0 +1,239 @@
+//! A talk on the screen: in large type the sentence, below it one beat on the left, and the gauge and the stage beside it.
+
+use std::sync::Arc;
+
+use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
+
+use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::link::Link;
+use crate::app::panels::notebook::NotebookPanel;
+use crate::app::panels::notebook::beat::beat_ui;
+use crate::app::panels::{Requests, StageUi};
+use crate::app::stage::sentence::StripState;
+use crate::app::stage::view::StageControls;
+use crate::app::text::prose::{Prose, equation_ui};
+use crate::app::theme::{self, Palette, size};
+use crate::app::view::{PanelView, ViewState};
+use crate::kernel::notebook::document::CellId;
+use crate::kernel::snapshot::Snapshot;
+use crate::lesson::Lesson;
+use crate::view_model::beats::{Beat, BeatsModel, Shows, Stop};
+use crate::view_model::models::Models;
+use crate::view_model::notebook::NotebookModel;
+use crate::view_model::stage::StageModel;
+use crate::view_model::walk::WalkModel;
+use crate::view_model::walk::route::RouteModel;
+
+/// The beat's share of the width.
+const SHARE: f32 = 0.45;
+/// Buttons and the number of the beat, below it.
+const FOOT: f32 = 28.0;
+/// Less than this is out of sight by rounding.
+const ROUNDING: f32 = 2.0;
+/// Lines that are still seen when a beat that is too high for the window scrolls.
+const OVERLAP: f32 = 22.0;
+
+/// A talk that is given.
+pub struct Presentation {
+    /// The copy that it runs on.
+    lesson: Arc<Lesson>,
+    cell: CellId,
+    part: usize,
+    /// The beat that the stage was last set for.
+    arrived: Option<(CellId, usize)>,
+    /// The stage cell and the stop of its walk that were shown last.
+    pub(super) staged: Option<(CellId, Option<Stop>)>,
+    scroll: Scroll,
+    /// What is written in its cells.
+    notebook: NotebookPanel,
+    pub(super) before: Before,
+}
+
+/// All that a talk gives back at its end.
+pub struct Before {
+    pub link: Link,
+    pub view: ViewState,
+    pub controls: StageControls,
+    pub strip: StripState,
+    pub fitted: Option<Arc<StageModel>>,
+}
+
+/// How much of a beat is in sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Scroll {
+    /// Asked for by a key.
+    to: Option<f32>,
+    above: f32,
+    below: f32,
+    page: f32,
+}
+
+impl Scroll {
+    /// A page on or back, while there is more of the beat.
+    fn turned(self, is_on: bool) -> Option<Scroll> {
+        let Scroll { above, below, page, .. } = self;
+        let by = if is_on { page.min(below) } else { -page.min(above) };
+        let (to, above, below) = (Some(above + by), above + by, below - by);
+        (by.abs() > ROUNDING).then_some(Scroll { to, above, below, page })
+    }
+}
+
+impl Presentation {
+    pub fn new(lesson: Arc<Lesson>, cell: CellId, before: Before) -> Self {
+        let (notebook, scroll) = (NotebookPanel::default(), Scroll::default());
+        Self { lesson, cell, part: 0, arrived: None, staged: None, scroll, notebook, before }
+    }
+
+    /// The snapshot is of the talk's own kernel.
+    pub fn is_of(&self, snapshot: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.lesson, &snapshot.lesson)
+    }
+
+    /// The cell of the beat, and its place among the beats of that cell.
+    pub fn at(&self) -> (&str, usize) {
+        (&self.cell, self.part)
+    }
+
+    fn index(&self, beats: &BeatsModel) -> usize {
+        beats.index(&self.cell, self.part).unwrap_or(0)
+    }
+
+    /// The beat, where it was just come to.
+    pub fn come_to<'a>(&mut self, beats: &'a BeatsModel) -> Option<&'a Beat> {
+        let beat = beats.0.get(self.index(beats))?;
+        let here = (beat.cell.clone(), beat.part);
+        (self.arrived.replace(here.clone()) != Some(here)).then_some(beat)
+    }
+
+    /// To the rest of a beat that is too high for the window, or to the next one; or back.
+    pub fn turn(&mut self, is_on: bool, beats: &BeatsModel) {
+        if let Some(turned) = self.scroll.turned(is_on) {
+            self.scroll = turned;
+            return;
+        }
+        let index = self.index(beats);
+        let to = if is_on { index + 1 } else { index.saturating_sub(1) };
+        let (Some(from), Some(beat)) = (beats.0.get(index), beats.0.get(to)) else { return };
+        let is_of_cell = |beat: &Beat| !matches!(beat.shows, Shows::Text(_) | Shows::Walk(_));
+        // What is revealed stands in the cell that is shown already.
+        if !(beat.cell == from.cell && is_of_cell(beat) && is_of_cell(from)) {
+            self.scroll = Scroll { to: Some(0.0), ..Scroll::default() };
+        }
+        (self.cell, self.part) = (beat.cell.clone(), beat.part);
+    }
+}
+
+/// Size of everything in a talk: a window of any size has so many points one way, and at least as many the other.
+pub fn zoom(window: Vec2) -> f32 {
+    const POINTS: Vec2 = Vec2::new(704.0, 396.0);
+    const MOST: f32 = 6.0;
+    (window / POINTS).min_elem().clamp(1.0, MOST)
+}
+
+/// The whole window while a talk is given.
+pub fn presentation_ui(
+    ui: &mut Ui,
+    models: &Models,
+    talk: &mut Presentation,
+    view: &mut PanelView,
+    stage: &mut dyn StageUi,
+    prose: &mut Prose,
+) -> Requests {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut requests = Requests::default();
+    let area = stage.sentence_ui(ui, view);
+    let (left, right) = area.split_left_right_at_x(area.left() + area.width() * SHARE);
+    ui.painter().rect_filled(left, 0.0, palette.surface);
+    ui.painter().rect_filled(right, 0.0, palette.stage);
+    ui.scope_builder(UiBuilder::new().max_rect(right), |ui| stage.stage_ui(ui, view));
+    let (Some(beats), Some(notebook)) = (models.get::<BeatsModel>(), models.get::<NotebookModel>()) else {
+        return requests;
+    };
+    let index = talk.index(&beats);
+    let inner = left.shrink(f32::from(size::PANEL_MARGIN));
+    let (above, foot) = inner.split_top_bottom_at_y(inner.bottom() - FOOT);
+    let Some(beat) = beats.0.get(index) else { return requests };
+    ui.scope_builder(UiBuilder::new().max_rect(above), |ui| {
+        if !beat.title.is_empty() {
+            ui.add(Label::new(RichText::new(&beat.title).font(theme::strong(size::HEADING))).wrap());
+        }
+        let mut rest = ScrollArea::vertical().id_salt("beat").auto_shrink([false, false]);
+        if let Some(to) = talk.scroll.to.take() {
+            rest = rest.vertical_scroll_offset(to);
+        }
+        let shown = rest.show(ui, |ui| match &beat.shows {
+            Shows::Walk(stop) => walk_ui(ui, *stop, models, view),
+            _ => requests.commands = beat_ui(ui, beat, &notebook, &mut talk.notebook, view, prose),
+        });
+        let (sight, above) = (shown.inner_rect.height(), shown.state.offset.y);
+        let below = (shown.content_size.y - sight - above).max(0.0);
+        talk.scroll = Scroll { to: None, above, below, page: (sight - OVERLAP).max(OVERLAP) };
+    });
+    let place = format!("{} of {}", index + 1, beats.0.len());
+    foot_ui(ui, foot, &place, talk.scroll.below > ROUNDING, &mut requests);
+    requests
+}
+
+/// The equation of a step and what it does to the word that is followed, with its numbers.
+fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, view: &PanelView) {
+    let Some(route) = models.get::<RouteModel>() else { return };
+    let (layer, step) = match stop {
+        Stop::Step { layer, step } => (layer, Some(step)),
+        Stop::Layer(layer) => (layer, None),
+    };
+    if let Some(layer) = route.layers.get(layer).filter(|layer| !layer.title.is_empty()) {
+        ui.label(RichText::new(format!("After {}", layer.title)).size(size::READING));
+    }
+    let selection = &view.selection;
+    let word = selection.query.or_else(|| route.word(&view.highlight.lit));
+    let focus = word.map(|word| route.focus(word, selection.head, selection.key));
+    let walk = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus));
+    if let (Some(walk), Some(step)) = (walk, step) {
+        equation_ui(ui, &walk.step(step).equation);
+        ui.add(Label::new(RichText::new(&walk.step(step).said).size(size::READING)).wrap());
+    }
+}
+
+/// Buttons for who has no keys at hand, and how far the talk is.
+fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut Requests) {
+    let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+    let mut button = |ui: &mut Ui, words: &str, action: WindowAction| {
+        let row = action.row();
+        let response = ui.add(Button::new(words)).on_hover_text(row.hint());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, row.text));
+        if response.clicked() {
+            requests.actions.push(action.into());
+        }
+    };
+    let layout = Layout::left_to_right(Align::Max);
+    ui.scope_builder(UiBuilder::new().max_rect(area).layout(layout), |ui| {
+        button(ui, "←", WindowAction::BeatBefore);
+        button(ui, "→", WindowAction::NextBeat);
+        ui.label(RichText::new(place).color(ink));
+        if has_more {
+            ui.label(RichText::new("more ▾").color(ink));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Max), |ui| {
+            button(ui, WindowAction::EndPresentation.row().text, WindowAction::EndPresentation);
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beat_that_is_too_high_is_read_page_by_page_and_then_left() {
+        let first = Scroll { to: None, above: 0.0, below: 250.0, page: 100.0 };
+        let pages = std::iter::successors(Some(first), |at| at.turned(true)).map(|at| at.above);
+        assert_eq!(pages.collect::<Vec<_>>(), [0.0, 100.0, 200.0, 250.0]);
+        assert_eq!(first.turned(false), None, "back from its beginning is the beat before");
+    }
+
+    #[test]
+    fn the_type_is_as_large_as_the_window_has_room_for() {
+        let zooms = [(1280.0, 720.0), (900.0, 600.0), (1920.0, 1080.0), (640.0, 300.0)];
+        assert_eq!(zooms.map(|(x, y)| zoom(Vec2::new(x, y))), [720.0 / 396.0, 900.0 / 704.0, 1080.0 / 396.0, 1.0]);
+    }
+}

@@ -1,0 +1,149 @@
+//! A talk from its beginning to its end: it runs on a copy of the lesson as it stands, with every answer and output
+//! still to come, so that the learner's work is what it was when the talk ends.
+
+use std::sync::Arc;
+
+use bevy::prelude::*;
+
+use crate::app::link::{Link, Outbox, send};
+use crate::app::scene::Scene;
+use crate::app::stage::frame::StageTab;
+use crate::app::view::ViewState;
+use crate::app::work::source::Source;
+use crate::kernel::Saved;
+use crate::kernel::command::{Command, SentenceCommand};
+use crate::kernel::notebook::{CellCommand, NotebookCommand};
+use crate::kernel::snapshot::Snapshot;
+use crate::lesson::Lesson;
+use crate::lesson::cells::CellKind;
+use crate::view_model::beats::{Beat, BeatsModel, Shows, Stop};
+
+use super::dock::WorkspaceState;
+use super::presentation::{Before, Presentation};
+use super::state::WindowState;
+use crate::app::view::walk::STEPS;
+
+/// Begins a talk at the selected cell, or ends the one that is given.
+pub fn toggle(world: &mut World) {
+    if world.resource::<WindowState>().presentation.is_some() { end(world) } else { begin(world) }
+}
+
+fn begin(world: &mut World) {
+    let Some(snapshot) = world.resource::<Scene>().snapshot().cloned() else { return };
+    let Some(source) = world.get_resource::<Source>() else { return };
+    // A lesson of its own: its snapshots are not those of the work, which are saved.
+    let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
+    let worker = source.start(lesson.clone(), Some(Saved::of(&snapshot)));
+    afresh(&snapshot).for_each(|command| worker.send(command));
+    let link = std::mem::replace(&mut *world.resource_mut::<Link>(), Link(Some(worker)));
+    let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
+    let mut view = world.resource_mut::<ViewState>();
+    let before = view.clone();
+    view.trail.close();
+    view.highlight.widen();
+    let mut tab = world.resource_mut::<StageTab>();
+    let before = Before {
+        link,
+        view: before,
+        controls: std::mem::take(&mut tab.controls),
+        strip: std::mem::take(&mut tab.strip),
+        fitted: tab.fitted.take(),
+    };
+    let first = snapshot.notebook.cells.first().map(|shown| shown.cell.id.clone());
+    let Some(at) = selected.map(Into::into).or(first) else { return };
+    world.resource_mut::<WindowState>().presentation = Some(Presentation::new(lesson, at, before));
+}
+
+/// Takes back what has run and what was answered.
+fn afresh(snapshot: &Snapshot) -> impl Iterator<Item = Command> {
+    snapshot.notebook.cells.iter().filter_map(|shown| {
+        let command = match &*shown.cell.kind {
+            CellKind::Code { .. } => CellCommand::ClearOutputs,
+            kind if kind.is_task() => CellCommand::Reset,
+            _ => return None,
+        };
+        Some(Command::Notebook(NotebookCommand::Cell(shown.cell.id.clone(), command)))
+    })
+}
+
+/// Ends the talk: the lesson, the stage and the view are as they were before it.
+pub fn end(world: &mut World) {
+    let Some(talk) = world.resource_mut::<WindowState>().presentation.take() else { return };
+    let Before { link, mut view, controls, strip, fitted } = talk.before;
+    world.resource_mut::<Outbox>().commands.clear();
+    world.insert_resource(link);
+    let mut now = world.resource_mut::<ViewState>();
+    // The camera comes home where another stage cell was shown: none was.
+    view.highlight.shows = now.highlight.shows;
+    *now = ViewState { preferences: now.preferences, ..view };
+    let mut tab = world.resource_mut::<StageTab>();
+    (tab.controls, tab.strip, tab.fitted) = (controls, strip, fitted);
+}
+
+/// To the next beat, or so many further on or back.
+pub fn turn(world: &mut World, by: isize) {
+    let Some(beats) = world.resource::<Scene>().get::<BeatsModel>() else { return };
+    if let Some(talk) = &mut world.resource_mut::<WindowState>().presentation {
+        (0..by.unsigned_abs()).for_each(|_| talk.turn(by > 0, &beats));
+    }
+}
+
+/// Sets the stage for a beat that was come to, and reveals what it reveals, as soon as there is a model.
+pub fn follow(world: &mut World) {
+    if world.resource::<WindowState>().presentation.is_none() {
+        return;
+    }
+    let commands = world.resource_scope(|world, mut state: Mut<WindowState>| {
+        let talk = state.presentation.as_mut()?;
+        let scene = world.resource::<Scene>();
+        let snapshot = scene.snapshot().filter(|shown| talk.is_of(shown))?.clone();
+        snapshot.model.as_ref().filter(|model| !model.training.playing)?;
+        let beats = scene.get::<BeatsModel>()?;
+        let beat = talk.come_to(&beats)?;
+        let mut commands: Vec<Command> = revealed(beat, &snapshot).into_iter().collect();
+        commands.extend(set_stage(talk, beat, &snapshot, &mut world.resource_mut::<ViewState>()));
+        Some(commands)
+    });
+    if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
+        world.resource_mut::<Outbox>().commands.extend(commands);
+        world.run_system_cached(send).expect("all that sending asks for is there from the window's start");
+    }
+}
+
+/// The command that reveals what a beat reveals, once.
+fn revealed(beat: &Beat, snapshot: &Snapshot) -> Option<Command> {
+    let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == beat.cell)?;
+    let attempts = shown.cell.attempts();
+    let command = match beat.shows {
+        Shows::Ran if shown.run.is_none() => CellCommand::Run,
+        Shows::Hints(hints) if attempts.hints < hints => CellCommand::Hint,
+        Shows::Solution if !attempts.is_revealed => CellCommand::Reveal,
+        _ => return None,
+    };
+    Some(Command::Notebook(NotebookCommand::Cell(beat.cell.clone(), command)))
+}
+
+/// Shows what the beat's stage cell says, or a stop of its walk.
+fn set_stage(talk: &mut Presentation, beat: &Beat, snapshot: &Snapshot, view: &mut ViewState) -> Option<Command> {
+    let stop = match &beat.shows {
+        Shows::Walk(stop) => Some(*stop),
+        _ => None,
+    };
+    let id = beat.stage.clone()?;
+    let before = talk.staged.replace((id.clone(), stop));
+    let is_same_cell = before.as_ref().is_some_and(|(before, _)| *before == id);
+    let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == id)?;
+    let CellKind::Stage { sentence, words, time, plays, .. } = &*shown.cell.kind else { return None };
+    if !is_same_cell {
+        view.highlight.show(&id, words);
+    }
+    match stop {
+        Some(Stop::Step { layer, step }) => view.walk.walk_to((layer * STEPS + step.index()) as f32),
+        Some(Stop::Layer(layer)) => view.walk.pass_to(layer + 1),
+        None if beat.cell == id => view.walk.play(*plays, *time),
+        None if before != Some((id, None)) => view.walk.glide_to(*time),
+        None => {}
+    }
+    let is_there = snapshot.model.as_ref().is_some_and(|model| model.sentence.index == Some(*sentence));
+    (!is_same_cell && !is_there).then_some(Command::Sentence(SentenceCommand::Select(*sentence)))
+}

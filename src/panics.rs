@@ -63,7 +63,7 @@ pub fn guarded(program: impl FnOnce() -> ExitCode) -> ExitCode {
 fn told(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
     let thread = thread::current();
     let part = match thread.name() {
-        Some("main") => "attune has a fault and must end".to_owned(),
+        Some("main") => "attune has crashed".to_owned(),
         name => format!("a part of attune, {}, has a fault and must end", name.unwrap_or("without a name")),
     };
     let at = info.location().map_or(String::new(), |at| format!(", at {}:{}:{}", at.file(), at.line(), at.column()));

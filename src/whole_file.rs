@@ -55,7 +55,7 @@ pub fn no_plain_file(file: &Path) -> Option<&'static str> {
     match (there.is_dir(), there.is_file()) {
         (true, _) => Some("it is a folder"),
         (_, true) => None,
-        _ => Some("it is no plain file"),
+        _ => Some("it is not a regular file"),
     }
 }
 

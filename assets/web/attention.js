@@ -25,7 +25,7 @@ const Attention = (() => {
       const label = element("label", "", "head-name");
       const box = document.createElement("input");
       box.type = "checkbox";
-      box.title = `Let ${title} take part, or switch it off`;
+      box.title = `Switch ${title} on or off`;
       box.addEventListener("change", () => actions.setHead(head, box.checked));
       label.append(box, ` ${title}`);
       const map = element("table", "", "map");

@@ -158,7 +158,7 @@
     $("lab-scale").addEventListener("change", ({ target }) => actions.change({ scale: target.checked === first.scaled ? null : target.checked }));
     $("lab-reset").addEventListener("click", () => {
       actions.reset();
-      say("Everything is as training left it.");
+      say("Everything is reset to the lesson's values.");
     });
     const show = () => {
       const { changes } = state;

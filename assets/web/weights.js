@@ -70,7 +70,7 @@ const Weights = (() => {
       const { purpose } = data.parameters.find(({ symbol }) => symbol === at.symbol);
       const name = `${at.symbol}[${at.row}, ${at.col}]`;
       const before = entry(trained());
-      about.textContent = `${at.symbol}: ${purpose}. ${name} is ${Provenance.written(value)}; training left ${Provenance.written(before)}.`;
+      about.textContent = `${at.symbol}: ${purpose}. ${name} is ${Provenance.written(value)}; before your change: ${Provenance.written(before)}.`;
       reset.disabled = value === before;
       slider.setAttribute("aria-label", name);
       canvas.setAttribute("aria-label", `${at.symbol}, ${tensor.rows} rows by ${tensor.cols} columns; ${name} is chosen. Arrow keys choose another entry.`);

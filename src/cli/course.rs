@@ -16,7 +16,7 @@ fn folder(common: &Common) -> Result<PathBuf, Fault> {
 /// The course of the program, in a folder of the learner's data.
 fn of_program(common: &Common) -> Result<PathBuf, Fault> {
     let home = common.home().ok_or_else(|| {
-        Fault::usage("there is no folder for the course: the environment names no home; give one with --state DIR")
+        Fault::usage("attune does not know where to put the course: HOME is not set; name a folder with --state DIR")
     })?;
     built_in::put_into(&home.built_in()).map_err(|why| {
         let folder = home.root().display();

@@ -71,7 +71,7 @@ fn run_from_top(kernel: &mut Kernel, time: Duration, warnings: &Warnings) -> Sna
     if is_late && !left.is_empty() {
         let (seconds, ids) = (time.as_secs(), left.join(", "));
         warnings.say(format_args!(
-            "not run: {ids}; the cells take more than {seconds} s together, and --within allows more"
+            "not run: {ids}; all cells together took more than {seconds} s; raise the limit with --within SECONDS"
         ));
     }
     let stale = Arc::make_mut(&mut snapshot.notebook).cells.iter_mut().filter(|cell| cell.status == CellStatus::Stale);

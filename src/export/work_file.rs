@@ -70,12 +70,12 @@ impl WorkFile {
     /// Reads a file that somebody handed in.
     ///
     /// # Errors
-    /// If it is no plain file, too large, cut off, no work, or of a newer version.
+    /// If it is not a regular file, too large, cut off, no work, or of a newer version.
     pub fn read(path: &Path) -> Result<Self, Unread> {
         let unread = |why: &dyn fmt::Display| Unread(format!("it cannot be read: {why}"));
         let metadata = fs::metadata(path).map_err(|why| unread(&why))?;
         if !metadata.is_file() {
-            return Err(Unread("it is no plain file".to_owned()));
+            return Err(Unread("it is not a regular file".to_owned()));
         }
         if metadata.len() > BYTES_MAX {
             return Err(Unread(format!("it has {} bytes; a work has at most {BYTES_MAX}", metadata.len())));
@@ -93,8 +93,8 @@ impl WorkFile {
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {
-            true => Unread("it is cut off: ask for it again".to_owned()),
-            false => Unread(format!("it is no work of attune: {error}")),
+            true => Unread("it is incomplete: ask for it again".to_owned()),
+            false => Unread(format!("it is not a file that attune wrote ({error}): ask for it again")),
         };
         let version = serde_json::from_str::<Versioned>(text).map_err(why)?.attune;
         if version > VERSION {

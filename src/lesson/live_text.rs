@@ -273,7 +273,11 @@ impl<'a> Reader<'a> {
         let Ok(close) = close else {
             let line = searched.find('\n').map_or(within, |end| inner + end);
             let is_long = within < self.text.len() && stop == searched.len();
-            let words = if is_long { "{{ and then 1600 bytes without }}" } else { "{{ without }} in its paragraph" };
+            let words = if is_long {
+                "an opening {{ with no }} in the next 1600 bytes"
+            } else {
+                "an opening {{ that no }} closes in its paragraph"
+            };
             return Err(flaw(line, words, "{{ expression }}, or `{{` as code"));
         };
         let written = &self.text[inner..inner + close];
@@ -467,7 +471,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
-        assert_eq!(read("a {{ b\n\nc }}").1, ["{{ b: {{ without }} in its paragraph"]);
+        assert_eq!(read("a {{ b\n\nc }}").1, ["{{ b: an opening {{ that no }} closes in its paragraph"]);
         assert_eq!(read("{{ }} {{ b }}"), (vec!["b".to_owned()], vec!["{{ }}: nothing within {{ }}".to_owned()]));
         assert_eq!(read("{{ b | .2f }}").1, ["{{ b | .2f }}: .2f is no format"]);
         assert_eq!(read("{{ b | .99 }}").1, ["{{ b | .99 }}: .99 is no format"]);

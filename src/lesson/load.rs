@@ -181,7 +181,7 @@ fn read_lesson(node: Node<'_>) -> Option<Lesson> {
 /// The parts of a lesson about a pretrained model that are not the model's own.
 fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     if let Some(groups) = record.given("groups") {
-        groups.issue("groups: the pieces of a pretrained model stand in none").expected("no groups");
+        groups.issue("groups: a lesson about a pretrained model has no groups").expected("no groups");
     }
     let lesson = record.take("model", read_pretrained).map(Lesson::of_model);
     let model = lesson.as_ref().and_then(|lesson| match &lesson.static_embedding {

@@ -78,9 +78,9 @@ const KNOWN: &[(&str, &str, u32)] = &[
     ("all-MiniLM-L6-v2", "a small BERT for the meaning of sentences", 91),
     ("bert-base-uncased", "BERT, the encoder of 2018", 440),
     ("bert-base-cased", "BERT that keeps capital letters", 436),
-    ("distilbert-base-uncased", "BERT at half of its layers", 268),
-    ("gpt2", "GPT-2, the writer of 2019", 548),
-    ("distilgpt2", "GPT-2 at half of its layers", 353),
+    ("distilbert-base-uncased", "BERT with half the layers", 268),
+    ("gpt2", "GPT-2, the text generator of 2019", 548),
+    ("distilgpt2", "GPT-2 with half the layers", 353),
 ];
 
 /// A model that is not on this computer, or not all of it.
@@ -120,7 +120,7 @@ impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_str();
         match self.lacks {
-            Some(lacks) => write!(f, "the model {name} is here in part: it lacks {lacks}")?,
+            Some(lacks) => write!(f, "the model {name} is only partly on this computer: {lacks} is missing")?,
             None => write!(f, "the model {name} is not on this computer")?,
         }
         if let (Some(about), Some(megabytes)) = (self.about(), self.megabytes()) {
@@ -129,7 +129,7 @@ impl fmt::Display for Absent {
         if let Some(folder) = &self.looked_in {
             write!(f, "; looked in {}", folder.display())?;
         }
-        write!(f, "; attune opens no connection: `{}` fetches it", self.command())
+        write!(f, "; attune opens no network connection; to download it, run `{}`", self.command())
     }
 }
 

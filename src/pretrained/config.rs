@@ -83,7 +83,7 @@ impl Config {
     /// # Errors
     /// If the text is no `config.json`, of a family that is not known, or of sizes that do not fit.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        const ADVICE: &str = "check config.json, or fetch it again";
+        const ADVICE: &str = "check config.json, or download it again";
         let value: Value =
             serde_json::from_str(text).map_err(|error| Refusal::new(error.to_string(), "a config in JSON", ADVICE))?;
         let Value::Object(fields) = value else {
@@ -302,7 +302,7 @@ fn wrong(name: &str, value: &Value, expected: &str) -> Refusal {
         Value::Number(_) | Value::Bool(_) => value.to_string(),
         other => kind(other).to_owned(),
     };
-    Refusal::new(format!("{found} as {name}"), expected, "check config.json, or fetch it again")
+    Refusal::new(format!("{found} as {name}"), expected, "check config.json, or download it again")
 }
 
 fn kind(value: &Value) -> &'static str {

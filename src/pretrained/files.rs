@@ -15,12 +15,13 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
     let path = folder.join(name);
     let unreadable = |error: Error| match error.kind() {
         ErrorKind::NotFound => {
-            Refusal::new("no such file", "the file of a model's folder", "fetch the whole folder").in_file(name)
+            Refusal::new("no such file", "a file of this name in the model's folder", "download the whole folder")
+                .in_file(name)
         }
         _ => Refusal::unreadable(&error).in_file(name),
     };
     if !fs::metadata(&path).map_err(unreadable)?.is_file() {
-        return Err(Refusal::new("no plain file", "one", "fetch the whole folder").in_file(name));
+        return Err(Refusal::new("a folder or a device", "a regular file", "download the whole folder").in_file(name));
     }
     let file = File::open(&path).map_err(unreadable)?;
     let bytes = file.metadata().map_err(unreadable)?.len();
@@ -35,7 +36,7 @@ pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     let (file, bytes) = plain(folder, name)?;
     let refusal = |found: String| {
         let expected = format!("a text of at most {most} bytes");
-        Refusal::new(found, expected, "fetch the file again").in_file(name)
+        Refusal::new(found, expected, "download the file again").in_file(name)
     };
     if bytes > most {
         return Err(refusal(format!("{bytes} bytes")));
@@ -43,7 +44,7 @@ pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     let mut text = String::new();
     match file.take(most).read_to_string(&mut text) {
         Ok(_) => Ok(text),
-        Err(error) if error.kind() == ErrorKind::InvalidData => Err(refusal("bytes that are no UTF-8".to_owned())),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(refusal("bytes that are not UTF-8".to_owned())),
         Err(error) => Err(Refusal::unreadable(&error).in_file(name)),
     }
 }

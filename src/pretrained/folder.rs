@@ -44,14 +44,18 @@ impl ModelFolder {
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| {
-            Refusal::new(format!("no {CONFIG}"), "a model's folder, with it and its weights", "fetch the whole folder")
+            Refusal::new(
+                format!("no {CONFIG}"),
+                "a folder with config.json and model.safetensors",
+                "download the whole folder",
+            )
         })?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
         let tokenizer = tokenizer(path)?;
         if let Some(tokenizer) = tokenizer.as_ref().filter(|tokenizer| tokenizer.len() > config.vocabulary) {
             let found = format!("a tokenizer of {} pieces", tokenizer.len());
-            let expected = format!("at most {}, for so many vectors has the model", config.vocabulary);
-            return Err(Refusal::new(found, expected, "fetch the tokenizer of this very model"));
+            let expected = format!("at most {}, the number of rows in the model's embedding table", config.vocabulary);
+            return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
         }
         let (architecture, has_head) = shape(path, &config)?;
         Ok(Self { name: name(path), path: path.to_owned(), config, architecture, has_head, tokenizer })

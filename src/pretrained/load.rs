@@ -231,7 +231,7 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
         index.files.iter().filter(|name| !folder.join(name).exists()).map(|it| quoted(it)).collect();
     if !missing.is_empty() {
         let found = format!("no {}, which the index names", missing.join(", "));
-        return Err(Refusal::new(found, "all files of the model", "fetch those too").in_file(INDEX));
+        return Err(Refusal::new(found, "all files of the model", "download those too").in_file(INDEX));
     }
     let files = index.files.iter().map(|name| open_one(folder, name)).collect::<Result<Vec<Open>, Refusal>>()?;
     for open in &files {
@@ -245,7 +245,7 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
     Ok((files, Some(text)))
 }
 
-const SHARDS: &str = "the files are of two models: fetch all of them again";
+const SHARDS: &str = "the files belong to two models: download all of them again";
 
 fn no_weights(folder: &Path) -> Refusal {
     /// Weights as Python's pickle, which runs what it reads.
@@ -256,7 +256,7 @@ fn no_weights(folder: &Path) -> Refusal {
                       open the model in transformers and save it anew with save_pretrained";
         return Refusal::new(format!("{PICKLED} only"), expected, advice);
     }
-    Refusal::new("no weights in the folder", expected, "fetch the whole folder")
+    Refusal::new("no weights in the folder", expected, "download the whole folder")
 }
 
 fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
@@ -368,7 +368,9 @@ fn check_twin(folder: &Path, name: &str, start: u64, twin: &Tensor, table: &Matr
     if is_same {
         return Ok(());
     }
-    let advice = "if the model was trained so, write \"tie_word_embeddings\": false into config.json";
-    let found = "weights of the readout's own, other than the table of words";
-    Err(Refusal::new(found, "the table, for config.json ties the two", advice).of_tensor(&twin.name))
+    let advice =
+        "if the model was trained with separate output weights, write \"tie_word_embeddings\": false in config.json";
+    let found = "output weights that differ from the embedding table";
+    Err(Refusal::new(found, "the embedding table itself, because config.json ties the two", advice)
+        .of_tensor(&twin.name))
 }

@@ -182,7 +182,7 @@ impl<'a> Found<'a> {
             let is_alias = other.name != tensor.name && name == "cls.predictions.bias";
             if !is_alias {
                 let both = format!("{} and {}", quoted(&other.name), quoted(&tensor.name));
-                return Err(Refusal::new(both, "one of them", "both name the same tensor: fetch the model again"));
+                return Err(Refusal::new(both, "one of them", "both name the same tensor: download the model again"));
             }
             found.again.push(&tensor.name);
         }
@@ -306,7 +306,7 @@ fn is_vector(tensor: &Tensor, layout: Layout, rows: usize) -> bool {
     layout != Layout::Transposed && rows == 1 && tensor.shape.len() == 1
 }
 
-const MISMATCH: &str = "config.json and the weights are of two models: fetch both again";
+const MISMATCH: &str = "config.json and the weights belong to two models: download both again";
 
 fn not_there(missing: &[String], config: &Config) -> Refusal {
     /// Names in a message.
@@ -317,5 +317,5 @@ fn not_there(missing: &[String], config: &Config) -> Refusal {
     }
     let found = format!("no {}", names.join(", "));
     let expected = format!("all tensors of {config}");
-    Refusal::new(found, expected, "fetch the model again; if it is of another kind, attune does not open it")
+    Refusal::new(found, expected, "download the model again; if it is of another kind, attune does not open it")
 }

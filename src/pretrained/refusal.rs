@@ -7,7 +7,7 @@ use std::io;
 const NAME_CHARS_MAX: usize = 160;
 
 /// Advice where a file is not what was written once.
-pub const FETCH_AGAIN: &str = "the file is damaged or was cut off: fetch it again";
+pub const FETCH_AGAIN: &str = "the file is damaged or incomplete: download it again";
 
 /// A model that is not opened, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +31,13 @@ impl Refusal {
     pub fn unreadable(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                Self::new("an end before all of it was read", "the rest of the file", FETCH_AGAIN)
+                Self::new("the end of the file too early", "the rest of the file", FETCH_AGAIN)
             }
-            _ => Self::new(error.to_string(), "a file that can be read", "check the file and its rights"),
+            _ => Self::new(
+                error.to_string(),
+                "a file that can be read",
+                "check that the file exists and that you may read it",
+            ),
         }
     }
 

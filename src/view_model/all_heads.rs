@@ -234,28 +234,28 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
     const LENS: &str = "TransformerLens, head_detector";
     let (title, meaning, formula, source) = match measure {
         HeadMeasure::Previous => {
-            ("previous token", "The share of its weights on the word just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
+            ("previous token", "The share of its weights on the token just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
         }
-        HeadMeasure::Same => ("same token", "The share of its weights on the word itself", "Σᵢ α[i, i] / Σ α", CLARK),
+        HeadMeasure::Same => ("same token", "The share of its weights on the token itself", "Σᵢ α[i, i] / Σ α", CLARK),
         HeadMeasure::Next => {
-            ("next token", "The share of its weights on the word just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
+            ("next token", "The share of its weights on the token just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
         }
-        HeadMeasure::First => ("first token", "The share of its weights on the first word", "Σᵢ α[i, 0] / Σ α", CLARK),
+        HeadMeasure::First => ("first token", "The share of its weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK),
         HeadMeasure::Added => (
-            "added tokens",
-            "The share of its weights on what the tokenizer added, such as [CLS] and [SEP]",
+            "special tokens",
+            "The share of its weights on special tokens, such as [CLS] and [SEP]",
             "Σᵢ Σⱼ added α[i, j] / Σ α",
             CLARK,
         ),
         HeadMeasure::Duplicate => (
             "duplicate token",
-            "The share of its weights on an earlier copy of the same word",
+            "The share of its weights on an earlier copy of the same token",
             "Σ α[i, j] with j < i, tⱼ = tᵢ, / Σ α",
             LENS,
         ),
         HeadMeasure::Induction => (
             "induction",
-            "The share of its weights on the word behind an earlier copy: what came next last time",
+            "The share of its weights on the token after an earlier copy of this one: what came next last time",
             "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α",
             LENS,
         ),

@@ -141,7 +141,7 @@ impl AnswersModel {
 fn question(lesson: &Lesson) -> &'static str {
     if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
         if !model.has_head {
-            return "This model guesses no words. A word counts here as likely where the output is like its row of the table.";
+            return "This model has no output head. A word counts as likely here if the output is similar to its row of the embedding table.";
         }
         if lesson.model.objective != Objective::NextWord {
             return "Which word belongs in each place? Write [MASK] in the place of a word to hide it from the model.";

@@ -123,16 +123,13 @@ pub fn about(snapshot: &Snapshot) -> String {
     format!("Shares of the variance {of}, in {} dimensions.{seen}", space.vectors.cols())
 }
 
-const BEFORE_NORM: &str =
-    "Outputs are shown as they are before the norm behind the last layer; neighbours and answers are read behind it.";
+const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are read after it.";
 
 /// A sentence on the norm in front of the picture.
 pub(super) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
-        ScaleNorm::Last => "Seen through the norm behind the last layer: so all layers have one scale.",
-        ScaleNorm::Embedding => {
-            "Words are seen through the norm behind the embeddings: so they have the scale of the layers."
-        }
+        ScaleNorm::Last => "Seen through the final norm, so that all layers have one scale.",
+        ScaleNorm::Embedding => "Words are seen through the embedding norm, so that they have the scale of the layers.",
     }
 }
 

@@ -118,8 +118,8 @@ fn a_text_names_panels_that_are_open() {
     assert_eq!(code, Some(1), "{said}");
     assert!(
         said.contains(
-            "D/small.ron:29:45: cell \"intro\": its text names the panel Weights, which no cell has opened up to here; \
-             expected opens: [\"Weights\"] or a link, [Weights](attune:panel/Weights)"
+            "D/small.ron:29:45: cell \"intro\": its text names the panel Weights, which no cell so far opens; \
+             add opens: [\"Weights\"] to this cell or an earlier one, or write a link: [Weights](attune:panel/Weights)"
         ),
         "{said}"
     );

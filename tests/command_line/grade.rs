@@ -133,13 +133,13 @@ fn works_that_cannot_be_read_are_named_and_the_others_graded() {
     let (code, said) = class.grade(&[]);
     assert_eq!(code, Some(1), "{said}");
     for (file, why) in [
-        ("cut", "cut off"),
-        ("empty", "cut off"),
+        ("cut", "incomplete"),
+        ("empty", "incomplete"),
         ("future", "version 99"),
         ("other", "work on the lesson \"another\""),
-        ("text", "no work of attune"),
-        ("deep", "no work of attune"),
-        ("folder", "no plain file"),
+        ("text", "not a file that attune wrote"),
+        ("deep", "not a file that attune wrote"),
+        ("folder", "not a regular file"),
     ] {
         let line = said.lines().find(|line| line.contains(&format!("{file}.attune: not graded"))).unwrap_or_default();
         assert!(line.contains(why), "{file}: {line:?}\n{said}");

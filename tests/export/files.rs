@@ -117,7 +117,7 @@ fn a_link_is_followed_and_what_is_no_file_stays() {
     }
     let socket = folder.0.join("socket.md");
     let _listener = UnixListener::bind(&socket).unwrap();
-    assert!(at("socket.md").is_err_and(|fault| fault.to_string().ends_with("it is no plain file")));
+    assert!(at("socket.md").is_err_and(|fault| fault.to_string().ends_with("it is not a regular file")));
     assert!(attune::whole_file::write(&socket, b"x").is_err());
     assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
     symlink("round.md", folder.0.join("round.md")).unwrap();

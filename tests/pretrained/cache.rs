@@ -82,8 +82,11 @@ fn a_model_that_is_absent_says_what_fetches_it() {
     let absent = find(&name("openai-community/gpt2"), &in_cache(&cache)).expect_err("it is not there");
     assert_eq!((absent.megabytes(), absent.lacks), (Some(548), None));
     let said = absent.to_string();
-    for words in ["GPT-2, the writer of 2019, 548 MB", "`hf download openai-community/gpt2 --include", "no connection"]
-    {
+    for words in [
+        "GPT-2, the text generator of 2019, 548 MB",
+        "`hf download openai-community/gpt2 --include",
+        "no network connection",
+    ] {
         assert!(said.contains(words), "{said}");
     }
     let absent = find(&name("me/mine"), &Environment::default()).expect_err("there is no cache");
@@ -93,7 +96,7 @@ fn a_model_that_is_absent_says_what_fetches_it() {
     put(&cache.join("models--me--mine/snapshots").join(HASH), &["config.json"]);
     let absent = find(&name("me/mine"), &in_cache(&cache)).expect_err("it is there in part");
     assert!(
-        absent.to_string().starts_with("the model me/mine is here in part: it lacks model.safetensors;"),
+        absent.to_string().starts_with("the model me/mine is only partly on this computer: model.safetensors is missing;"),
         "{absent}"
     );
 }

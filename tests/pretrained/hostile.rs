@@ -96,7 +96,7 @@ fn lengths_are_held_against_the_file() {
     refused(b"", &["a file of 0 bytes", "8 bytes"]);
     refused(b"abc", &["a file of 3 bytes"]);
     refused(&file("{}", b"")[..9], &["a header of 2 bytes", "at most 1"]);
-    refused(&u64::MAX.to_le_bytes(), &["a header of 18446744073709551615 bytes", "fetch it again"]);
+    refused(&u64::MAX.to_le_bytes(), &["a header of 18446744073709551615 bytes", "download it again"]);
     refused(&file("{}", b"x"), &["1 bytes behind the header", "the 0 of its tensors"]);
     let short = file(&format!(r#"{{"x":{}}}"#, entry("F32", "[2]", 0, 8)), &[0; 7]);
     refused(&short, &["7 bytes behind the header", "the 8"]);
@@ -104,7 +104,7 @@ fn lengths_are_held_against_the_file() {
     let bytes = Written { tensors: vec![WrittenTensor::f32("x", &[2], &[1.0, 2.0])] }.bytes();
     let mut source = Source::open(&bytes[..bytes.len() - 1], bytes.len() as u64).expect("the header is whole");
     let said = source.read_next(1, &mut |_, _| true).expect_err("it ends").to_string();
-    assert!(said.contains("`x`: found an end"), "{said}");
+    assert!(said.contains("`x`: found the end"), "{said}");
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn bytes_overlap_nowhere_and_leave_no_gap() {
         file(&format!(r#"{{"a":{},"b":{}}}"#, entries[0], entries[1]), &[0; 8])
     };
     assert!(read(&two((4, 8), (0, 4))).is_ok());
-    refused(&two((0, 4), (2, 6)), &["`b`", "from 2, which overlaps", "from 4"]);
+    refused(&two((0, 4), (2, 6)), &["`b`", "begins at byte 2, which overlaps", "begins at byte 4"]);
     refused(&two((0, 4), (0, 4)), &["`b`", "overlaps"]);
-    refused(&two((0, 4), (6, 10)), &["`b`", "from 6, which leaves a gap", "from 4"]);
-    refused(&two((4, 8), (8, 12)), &["`a`", "leaves a gap", "from 0"]);
+    refused(&two((0, 4), (6, 10)), &["`b`", "byte 6, which leaves a gap", "byte 4"]);
+    refused(&two((4, 8), (8, 12)), &["`a`", "leaves a gap", "byte 0"]);
     refused(&two((4, 0), (4, 8)), &["`a`", "from 4 to 0", "the 4 bytes of the shape [1] in F32"]);
 }
 
@@ -167,7 +167,7 @@ fn headers_that_are_none_are_refused() {
     refused(&file(r#"{"a":7}"#, b""), &["`a`"]);
     let mut invalid = file(r#"{"_____":7}"#, b"");
     invalid[12] = 0xff;
-    refused(&invalid, &["no UTF-8, from byte 4"]);
+    refused(&invalid, &["not UTF-8, from byte 4"]);
     refused(&file(&format!(r#"{{"a":{}"#, "[".repeat(1_000_000)), b""), &["lists within lists, 17 deep"]);
     refused(&file(&format!(r#"{{"{}":{one}}}"#, "x".repeat(5000)), &[0; 4]), &["a name of 5000 bytes"]);
     refused(&file(&format!("{{\"a\\u001b[31m\\n\":{}}}", entry("X", "[1]", 0, 4)), &[0; 4]), &["`a\\u{1b}[31m\\n`"]);

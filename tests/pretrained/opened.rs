@@ -240,7 +240,7 @@ fn work_on_files_that_changed_says_so() {
     bytes[last..].copy_from_slice(&0.125f32.to_le_bytes());
     std::fs::write(&file, bytes).expect("the same length");
     let (report, now) = reopened(&saved);
-    assert!(report.iter().any(|words| words.contains("files are others")), "{report:?}");
+    assert!(report.iter().any(|words| words.contains("files have changed")), "{report:?}");
     assert_eq!(now.parameters.row_major(tensor)[0], 2.5, "the change is kept");
 }
 

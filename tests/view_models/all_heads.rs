@@ -49,7 +49,7 @@ fn heads_are_measured_ranked_and_said() {
         assert!((head.measure(HeadMeasure::Duplicate).unwrap() - copies / weights.rows() as f32).abs() < 1e-6);
         assert_eq!(head.measure(HeadMeasure::Added), None, "nothing is added to a lesson's words");
         assert_eq!(head.say(HeadMeasure::Previous), format!("{}: previous token {found:.2}", head.title));
-        assert_eq!(head.say(HeadMeasure::Added), format!("{}: added tokens none here", head.title));
+        assert_eq!(head.say(HeadMeasure::Added), format!("{}: special tokens none here", head.title));
     }
     for measure in HeadMeasure::ALL {
         let values =

@@ -236,7 +236,7 @@ fn what_the_learner_changed_is_said_as_the_reason() {
                 value: 9.0,
             }),
             Entry::parameter(TensorName::QueryWeights.into(), 0, 1),
-            "turned by hand",
+            "You changed this weight",
         ),
     ];
     for (command, entry, reason) in cases {

@@ -21,14 +21,14 @@ action_table! {
         StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("and a step back") }
         Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
         ReadAdded {
-            text: "added",
-            tooltip: "The length of what each word adds, ‖α V W_O‖, and not its weight α",
+            text: "lengths",
+            tooltip: "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α",
             keys: &[key(Key::V)],
-            line: New("attention as weights, or as the length of what is added"),
+            line: New("attention as weights, or as lengths of what is added"),
         }
         HideSinks {
             text: "hide sinks",
-            tooltip: "Leaves out the sinks; the weights of the other words are made to sum to 1 again",
+            tooltip: "Leaves out the sinks and rescales the other weights to sum to 1",
             keys: &[key(Key::S)],
             line: New("attention without its sinks, and with them"),
         }
@@ -40,22 +40,22 @@ action_table! {
         }
         NextLayer {
             text: "Next layer",
-            tooltip: "The words go on to where they are behind the next layer",
+            tooltip: "Moves the words to where they are after the next layer",
             keys: &[key(Key::L)],
-            line: New("behind the next layer; with Shift the one before"),
+            line: New("the words after the next layer; with Shift, after the one before"),
         }
         LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
         Pieces {
             text: "Pieces",
-            tooltip: "The pieces of a word by themselves; else a word is one point, one row and one column",
+            tooltip: "Shows each piece of a word separately instead of one point, one row and one column per word",
             keys: &[key(Key::E)],
             line: New("a word's pieces by themselves, or as one word"),
         }
         RawStates {
             text: "Raw",
-            tooltip: "Vectors as they are; without it all layers are seen through one norm, on one scale",
+            tooltip: "Shows the vectors without the norm that puts all layers on one scale",
             keys: &[key(Key::N)],
-            line: New("a model's raw vectors, or all layers behind one norm"),
+            line: New("a model's raw vectors, or all layers through one norm"),
         }
         Play { keys: &[key(Key::P)], line: New("play or pause training") }
         TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }

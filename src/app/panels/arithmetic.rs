@@ -211,8 +211,7 @@ fn why_ui(ui: &mut Ui, path: &PathModel, view: &mut PanelView) {
     }
 }
 
-const OF_THE_PICTURE: &str = "The picture is seen through the last norm, which shrinks what there was as the word grows. \
-                              The raw vectors have no such arrow.";
+const OF_THE_PICTURE: &str = "The picture is drawn through the final norm. As the vector grows, that norm shrinks its earlier part: that is this arrow. Raw vectors (N) have no such arrow.";
 
 /// They can share their columns.
 fn is_like(a: &NumberRow, b: &NumberRow) -> bool {

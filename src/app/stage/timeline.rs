@@ -235,7 +235,7 @@ fn said_ui(
     });
 }
 
-const FROM_THE_TABLE: &str = "Each word is where the table of words has it, wherever it stands.";
+const FROM_THE_TABLE: &str = "Each word is at its static vector; its position in the sentence does not count yet.";
 
 /// The key that goes on, as a button that says what it does.
 fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {

@@ -177,7 +177,7 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
     ui.monospace(format!("length    {:.4}", arrow.length));
     match arrow.entry {
         Some(_) => ui.weak("Its contribution to the word, in the true space. Click: where it comes from."),
-        None => ui.weak("What the norm in front of the picture makes of the word as it was."),
+        None => ui.weak("How much the norm that the picture is drawn through shrinks the word's earlier vector."),
     };
 }
 
@@ -301,7 +301,7 @@ fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
         ui.monospace(format!("{name:12} {}", place(model, at)));
     }
     if token.is_added {
-        ui.label("added by the tokenizer");
+        ui.label("special token, added by the tokenizer");
     }
     let pieces = model.tokens.get(token.position..token.position + token.pieces).unwrap_or_default();
     if let [first, others @ ..] = pieces

@@ -1,4 +1,4 @@
-//! A page that can be turned: the static page of [`html`], with scripts that run the model in the reader's browser.
+//! A live page: the static page of [`html`], with scripts that run the model in the reader's browser.
 //!
 //! One file, no server, no network. Without scripts, and on paper, it is the static page. The scripts are those of
 //! `assets/web`, each of one job; the lesson's numbers and words are one JSON text beside them ([`data`]). The page's

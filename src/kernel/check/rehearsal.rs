@@ -43,8 +43,9 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
                 0 => String::new(),
                 below => format!(", nor {below} below"),
             };
-            let words =
-                format!("not checked{more}: the cells take more than {seconds} s together; --within allows more");
+            let words = format!(
+                "not checked{more}: all cells together took more than {seconds} s; raise the limit with --within SECONDS"
+            );
             problems.push(Problem::of(cell, words, Spot::Cell));
             break;
         }

@@ -136,10 +136,10 @@ fn turn(training: &mut Training, edits: &[SavedTensor], report: &mut Vec<String>
     for tensor in edits {
         match tensor.entries(&live) {
             Some(entries) => entries.into_iter().for_each(|(index, value)| live.set_at(index, value)),
-            None => report.push(format!("What was turned is left out: {}.", misfit(tensor))),
+            None => report.push(format!("Your change of a weight is left out: {}.", misfit(tensor))),
         }
     }
-    report.extend(training.edit(live).err().map(|why| format!("What was turned is left out: {why}.")));
+    report.extend(training.edit(live).err().map(|why| format!("Your change of a weight is left out: {why}.")));
 }
 
 impl LessonModel {
@@ -150,7 +150,7 @@ impl LessonModel {
             && saved.files != files(model)
         {
             report.push(
-                "The model's files are others than when you left: your changes stand on other numbers.".to_owned(),
+                "The model's files have changed since you last opened it; your changes of weights now apply to the new values.".to_owned(),
             );
         }
         let is_back = saved.sentence.as_ref().is_none_or(|words| match self.known(words, lesson) {

@@ -70,7 +70,7 @@ impl Header {
         let (bytes, rest) = (u64::from_le_bytes(eight), length - LENGTH_BYTES);
         if bytes > HEADER_BYTES_MAX.min(rest) {
             let most = format!("at most {}, of a file of {length}", HEADER_BYTES_MAX.min(rest));
-            let advice = "this is no safetensors file, or it was cut off: fetch it again";
+            let advice = "this is not a safetensors file, or it is incomplete: download it again";
             return Err(Refusal::new(format!("a header of {bytes} bytes"), most, advice));
         }
         let mut text = vec![0; usize::try_from(bytes).unwrap_or_default()];
@@ -89,8 +89,10 @@ fn tile(tensors: &[Tensor], bytes: u64) -> Result<(), Refusal> {
     for tensor in tensors {
         if tensor.begin != next {
             let how = if tensor.begin < next { "overlaps the tensor before it" } else { "leaves a gap" };
-            let found = format!("its bytes from {}, which {how}", tensor.begin);
-            return Err(Refusal::new(found, format!("them from {next}"), FETCH_AGAIN).of_tensor(&tensor.name));
+            let found = format!("data that begins at byte {}, which {how}", tensor.begin);
+            return Err(
+                Refusal::new(found, format!("data that begins at byte {next}"), FETCH_AGAIN).of_tensor(&tensor.name)
+            );
         }
         next = tensor.end;
     }
@@ -113,7 +115,7 @@ fn refuse_twins(tensors: &[Tensor]) -> Result<(), Refusal> {
 fn parse(text: &[u8]) -> Result<Vec<Tensor>, Refusal> {
     let damaged = |found: String| Refusal::new(found, "a header in JSON", FETCH_AGAIN);
     let text = str::from_utf8(text).map_err(|error| {
-        damaged(format!("bytes that are no UTF-8, from byte {} of the header on", error.valid_up_to()))
+        damaged(format!("bytes that are not UTF-8, from byte {} of the header on", error.valid_up_to()))
     })?;
     check_depth_and_texts(text.as_bytes())?;
     let mut found = Found::default();

@@ -28,7 +28,7 @@ impl Index {
             weight_map: BTreeMap<String, String>,
         }
 
-        const ADVICE: &str = "fetch the model's folder again";
+        const ADVICE: &str = "download the model's folder again";
         let written: Written = serde_json::from_str(text)
             .map_err(|error| Refusal::new(error.to_string(), "an index in JSON, with a `weight_map`", ADVICE))?;
         let tensors = written.weight_map;

@@ -153,7 +153,7 @@ impl Reader<'_> {
                     [Quantity::Joined, Quantity::Attended].map(|quantity| self.operand(quantity.of_block(block, at)));
                 let rows = activations.joined().row(query).iter().zip(activations.attended().row(query));
                 let vector = rows.map(|(joined, attended)| joined - attended).collect();
-                notes.push("It is what the layer adds: behind it, less before it.".to_owned());
+                notes.push("What the feed-forward layer adds: its output minus its input.".to_owned());
                 self.held(block, at, 1, Factor::Less(joined?, attended?), vector)?
             }
             Part::FeedForward => {
@@ -162,7 +162,7 @@ impl Reader<'_> {
                 if !self.config(block)?.residual {
                     let before = self.operand(Quantity::Summed.of_block(block, at))?;
                     terms.push(Term::of([constant("−1", -1.0), before]));
-                    notes.push("Without a residual it takes the place of what went in, which falls away.".to_owned());
+                    notes.push("Without a residual connection, the layer's output replaces its input.".to_owned());
                 }
                 terms
             }

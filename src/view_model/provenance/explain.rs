@@ -24,7 +24,7 @@ impl Reader<'_> {
                 };
                 let note = format!("{from}; it is the same wherever the word stands.");
                 let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, i, j));
-                let of_file = entry.map(|entry| format!("There it is {entry}."));
+                let of_file = entry.map(|entry| format!("In the file it is {entry}."));
                 Some(("E".to_owned(), Worked::Given(Vec::new()), [note].into_iter().chain(of_file).collect()))
             }
             Quantity::Position => {

@@ -25,15 +25,15 @@ impl Reader<'_> {
         }
         let origin = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
         let note = match (value == trained, steps) {
-            (false, _) if origin.is_some() => "It was turned by hand. The model's file has another number.".to_owned(),
+            (false, _) if origin.is_some() => "You changed this weight. The model's file has another value.".to_owned(),
             (true, _) if origin.is_some() => "It was read from the model's file.".to_owned(),
-            (false, _) => "It was turned by hand. Training left another number.".to_owned(),
+            (false, _) => "You changed this weight. Training left another value.".to_owned(),
             (true, 0) => "Training has not begun: it is as the seed drew it.".to_owned(),
-            (true, steps) => format!("Training turned it to this in {steps} steps."),
+            (true, steps) => format!("Training brought it to this value in {steps} steps."),
         };
         let of_file = origin.map(|entry| match entry {
-            Some(entry) => format!("There it is {entry}."),
-            None => "No file has it: it is 0.".to_owned(),
+            Some(entry) => format!("In the file it is {entry}."),
+            None => "It is in no file; its value is 0.".to_owned(),
         });
         let symbols = latex(tensor.name);
         Some((symbols, Worked::Given(others), [note].into_iter().chain(of_file).collect()))

@@ -289,7 +289,10 @@ fn live_text_and_links() {
         "{{ x = 2 }}",
         "a.ron:26:34: md: an expression that defines or writes; expected one that reads: a Code cell writes",
     );
-    intro("a {{ b", "a.ron:26:36: md: {{ without }} in its paragraph; expected {{ expression }}, or `{{` as code");
+    intro(
+        "a {{ b",
+        "a.ron:26:36: md: an opening {{ that no }} closes in its paragraph; expected {{ expression }}, or `{{` as code",
+    );
     intro(
         "[b](attune:word/phone) [c](attune:word/fone)",
         "a.ron:26:61: md: \"fone\" is no word of the sentence on the stage; expected one of its words; did you mean \"phone\"?",

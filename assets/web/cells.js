@@ -9,11 +9,15 @@ const Cells = (() => {
     return found;
   };
 
+  const wordsOf = (cell, { data }) => data.sentences[cell.sentence].map((word) => data.rowOf.get(word));
+  const isShown = (cell, state) => wordsOf(cell, state).join() === state.words.join();
+
   /** Shows a stage cell's sentence, and plays its way once. */
   function showStage(cell, state, stage) {
-    const { data, actions } = state;
-    const words = data.sentences[cell.sentence].map((word) => data.rowOf.get(word));
-    const isSame = words.join() === state.words.join();
+    const { actions } = state;
+    const words = wordsOf(cell, state);
+    const isSame = isShown(cell, state);
+    state.isOwn = false;
     actions.look({ lit: cell.words });
     actions.show(isSame ? state.words : words, cell.words);
     if (cell.plays > 0) actions.look({ isWalked: false, time: 0 });
@@ -41,7 +45,8 @@ const Cells = (() => {
       (entries) => {
         for (const { isIntersecting, target } of entries) {
           const found = cells.find(({ section }) => section === target);
-          if (!isIntersecting || found === shown) continue;
+          // A sentence of the reader's own stays until the reader asks for another.
+          if (!isIntersecting || found === shown || state.isOwn) continue;
           shown = found;
           showStage(found.cell, state, stage);
         }
@@ -191,7 +196,7 @@ const Cells = (() => {
       if (cell.kind === "predict") predictCell(cell, section, say);
     }
     follow(stages, state, stage);
-    return { showStage: (cell) => showStage(cell, state, stage), stages };
+    return { showStage: (cell) => showStage(cell, state, stage), isShown: (cell) => isShown(cell, state), stages };
   }
 
   return { create };

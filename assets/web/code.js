@@ -6,6 +6,15 @@
 const Code = (() => {
   /** Steps of one piece of code: a check takes some hundreds. */
   const STEPS_MAX = 200000;
+  /** Entries that they may work out: a check takes some thousands. */
+  const ENTRIES_MAX = 5000000;
+  let entries = 0;
+
+  /** Counts entries before they are worked out. */
+  function charge(count) {
+    entries += count;
+    if (!(entries <= ENTRIES_MAX)) throw new Error("the check takes too long");
+  }
 
   const TOKEN = /\s+|\/\/[^\n]*|(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|("(?:[^"\\]|\\.)*"|`[^`]*`)|([A-Za-z_]\w*)|(\.\.=?|&&|\|\||[=!<>+\-*/]=|[-+*/%@=<>!()[\]{};,.])/gy;
 
@@ -148,8 +157,9 @@ const Code = (() => {
     const shaped = !isTensor(b) || (isTensor(a) && a.data.length >= b.data.length) ? a : b;
     const entry = (x, at) => (isTensor(x) ? x.data[at % x.data.length] : x);
     for (const x of [a, b]) {
-      if (isTensor(x) && x.shape.some((n, i) => n !== shaped.shape[shaped.shape.length - x.shape.length + i])) throw new Error("two shapes");
+      if (isTensor(x) && x.shape.some((n, i) => n !== shaped.shape[shaped.shape.length - x.shape.length + i])) throw new Error("the shapes do not match");
     }
+    charge(shaped.data.length);
     return tensor(shaped.shape, Array.from(shaped.data, (_, at) => with_(entry(a, at), entry(b, at))), shaped.names);
   }
 
@@ -167,6 +177,7 @@ const Code = (() => {
     const [left, right] = [a.shape.length === 1 ? [1, ...a.shape] : a.shape, b.shape.length === 1 ? [...b.shape, 1] : b.shape];
     const [n, k, m] = [left[0], left[1], right[1]];
     if (left.length !== 2 || right.length !== 2 || k !== right[0]) throw new Error("cannot multiply these shapes");
+    charge(n * k * m);
     const data = [];
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < m; j++) {
@@ -205,7 +216,10 @@ const Code = (() => {
 
   const norm = (row) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
   const vector = (list) => tensor([list.length], list.slice());
-  const filled = (shape, f) => tensor(shape, Array.from({ length: size(shape) }, (_, at) => f(at)));
+  function filled(shape, f) {
+    charge(size(shape));
+    return tensor(shape, Array.from({ length: size(shape) }, (_, at) => f(at)));
+  }
 
   const FUNCTIONS = {
     max: (x, y) => (y === undefined ? rows(x, (row) => Math.max(...row)) : Math.max(x, y)),
@@ -250,6 +264,7 @@ const Code = (() => {
   /** Runs a tree with these names; `live` finds a name that no `let` has given. */
   function run(tree, names, live) {
     let steps = 0;
+    entries = 0;
     const operators = {
       "+": (a, b) => (typeof a === "string" || typeof b === "string" ? `${a}${b}` : each(a, b, (x, y) => x + y)),
       "-": (a, b) => each(a, b, (x, y) => x - y),
@@ -265,7 +280,7 @@ const Code = (() => {
       ">=": (a, b) => a >= b,
     };
     function value(node) {
-      if (++steps > STEPS_MAX) throw new Error("it takes too long");
+      if (++steps > STEPS_MAX) throw new Error("the check takes too long");
       const [kind, a, b, c] = node;
       switch (kind) {
         case "nothing":

@@ -131,13 +131,16 @@
       $("lab-words").append(option);
     });
     sentences.addEventListener("change", () => {
-      if (sentences.value !== "own") actions.show(data.sentences[Number(sentences.value)].map((word) => data.rowOf.get(word)));
+      if (sentences.value === "own") return;
+      state.isOwn = true;
+      actions.show(data.sentences[Number(sentences.value)].map((word) => data.rowOf.get(word)));
     });
     const own = (written) => {
       const read = Sentence.read(written, data);
       wrong.textContent = read.wrong || "";
       if (!read.words) return false;
       actions.show(read.words);
+      state.isOwn = true;
       say(`The stage shows: ${state.labels.join(" ")}.`);
       return true;
     };
@@ -198,11 +201,12 @@
    */
   function fromAddress(state, parts) {
     const { actions, data } = state;
+    const [least, most] = data.temperature_range;
     const given = new URLSearchParams(location.hash.slice(1));
     for (const [name, value] of given) {
       const weight = /^(.+)\[(\d+),\s*(\d+)\]$/.exec(name);
       if (name === "sentence") parts.own(value);
-      if (name === "temperature" && Number(value) > 0) actions.change({ temperature: Number(value) });
+      if (name === "temperature" && Number(value) > 0) actions.change({ temperature: Math.min(Math.max(Number(value), least), most) });
       if (name === "mask" && ["none", "causal"].includes(value)) actions.change({ mask: value });
       if (name === "scale") actions.change({ scale: value !== "0" });
       if (name === "off") value.split(",").map(Number).filter((head) => head in data.heads).forEach((head) => actions.setHead(head, false));
@@ -266,7 +270,10 @@
     });
     const given = fromAddress(state, { own, theme, open, numbers: showNumbers });
     const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
-    if (cells.stages.length > 0 && !isElsewhere) cells.showStage(cells.stages[0].cell);
+    // A page that was written of another sentence, or of a changed model, begins with that.
+    const [first] = cells.stages;
+    if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
+    else state.isOwn = true;
     if (given.has("frames")) $("lab-numbers").dataset.frame = stage.timed(Number(given.get("frames")) || 1).toFixed(3);
   }
 

@@ -70,7 +70,8 @@ const Stage = (() => {
           const start = word === null ? point(zero) : words[word].at;
           return Array.from({ length: blocks + 1 }, (_, b) => {
             if (b <= model.source_blocks) return start;
-            return b === blocks ? point(Engine.row(of.output, i)) : point(Engine.row(of.blocks[b].input, i));
+            // A norm behind the last block is not the picture's.
+            return b === blocks ? point(Engine.row(of.blocks[b - 1].output, i)) : point(Engine.row(of.blocks[b].input, i));
           });
         });
       const now = places(pass, pass.tokens);

@@ -34,6 +34,8 @@ const State = (() => {
       query: 0,
       key: null,
       head: 0,
+      /** The sentence is the reader's choice, and not that of the cell that is read. */
+      isOwn: false,
       /** Words that the shown cell speaks of; none: all. */
       lit: [],
       /** `{ side, position }` of a token, or `{ word }` of the vocabulary. */

@@ -91,7 +91,11 @@ const Weights = (() => {
       show();
     });
     slider.addEventListener("input", () => set(Number(slider.value)));
-    number.addEventListener("change", () => set(Number(number.value)));
+    number.addEventListener("change", () => {
+      set(number.valueAsNumber);
+      // What is no number is not taken.
+      number.value = Number(entry(now()).toPrecision(6));
+    });
     reset.addEventListener("click", () => set(entry(trained())));
     canvas.addEventListener("pointerdown", (event) => {
       const box = canvas.getBoundingClientRect();

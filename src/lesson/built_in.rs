@@ -44,7 +44,7 @@ pub fn has(name: &str) -> bool {
 }
 
 /// Puts the course into a folder of its own within `root`, and gives that folder. What is there already as it should be
-/// stays untouched; what was changed is put back.
+/// stays untouched; what was changed is kept beside it, as `apple.ron.changed`, and put back.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -53,9 +53,14 @@ pub fn put_into(root: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(&folder)?;
     for (name, text) in FILES {
         let file = folder.join(name);
-        if fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
-            whole_file::write(&file, text.as_bytes())?;
+        let there = fs::read(&file).ok();
+        if there.as_deref() == Some(text.as_bytes()) {
+            continue;
         }
+        if let Some(changed) = there {
+            whole_file::write(&folder.join(format!("{name}.changed")), &changed)?;
+        }
+        whole_file::write(&file, text.as_bytes())?;
     }
     Ok(folder)
 }
@@ -73,6 +78,17 @@ mod tests {
         there.retain(|name| name.ends_with(EXTENSION));
         there.sort();
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), there);
+    }
+
+    #[test]
+    fn what_was_changed_is_kept_beside_what_is_put_back() {
+        let root = std::env::temp_dir().join(format!("attune-built-in-{}", std::process::id()));
+        let folder = put_into(&root).expect("it is written");
+        fs::write(folder.join("apple.ron"), "mine").expect("a change");
+        assert_eq!(put_into(&root).expect("it is put back"), folder);
+        assert_eq!(fs::read(folder.join("apple.ron.changed")).expect("the change"), b"mine");
+        assert!(crate::lesson::load::read(&folder.join("apple.ron")).is_ok());
+        fs::remove_dir_all(root).expect("it was there");
     }
 
     #[test]

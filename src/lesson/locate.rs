@@ -43,6 +43,16 @@ fn locate_in(text: &str, path: FieldPath) -> Option<Place> {
     Some(issues.source.place(issues.source.offset(node.text)))
 }
 
+/// The bytes of a field's value in a lesson's text; `None` where the lesson leaves it out, or cannot be read.
+pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
+    let read = without_mark(text);
+    let issues = Issues::new("", read);
+    let whole = issues.whole();
+    let value = Record::open(whole.inner(syntax::document(whole)?), &["Lesson"])?.given(field)?;
+    let start = text.len() - read.len() + issues.source.offset(value.text);
+    Some(start..start + value.text.len())
+}
+
 /// A part of a cell that has a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spot {

@@ -8,6 +8,7 @@ use super::course::is_named_as_lesson;
 use super::issue::{LessonIssue, printable};
 use super::limits::ID_CHARS_MAX;
 use super::load;
+use super::locate::value_in;
 use crate::whole_file;
 
 const STARTER: &str = include_str!("starter.ron");
@@ -71,10 +72,11 @@ pub fn of_name(name: &str) -> String {
 
 /// Another lesson's text for a file of this name: with an id of its own, so that work on the two is kept apart.
 pub fn copy_of(text: &str, name: &str) -> String {
-    // The first field of this name is the lesson's; those of cells come later.
-    let Some((before, rest)) = text.split_once("id: \"") else { return text.to_owned() };
-    let Some((_, after)) = rest.split_once('"') else { return text.to_owned() };
-    format!("{before}id: \"{}\"{after}", id(name))
+    let mut copy = text.to_owned();
+    if let Some(value) = value_in(text, "id") {
+        copy.replace_range(value, &format!("{:?}", id(name)));
+    }
+    copy
 }
 
 /// The id of a file's name: small letters, digits, `-` and `_` stay, anything else becomes `_`.
@@ -100,6 +102,13 @@ mod tests {
             let lesson = parse("new.ron", &of_name(name)).unwrap_or_else(|issues| panic!("{name:?}: {issues:?}"));
             assert_eq!(lesson.id, id);
         }
+    }
+
+    #[test]
+    fn a_copy_has_an_id_of_its_own_and_cells_keep_theirs() {
+        let text = "\u{feff}// id: \"comment\"\nLesson(cells: [Text(id: \"a\", md: \"id: \\\"x\\\"\")], id:\"old\", title: \"T\")";
+        assert_eq!(copy_of(text, "new"), text.replace("\"old\"", "\"new\""));
+        assert_eq!(copy_of("Lesson(", "new"), "Lesson(");
     }
 
     #[test]

@@ -171,6 +171,50 @@ fn the_pages_of_the_course_are_the_programs_and_fit_a_telephone() {
     }
 }
 
+/// A page begins with what was on the stage when it was written, and keeps the reader's own sentence.
+#[test]
+fn the_sentence_of_the_stage_is_the_pages_first() {
+    let mut kernel = run(include_str!("../../lessons/apple.ron"));
+    let set = |kernel: &mut Kernel, text: &str| {
+        kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
+        kernel.settle();
+        as_web(&kernel.snapshot())
+    };
+    let lessons = as_web(&kernel.snapshot());
+    let own = set(&mut kernel, "a sweet apple");
+    let pages = [("lessons.html", &*lessons), ("own.html", &*own)];
+    let questions = r"
+        const shown = () => [...document.querySelectorAll('#lab-sentence button')].map((found) => found.textContent).join(' ');
+        const first = shown();
+        const stages = [...document.querySelectorAll('.show-stage')];
+        stages[stages.length - 1].click();
+        return { first, asked: shown() !== first };
+    ";
+    let addresses = pages.map(|(name, _)| name.to_owned());
+    let Some(answers) = ask(&pages, &addresses, questions, SIZE) else { return };
+    assert!(answers[0]["first"].as_str().is_some_and(|first| first.starts_with("apple₁ launched")), "{answers:?}");
+    assert_eq!(answers[1], serde_json::json!({ "first": "a sweet apple", "asked": true }));
+}
+
+/// What is no number, or would make too many, changes nothing and hangs nothing.
+#[test]
+fn the_page_bounds_what_it_is_given() {
+    const CHECK: &str = r#"Exercise(id: "much", ask: "?", check: "sum(zeros(30000, 30000)) == 0.0", solution: "1"),"#;
+    let page = as_web(&with_cells(CHECK).snapshot());
+    let questions = r"
+        document.querySelector('#tab-weights').click();
+        const number = document.querySelector('#panel-weights [data-part=number]');
+        const before = number.value;
+        number.value = '';
+        number.dispatchEvent(new window.Event('change'));
+        const { rows } = JSON.parse(document.querySelector('#lab-numbers pre').textContent).tensors.logits;
+        return { isKept: number.value === before, isFinite: rows.flat().every(Number.isFinite), cells: document.querySelectorAll('.checked').length };
+    ";
+    let address = "much.html#numbers&temperature=1e-320".to_owned();
+    let Some(answers) = ask(&[("much.html", &page)], &[address], questions, SIZE) else { return };
+    assert_eq!(answers, [serde_json::json!({ "isKept": true, "isFinite": true, "cells": 1 })]);
+}
+
 /// The word under the pointer is lit in the sentence, the maps and the prose, and the other of its kind is not.
 #[test]
 fn a_word_of_the_prose_is_lit_wherever_it_stands() {

@@ -81,7 +81,7 @@ fn textures_are_made_for_what_is_in_sight_and_once() {
 #[test]
 fn the_switches_of_the_reading_say_what_is_shown() {
     let mut panel = panel(Vec2::new(420.0, 420.0));
-    click(&mut panel, "The length of what each word adds, ‖α V W_O‖, and not its weight α");
+    click(&mut panel, "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α");
     assert!(panel.view().selection.reading.is_added);
     assert!(panel.query_by_label_contains("Shown: the length of what is added").is_some());
 }

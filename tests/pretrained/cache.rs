@@ -96,7 +96,9 @@ fn a_model_that_is_absent_says_what_fetches_it() {
     put(&cache.join("models--me--mine/snapshots").join(HASH), &["config.json"]);
     let absent = find(&name("me/mine"), &in_cache(&cache)).expect_err("it is there in part");
     assert!(
-        absent.to_string().starts_with("the model me/mine is only partly on this computer: model.safetensors is missing;"),
+        absent
+            .to_string()
+            .starts_with("the model me/mine is only partly on this computer: model.safetensors is missing;"),
         "{absent}"
     );
 }

@@ -79,7 +79,10 @@ pub(super) fn write_with(
         body.items(cell.id, &cell.items);
         if let Some(answer) = answers.iter().find(|answer| answer.cell == cell.id) {
             let _ = write!(body.text, "<template data-right=\"{}\">", answer.right);
+            let told = body.outline.len();
             body.items(cell.id, &answer.said);
+            // The outline does not tell what is yet to be answered.
+            body.outline[told..].iter_mut().for_each(|heading| heading.level = OUTLINE_LEVEL_MAX + 1);
             body.text.push_str("</template>");
         }
         body.text.push_str("</section>\n");

@@ -128,7 +128,7 @@ impl Judge<'_> {
             _ if tries(answered) == 0 => return Mark::Open,
             (Some(_), None) => self.grader.trained.try_exercise(&cell.id, Answered::Start),
             // The answer is what the learner turned.
-            (None, _) => self.own().try_exercise(&cell.id, Answered::Start),
+            (None, _) => self.own().and_then(|own| own.try_exercise(&cell.id, Answered::Start)),
         };
         match outcome {
             None => Mark::NotJudged,
@@ -139,16 +139,17 @@ impl Judge<'_> {
         }
     }
 
-    /// The learner's model as it was left.
-    fn own(&mut self) -> &Kernel {
+    /// The learner's model as it was left; none where there was no time to bring it back.
+    fn own(&mut self) -> Option<&Kernel> {
         let (lesson, work, allowance) = (&self.grader.lesson, self.work, self.allowance);
-        self.own.get_or_insert_with(|| {
+        let own = self.own.get_or_insert_with(|| {
             let mut kernel = Kernel::open(lesson.clone(), Some(work.clone()));
             while kernel.is_busy() && !allowance.is_late() {
                 kernel.advance();
             }
             kernel
-        })
+        });
+        (!own.is_busy()).then_some(&*own)
     }
 }
 
